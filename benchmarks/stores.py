@@ -121,7 +121,7 @@ def claiming(store: RunStore) -> None:
 
     def claim() -> None:
         taken.append(store.claim(log.id))
-        store.let_go(taken.pop(), "stopped", Usage(1, 1))
+        taken.pop().let_go("stopped", Usage(1, 1))
 
     taken = list[Any]()
     log = StoredRun(store, str(uuid4()))

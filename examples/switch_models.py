@@ -12,13 +12,13 @@ import sys
 from pathlib import Path
 
 from gram import parse_file, write_atomically
-from lenses_ext import Model, agent_model, each_agent, edit, find_places
+from lenses_ext import Model, agent_model, each_agent, find_places, put
 
 
 def switch(folder: Path, model: Model) -> None:
     """Edit every program in a folder; comments, layout and everything else stay as they are."""
     for file in sorted(folder.glob("*.gram")):
-        document = edit(parse_file(file), each_agent & agent_model, model)
+        document = put(each_agent & agent_model, model, parse_file(file))
         for place in find_places(document.patterns, "*.tools.*.parameters.personName.default"):
             document = document.replace(place.set(document.patterns, "friend"))
         write_atomically(file, document.text)

@@ -8,18 +8,38 @@
   ``operations`` with map, fold, filter and more; ``graph_of``, ``reconcile``, ``to_networkx``.
 - Documents: ``parse`` and ``parse_file`` give a `Document`, which keeps the place of every part
   and whose ``replace`` changes no more of the text than it must.
-- Checks: ``check``, ``apply_fixes``, ``syntax_errors``; a `Check` is a rule, and finds `Finding`
-  in a `Reading`.
+- Checks: ``check``, ``apply_fixes``, ``syntax_errors``; a `Check` is a rule, and finds
+  a `Diagnostic` in a `Reading`.
 - Errors: `GramError` is the root of all; ``expect`` refuses a wrong type of argument.
 - For a language that is made of gram: constructs (`Construct` and its kinds, ``construct_of``),
   ``tokens`` and ``parse_tokens``, `Style` and `Spelling`, ``write_name`` and ``write_value``,
-  ``did_you_mean``, ``counted``, and the saving of files (``holding``, ``write_atomically``).
+  ``did_you_mean``, ``nearest``, ``counted``, and the saving of files (``holding``,
+  ``write_atomically``).
 
 This package knows nothing of agents.
 
 ``__init__.pyi`` lists where each name is defined; a name is loaded when it is first used.
 """
 
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
 from lazy_loader import attach_stub
 
+from .showing import WAYS
+
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+
+
+def _when_called(room: str, name: str) -> Callable[[Any], Any]:
+    """A function of a room, which is loaded when it is first called."""
+    return lambda what: getattr(import_module(room, __name__), name)(what)
+
+
+WAYS.update(
+    subject=_when_called(".writing", "abridged_subject"),
+    pattern=_when_called(".writing", "abridged"),
+    notebook=_when_called(".display", "notebook_form"),
+    rich=_when_called(".display", "rich_text"),
+)

@@ -1,28 +1,32 @@
 """The names that the package offers, and where each lives."""
 
-from . import operations as operations
-from .canonical_json import (
-    Json as Json,
-    from_json as from_json,
-    to_json as to_json,
-    value_to_json as value_to_json,
-)
-from .canonical_schema import json_schema as json_schema
 from .checks.fixes import apply_fixes as apply_fixes
-from .checks.reading import (
-    WHOLE as WHOLE,
-    Finding as Finding,
-    Occurrence as Occurrence,
-    Reading as Reading,
-    Scope as Scope,
-    Scopes as Scopes,
-    one_scope as one_scope,
-)
+from .checks.reading import Occurrence as Occurrence, Reading as Reading
 from .checks.table import (
     CHECKS as CHECKS,
     Check as Check,
     check as check,
     syntax_fault as syntax_fault,
+)
+from .diagnostics import (
+    Diagnostic as Diagnostic,
+    Edit as Edit,
+    PartPath as PartPath,
+    Severity as Severity,
+    only_errors as only_errors,
+)
+from .display.highlighting import (
+    highlighted as highlighted,
+    html_of as html_of,
+    notebook_form as notebook_form,
+    rich_text as rich_text,
+)
+from .display.markup import (
+    Content as Content,
+    Markup as Markup,
+    element as element,
+    markup_of as markup_of,
+    visible as visible,
 )
 from .documents.document import Document as Document, parse as parse
 from .documents.files import (
@@ -42,6 +46,7 @@ from .documents.saving import (
     resolved as resolved,
     write_atomically as write_atomically,
 )
+from .editing.changed import ChangedPattern as ChangedPattern
 from .editing.replacement import Change as Change
 from .errors import (
     MAX_LEVELS as MAX_LEVELS,
@@ -53,35 +58,20 @@ from .errors import (
     expect as expect,
     expect_all as expect_all,
 )
-from .faults import (
-    Edit as Edit,
-    Fault as Fault,
-    PartPath as PartPath,
-    Severity as Severity,
-    fault as fault,
-    only_errors as only_errors,
-)
 from .graphs import (
     Graph as Graph,
     graph_of as graph_of,
     reconcile as reconcile,
     to_networkx as to_networkx,
 )
-from .highlighting import (
-    highlighted as highlighted,
-    html_of as html_of,
-    notebook_form as notebook_form,
-    rich_text as rich_text,
+from .json.canonical_form import (
+    Json as Json,
+    from_json as from_json,
+    to_json as to_json,
+    value_to_json as value_to_json,
 )
-from .markup import (
-    Content as Content,
-    Markup as Markup,
-    element as element,
-    markup_of as markup_of,
-    visible as visible,
-)
+from .json.schema import json_schema as json_schema
 from .plurals import counted as counted
-from .presentations import Presentation as Presentation, present as present
 from .reading.in_pieces import read_in_pieces as read_in_pieces
 from .reading.lexer import tokens as tokens
 from .reading.literals import quote as quote, unescape as unescape
@@ -100,14 +90,22 @@ from .reading.syntax import (
     Path as Path,
     Token as Token,
 )
+from .showing import Presentation as Presentation, present as present
 from .source import Source as Source, Span as Span
-from .suggestions import did_you_mean as did_you_mean
+from .suggestions import did_you_mean as did_you_mean, nearest as nearest
+from .trees import operations as operations
 from .trees.origins import Origin as Origin, carry_origin as carry_origin, origin as origin
 from .trees.pattern import (
     WALK as WALK,
     WALK_SUBJECT as WALK_SUBJECT,
     Pattern as Pattern,
     Subject as Subject,
+)
+from .trees.scopes import (
+    WHOLE as WHOLE,
+    Scope as Scope,
+    Scopes as Scopes,
+    one_scope as one_scope,
 )
 from .trees.shapes import is_edge as is_edge, is_reference as is_reference
 from .trees.values import (
@@ -133,7 +131,6 @@ from .writing.serializer import (
     Style as Style,
     dumps as dumps,
     write_name as write_name,
-    write_node as write_node,
     write_pattern as write_pattern,
     write_value as write_value,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .arguments import ArgumentError, GramError, expect, expect_all, name_of
-from .source import Source
+from .source import Source, Span
 
 __all__ = [
     "MAX_LEVELS",
@@ -36,6 +36,8 @@ class GramDecodeError(GramError, ValueError):
         filename: the name of the text, or None.
         expected: what the text could have there instead, in the words of the language.
         hint: how to mend it, or None.
+        unwanted: the comma before a closing bracket that mends the text when it is left out, or
+            None.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class GramDecodeError(GramError, ValueError):
         filename: str | None = None,
         expected: Iterable[str] = (),
         hint: str | None = None,
+        unwanted: Span | None = None,
     ) -> None:
         super().__init__(msg)
         self.msg = msg
@@ -55,6 +58,7 @@ class GramDecodeError(GramError, ValueError):
         self.filename = filename
         self.expected = tuple(expected)
         self.hint = hint
+        self.unwanted = unwanted
         self.lineno, self.colno = Source(doc).position(pos)
 
     def __str__(self) -> str:

@@ -14,15 +14,15 @@ grammar over the same tokens (see `gram.reading.parser.parse_tokens`) is kept in
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import sys
 import zlib
 from collections.abc import Sequence
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from .phrases import Phrases, PhraseWriter
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 TABLE = GRAMMAR.with_name("grammar_table.json")
@@ -35,14 +35,12 @@ class Rule(NamedTuple):
         symbol: what it makes.
         builder: the name of the method that builds it. The parts of a production without one
             belong to the production around it.
-        size: how many parts it takes.
-        takes_parts: whether one of them may be the parts of a production without a builder.
+        parts: the symbols that it consists of.
     """
 
     symbol: str
     builder: str
-    size: int
-    takes_parts: bool
+    parts: tuple[str, ...]
 
 
 class Grammar(NamedTuple):
@@ -56,8 +54,6 @@ class Grammar(NamedTuple):
         rules: the productions.
         states: per state, symbol to action: ``n >= 0`` go to state n, ``n < 0`` reduce rule ``~n``.
         start, end: the states a document begins and ends in.
-        first: for each nonterminal, the terminals it can begin with.
-        phrases: what reads several tokens at once; None in a grammar without subjects.
     """
 
     terminals: dict[str, str]
@@ -68,8 +64,6 @@ class Grammar(NamedTuple):
     states: Sequence[dict[str, int]]
     start: int
     end: int
-    first: dict[str, Sequence[str]]
-    phrases: Phrases | None
 
 
 @cache
@@ -90,8 +84,7 @@ def load_grammar(definition: Path, table: Path) -> Grammar:
     text = definition.read_text(encoding="utf-8")
     kept = json.loads(table.read_text(encoding="utf-8"))
     if kept.pop("digest") == digest(text):
-        kept["rules"] = [Rule(*rule) for rule in kept["rules"]]
-        kept["phrases"] = kept["phrases"] and Phrases(*kept["phrases"])
+        kept["rules"] = [Rule(name, built, tuple(parts)) for name, built, parts in kept["rules"]]
         return Grammar(**kept)
     return compile_grammar(text)
 
@@ -109,76 +102,72 @@ def digest(definition: str) -> str:
 def compile_grammar(definition: str) -> Grammar:
     """Build terminals and table from a grammar text, with lark.
 
-    This is the only function that knows lark, and its inner parts; a test pins what it gives.
+    lark makes the table, and `lark.Lark.save` says it. This is the only function that knows what
+    is saved; a test compares what is read by the table with what lark itself reads.
     """
     import lark
-    from lark.grammar import NonTerminal
-    from lark.parsers.lalr_analysis import LALR_Analyzer, Reduce
 
-    class KeepParts:
-        """Stops lark from leaving out the terminals that no rule uses."""
-
-        always_accept = tuple(re.findall(r"^([A-Z_]+)(?:\.\d+)?:", definition, re.MULTILINE))
-
-        def process(self, stream: Any) -> Any:
-            return stream
-
+    kept = _KeepParts(re.findall(r"^([A-Z_]+)(?:\.\d+)?:", definition, re.MULTILINE))
     compiled = lark.Lark(
-        definition, parser="lalr", lexer="basic", keep_all_tokens=True, postlex=KeepParts()
+        definition, parser="lalr", lexer="basic", keep_all_tokens=True, postlex=kept
     )
-    analysis: Any = LALR_Analyzer(compiled.parser.parser_conf)
-    analysis.compute_lalr()
-    table = analysis.parse_table
-    rules = {rule: number for number, rule in enumerate(compiled.rules)}
-    numbers = _numbered(table.states, table.start_states["start"])
-
-    def action(kind: Any, target: Any) -> int:
-        return ~rules[target] if kind is Reduce else numbers[target]
-
-    unbuilt = {rule.origin for rule in rules if not _builder(rule)}
-    used = {str(symbol.name) for rule in compiled.rules for symbol in rule.expansion}
-    used.update(map(str, compiled.ignore_tokens))
+    file = BytesIO()
+    compiled.save(file)
+    saved = pickle.loads(file.getvalue())
+    table, numbered = saved["data"]["parser"]["parser"], [r["@"] for r in saved["data"]["rules"]]
+    names = table["tokens"]
+    rules = [_rule(saved["memo"][number]) for number in numbered]
+    states = {
+        state: {
+            names[symbol]: ~numbered.index(target["@"]) if reduces else target
+            for symbol, (reduces, target) in actions.items()
+        }
+        for state, actions in table["states"].items()
+    }
+    numbers = _numbered(states, table["start_states"]["start"])
+    used = {part for rule in rules for part in rule.parts} | set(compiled.ignore_tokens)
     known = sorted(
         compiled.terminals,
         key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name),
     )
     terminals = [terminal for terminal in known if terminal.name in used]
-    regexps = {t.name: t.pattern.to_regexp() for t in terminals}
-    ignored = sorted(map(str, compiled.ignore_tokens))
-    parts = [
-        (str(rule.origin.name), _builder(rule), tuple(str(part.name) for part in rule.expansion))
-        for rule in rules
-    ]
     return Grammar(
-        terminals=regexps,
+        terminals={t.name: t.pattern.to_regexp() for t in terminals},
         parts={t.name: t.pattern.to_regexp() for t in known if t.name not in used},
-        ignored=ignored,
+        ignored=sorted(compiled.ignore_tokens),
         literals={t.name: t.pattern.value for t in terminals if t.pattern.type == "str"},
-        rules=[
-            Rule(
-                str(rule.origin.name),
-                _builder(rule),
-                len(rule.expansion),
-                any(symbol in unbuilt for symbol in rule.expansion),
-            )
-            for rule in rules
-        ],
+        rules=rules,
         states=[
-            {str(symbol): action(*do) for symbol, do in sorted(table.states[state].items())}
+            {
+                symbol: numbers[action] if action >= 0 else action
+                for symbol, action in sorted(states[state].items())
+            }
             for state in numbers
         ],
-        start=numbers[table.start_states["start"]],
-        end=numbers[table.end_states["start"]],
-        first={
-            str(symbol.name): sorted(str(terminal.name) for terminal in firsts)
-            for symbol, firsts in sorted(analysis.FIRST.items(), key=lambda item: str(item[0].name))
-            if isinstance(symbol, NonTerminal)
-        },
-        phrases=PhraseWriter(parts, regexps, ignored).phrases() if "subject" in used else None,
+        start=numbers[table["start_states"]["start"]],
+        end=numbers[table["end_states"]["start"]],
     )
 
 
-def _numbered(states: dict[Any, dict[str, tuple[Any, Any]]], start: Any) -> dict[Any, int]:
+class _KeepParts:
+    """Stops lark from leaving out the terminals that no rule uses."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.always_accept = names
+
+    def process(self, stream: Any) -> Any:
+        return stream
+
+
+def _rule(saved: dict[str, Any]) -> Rule:
+    """A production as lark saves it."""
+    name = saved["origin"]["name"]
+    unbuilt = saved["options"]["expand1"] or name.startswith("_")
+    builder = saved["alias"] or ("" if unbuilt else name)
+    return Rule(name, builder, tuple(part["name"] for part in saved["expansion"]))
+
+
+def _numbered(states: dict[int, dict[str, int]], start: int) -> dict[int, int]:
     """The states that matter, numbered as a walk from the start over sorted symbols meets them.
 
     lark numbers them as its sets happen to be ordered, which changes between processes.
@@ -186,18 +175,11 @@ def _numbered(states: dict[Any, dict[str, tuple[Any, Any]]], start: Any) -> dict
     numbers = {start: 0}
     pending = [start]
     for state in pending:
-        for _, (_, target) in sorted(states[state].items(), key=lambda entry: str(entry[0])):
-            if target in states and target not in numbers:
+        for _, target in sorted(states[state].items()):
+            if target >= 0 and target not in numbers:
                 numbers[target] = len(numbers)
                 pending.append(target)
     return numbers
-
-
-def _builder(rule: Any) -> str:
-    if rule.alias:
-        return str(rule.alias)
-    name = str(rule.origin.name)
-    return "" if rule.options.expand1 or name.startswith("_") else name
 
 
 def render(compiled: Grammar, source_digest: str) -> str:

@@ -8,7 +8,7 @@ mark takes no column.
 from __future__ import annotations
 
 import unicodedata
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .arguments import expect
 
@@ -32,18 +32,20 @@ class Source:
     Attributes:
         text: the text.
         filename: its name, or None.
-        repeats: where a record, a map or annotations begin that give a key again. Trees keep only
-            the last value, so reading notes the places here.
+        repeats: where a record, a map or annotations begin that give a key again, in order. Trees
+            keep only the last value, so reading notes the places here.
+        spans: the places of the parts of patterns that were asked for, by where a pattern is.
     """
 
-    __slots__ = ("__weakref__", "filename", "repeats", "text")
+    __slots__ = ("__weakref__", "filename", "repeats", "spans", "text")
 
     def __init__(self, text: str, filename: str | None = None) -> None:
         expect(text, str, "text", by="Source")
         expect(filename, (str, type(None)), "filename", by="Source")
         self.text = text
         self.filename = filename
-        self.repeats: set[int] = set()
+        self.repeats: list[int] = []
+        self.spans: dict[Span, Any] = {}
 
     def position(self, offset: int) -> tuple[int, int]:
         """The line and column of an offset, both from 1.

@@ -10,10 +10,39 @@ from .errors import expect
 _MOST = 100  # names that are compared letter by letter
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A hint with the known names that are nearest to ``name``, or None when none is near.
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6, most: int = 1) -> list[str]:
+    """The known names that are most like another, the nearest first.
 
     Names that differ in upper and lower case alone are nearest.
+
+    Args:
+        name: the name that is not known.
+        known: the names that are.
+        cutoff: how alike they have to be, from 0 to 1.
+        most: how many are given at most.
+
+    >>> nearest("instrution", ["model", "instruction"])
+    ['instruction']
+    """
+    expect(name, str, "name", by="nearest")
+    expect(known, Iterable, "known", by="nearest")
+    names = tuple(known)
+    for each in names:
+        expect(each, str, "each of known", by="nearest")
+    same = [each for each in names if each and each.casefold() == name.casefold()]
+    if same:
+        return same[:most]
+    from difflib import get_close_matches  # only what is wrong needs it
+
+    def unlike(other: str) -> tuple[bool, int]:
+        return other[0] != name[:1], abs(len(other) - len(name))
+
+    likely = heapq.nsmallest(_MOST, filter(None, names), key=unlike)
+    return get_close_matches(name, likely, n=most, cutoff=cutoff)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A hint with the known names that are nearest to ``name``, or None when none is near.
 
     >>> did_you_mean("instrution", ["model", "instruction"])
     'did you mean instruction?'
@@ -22,17 +51,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """
     expect(name, str, "name", by="did_you_mean")
     expect(known, Iterable, "known", by="did_you_mean")
-    names = tuple(known)
-    for each in names:
-        expect(each, str, "each of known", by="did_you_mean")
-    same = [each for each in names if each and each.casefold() == name.casefold()][:3]
-    if same:
-        return f"did you mean {' or '.join(same)}?"
-    from difflib import get_close_matches  # only what is wrong needs it
-
-    def unlike(other: str) -> tuple[bool, int]:
-        return other[0] != name[:1], abs(len(other) - len(name))
-
-    likely = heapq.nsmallest(_MOST, filter(None, names), key=unlike)
-    near = get_close_matches(name, likely, n=3)
+    near = nearest(name, known, most=3)
     return f"did you mean {' or '.join(near)}?" if near else None

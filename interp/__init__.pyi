@@ -1,5 +1,17 @@
 """The names that the package offers, and where each lives."""
 
+from .building import (
+    GramDecodeError as GramDecodeError,
+    GramEncodeError as GramEncodeError,
+    GramError as GramError,
+    Model as Model,
+    Settings as Settings,
+    TypeSignature as TypeSignature,
+    create_agent_pattern as create_agent_pattern,
+    create_tool_specification as create_tool_specification,
+    parse_type_signature as parse_type_signature,
+    type_signature_to_json_schema as type_signature_to_json_schema,
+)
 from .errors import (
     AgentError as AgentError,
     ApprovalNeeded as ApprovalNeeded,
@@ -38,6 +50,7 @@ from .execution.observations import (
     AgentStarted as AgentStarted,
     Finished as Finished,
     Observation as Observation,
+    ReasoningDelta as ReasoningDelta,
     SaidBeforeCalls as SaidBeforeCalls,
     TextDelta as TextDelta,
     ToolFinished as ToolFinished,
@@ -45,6 +58,7 @@ from .execution.observations import (
     ToolStarted as ToolStarted,
 )
 from .execution.telemetry import Telemetry as Telemetry
+from .files import File as File
 from .history.records.conversation_files import (
     Session as Session,
     load_context as load_context,
@@ -93,6 +107,7 @@ from .machine.effects import (
     CallFailed as CallFailed,
     CallModel as CallModel,
     CallTool as CallTool,
+    CostReached as CostReached,
     Decided as Decided,
     Effect as Effect,
     Event as Event,
@@ -104,7 +119,6 @@ from .machine.effects import (
 )
 from .machine.fold import (
     TRANSITIONS as TRANSITIONS,
-    Given as Given,
     fold as fold,
     resume as resume,
     start as start,
@@ -116,6 +130,7 @@ from .machine.frames import (
     Status as Status,
     WorkflowFrame as WorkflowFrame,
 )
+from .machine.given import Given as Given
 from .machine.limits import Limits as Limits
 from .machine.messages import (
     AgentResponse as AgentResponse,
@@ -156,24 +171,13 @@ from .running.short_forms import (
     run as run,
     stream as stream,
 )
-from .specification import (
-    GramDecodeError as GramDecodeError,
-    GramEncodeError as GramEncodeError,
-    GramError as GramError,
-    Model as Model,
-    Settings as Settings,
-    TypeSignature as TypeSignature,
-    create_agent_pattern as create_agent_pattern,
-    create_tool_specification as create_tool_specification,
-    parse_type_signature as parse_type_signature,
-    type_signature_to_json_schema as type_signature_to_json_schema,
-)
 from .tools.agent_tools import tool_of_agent as tool_of_agent
 from .tools.binding import (
     bind_agent_tools as bind_agent_tools,
     bind_tool as bind_tool,
     explain_binding as explain_binding,
 )
+from .tools.from_functions.answer_types import answer_of as answer_of
 from .tools.from_functions.function_tools import (
     tool as tool,
     tool_spec_from_function as tool_spec_from_function,
@@ -196,9 +200,6 @@ from .tools.tool_context import ToolContext as ToolContext
 from .validation import validate_agent_pattern as validate_agent_pattern
 from .views.notebook_forms import run_form as run_form
 from .views.run_page import run_page as run_page
-from .workers.cancelling import cancel_run as cancel_run
-from .workers.deciding import Result as Result, decide_run as decide_run
-from .workers.forking import fork_run as fork_run
 from .workers.limits import (
     LimitNow as LimitNow,
     SharedLimit as SharedLimit,
@@ -207,6 +208,13 @@ from .workers.limits import (
 )
 from .workers.resuming import resume_run as resume_run
 from .workers.schedules import Schedule as Schedule, read_schedules as read_schedules
+from .workers.steering import (
+    Result as Result,
+    cancel_run as cancel_run,
+    decide_run as decide_run,
+    export_run as export_run,
+    fork_run as fork_run,
+    import_run as import_run,
+)
 from .workers.submission import submit as submit
-from .workers.transfers import export_run as export_run, import_run as import_run
 from .workers.worker import Worker as Worker

@@ -10,7 +10,7 @@ from gram import GramError, visible
 from .secrets import without_keys
 
 if TYPE_CHECKING:
-    from gram import Fault
+    from gram import Diagnostic
 
     from .machine import State
 
@@ -57,12 +57,12 @@ class ValidationError(AgentError, ValueError):
         faults: the faults of the program, with their places; empty for other input.
     """
 
-    def __init__(self, message: str, faults: Iterable[Fault] = ()) -> None:
+    def __init__(self, message: str, faults: Iterable[Diagnostic] = ()) -> None:
         super().__init__(message)
         self.faults = tuple(faults)
 
     @classmethod
-    def of(cls, faults: Iterable[Fault]) -> ValidationError:
+    def of(cls, faults: Iterable[Diagnostic]) -> ValidationError:
         """Make the error for the faults of a program, with one line and a hint for each."""
         faults = tuple(faults)
         return cls("\n".join(each.with_hint() for each in faults), faults)

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
-from lenses_ext import MAX_JSON_LEVELS, NotJson, check_json, dump_json
+from lenses_ext import NotJson, check_json, dump_json
 
 Json: TypeAlias = Any
 """A plain JSON value: dict, list, str, int, float, bool or None."""
-
-_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-"""The JSON escape of a surrogate; a pair of them is one character."""
 
 
 class JsonText(str):
@@ -49,7 +44,7 @@ class JsonText(str):
     @property
     def value(self) -> Json:
         """The value, a fresh copy."""
-        return _compact.raw_decode(self)[0]
+        return json.loads(self)
 
 
 def read_json(text: str) -> Json:
@@ -63,10 +58,7 @@ def read_json(text: str) -> Json:
     if isinstance(text, JsonText):
         return text.value
     value = parse_json(text)
-    # what the parser makes is plain, unless it is too deep: only then there are many brackets
-    is_flat = text.count("[") + text.count("{") <= MAX_JSON_LEVELS
-    if not (is_flat or is_plain_json(value)) or _SURROGATE.search(text) or not _is_utf8(text):
-        check_json(value)
+    check_json(value)
     return value
 
 
@@ -77,13 +69,17 @@ def parse_json(text: str) -> Json:
         ValueError: as for `read_json`.
     """
     try:
-        if text[:1] == "{" and text[-1:] == "}":  # no blanks around it: half of the time
-            value, end = _decoder.raw_decode(text)
-            if end == len(text):
-                return value
-        return _decoder.decode(text) if text[:1] != "\ufeff" else json.loads(text)  # refuses it
+        return _decoder.decode(text)
     except RecursionError:
         raise ValueError("nested too deep") from None
+
+
+def json_or_text(text: str) -> Json:
+    """The value of a JSON text; the text itself if it is not JSON, as a model may write it."""
+    try:
+        return read_json(text)
+    except ValueError:
+        return text
 
 
 def write_json(value: object) -> JsonText:
@@ -93,56 +89,8 @@ def write_json(value: object) -> JsonText:
         NotJson: the value is not JSON (another type, NaN, an infinity, a lone surrogate, a key
             that is not a string), or is nested too deeply; the message has the path.
     """
-    if not is_plain_json(value):
-        check_json(value)
-    try:
-        text = dump_json(value, compact=True)
-    except NotJson:
-        check_json(value)  # its message has the path
-        raise
-    if not _is_utf8(text):
-        check_json(value)
-    return JsonText(text)
-
-
-def is_plain_json(value: object) -> bool:
-    """Whether a value consists of dict, list, str, int, float, bool and None, with str keys.
-
-    Floats and texts are not examined; `write_json` does that.
-
-    >>> is_plain_json({"n": [1, None]}), is_plain_json({"n": (1,)}), is_plain_json({1: 2})
-    (True, False, False)
-    """
-    try:
-        return type(value) in _SCALARS or _is_plain_container(value, 1)
-    except TypeError:  # a key that is not a str
-        return False
-
-
-def _is_plain_container(value: Any, level: int) -> bool:
-    kind = type(value)
-    if kind is dict:
-        "".join(value)  # the fastest way to find a key that is not a str
-        items = value.values()
-    elif kind is list:
-        items = value
-    else:
-        return False
-    for item in items:
-        if type(item) not in _SCALARS and (
-            level == MAX_JSON_LEVELS or not _is_plain_container(item, level + 1)
-        ):
-            return False
-    return True
-
-
-def _is_utf8(text: str) -> bool:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return False
-    return True
+    check_json(value)
+    return JsonText(dump_json(value, compact=True))
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -164,9 +112,6 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         raise ValueError(f"key {json.dumps(twice)} is given twice")
     return found
 
-
-_compact = json.JSONDecoder()
-"""Reads what `write_json` has written, which needs no checks."""
 
 _decoder = json.JSONDecoder(
     parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_unique

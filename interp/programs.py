@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from gram import Document, Fault, PathOrFile, Pattern, expect, only_errors, parse_file, walk
+from collections.abc import Sequence
+
+from gram import Diagnostic, Document, PathOrFile, Pattern, expect, only_errors, parse_file, walk
 from lenses_ext import (
     Model,
     ProgramError,
     ProgramLike,
     agent_faults,
-    agent_model,
+    agent_models,
+    each_agent,
     find_agents,
     is_agent,
     is_runnable,
     is_tool,
     memo,
+    over,
     program_patterns,
     resolve,
     shared_tools,
@@ -73,7 +77,7 @@ def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pat
         raise ValidationError(str(error), error.faults) from None
 
 
-def _judge(pattern: Pattern) -> tuple[tuple[Fault, ...], bool]:
+def _judge(pattern: Pattern) -> tuple[tuple[Diagnostic, ...], bool]:
     """The errors of a pattern, and whether it is an agent without references."""
     errors = only_errors(agent_faults(pattern))
     return errors, not errors and resolve(pattern) is pattern
@@ -135,16 +139,40 @@ def _is_offered(element: Pattern) -> bool:
 
 
 def models_of(program: Pattern) -> tuple[Model, ...]:
-    """The models that an agent or workflow names, with the agents in it, each once."""
-    return _models(program)
+    """The models that an agent or workflow names first, with the agents in it, each once."""
+    return tuple(dict.fromkeys(each[0] for each in _models(program)))
 
 
-def _find_models(program: Pattern) -> tuple[Model, ...]:
+def fallbacks_of(program: Pattern) -> tuple[Model, ...]:
+    """The other models of a program: those that are asked where a first one cannot be."""
+    first = models_of(program)
+    others = (model for each in _models(program) for model in each[1:] if model not in first)
+    return tuple(dict.fromkeys(others))
+
+
+def _find_models(program: Pattern) -> tuple[tuple[Model, ...], ...]:
     agents = (each for _, each in walk(program) if is_agent(each))
-    return tuple(dict.fromkeys(view(agent_model, each) for each in agents))
+    return tuple(dict.fromkeys(view(agent_models, each) for each in agents))
 
 
 _models = memo(_find_models)
+
+
+def with_fallbacks(
+    program: Pattern, fallbacks: Sequence[Model], model: Model | None = None
+) -> Pattern:
+    """A program whose agents ask other models where theirs cannot be asked.
+
+    Args:
+        program: an agent or workflow.
+        fallbacks: the models to ask then, after those that an agent names itself.
+        model: the first model, instead of those that the agents name.
+    """
+
+    def more(models: tuple[Model, ...]) -> tuple[Model, ...]:
+        return tuple(dict.fromkeys((*((model,) if model else models), *fallbacks)))
+
+    return over(each_agent & agent_models, more, program)
 
 
 def names_of_models(program: Pattern, model: Model | None = None) -> str:

@@ -1,28 +1,279 @@
-"""Names of `gram` and `lenses_ext` that the specification expects in `interp`.
+"""Every name of the specification, in snake case: one module to import them from.
 
-``interp/__init__.pyi`` can only import from modules of its own package, so they are listed here.
+``docs/specification.md`` says of each what it is here. What the specification calls ``Either Text
+a`` is a result or an exception with the message, ``Maybe a`` is a value or None, and its types of
+patterns are all `Pattern`.
+
+>>> from interp.specification import agent_name, hello_world_agent, set, view
+>>> view(agent_name, set(agent_name, "greeter", hello_world_agent))
+'greeter'
 """
 
-from gram import GramDecodeError, GramEncodeError, GramError
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, Final, TypeAlias
+
+from gram import Pattern, load, loads, loads_one
 from lenses_ext import (
     Model,
-    Settings,
     TypeSignature,
+    agent_description,
+    agent_instruction,
+    agent_model,
+    agent_name,
+    agent_tool_specs,
     create_agent_pattern,
     create_tool_specification,
+    dumps,
+    over,
+    parse,
     parse_type_signature,
+    put,
+    tool_spec_description,
+    tool_spec_from_json,
+    tool_spec_name,
+    tool_spec_schema,
+    tool_spec_to_json,
+    tool_spec_type_signature,
     type_signature_to_json_schema,
+    validate_agent_pattern,
+    validate_tool_spec_pattern,
+    view,
 )
 
+from . import (
+    AgentError,
+    AgentResponse,
+    AssistantRole,
+    ConfigurationError,
+    ConversationContext,
+    FunctionRole,
+    LLMAPIError,
+    Message,
+    Tool,
+    ToolError,
+    ToolInvocation,
+    ToolLibrary,
+    UserRole,
+    ValidationError,
+    bind_agent_tools,
+    bind_tool,
+    create_tool,
+    detect_tool_call,
+    empty_context,
+    empty_tool_library,
+    execute_agent,
+    execute_agent_with_library,
+    hello_world_tool_library,
+    invoke_tool,
+    lookup_tool,
+    register_tool,
+    validate_tool_args,
+)
+from .json_text import Json
+from .machine import MessageRole
+from .tools.hello_world import say_hello as say_hello_tool
+
+# --- types: what is written in gram is a pattern
+
+AgentPattern: TypeAlias = Pattern
+"""The pattern of an agent."""
+ToolSpecPattern: TypeAlias = Pattern
+"""The pattern of a tool specification."""
+Agent: TypeAlias = Pattern
+"""An agent: its pattern runs as it is, so there is no other class of it."""
+ToolSpecification: TypeAlias = Pattern
+"""A tool specification: its pattern."""
+LLMResponse: TypeAlias = Any
+"""A model's reply: a completion or a message of a provider, or a `Message`."""
+
+set = put
+"""Another value in a part of a pattern: ``set(agent_name, "al", agent)``; the same as `put`."""
+
+# --- models
+
+OpenAI: Final = "OpenAI"
+"""The provider OpenAI, for `create_model`."""
+
+
+def create_model(name: str, provider: str) -> Model:
+    """The model of a provider, in the specification's order.
+
+    >>> str(create_model("gpt-3.5-turbo", OpenAI))
+    'OpenAI/gpt-3.5-turbo'
+    """
+    return Model(provider, name)
+
+
+parse_model: Callable[[str], Model] = Model.parse
+"""The model that a text names, such as ``"OpenAI/gpt-3.5-turbo"``."""
+model_to_string: Callable[[Model], str] = str
+"""The text of a model, ``provider/name``."""
+
+
+# --- parts of what is not a pattern
+
+tool_name: Callable[[Tool], str] = attrgetter("name")
+"""The name of a tool."""
+tool_description: Callable[[Tool], str] = attrgetter("description")
+"""What a tool does."""
+tool_schema: Callable[[Tool], dict[str, Json]] = attrgetter("schema")
+"""The JSON Schema of a tool's parameters."""
+tool_invoke: Callable[[Tool], Callable[[dict[str, Json]], Any]] = attrgetter("invoke")
+"""The function of a tool; `invoke_tool` calls it."""
+library_tools: Callable[[ToolLibrary], dict[str, Tool]] = dict
+"""The tools of a library by name."""
+context_messages: Callable[[ConversationContext], tuple[Message, ...]] = attrgetter("messages")
+"""The messages of a conversation, the oldest first."""
+message_role: Callable[[Message], MessageRole] = attrgetter("role")
+"""The role of a message."""
+message_content: Callable[[Message], str] = attrgetter("content")
+"""The text of a message."""
+response_content: Callable[[AgentResponse], str] = attrgetter("content")
+"""The text of a response."""
+response_tools_used: Callable[[AgentResponse], tuple[ToolInvocation, ...]] = attrgetter(
+    "tools_used"
+)
+"""The calls of tools that led to a response."""
+invocation_tool_name: Callable[[ToolInvocation], str] = attrgetter("tool_name")
+"""The name of the tool that was called."""
+invocation_args: Callable[[ToolInvocation], Json] = attrgetter("args")
+"""The arguments of a call."""
+
+
+def invocation_result(invocation: ToolInvocation) -> Json:
+    """The result of a call.
+
+    Raises:
+        ToolError: the call failed; the message is what the model was told.
+    """
+    if invocation.error is not None:
+        raise ToolError(invocation.error)
+    return invocation.result
+
+
+# --- shorter words for lenses onto an agent
+
+
+def get_agent_name(agent: Pattern) -> str:
+    """The name of an agent."""
+    return view(agent_name, agent)
+
+
+def set_agent_name(name: str, agent: Pattern) -> Pattern:
+    """An agent under another name."""
+    return put(agent_name, name, agent)
+
+
+def get_tool_specs(agent: Pattern) -> tuple[Pattern, ...]:
+    """The tool specifications of an agent."""
+    return view(agent_tool_specs, agent)
+
+
+# --- the example
+
+say_hello_spec: Pattern = create_tool_specification(
+    "sayHello",
+    "Returns a friendly greeting message for the given name",
+    "(personName::Text)==>(::String)",
+)
+"""The specification of the tool ``sayHello``."""
+hello_world_agent: Pattern = create_agent_pattern(
+    "hello_world_agent",
+    "A friendly agent that uses the sayHello tool to greet users",
+    create_model("gpt-3.5-turbo", OpenAI),
+    "You are a friendly assistant. Have friendly conversations with the user. When the user greets "
+    "you or says hello, use the `sayHello` tool to respond with a personalized greeting.",
+    [say_hello_spec],
+)
+"""The example of the specification: it greets users with `say_hello_tool`."""
+
 __all__ = [
-    "GramDecodeError",
-    "GramEncodeError",
-    "GramError",
+    "Agent",
+    "AgentError",
+    "AgentPattern",
+    "AgentResponse",
+    "AssistantRole",
+    "ConfigurationError",
+    "ConversationContext",
+    "FunctionRole",
+    "LLMAPIError",
+    "LLMResponse",
+    "Message",
+    "MessageRole",
     "Model",
-    "Settings",
+    "OpenAI",
+    "Pattern",
+    "Tool",
+    "ToolError",
+    "ToolInvocation",
+    "ToolLibrary",
+    "ToolSpecPattern",
+    "ToolSpecification",
     "TypeSignature",
+    "UserRole",
+    "ValidationError",
+    "agent_description",
+    "agent_instruction",
+    "agent_model",
+    "agent_name",
+    "agent_tool_specs",
+    "bind_agent_tools",
+    "bind_tool",
+    "context_messages",
     "create_agent_pattern",
+    "create_model",
+    "create_tool",
     "create_tool_specification",
+    "detect_tool_call",
+    "dumps",
+    "empty_context",
+    "empty_tool_library",
+    "execute_agent",
+    "execute_agent_with_library",
+    "get_agent_name",
+    "get_tool_specs",
+    "hello_world_agent",
+    "hello_world_tool_library",
+    "invocation_args",
+    "invocation_result",
+    "invocation_tool_name",
+    "invoke_tool",
+    "library_tools",
+    "load",
+    "loads",
+    "loads_one",
+    "lookup_tool",
+    "message_content",
+    "message_role",
+    "model_to_string",
+    "over",
+    "parse",
+    "parse_model",
     "parse_type_signature",
+    "put",
+    "register_tool",
+    "response_content",
+    "response_tools_used",
+    "say_hello_spec",
+    "say_hello_tool",
+    "set",
+    "set_agent_name",
+    "tool_description",
+    "tool_invoke",
+    "tool_name",
+    "tool_schema",
+    "tool_spec_description",
+    "tool_spec_from_json",
+    "tool_spec_name",
+    "tool_spec_schema",
+    "tool_spec_to_json",
+    "tool_spec_type_signature",
     "type_signature_to_json_schema",
+    "validate_agent_pattern",
+    "validate_tool_args",
+    "validate_tool_spec_pattern",
+    "view",
 ]

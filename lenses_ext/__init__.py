@@ -5,7 +5,7 @@
   `lenses_ext.laws`;
 - patterns made and composed: `create_agent_pattern`, `create_tool_specification`, `add_tool`,
   `overlay`, `share_tool`, …;
-- texts: `parse` and `dumps` in the style of programs, `edit` for edits that keep every other byte,
+- texts: `parse` and `dumps` in the style of programs; an edit of a document keeps every other byte;
   `find_places` for the paths of the command line;
 - signatures and JSON Schema: `parse_type_signature`, `type_signature_to_json_schema`, …;
 - programs: `resolve` for references, `validate_program` and its like for faults.
@@ -14,6 +14,36 @@ Nothing here runs an agent, and importing this loads no schema validator and no 
 module is loaded when one of its names is first asked for; ``__init__.pyi`` lists them.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from lazy_loader import attach_stub
 
+from gram import Presentation, present
+
+if TYPE_CHECKING:
+    from gram import Pattern
+
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+
+
+def _written(agent: Pattern) -> str:
+    text: str = import_module(".signatures", __name__).dumps_program(agent)
+    return text
+
+
+def _diagram(agent: Pattern) -> str:
+    drawings = import_module(".drawings", __name__)
+    text: str = drawings.to_mermaid(drawings.drawing_of(agent))
+    return text
+
+
+def _picture(agent: Pattern) -> str:
+    drawings = import_module(".drawings", __name__)
+    text: str = drawings.to_svg(drawings.drawing_of(agent), standalone=False)
+    return text
+
+
+present("Agent", Presentation(_written, _diagram, _picture))  # each loads its room when called

@@ -1,5 +1,20 @@
 """The names that the package offers, and where each lives."""
 
+from .composing.composition import (
+    add_tool as add_tool,
+    overlay as overlay,
+    remove_tool as remove_tool,
+    rename_tool as rename_tool,
+    replace_tool as replace_tool,
+)
+from .composing.flow_composition import (
+    factor_agent as factor_agent,
+    inline_agent as inline_agent,
+    parallel as parallel,
+    sequence as sequence,
+    tool_as_agent as tool_as_agent,
+)
+from .composing.sharing import inline_tool as inline_tool, share_tool as share_tool
 from .drawings.dot import to_dot as to_dot
 from .drawings.drawing import Drawing as Drawing, Edge as Edge, Node as Node
 from .drawings.from_program import drawing_of as drawing_of
@@ -36,6 +51,7 @@ from .language.agent import (
     agent_description as agent_description,
     agent_instruction as agent_instruction,
     agent_model as agent_model,
+    agent_models as agent_models,
     agent_name as agent_name,
     agent_settings as agent_settings,
     agent_tool_specs as agent_tool_specs,
@@ -43,7 +59,11 @@ from .language.agent import (
     create_agent_pattern as create_agent_pattern,
     each_agent_tool as each_agent_tool,
 )
-from .language.answer import answer_schema as answer_schema, answer_signature as answer_signature
+from .language.answer import (
+    answer_schema as answer_schema,
+    answer_signature as answer_signature,
+    json_schema_to_answer as json_schema_to_answer,
+)
 from .language.callable import (
     agent_type_signature as agent_type_signature,
     tool_spec_of as tool_spec_of,
@@ -78,6 +98,16 @@ from .language.workflow import (
     workflow_name as workflow_name,
     workflow_nodes as workflow_nodes,
 )
+from .names.references import (
+    ProgramLike as ProgramLike,
+    definitions_of as definitions_of,
+    find_agents as find_agents,
+    find_runnables as find_runnables,
+    program_patterns as program_patterns,
+    resolve as resolve,
+    shared_tools as shared_tools,
+)
+from .names.scopes import program_scopes as program_scopes
 from .optics.typed import (
     Getter as Getter,
     Lens as Lens,
@@ -92,7 +122,6 @@ from .optics.using import (
     put as put,
     view as view,
 )
-from .places.document_edits import edit as edit, edit_with as edit_with
 from .places.finding import (
     completions as completions,
     find_places as find_places,
@@ -110,33 +139,8 @@ from .places.place import (
     change_places as change_places,
     remove_places as remove_places,
 )
-from .programs.composition import (
-    add_tool as add_tool,
-    overlay as overlay,
-    remove_tool as remove_tool,
-    rename_tool as rename_tool,
-    replace_tool as replace_tool,
-)
-from .programs.flow_checks import PROGRAM_CHECKS as PROGRAM_CHECKS
-from .programs.flow_composition import (
-    factor_agent as factor_agent,
-    inline_agent as inline_agent,
-    parallel as parallel,
-    sequence as sequence,
-    tool_as_agent as tool_as_agent,
-)
-from .programs.references import (
-    ProgramLike as ProgramLike,
-    definitions_of as definitions_of,
-    find_agents as find_agents,
-    find_runnables as find_runnables,
-    program_patterns as program_patterns,
-    resolve as resolve,
-    shared_tools as shared_tools,
-)
-from .programs.scopes import program_scopes as program_scopes
-from .programs.sharing import inline_tool as inline_tool, share_tool as share_tool
-from .programs.validation import (
+from .rules.flow_checks import PROGRAM_CHECKS as PROGRAM_CHECKS
+from .rules.validation import (
     agent_faults as agent_faults,
     new_errors as new_errors,
     program_checks as program_checks,
@@ -144,9 +148,8 @@ from .programs.validation import (
     validate_program as validate_program,
     validate_tool_spec_pattern as validate_tool_spec_pattern,
 )
-from .programs.words import WORDS as WORDS
-from .remembering import memo as memo
-from .schemas.canonical_form import Match as Match
+from .rules.words import WORDS as WORDS
+from .schemas.canonical_form import Match as Match, canonical as canonical
 from .schemas.checks import (
     SchemaError as SchemaError,
     is_plainly_valid as is_plainly_valid,
@@ -161,7 +164,6 @@ from .schemas.json_values import (
     same_json as same_json,
     to_json_value as to_json_value,
 )
-from .schemas.plain_validity import plain_judge as plain_judge
 from .schemas.schema_parts import resolve_ref as resolve_ref
 from .schemas.visits import validation_visits as validation_visits
 from .signatures.errors import SignatureError as SignatureError
@@ -187,6 +189,7 @@ from .signatures.writer import (
     signature_text as signature_text,
     write_type_signature as write_type_signature,
 )
+from .weak_cache import memo as memo
 from .workflows.arrows import (
     ARROW_LABELS as ARROW_LABELS,
     EACH as EACH,

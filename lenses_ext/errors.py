@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gram import GramError, Pattern, dumps, origin
 
 if TYPE_CHECKING:
-    from gram import Fault
+    from gram import Diagnostic
 
 
 class PartError(GramError):
@@ -73,8 +74,84 @@ class FocusError(GramError, LookupError):
         text = f"{self.optic}: {reason} {where} {describe(self.pattern)}"
         text += f"; {self.hint}" if self.hint else ""
         text += line_break + more
+        return self._with_place(text)
+
+    @property
+    def in_words(self) -> str:
+        """The message in words of a program, without lenses: ``the model of "al": …``."""
+        part = part_in_words(self.optic, self.path)
+        holder = holder_in_words(self.pattern)
+        text = _KINDS_NAMED.sub(_kind_in_words, _SHOWN_PATTERN.sub(r"\1", self.reason))
+        whole = f"{part} of {holder}" if part else holder
+        needed = self.reason.endswith(_NEEDED)
+        text = f"{whole}{_NEEDED}" if needed else f"{whole}: {text}"
+        return self._with_place(f"{text}; {self.hint}" if self.hint else text)
+
+    def _with_place(self, text: str) -> str:
         place = origin(self.pattern) if isinstance(self.pattern, Pattern) else None
         return f"{place}: {text}" if place else text
+
+
+_NEEDED = " has to be there"
+_SHOWN_PATTERN = re.compile(r"<Pattern (.*)>")
+_KINDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "PMap": "a map",
+    "dict": "a map",
+    "PVector": "a list",
+    "tuple": "a list",
+    "list": "a list",
+    "Symbol": "a symbol",
+    "Pattern": "a pattern",
+    "TaggedString": "a tagged text",
+    "Measurement": "a number with a unit",
+    "Range": "a range",
+}
+_KINDS_NAMED = re.compile(rf"(expected|or|found) ({'|'.join(_KINDS)})\b")
+
+
+def _kind_in_words(match: re.Match[str]) -> str:
+    return f"{match[1]} {_KINDS[match[2]]}"
+
+
+_PART_OF_ELEMENTS = re.compile(r"signature|answer|tool|node|arrow|schema")
+_PARTS = {"tool": "tools", "node": "nodes", "arrow": "arrows"}
+
+
+def part_in_words(optic: str, path: str) -> str:
+    """What a lens looks at, in words of a program; "" where that is the whole pattern.
+
+    >>> part_in_words("agent_models", "value.properties.model")
+    'the model'
+    >>> part_in_words("agent_tool_specs", "elements"), part_in_words("parameter('q')", "elements")
+    ('the tools', 'the parameter "q"')
+    """
+    _, is_property, key = path.partition("value.properties.")
+    if is_property:
+        return f"the {key}"
+    if path.endswith("value.identity"):
+        return "the name"
+    if optic.startswith("parameter("):
+        return f'the parameter "{optic[11:-2]}"'
+    words = optic.removeprefix("tool_spec_")
+    found = _PART_OF_ELEMENTS.search(words) if "elements" in path or words != optic else None
+    return f"the {_PARTS.get(found[0], found[0])}" if found else ""
+
+
+def holder_in_words(state: object) -> str:
+    """A pattern as messages call it: by its name, or by its label.
+
+    >>> from gram import loads_one
+    >>> holder_in_words(loads_one("(al:Agent)")), holder_in_words(loads_one("(:Agent)"))
+    ('"al"', 'the Agent')
+    """
+    if isinstance(state, Pattern) and (state.value.identity or state.value.labels):
+        label = "".join(sorted(state.value.labels)[:1])
+        return f'"{state.value.identity}"' if state.value.identity else f"the {label}"
+    return "the pattern" if isinstance(state, Pattern) else describe(state)
 
 
 class _WrongUseError(GramError, TypeError):
@@ -92,6 +169,11 @@ class _WrongUseError(GramError, TypeError):
 
     def __str__(self) -> str:
         return f"{self.optic} {self._says}"
+
+    @property
+    def in_words(self) -> str:
+        """The message in words of a program, without lenses."""
+        return f"{part_in_words(self.optic, '') or self.optic} {self._says}"
 
 
 class ReadOnlyError(_WrongUseError):
@@ -134,12 +216,12 @@ class ProgramError(GramError, ValueError):
         faults: what is wrong with the program, each with its place.
     """
 
-    def __init__(self, message: str, faults: Iterable[Fault] = ()) -> None:
+    def __init__(self, message: str, faults: Iterable[Diagnostic] = ()) -> None:
         super().__init__(message)
         self.faults = tuple(faults)
 
     @classmethod
-    def of(cls, faults: Iterable[Fault]) -> ProgramError:
+    def of(cls, faults: Iterable[Diagnostic]) -> ProgramError:
         """The error that lists faults, one a line with its hint."""
         faults = tuple(faults)
         return cls("\n".join(each.with_hint() for each in faults), faults)

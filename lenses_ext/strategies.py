@@ -33,6 +33,8 @@ SIGNATURES = [
     '(personName::Text {default: "world"})==>(::String)',
     "()==>(::String)",
     "(::Integer)",
+    "(::Text)==>(::String)",
+    "(::Text)==>(age::Int)==>(::Text {optional: true})==>(::String)",
     "(a::Int)==>(b::Number {optional: true})==>(::Number)",
     '(u::User)==>(::Any)\n[User::Object | (name::Text), (tags::Array {elementType: "String"})]',
     '(u::Object {fields: [{name: "n", type: "Text"}]})==>(::Boolean)',

@@ -65,7 +65,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
         monkeypatch.setenv(variable, home)
     monkeypatch.delenv("GRAM_PROVIDERS", raising=False)
     for variable in list(os.environ):
-        if variable.endswith(("_API_KEY", "_BASE_URL")):
+        if variable.endswith(("_API_KEY", "_BASE_URL", "_DIALECT")):
             monkeypatch.delenv(variable)
 
 

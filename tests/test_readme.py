@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gram.faults import only_errors
+from gram.diagnostics import only_errors
 from interp.models.program_checks import check_program
 from lenses_ext import parse
 from tests.interp.cli.process import gram

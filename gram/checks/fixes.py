@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..diagnostics import Diagnostic, Edit
 from ..documents import Document
 from ..errors import expect, expect_all
-from ..faults import Edit, Fault
 
 
-def apply_fixes(document: Document | str, faults: Iterable[Fault]) -> str:
+def apply_fixes(document: Document | str, faults: Iterable[Diagnostic]) -> str:
     """The text of a document after the fixes of these faults; its trees stay the same.
 
     Faults without a fix are left. Where two fixes overlap, the one that begins first is applied:
@@ -27,14 +27,14 @@ def apply_fixes(document: Document | str, faults: Iterable[Fault]) -> str:
     expect(document, (Document, str), "document", by="apply_fixes")
     text = document if isinstance(document, str) else document.text
 
-    def is_about_it(fault: Fault) -> bool:
+    def is_about_it(fault: Diagnostic) -> bool:
         if isinstance(document, Document):
             return fault.source is document.source
         return fault.source is not None and fault.source.text == text
 
     fixes = [
         fault.fix
-        for fault in expect_all(faults, Fault, "faults", by="apply_fixes")
+        for fault in expect_all(faults, Diagnostic, "faults", by="apply_fixes")
         if fault.fix and is_about_it(fault)
     ]
     taken: list[Edit] = []

@@ -9,43 +9,44 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from ..diagnostics import Diagnostic
 from ..suggestions import did_you_mean
 from ..trees import Pattern, TreePath, is_edge, is_reference
-from .reading import Finding, Occurrence, Reading
+from .reading import Occurrence, Reading
 
 _MOST_HINTS = 50  # looking for similar names costs more than all the checks together
 
 
-def duplicate_definition(reading: Reading) -> Iterator[Finding]:
+def duplicate_definition(reading: Reading) -> Iterator[Diagnostic]:
     """A name defined twice in a scope, with other labels, properties or elements."""
     for first, again in _second_definitions(reading):
         different = _differences(first, again)
         if different and not _is_inconsistent(first, again):
             where = reading.cited(first.path)
             message = f"`{again.name}` is defined at {where} with other {' and '.join(different)}"
-            yield Finding(message, again.path, "identity")
+            yield Diagnostic.found(message, again.path, "identity")
 
 
-def inconsistent_definition(reading: Reading) -> Iterator[Finding]:
+def inconsistent_definition(reading: Reading) -> Iterator[Diagnostic]:
     """A relationship's name used again for other ends, or for a bracket of another kind."""
     for first, again in _second_definitions(reading):
         if _is_inconsistent(first, again):
             where = reading.cited(first.path)
             message = f"`{again.name}` is {_shape(first)} at {where}, but {_shape(again)} here"
-            yield Finding(message, again.path, "identity")
+            yield Diagnostic.found(message, again.path, "identity")
 
 
-def self_reference(reading: Reading) -> Iterator[Finding]:
+def self_reference(reading: Reading) -> Iterator[Diagnostic]:
     """A pattern that is its own element."""
     for each in reading.occurrences:
         for index, element in enumerate(each.pattern.elements):
             if element.value.identity == each.name and is_reference(element):
                 message = f"`{each.name}` is an element of itself"
-                yield Finding(message, (*each.path, index), "identity")
+                yield Diagnostic.found(message, (*each.path, index), "identity")
 
 
-def dangling_reference(reading: Reading) -> Iterator[Finding]:
-    """A bare name among elements that nothing visible from there is called."""
+def dangling_reference(reading: Reading) -> Iterator[Diagnostic]:
+    """A bare name among elements that no pattern in sight has."""
     names: dict[TreePath, set[str]] = defaultdict(set)
     for each in reading.occurrences:
         if each.name and not each.is_bare:
@@ -59,10 +60,12 @@ def dangling_reference(reading: Reading) -> Iterator[Finding]:
             continue
         hint = did_you_mean(each.name, set().union(*visible)) if hints < _MOST_HINTS else None
         hints += 1
-        yield Finding(f"nothing here is named `{each.name}`", each.path, "identity", hint=hint)
+        yield Diagnostic.found(
+            f"nothing here is named `{each.name}`", each.path, "identity", hint=hint
+        )
 
 
-def label_sets_differ(reading: Reading) -> Iterator[Finding]:
+def label_sets_differ(reading: Reading) -> Iterator[Diagnostic]:
     """A name with other labels in another scope; within a scope that is a duplicate definition."""
     first: dict[str, Occurrence] = {}
     for each in reading.occurrences:
@@ -74,16 +77,16 @@ def label_sets_differ(reading: Reading) -> Iterator[Finding]:
             other = _labels(known.pattern.value.labels)
             where = reading.cited(known.path)
             message = f"`{each.name}` is labelled {_labels(labels)} here and {other} at {where}"
-            yield Finding(message, each.path, "labels")
+            yield Diagnostic.found(message, each.path, "labels")
 
 
 def members(elements: Iterable[Pattern]) -> list[object]:
-    """The elements of a definition, to compare: of one with a name only the name counts."""
+    """The elements of a definition as they are compared: one with a name by its name alone."""
     return [element.value.identity or element for element in elements]
 
 
 def _second_definitions(reading: Reading) -> Iterator[tuple[Occurrence, Occurrence]]:
-    """Each definition of a name with the first one in its scope."""
+    """Each further definition of a name, with the first one in its scope."""
     first: dict[tuple[TreePath, str], Occurrence] = {}
     for each in reading.occurrences:
         subject = each.pattern.value

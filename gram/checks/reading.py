@@ -1,43 +1,20 @@
-"""What the checks look at: every pattern of some trees, with its path, scope and syntax.
-
-Inside a scope a name means one thing. The whole document is a scope. A pattern may open another
-one for the names below it; its own name belongs to the scope around it.
-"""
+"""What the checks look at: every pattern of some trees, with its path, scope and syntax."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from attrs import define, field
 
 from ..documents import Document
-from ..faults import Edit
-from ..reading import Construct, construct_of, spans_of
+from ..reading import Construct, construct_of, spans_in_text
 from ..source import Source, Span
-from ..trees import Pattern, TreePath, read_from
+from ..trees import WHOLE, Pattern, Scopes, TreePath, one_scope, read_from, scoped
 
 T = TypeVar("T")
-
-Scope: TypeAlias = Literal["around", "own", "private"]
-"""To which scope the names below a pattern belong.
-
-``around``: to the scope that the pattern itself is in. ``own``: to one that the pattern opens. A
-name with other labels in another scope is then a warning. ``private``: to one that the pattern
-opens, without that warning.
-"""
-
-Scopes: TypeAlias = Callable[[Pattern], Scope]
-"""Tells which scope the names below a pattern belong to."""
-
-WHOLE: TreePath = ()
-"""The scope that is the whole document."""
-
-
-def one_scope(pattern: Pattern) -> Scope:
-    """No pattern opens a scope: a name means the same everywhere in the document."""
-    return "around"
 
 
 class Occurrence:
@@ -80,7 +57,7 @@ class Occurrence:
 
     @cached_property
     def construct(self) -> Construct | None:
-        """Its syntax, or None when it was not read from a text."""
+        """Its construct, or None when it was not read from a text."""
         return construct_of(self.pattern)
 
     @property
@@ -95,29 +72,9 @@ class Occurrence:
         place = read_from(self.pattern)
         if place is None or not place[0].repeats:
             return False
-        return any(place[1] <= offset < place[2] for offset in place[0].repeats)
-
-
-class Finding(NamedTuple):
-    """What a check found, before its code and severity are added.
-
-    Attributes:
-        message: what is wrong.
-        path: the path of the pattern at fault.
-        part: ``identity``, ``labels`` or the key of the property at fault, when it is one part.
-        keys: the keys to the value at fault, when the property is a map.
-        span: the place of the fault, when that is not the place of the pattern or part.
-        hint: how to mend it, or None.
-        fix: edits that mend it and keep the trees.
-    """
-
-    message: str
-    path: TreePath = ()
-    part: str | None = None
-    span: Span | None = None
-    hint: str | None = None
-    fix: tuple[Edit, ...] = ()
-    keys: tuple[str, ...] = ()
+        source, start, end = place
+        at = bisect_left(source.repeats, start)
+        return at < len(source.repeats) and source.repeats[at] < end
 
 
 @define(eq=False, slots=False)
@@ -147,34 +104,14 @@ class Reading:
     @cached_property
     def occurrences(self) -> tuple[Occurrence, ...]:
         """Every pattern, in the order of the trees."""
-        return tuple(self._occurrences())
-
-    def _occurrences(self) -> Iterator[Occurrence]:
-        pending = [
-            Occurrence((index,), pattern, WHOLE, False)
-            for index, pattern in enumerate(self.patterns)
-        ][::-1]
-        while pending:
-            here = pending.pop()
-            yield here
-            elements = here.pattern.elements
-            if not elements:
-                continue
-            opened = self.scopes(here.pattern)
-            scope = here.scope if opened == "around" else here.path
-            private = here.is_private or opened == "private"
-            below = [
-                Occurrence((*here.path, index), element, scope, private)
-                for index, element in enumerate(elements)
-            ]
-            pending.extend(reversed(below))
+        return tuple(Occurrence(*each) for each in scoped(self.patterns, self.scopes))
 
     def written(
         self, may_matter: Callable[[Occurrence], bool]
     ) -> Iterator[tuple[Occurrence, Construct]]:
-        """The patterns to judge that may matter, with their syntax.
+        """Judged patterns for which ``may_matter`` is true, with their constructs.
 
-        Syntax is read for these alone. A node shared by two hops comes once.
+        Constructs are read for these alone. A node shared by two hops comes once.
         """
         seen: set[tuple[Source | None, Span]] = set()
         for each in self.occurrences:
@@ -189,7 +126,7 @@ class Reading:
         return {each.path: each for each in self.occurrences}
 
     def once(self, make: Callable[[Reading], T]) -> T:
-        """What a function makes of this reading, made once for all the checks that need it."""
+        """The result of a function of this reading, computed once for all the checks."""
         if make not in self._made:
             self._made[make] = make(self)
         made: T = self._made[make]
@@ -214,9 +151,10 @@ class Reading:
     ) -> tuple[Source, Span] | None:
         """The text and the span of a pattern or of a part of it; None when it was not read."""
         here = self._by_path.get(path)
-        if here is None or here.construct is None or here.source is None:
+        spans = None if here is None else spans_in_text(here.pattern)
+        if here is None or here.source is None or spans is None:
             return None
-        source, spans = here.source, spans_of(here.construct)
+        source = here.source
         if part is not None and keys:
             return source, spans.value(part, *keys)
         return source, spans.part_or_subject(part)

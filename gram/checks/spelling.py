@@ -8,12 +8,12 @@ from typing import TypeAlias, Union
 
 from pyrsistent import pvector
 
-from ..faults import Edit
+from ..diagnostics import Diagnostic, Edit
 from ..reading import Construct, comments, syntax
 from ..source import Span
 from ..suggestions import did_you_mean
 from ..trees import Value, is_edge, is_header, levels
-from .reading import Finding, Occurrence, Reading
+from .reading import Occurrence, Reading
 
 _PASCAL = re.compile(r"[A-Z][A-Za-z0-9]*(\.[A-Z][A-Za-z0-9]*)*", re.ASCII)
 _UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
@@ -23,14 +23,14 @@ _FRACTION_WITH_UNIT = re.compile(r"[0-9]\.[0-9]+[A-Za-z]", re.ASCII)
 _List: TypeAlias = Union[syntax.Record, syntax.Map, syntax.Annotated]
 
 
-def duplicate_key(reading: Reading) -> Iterator[Finding]:
+def duplicate_key(reading: Reading) -> Iterator[Diagnostic]:
     """A key given twice in a record or map: only its last value counts."""
     for each, construct in reading.written(lambda each: each.repeats_keys):
         for record in _records(construct):
             yield from _given_again(each, record, record.entries, "the key `{}`")
 
 
-def duplicate_annotation_key(reading: Reading) -> Iterator[Finding]:
+def duplicate_annotation_key(reading: Reading) -> Iterator[Diagnostic]:
     """A key annotated twice: only its last value counts."""
     for each, construct in reading.written(lambda each: each.repeats_keys):
         if isinstance(construct, syntax.Annotated):
@@ -39,7 +39,7 @@ def duplicate_annotation_key(reading: Reading) -> Iterator[Finding]:
 
 def _given_again(
     each: Occurrence, whole: _List, entries: Sequence[syntax.Entry], called: str
-) -> Iterator[Finding]:
+) -> Iterator[Diagnostic]:
     """The entries of a list whose key comes again; one fix removes all but those with comments."""
     last = {entry.key.text: entry for entry in entries}
     if len(last) == len(entries):
@@ -53,7 +53,9 @@ def _given_again(
         where = each.source.line_and_column(last[key.text].key.start)
         message = f"{called.format(key.text)} is given again at {where}, which counts"
         own = fix if index in removed else ()
-        yield Finding(message, each.path, key.text, key.span, hint="remove it", fix=own)
+        yield Diagnostic.found(
+            message, each.path, key.text, span=key.span, hint="remove it", fix=own
+        )
 
 
 def _removal(text: str, whole: _List, removed: Sequence[int]) -> tuple[Edit, ...]:
@@ -68,7 +70,7 @@ def _removal(text: str, whole: _List, removed: Sequence[int]) -> tuple[Edit, ...
     return tuple(Edit(each.before, each.new) for each in changes)
 
 
-def label_case(reading: Reading) -> Iterator[Finding]:
+def label_case(reading: Reading) -> Iterator[Diagnostic]:
     """Labels after ``:`` that are not PascalCase or, on an arrow, UPPER_SNAKE."""
     for each, construct in reading.written(_may_have_another_case):
         on_arrow = isinstance(construct, syntax.Path)
@@ -80,25 +82,25 @@ def label_case(reading: Reading) -> Iterator[Finding]:
             if is_edge(each.pattern) and _UPPER_SNAKE.fullmatch(name):
                 continue  # a relationship in brackets
             better = _in_case(name, on_arrow=on_arrow)
-            yield Finding(
+            yield Diagnostic.found(
                 f"the label `{name}` is not {case}",
                 each.path,
                 "labels",
-                label.name.span,
+                span=label.name.span,
                 hint=f"write `{better}`" if better else None,
             )
 
 
-def not_portable(reading: Reading) -> Iterator[Finding]:
+def not_portable(reading: Reading) -> Iterator[Diagnostic]:
     """Values that tree-sitter-gram 0.3.11 does not read."""
     for each, construct in reading.written(_may_have_extensions):
         for entry in construct.entries:
             for span, what in _extensions(each.text, entry.value):
                 message = f"{what} is not portable to tree-sitter-gram"
-                yield Finding(message, each.path, entry.key.text, span)
+                yield Diagnostic.found(message, each.path, entry.key.text, span=span)
 
 
-def unknown_kind(reading: Reading) -> Iterator[Finding]:
+def unknown_kind(reading: Reading) -> Iterator[Diagnostic]:
     """A header of a kind that the caller does not know; never when the caller names no kinds."""
     if not reading.kinds or not reading.patterns:
         return
@@ -107,7 +109,7 @@ def unknown_kind(reading: Reading) -> Iterator[Finding]:
     kind = first.value.properties.get("kind")
     if has_header and kind is not None and str(kind) not in reading.kinds:
         hint = did_you_mean(str(kind), reading.kinds)
-        yield Finding(f"the kind `{kind}` is not known", (0,), "kind", hint=hint)
+        yield Diagnostic.found(f"the kind `{kind}` is not known", (0,), "kind", hint=hint)
 
 
 def _may_have_another_case(each: Occurrence) -> bool:

@@ -8,16 +8,14 @@ than a row of the notation, it supersedes that row, so that the fault is reporte
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import takewhile
 
 from attrs import evolve, frozen
 
+from ..diagnostics import Diagnostic, Edit, PartPath, Severity
 from ..documents import Document
 from ..errors import GramDecodeError, expect, expect_all
-from ..faults import Edit, Fault, PartPath, Severity
-from ..reading import tokens
 from ..source import Source, Span
-from ..trees import Pattern, TreePath, patterns_of
+from ..trees import Pattern, Scopes, TreePath, one_scope, patterns_of
 from .identities import (
     dangling_reference,
     duplicate_definition,
@@ -25,7 +23,7 @@ from .identities import (
     label_sets_differ,
     self_reference,
 )
-from .reading import Finding, Reading, Scopes, one_scope
+from .reading import Reading
 from .spelling import (
     duplicate_annotation_key,
     duplicate_key,
@@ -42,15 +40,15 @@ class Check:
     Attributes:
         code: the name of the rule, words joined by ``-``.
         severity: how much it matters.
-        find: yields what is wrong; its docstring says what the rule is about. A `Fault` that it
-            yields is reported as it is, with a path from the trees that are checked.
+        find: yields what is wrong; its docstring says what the rule is about. What has a code
+            is reported as it is, with a path from the trees that are checked.
         supersedes: the codes of faults that are not reported of a pattern of which this rule
             reports one.
     """
 
     code: str
     severity: Severity
-    find: Callable[[Reading], Iterator[Finding | Fault]]
+    find: Callable[[Reading], Iterator[Diagnostic]]
     supersedes: Collection[str] = ()
 
     @property
@@ -82,7 +80,7 @@ def check(
     kinds: Collection[str] = (),
     within: Collection[TreePath] | None = None,
     without: Collection[TreePath] = (),
-) -> tuple[Fault, ...]:
+) -> tuple[Diagnostic, ...]:
     """What is wrong with a document, in the order of its text.
 
     Patterns that are given without a document are placed where they were read. Faults of patterns
@@ -113,19 +111,17 @@ def check(
     reading = Reading(patterns, read, scopes, kinds, judged, frozenset(without))
     given = checks(reading) if callable(checks) else checks
     rows = expect_all(given, Check, "checks", by="check")
-    found: list[tuple[Check, Fault]] = []
+    found: list[tuple[Check, Diagnostic]] = []
     superseding: dict[tuple[str, object], Check] = {}
     for row in rows:
         for each in row.find(reading):
             if not reading.judges(_steps(each.path)):
                 continue
-            fault = (
-                _placed(reading, each) if isinstance(each, Fault) else _fault(reading, row, each)
-            )
+            fault = _of_rule(reading, row, each)
             found.append((row, fault))
             for code in row.supersedes:
                 superseding[code, _pattern_at(reading, fault)] = row
-    once: dict[object, Fault] = {}
+    once: dict[object, Diagnostic] = {}
     for row, fault in found:
         if (
             not superseding
@@ -135,7 +131,7 @@ def check(
     return tuple(sorted(once.values(), key=_place_in_text))
 
 
-def syntax_fault(error: GramDecodeError) -> Fault:
+def syntax_fault(error: GramDecodeError) -> Diagnostic:
     """The fault of a text that is not gram, so that it can be listed as others are.
 
     A comma before a closing bracket has a fix.
@@ -144,39 +140,32 @@ def syntax_fault(error: GramDecodeError) -> Fault:
     text, at = error.doc, error.pos
     source = Source(text, error.filename)
     span = Span(at, min(at + 1, len(text)))
-    fix: tuple[Edit, ...] = ()
-    if error.expected and text.startswith((")", "]", "}"), at):
-        before = list(takewhile(lambda token: token.start < at, tokens(text)))
-        if before and before[-1].type == "COMMA":
-            fix = (Edit(Span(before[-1].start, before[-1].end)),)
-    return Fault("syntax", "error", error.msg, (), span, error.hint, source, fix)
+    fix = (Edit(error.unwanted),) if error.unwanted else ()
+    return Diagnostic("syntax", "error", error.msg, (), span, error.hint, source, fix)
 
 
-def _fault(reading: Reading, row: Check, finding: Finding | Fault) -> Fault:
-    """What a rule found as a fault, with its place."""
-    if isinstance(finding, Fault):
-        return _placed(reading, finding)
-    place = reading.place(finding.path, finding.part, finding.keys)
-    source, span = place or (None, None)
-    return Fault(
-        row.code,
-        row.severity,
-        finding.message,
-        finding.path if finding.part is None else (*finding.path, finding.part, *finding.keys),
-        finding.span or span,
-        finding.hint,
-        source,
-        finding.fix,
+def _of_rule(reading: Reading, row: Check, found: Diagnostic) -> Diagnostic:
+    """What a rule found with its place; with the rule's code and severity, if it has no code."""
+    if found.code:
+        return _placed(reading, found)
+    steps = _steps(found.path)
+    keys = [str(step) for step in found.path[len(steps) :]]
+    part = keys[0] if keys else None
+    if found.span is not None:  # the rule knows it already
+        part, keys = None, []
+    source, span = reading.place(steps, part, tuple(keys[1:])) or (None, None)
+    return evolve(
+        found, code=row.code, severity=row.severity, span=found.span or span, source=source
     )
 
 
-def _placed(reading: Reading, fault: Fault) -> Fault:
+def _placed(reading: Reading, fault: Diagnostic) -> Diagnostic:
     """A fault with a place; one without it gets that of the pattern it is about."""
     place = reading.place(_steps(fault.path)) if fault.span is None else None
     return evolve(fault, source=place[0], span=place[1]) if place else fault
 
 
-def _pattern_at(reading: Reading, fault: Fault) -> object:
+def _pattern_at(reading: Reading, fault: Diagnostic) -> object:
     """Which pattern a fault is about: its place in the text, else its path."""
     path = _steps(fault.path)
     return reading.place(path) or path
@@ -187,5 +176,5 @@ def _steps(path: PartPath) -> TreePath:
     return tuple(step for step in path if isinstance(step, int))
 
 
-def _place_in_text(fault: Fault) -> tuple[Span, TreePath]:
+def _place_in_text(fault: Diagnostic) -> tuple[Span, TreePath]:
     return fault.span or Span(0, 0), _steps(fault.path)

@@ -17,12 +17,13 @@ from ..reading import (
     text_start,
     trivia_end,
 )
+from ..showing import WAYS
 from ..source import Source, Span
 from ..trees import Pattern
 from ..writing import Style
 
 if TYPE_CHECKING:
-    from ..editing import Change, Replacement
+    from ..editing import Change, ChangedPattern, Replacement
 
 
 class Document:
@@ -77,7 +78,7 @@ class Document:
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The syntax of each top-level pattern, with offsets of `text`."""
+        """The construct of each top-level pattern, with offsets of `text`."""
         if self._items is None:
             self._items = parse_constructs(self.source, self.patterns)
         return self._items
@@ -92,6 +93,24 @@ class Document:
     def changes(self) -> tuple[Change, ...]:
         """Where the text differs from the one that was read, in order; see `replace`."""
         return self._replacement.changes if self._replacement else ()
+
+    def changed_since(self, before: Document | None = None) -> tuple[ChangedPattern, ...]:
+        """The patterns that edits have changed themselves or put in, in the order of the text.
+
+        Args:
+            before: the document that was edited; by default the one that was read.
+
+        >>> from gram import Pattern, Subject, loads, parse
+        >>> document = parse("[a | (b), (c)]")
+        >>> (a,) = document.patterns
+        >>> edited = document.replace([Pattern(a.value, (*a.elements, *loads("(d)")))])
+        >>> [(each.path, each.old is None) for each in edited.changed_since(document)]
+        [((0,), False), ((0, 2), True)]
+        """
+        expect(before, (Document, type(None)), "before", by="changed_since")
+        from ..editing import changed_patterns  # only an edit needs it
+
+        return tuple(changed_patterns((before or self._read).patterns, self.patterns))
 
     @property
     def patterns_as_read(self) -> tuple[Pattern, ...]:
@@ -183,14 +202,11 @@ class Document:
         return f"<Document {name}{counted(len(self.patterns), 'pattern')}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .. import notebook_form  # through the front, as it needs documents
-
-        return notebook_form(self)
+        form: dict[str, str] = WAYS["notebook"](self)
+        return form
 
     def __rich__(self) -> object:
-        from .. import rich_text
-
-        return rich_text(self)
+        return WAYS["rich"](self)
 
 
 def parse(text: str, filename: str | None = None, *, style: Style | None = None) -> Document:

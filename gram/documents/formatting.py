@@ -29,12 +29,11 @@ text, except inside a fence, where they are content.
 from __future__ import annotations
 
 from ..errors import expect
-from ..reading import Trivia, line_break, matches, parse_again, read_trivia, text_start
+from ..reading import Trivia, constructs_of, line_break, read_trivia, text_start, tokens
 from ..source import BOM
 from ..trees import read_from
 from .document import Document, parse
-from .layout import INDENT, Group, Joint, Role
-from .layout_builder import LayoutBuilder
+from .layout import INDENT, Group, Joint, Layout, Role
 
 WIDTH = 100
 
@@ -103,12 +102,11 @@ class Formatter:
     def _read(self, start: int, end: int, lead: str) -> None:
         """Take up a top-level pattern: its tokens, groups, joints, and the trivia before it."""
         text = self.document.text
-        read = list(matches(text, start, end))
-        found = [match for _, match in read[:-1]]  # the last is the end
-        starts = [match.start(1) for match in found]
-        self.spellings: list[str] = [match[1] for match in found]
-        layout = LayoutBuilder(text, starts, self.spellings)
-        parse_again(((terminal, number) for number, (terminal, _) in enumerate(read)), layout)
+        read = list(tokens(text, start, end))
+        (item,) = constructs_of(text, read)
+        starts = [token.start for token in read[:-1]]  # the last is the end
+        self.spellings = [text[token.start : token.end] for token in read[:-1]]
+        layout = Layout(text, item, starts)
         self.joints, self.groups = layout.joints, layout.groups
         self.trivia = self._trivia(lead, starts)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from ..errors import expect
 from ..reading import Construct, Item, line_break, syntax
-from ..source import Span
+from ..trees import TreePath
 from .document import Document, parse
 from .formatting import WIDTH, Formatter
 from .layout import INDENT
@@ -19,7 +20,8 @@ def format_changes(document: Document) -> str:
     """The text of an edited document, where new patterns that are too long have more lines.
 
     Every pattern that `Document.replace` put in, and that does not fit on its line, is written as
-    `format_text` would write it there. No other byte differs from ``document.text``.
+    `format_text` would write it there. No other byte differs from ``document.text``, but for blanks
+    before such a pattern.
 
     Args:
         document: what `Document.replace` gave; the text of any other stays as it is.
@@ -35,14 +37,14 @@ def format_changes(document: Document) -> str:
     """
     expect(document, Document, "document", by="format_changes")
     text = document.text
-    places = [each.after for each in document.changes if _may_be_too_long(text, each.after)]
-    if not places:
+    added = [each.path for each in document.changed_since() if each.old is None]
+    if not added:
         return text
     read = parse(text, document.filename)
     written: list[str] = []
     end = 0
-    for place in places:
-        for piece in _pieces(text, place, read.items):
+    for _, paths in groupby(enumerate(added), lambda each: (each[1][:-1], each[1][-1] - each[0])):
+        for piece in _pieces(text, read.items, [path for _, path in paths]):
             written += text[end : piece.start], piece.text
             end = piece.end
     new = "".join([*written, text[end:]])
@@ -57,55 +59,34 @@ class _Piece(NamedTuple):
     text: str
 
 
-class _New(NamedTuple):
-    """New patterns, one after the other, and the one in brackets that they are elements of."""
-
-    around: syntax.Bracket | None
-    patterns: list[Construct]
-
-
-def _may_be_too_long(text: str, place: Span) -> bool:
-    """Whether there may be a pattern at a place that does not fit on its line."""
-    start = text.rfind("\n", 0, place.start) + 1
-    lines = text[start : place.end].split("\n")
-    return len(lines) > 2 or any(len(line) > WIDTH for line in lines)
-
-
-def _pieces(text: str, place: Span, items: Sequence[Item]) -> Iterator[_Piece]:
-    """The new patterns at a place, each with the blanks before it where it begins a line."""
+def _pieces(text: str, items: Sequence[Item], paths: Sequence[TreePath]) -> Iterator[_Piece]:
+    """New patterns beside each other, each with the blanks before it where it begins a line."""
     breaks = line_break(text)
-    for around, new in _new_patterns(place, None, items):
-        if all(_fits(text, each) for each in new):
-            continue
-        outside = _indent(text, around.start) if around else 0
-        for each in new:
-            before = len(text[: each.start].rstrip(_BLANKS))
-            if before == 0 or text[before - 1] == "\n":
-                start, indent, lead = each.start, each.start - before, ""
-            else:
-                indent = outside + INDENT if around else 0
-                start, lead = max(before, place.start), breaks + " " * indent
-            laid_out = text[each.start : each.end]
-            if not isinstance(each, syntax.Reference):
-                laid_out = Formatter(parse(laid_out), indent, breaks).formatted().strip()
-            yield _Piece(start, each.end, lead + laid_out)
-        is_all = around is not None and place.start <= around.elements[0].start
-        if is_all and new[-1].end == place.end and (len(new) > 1 or "\n" in laid_out):
-            yield _Piece(place.end, place.end, breaks + " " * outside)
-
-
-def _new_patterns(
-    place: Span, around: syntax.Bracket | None, constructs: Sequence[Construct | Item]
-) -> Iterator[_New]:
-    """The outermost new patterns at a place."""
-    found = [each for each in constructs if isinstance(each, Construct)]
-    new = [each for each in found if place.start <= each.start and each.end <= place.end]
-    if new:
-        yield _New(around, new)
+    around: Construct | None = None
+    beside: Sequence[Construct] = items
+    for index in paths[0][:-1]:
+        around = beside[index]
+        beside = around.elements
+        if not isinstance(around, syntax.Bracket):
+            return  # a path is not broken here
+    new = beside[paths[0][-1] : paths[-1][-1] + 1]
+    if all(_fits(text, each) for each in new):
         return
-    for each in found:
-        if isinstance(each, syntax.Bracket) and each.start < place.end and place.start < each.end:
-            yield from _new_patterns(place, each, each.elements)
+    outside = _indent(text, around.start) if around else 0
+    for each in new:
+        before = len(text[: each.start].rstrip(_BLANKS))
+        if before == 0 or text[before - 1] == "\n":
+            start, indent, lead = each.start, each.start - before, ""
+        else:
+            indent = outside + INDENT if around else 0
+            start, lead = before, breaks + " " * indent
+        laid_out = text[each.start : each.end]
+        if not isinstance(each, syntax.Reference):
+            laid_out = Formatter(parse(laid_out), indent, breaks).formatted().strip()
+        yield _Piece(start, each.end, lead + laid_out)
+    is_all = around is not None and len(new) == len(around.elements)
+    if is_all and text.startswith("]", new[-1].end) and (len(new) > 1 or "\n" in laid_out):
+        yield _Piece(new[-1].end, new[-1].end, breaks + " " * outside)
 
 
 def _indent(text: str, offset: int) -> int:

@@ -232,7 +232,7 @@ class _Adoption:
         return (node for lists in self._lists for root in lists.old for node in root.loose())
 
     def _loose_new(self) -> Iterator[_Node]:
-        """Not the nodes of a new walk: their old text would break it."""
+        """All but the nodes of a new walk: their old text would break it."""
         for root in (root for lists in self._lists for root in lists.new):
             for node in root.loose():
                 hop = node.parent

@@ -4,53 +4,28 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import chain
-from typing import Generic, NamedTuple, TypeVar
+from typing import TypeVar
 
-from ..trees import Pattern, Value, exact
+from ..trees import Value, exact
 
 T = TypeVar("T")
 S = TypeVar("S")
 
 
-class Likeness(NamedTuple, Generic[T]):
-    """What makes two elements one.
+def align(old: Sequence[Value], new: Sequence[Value]) -> list[int | None]:
+    """For each of some values the index of the old value whose text it takes, or None.
 
-    Attributes:
-        keys: each gives what is equal for elements that are one, or None where it cannot tell;
-            the surest first.
-        kind: equal for elements that may be one, edited.
-    """
-
-    keys: Sequence[Callable[[T], Hashable]]
-    kind: Callable[[T], Hashable]
-
-
-PATTERNS = Likeness[Pattern](
-    keys=(
-        lambda pattern: pattern.came_from,
-        lambda pattern: pattern,
-        lambda pattern: pattern.value.identity or None,
-    ),
-    kind=lambda pattern: (pattern.value.labels, len(pattern.elements)),
-)
-VALUES = Likeness[Value](keys=(exact,), kind=type)
-
-
-def align(old: Sequence[T], new: Sequence[T], likeness: Likeness[T]) -> list[int | None]:
-    """For each element of ``new`` the index of its partner in ``old``, or None.
-
-    No two elements have the same partner. What is left between the same partners is paired in
-    order if nothing was added or removed there, else by kind. The cost is O(n log n).
+    Equal values are partners, and no two have the same one. What is left between the same partners
+    is paired in order if nothing was added or removed there, else by type. The cost is O(n log n).
     """
     pairing = Pairing(len(old), len(new))
-    for key in likeness.keys:
-        pairing.pair_by(list(map(key, old)), list(map(key, new)))
-    old_kinds, new_kinds = list(map(likeness.kind, old)), list(map(likeness.kind, new))
+    pairing.pair_by(list(map(exact, old)), list(map(exact, new)))
+    old_types, new_types = list(map(type, old)), list(map(type, new))
     for gap in list(pairing.gaps()):
         in_order = zip(*gap, strict=True) if len(gap[0]) == len(gap[1]) else None
-        for pair in in_order or _in_turn(old_kinds, new_kinds, *gap):
+        for pair in in_order or _in_turn(old_types, new_types, *gap):
             pairing.pair(*pair)
     return pairing.partners
 
@@ -117,7 +92,7 @@ class Pairing:
             after_old, after_new = old + 1, new + 1
 
     def _whole(self) -> Iterator[tuple[list[int], list[int]]]:
-        """All free elements, once it is asked for them."""
+        """All free elements, as one gap."""
         yield _true_at(self.old_is_free), _true_at(self.new_is_free)
 
 

@@ -221,7 +221,10 @@ class ElementList(NamedTuple):
             writer.copy_trivia(*element.after)
 
     def _new_lead(self, writer: Writer) -> str:
-        """On a line of its own where the first element is, or the last that follows no comment."""
+        """The blanks before a new element.
+
+        It has a line of its own where the first element has, or the last that follows no comment.
+        """
         if self.new_lead is not None:
             return self.new_lead
         for element in [self.elements[0], *self._following_no_comment()] if self.elements else []:

@@ -5,7 +5,6 @@ Only a window around the changes is looked at; all before and after it is copied
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
@@ -15,7 +14,6 @@ from attrs import frozen
 from ..errors import GramDecodeError
 from ..reading import (
     Construct,
-    Known,
     comments_in,
     line_break,
     parse_trees,
@@ -117,9 +115,8 @@ def replace(
 ) -> Replacement:
     """Rewrite a text so that ``trees`` is read from it.
 
-    What is written is read back, all of it at once, but for elements of brackets whose text was
-    copied. Only when that is not what it should be, each pattern is read back by itself, and what
-    does not read as it should is written canonically.
+    What is written is read back, all of it at once. Only when that is not what it should be, each
+    pattern is read back by itself, and what does not read as it should is written canonically.
 
     Args:
         source: the text.
@@ -144,13 +141,11 @@ class _Written(NamedTuple):
         at: which of the wanted patterns it is, by index.
         pattern: the pattern.
         text: its text.
-        known: the elements in it whose text was copied, by their offset in the text.
     """
 
     at: int
     pattern: Pattern
     text: str
-    known: Known
 
 
 def _rewrite(
@@ -203,9 +198,8 @@ def _rewrite(
         part_writer = Writer(text, writer.line_break)
         Rewriter(part_writer, style, old_list).write(new, role)
         new_text = text_of(part_writer.pieces, text)
-        known = _copied(new, part_writer.pieces)
-        written.append(_Written(first + new.index, new.pattern, new_text, known))
-        if one_by_one and _read_back([written[-1]._replace(known={})]) is None:
+        written.append(_Written(first + new.index, new.pattern, new_text))
+        if one_by_one and _read_back(written[-1:]) is None:
             rescued.append(first + new.index)
             part_writer = Writer(text, writer.line_break)
             part_writer.put(_canonical(new.pattern, role, style))
@@ -242,43 +236,10 @@ def _span_of(pattern: Pattern) -> Span:
     return place.span
 
 
-def _copied(new: Part, pieces: Sequence[Piece]) -> Known:
-    """The elements of a bracket whose text was copied, by their offset in what was written.
-
-    They end as they begin: with a bracket, so that nothing before or after can be a part of them.
-    """
-    old = new.partner
-    if old is None or old.opener != "[":
-        return {}
-    kept = (
-        old.parts if new.keeps_elements else (part.partner for part in new.parts if part.is_whole)
-    )
-    found = sorted((part for part in kept if part and part.opener in "[("), key=lambda p: p.span)
-    starts = [part.span.start for part in found]
-    known: dict[int, Pattern] = {}
-    at = 0
-    for piece in pieces:
-        if isinstance(piece, str):
-            at += len(piece)
-            continue
-        for part in found[bisect_left(starts, piece.start) : bisect_left(starts, piece.end)]:
-            if part.span.end <= piece.end:
-                known[at + part.span.start - piece.start] = part.pattern
-        at += piece.end - piece.start
-    return known
-
-
 def _read_back(written: Sequence[_Written]) -> tuple[Pattern, ...] | None:
     """The patterns that were written, as they are read; None when they are others."""
-    texts: list[str] = []
-    known: dict[int, Pattern] = {}
-    at = 0
-    for item in written:
-        texts.append(item.text)
-        known.update({at + offset: element for offset, element in item.known.items()})
-        at += len(item.text) + 1
     try:
-        read = parse_trees(Source("\n".join(texts)), known=known)
+        read = parse_trees(Source("\n".join(item.text for item in written)))
     except GramDecodeError:
         return None
     return read if read == tuple(item.pattern for item in written) else None

@@ -9,7 +9,6 @@ from ..reading import comments as comments_in, syntax
 from ..source import Span
 from ..trees import WALK_SUBJECT, Pattern, Subject, is_edge, walk_nodes
 from ..writing import Spelling, write_arrow, write_subject
-from .alignment import PATTERNS, align
 from .pairing import Part
 from .rewrite_subject import rewrite_subject
 from .writer import Writer
@@ -52,9 +51,8 @@ def hops_of(path: syntax.Path, new: Part) -> list[NewHop] | None:
         edges = new.parts
     else:
         return None
-    old = path.hops
-    partners = align([hop.pattern for hop in old], [edge.pattern for edge in edges], PATTERNS)
-    return _cheapest(edges, [None if index is None else old[index] for index in partners])
+    old = {hop.pattern.came_from: hop for hop in path.hops}
+    return _cheapest(edges, [old.pop(edge.pattern.came_from, None) for edge in edges])
 
 
 def hops_around(new: Part) -> list[NewHop] | None:

@@ -10,7 +10,7 @@ from pyrsistent import PMap, PVector
 from ..reading import has_comment, syntax
 from ..trees import Subject, Value, exact
 from ..writing import Spelling, write_key, write_name, write_record, write_value
-from .alignment import VALUES, align
+from .alignment import align
 from .comma_list import Named, Place, entries_of, list_of, with_additions
 from .respelling import respell
 from .writer import Writer
@@ -181,7 +181,7 @@ def rewrite_value(writer: Writer, old: syntax.AnyValue, value: Value) -> None:
 
 
 def _rewrite_array(writer: Writer, old: syntax.Array, values: PVector[Value]) -> None:
-    partners = align([item.value for item in old.items], values, VALUES)
+    partners = align([item.value for item in old.items], values)
     places: list[Place] = [
         Place(None, partial(writer.put, write_value(value)))
         if index is None

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import define, field
 
-from ..checks import Scopes, one_scope
 from ..documents import Document
 from ..errors import GramError, NoPatternError, expect
-from ..trees import WALK, Pattern, is_edge, patterns_of
-from .scoping import scoped
+from ..trees import WALK, Pattern, Scopes, is_edge, one_scope, patterns_of
+from .scoping import with_names
 
 if TYPE_CHECKING:
     import networkx
@@ -149,7 +148,7 @@ def graph_of(what: Document | Pattern | Iterable[Pattern], *, scopes: Scopes = o
         "annotation": [],
         "other": [],
     }
-    for each, scope in scoped(patterns, scopes):
+    for (_, each, *_), scope in with_names(patterns, scopes):
         kind = shape(each)
         if kind != "node":
             by_shape[kind].append(each)

@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias, get_args
 
-from ..checks import Scopes, members, one_scope
+from ..checks import members
 from ..errors import ArgumentError, GramError, expect, expect_all
-from ..operations import unfold
-from ..trees import Pattern, Subject, TreePath, is_reference, origin, walk
-from .scoping import WHOLE, ScopeKey, scope_below, scoped
+from ..trees import (
+    Pattern,
+    Scoped,
+    Scopes,
+    Subject,
+    TreePath,
+    is_reference,
+    one_scope,
+    origin,
+    unfold,
+)
+from .scoping import ScopeKey, with_names
 
-_Seed: TypeAlias = tuple[Pattern, ScopeKey]
 Policy: TypeAlias = Literal["last-wins", "first-wins", "merge", "strict"]
 
 
@@ -68,37 +76,35 @@ def reconcile(
     expect(scopes, Callable, "scopes", by="reconcile")
     trees = expect_all(patterns, Pattern, "patterns", by="reconcile")
     subjects: dict[ScopeKey, Subject] = {}
-    bodies: dict[ScopeKey, Pattern] = {}  # the occurrences whose elements are agreed on
-    first: dict[ScopeKey, tuple[TreePath, Pattern]] = {}
-    for (path, _), (here, scope) in zip(walk(trees), scoped(trees, scopes), strict=True):
-        name = here.value.identity
-        if not name or is_reference(here):
+    bodies: dict[ScopeKey, Scoped] = {}  # the occurrences whose elements are agreed on
+    first: dict[ScopeKey, Scoped] = {}
+    occurrences: dict[TreePath, tuple[Scoped, ScopeKey]] = {}
+    for here, scope in with_names(trees, scopes):
+        key = (*scope, here.pattern.value.identity)
+        occurrences[here.path] = here, key
+        if not here.pattern.value.identity or is_reference(here.pattern):
             continue
-        key = (*scope, name)
-        known_path, known = first.setdefault(key, (path, here))
-        if known is here:
-            subjects[key], bodies[key] = here.value, here
-        elif policy == "strict" and _differ(known, here):
-            places = (_place(known, known_path), _place(here, path))
-            raise ReconcileError(name, known, here, places)
-        elif policy == "last-wins":
-            subjects[key], bodies[key] = here.value, here
+        known = first.setdefault(key, here)
+        if known is here or policy == "last-wins":
+            subjects[key], bodies[key] = here.pattern.value, here
+        elif policy == "strict" and _differ(known.pattern, here.pattern):
+            name, places = here.pattern.value.identity, (_place(known), _place(here))
+            raise ReconcileError(name, known.pattern, here.pattern, places)
         elif policy == "merge":
-            subjects[key] = _merged(subjects[key], here.value)
-            bodies[key] = here if here.elements else bodies[key]
+            subjects[key] = _merged(subjects[key], here.pattern.value)
+            bodies[key] = here if here.pattern.elements else bodies[key]
 
-    def agreed(seed: _Seed) -> tuple[Subject, Iterable[_Seed]]:
-        here, scope = seed
-        subject, body = here.value, here
-        if subject.identity and not is_reference(here):
-            key = (*scope, subject.identity)
-            subject = subjects[key]
-            if members(here.elements) != members(bodies[key].elements):
-                body = bodies[key]
-        below = scope_below(body, scope, scopes)
-        return subject, [(element, below) for element in body.elements]
+    def agreed(path: TreePath) -> tuple[Subject, Iterable[TreePath]]:
+        body, key = occurrences[path]
+        subject, elements = subjects.get(key, body.pattern.value), body.pattern.elements
+        if is_reference(body.pattern):
+            return body.pattern.value, ()
+        if key in bodies and members(elements) != members(bodies[key].pattern.elements):
+            body = bodies[key]
+        return subject, [(*body.path, index) for index in range(len(body.pattern.elements))]
 
-    joined = (unfold(agreed, (tree, WHOLE)) for tree in trees)
+    tops: list[TreePath] = [(index,) for index in range(len(trees))]
+    joined = (unfold(agreed, path) for path in tops)
     return tuple(tree if new == tree else new for tree, new in zip(trees, joined, strict=True))
 
 
@@ -111,6 +117,6 @@ def _merged(one: Subject, other: Subject) -> Subject:
     return Subject(one.identity, one.labels | other.labels, properties)
 
 
-def _place(pattern: Pattern, path: TreePath) -> str:
-    place = origin(pattern)
-    return str(place) if place else ".".join(map(str, path))
+def _place(here: Scoped) -> str:
+    place = origin(here.pattern)
+    return str(place) if place else ".".join(map(str, here.path))

@@ -1,12 +1,11 @@
-"""Every pattern of some trees with the scope that its name belongs to."""
+"""Every pattern with the names of its scope: in two scopes of one name, a name means the same."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeAlias
 
-from ..checks import Scopes
-from ..trees import Pattern
+from ..trees import WHOLE, Pattern, Scoped, Scopes, TreePath, scoped
 
 ScopeKey: TypeAlias = tuple[Hashable, ...]
 """A scope: the names of the patterns that opened it and those around it.
@@ -14,23 +13,12 @@ ScopeKey: TypeAlias = tuple[Hashable, ...]
 An anonymous pattern is told from others by its ``id``.
 """
 
-WHOLE: ScopeKey = ()
-"""The scope that is the whole document."""
 
-
-def scoped(patterns: Iterable[Pattern], scopes: Scopes) -> Iterator[tuple[Pattern, ScopeKey]]:
-    """Every pattern, each before its elements, with its scope."""
-    pending = [(pattern, WHOLE) for pattern in patterns][::-1]
-    while pending:
-        here, scope = pending.pop()
-        yield here, scope
-        if here.elements:
-            inner = scope_below(here, scope, scopes)
-            pending.extend((element, inner) for element in reversed(here.elements))
-
-
-def scope_below(pattern: Pattern, scope: ScopeKey, scopes: Scopes) -> ScopeKey:
-    """The scope that the names of a pattern's elements belong to."""
-    if scopes(pattern) == "around":
-        return scope
-    return (*scope, pattern.value.identity or id(pattern))
+def with_names(patterns: Iterable[Pattern], scopes: Scopes) -> Iterator[tuple[Scoped, ScopeKey]]:
+    """Every pattern, each before its elements, with the names of its scope."""
+    names: dict[TreePath, ScopeKey] = {WHOLE: ()}
+    for here in scoped(patterns, scopes):
+        around = names[here.scope]
+        if here.pattern.elements:
+            names[here.path] = (*around, here.pattern.value.identity or id(here.pattern))
+        yield here, around

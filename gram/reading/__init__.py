@@ -1,11 +1,11 @@
 """From text to constructs and trees, and the errors of text."""
 
 from . import syntax
-from .lexer import END, Known, matches, tokens
+from .lexer import END, matches, tokens
 from .literals import QUOTES, needs_fence, quote, refence, write_fence
-from .parser import construct_of, parse_again, parse_constructs, parse_trees
+from .parser import construct_of, constructs_of, parse_constructs, parse_trees
 from .scalars import scalar_of
-from .spans import Spans, spans_of
+from .spans import Spans, spans_in_text, spans_of
 from .syntax import Construct, Item, Value
 from .trivia import (
     Trivia,

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import takewhile
 
 from ..errors import MAX_LEVELS, GramDecodeError
-from ..grammar import grammar, terminal
+from ..grammar import Rule, grammar, terminal
 from ..source import Source
 from .hints import CLOSERS, Slip, hint_for
 from .lexer import END, ERROR, tokens
@@ -83,6 +83,8 @@ def syntax_error(
     message = f"unexpected {_named(source.text, token)}"
     if expected:
         message += f", expected {_one_of(expected)}"
+    closes = token.type in CLOSERS.values()
+    unwanted = read[-1].span if closes and read and read[-1].type == "COMMA" else None
     slip = Slip.of(source, token, read, expected, open_brackets(read))
     return GramDecodeError(
         message,
@@ -91,6 +93,7 @@ def syntax_error(
         filename=source.filename,
         expected=expected,
         hint=hint_for(slip),
+        unwanted=unwanted,
     )
 
 
@@ -175,7 +178,7 @@ def _expected(stack: Sequence[int]) -> tuple[str, ...]:
     for part, word in _PARTS:
         covered = [
             name
-            for name in grammar().first[part]
+            for name in first_of(part)
             if name in shifts and part in grammar().states[shifts[name]]
         ]
         if covered:
@@ -190,6 +193,28 @@ def _expected(stack: Sequence[int]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
+@cache
+def first_of(symbol: str) -> frozenset[str]:
+    """The terminals that a part of the grammar can begin with."""
+    rules = grammar().rules
+    made = {rule.symbol for rule in rules}
+    found, pending = {symbol}, [symbol]
+    for each in pending:
+        begins = {part for rule in rules if rule.symbol == each for part in _first_parts(rule)}
+        pending.extend(begins - found)
+        found |= begins
+    return frozenset(found - made)
+
+
+def _first_parts(rule: Rule) -> Iterator[str]:
+    """The parts that a rule can begin with: those before it may be empty."""
+    empty = {each.symbol for each in grammar().rules if not each.parts}
+    for part in rule.parts:
+        yield part
+        if part not in empty:
+            return
+
+
 def take(stack: list[int], terminal: str) -> bool:
     """Whether the parser takes ``terminal``; the stack is then the one after it."""
     states, rules = grammar().states, grammar().rules
@@ -198,7 +223,7 @@ def take(stack: list[int], terminal: str) -> bool:
             stack.append(action)
             return True
         rule = rules[~action]
-        del stack[len(stack) - rule.size :]
+        del stack[len(stack) - len(rule.parts) :]
         stack.append(states[stack[-1]][rule.symbol])
         if stack[-1] == grammar().end:
             return True

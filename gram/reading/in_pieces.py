@@ -21,13 +21,12 @@ _NEXT = re.compile(r"\n(?=[(\[])")
 """A line break before what may be another pattern: no pattern goes on so after its end."""
 
 
-def read_in_pieces(source: Source, size: int = _PIECE, *, start: int = 0) -> Iterator[Pattern]:
+def read_in_pieces(source: Source, size: int = _PIECE) -> Iterator[Pattern]:
     """The top-level patterns of a text one after another, a header record first.
 
     Args:
         source: the text.
         size: about how many characters are read at a time.
-        start: where reading begins: where what was read before ended.
 
     Raises:
         GramDecodeError: the text is not gram; the patterns before may have been given.
@@ -37,8 +36,7 @@ def read_in_pieces(source: Source, size: int = _PIECE, *, start: int = 0) -> Ite
     """
     expect(source, Source, "source", by="read_in_pieces")
     expect(size, int, "size", by="read_in_pieces")
-    expect(start, int, "start", by="read_in_pieces")
-    length = len(source.text)
+    start, length = 0, len(source.text)
     while start < length:
         found = _NEXT.search(source.text, start + max(size, 1))
         end = found.end() if found else length

@@ -6,8 +6,7 @@ the constructs: how the text spells these trees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +16,9 @@ from ..errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError,
 from ..grammar import Grammar, grammar, load_grammar, table_of
 from ..source import Source
 from ..trees import Pattern, read_from
-from . import phrases
 from .construct_builder import ConstructBuilder
-from .lexer import ELEMENT, NOTHING, Known, matches, tokens
-from .syntax import Bracket, Construct, Item, Name, Reference, Token
+from .lexer import matches, tokens
+from .syntax import Construct, Item, Name, Reference, Token
 from .tree_builder import TreeBuilder, start_of
 
 # A level of nesting takes at most five places of the parser's stack (`[ subject | elements ,`
@@ -30,16 +28,12 @@ _MAX_STACK = 10 * MAX_LEVELS
 _NO_ACTION = -(10**9)  # less than any reduction
 
 
-def parse_trees(
-    source: Source, start: int = 0, end: int | None = None, *, known: Known = NOTHING
-) -> tuple[Pattern, ...]:
+def parse_trees(source: Source, start: int = 0, end: int | None = None) -> tuple[Pattern, ...]:
     """The top-level patterns of ``text[start:end]``, a header record first.
 
     Args:
         source: the text.
         start, end: the part of it to read.
-        known: elements that are taken as they are, because their text was copied: each has a
-            place in another text. Where they do not fit, everything is read.
 
     Raises:
         GramDecodeError: the text is not gram; the error has the place of the first token that
@@ -57,31 +51,9 @@ def parse_trees(
             return depth_error(source, at, last.end, start)
         return GramDecodeError(str(stop.problem), source.text, at, filename=source.filename)
 
-    trees: tuple[Pattern, ...]
-    found: Iterable[tuple[str, Any]]
-    if len(source.text) - start >= phrases.LONG:
-        with suppress(_TokenByTokenError):
-            found = phrases.phrases(source.text, start, end, known)
-            trees = _parse(
-                grammar(), _phrase_states(), found, TreeBuilder(source), _TokenByTokenError
-            )
-            return trees
-    elif known:
-        with suppress(_NotKnownError):
-            found = matches(source.text, start, end, known)
-            trees = _parse(grammar(), _element_states(), found, TreeBuilder(source), _NotKnownError)
-            return trees
     found = matches(source.text, start, end)
-    trees = _parse(grammar(), _states(), found, TreeBuilder(source), refused)
+    trees: tuple[Pattern, ...] = _parse(grammar(), _states(), found, TreeBuilder(source), refused)
     return trees
-
-
-class _TokenByTokenError(Exception):
-    """A text with an error, which is read once more without phrases to say what it is."""
-
-
-class _NotKnownError(Exception):
-    """What should be known does not fit into the text."""
 
 
 def parse_constructs(
@@ -96,26 +68,24 @@ def parse_constructs(
         patterns: what it says.
         start, end: the part of it to read.
     """
-    read = ((token.type, token) for token in tokens(source.text, start, end))
-    items: tuple[Item, ...] = parse_again(read, ConstructBuilder(source.text))
+    items = constructs_of(source.text, tokens(source.text, start, end))
     for item, pattern in zip(items, patterns, strict=True):
         item.stand_for(pattern)
     return items
 
 
-def parse_again(read: Iterable[tuple[str, Any]], builder: object) -> Any:
-    """What another builder makes of a text that was read before, so that it has no error.
+def constructs_of(text: str, read: Iterable[Token]) -> tuple[Item, ...]:
+    """The top-level constructs of tokens, `END` last, which are known to have no error.
 
-    Args:
-        read: its tokens, `END` last: the terminal of each, and what the builder is given for it.
-        builder: has a method for each rule of the grammar, or None for a rule of one part that it
-            leaves as it is.
+    They hold no patterns yet.
     """
 
     def refused(stop: Stop) -> Exception:
         return AssertionError(f"only texts without errors are read again: {stop.problem}")
 
-    return _parse(grammar(), _states(), read, builder, refused)
+    named = ((token.type, token) for token in read)
+    items: tuple[Item, ...] = _parse(grammar(), _states(), named, ConstructBuilder(text), refused)
+    return items
 
 
 class Stop(NamedTuple):
@@ -180,9 +150,6 @@ def _parse(
         for kind, token in read:
             while (action := states[stack[-1]].get(kind, _NO_ACTION)) < 0:
                 if action == _NO_ACTION:
-                    if type(token) is list and isinstance(read, Generator):
-                        kind, token = read.send(True)  # the phrase does not fit here, its token may
-                        continue
                     if stack[-1] == grammar.end:
                         return parts[-1]
                     raise refuse(Stop(token, token, states[stack[-1]]))
@@ -201,11 +168,6 @@ def _parse(
                 else:
                     parts.append(_spliced(taken))
                 stack.append(states[stack[-1]][symbol])
-            if action >= len(states):
-                symbol, _, build, _ = reductions[action - len(states)]
-                parts.append(build(builder, token) if build else token)
-                stack.append(states[stack[-1]][symbol])
-                continue
             stack.append(action)
             parts.append(token)
             if len(stack) > _MAX_STACK:
@@ -220,17 +182,21 @@ def _parse(
 def _reductions(
     grammar: Grammar, kind: type
 ) -> Sequence[tuple[str, int, Callable[..., Any] | None, bool]]:
-    """What each rule makes, of how many parts, and the method of a kind of builder that does."""
+    """What each rule makes, of how many parts, and the method of a kind of builder that does.
+
+    Whether one of its parts may be the parts of a rule without a builder, too.
+    """
     known = _BUILDERS.get(kind)
     if known is None or known[0] is not grammar:
+        unbuilt = {rule.symbol for rule in grammar.rules if not rule.builder}
         known = _BUILDERS[kind] = (
             grammar,
             [
                 (
                     rule.symbol,
-                    rule.size,
+                    len(rule.parts),
                     getattr(kind, rule.builder) if rule.builder else None,
-                    rule.takes_parts,
+                    not unbuilt.isdisjoint(rule.parts),
                 )
                 for rule in grammar.rules
             ],
@@ -244,41 +210,18 @@ _BUILDERS: WeakKeyDictionary[type, tuple[Grammar, Sequence[Any]]] = WeakKeyDicti
 def construct_of(pattern: Pattern) -> Construct | None:
     """The syntax of a pattern that was read, with offsets of its text; None when it was made.
 
-    Only the pattern's own part of the text is read. The constructs of a bracket's elements are
-    read when they are asked for.
+    Only the pattern's own part of the text is read.
     """
     expect(pattern, Pattern, "pattern", by="construct_of")
     place = read_from(pattern)
     if place is None:
         return None
     source, start, end = place
-    if source.text[start] == "[":
-        return _bracket_of(pattern, source, start, end)
-    if source.text[start] in "({@":
+    if source.text[start] in "[({@":
         return parse_constructs(source, [pattern], start, end)[0]
     reference = Reference(start, end, Name(start, end, pattern.value.identity))
     reference.stand_for(pattern)
     return reference
-
-
-def _bracket_of(pattern: Pattern, source: Source, start: int, end: int) -> Construct:
-    """The syntax of a bracket, that of its elements still to be read."""
-    places = [read_from(element) for element in pattern.elements]
-    known = {
-        place[1]: element
-        for place, element in zip(places, pattern.elements, strict=True)
-        if place is not None and place[0] is source
-    }
-    read = (
-        (kind, token if kind == ELEMENT else Token(token.start(1), token.end(1), kind))
-        for kind, token in matches(source.text, start, end, known)
-    )
-    builder = ConstructBuilder(source.text)
-    with suppress(_NotKnownError):
-        (bracket,) = _parse(grammar(), _element_states(), read, builder, _NotKnownError)
-        if isinstance(bracket, Bracket) and bracket.leave(pattern, construct_of):
-            return bracket
-    return parse_constructs(source, [pattern], start, end)[0]  # of a pattern changed since
 
 
 @cache
@@ -292,26 +235,6 @@ def _states() -> Sequence[dict[str, int]]:
     return _with_shortcuts(grammar())
 
 
-@cache
-def _element_states() -> Sequence[dict[str, int]]:
-    """The states with an action for an element that is known, where one can come.
-
-    It is the reduction that whatever an element begins with would lead to.
-    """
-    begins = grammar().first[ELEMENT]
-    wider = [dict(actions) for actions in _states()]
-    for actions in wider:
-        (action, *others) = {actions.get(terminal, 0) for terminal in begins}
-        if action < 0 and not others:
-            actions[ELEMENT] = action
-    return wider
-
-
-@cache
-def _phrase_states() -> Sequence[dict[str, int]]:
-    return phrases.phrase_states(grammar(), _element_states())
-
-
 def _with_shortcuts(grammar: Grammar) -> Sequence[dict[str, int]]:
     """A grammar's states with shortcuts past those that only give one part another name.
 
@@ -323,7 +246,7 @@ def _with_shortcuts(grammar: Grammar) -> Sequence[dict[str, int]]:
     def past_renaming(state: int, target: int) -> int:
         while len(actions := set(states[target].values())) == 1 and (action := min(actions)) < 0:
             rule = rules[~action]
-            if rule.size != 1 or rule.builder:
+            if len(rule.parts) != 1 or rule.builder:
                 break
             target = states[state][rule.symbol]
         return target

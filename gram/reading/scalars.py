@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from ..errors import GramEncodeError
 from ..grammar import grammar
@@ -44,9 +45,16 @@ SCALARS: dict[str, Callable[[str], Value]] = {
 
 def scalar_of(terminal: str) -> Callable[[str], Value] | None:
     """What reads a terminal in the place of a value; None when it is no value by itself."""
-    known = grammar().phrases
-    rule = known.values.get(terminal) if known else None
-    return SCALARS[rule] if rule else None
+    return _values().get(terminal)
+
+
+@cache
+def _values() -> dict[str, Callable[[str], Value]]:
+    return {
+        rule.parts[0]: SCALARS[rule.builder]
+        for rule in grammar().rules
+        if rule.symbol in ("value", "bound") and len(rule.parts) == 1 and rule.builder in SCALARS
+    }
 
 
 def read_name(spelling: str) -> str:

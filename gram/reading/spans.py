@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..source import Span
+from ..trees import Pattern, read_from
+from .parser import construct_of
 from .syntax import Array, Construct, Map, Value
 
 
@@ -65,10 +67,27 @@ class Spans(NamedTuple):
                     raise KeyError(step)
                 value = value.items[step]
             elif isinstance(value, Map):
-                value = {entry.key.text: entry.value for entry in value.entries}[str(step)]
+                value = value.by_key[str(step)].value
             else:
                 raise KeyError(step)
         return value.span
+
+
+def spans_in_text(pattern: Pattern) -> Spans | None:
+    """The places of the parts of a pattern where it was read; None when it was made.
+
+    Its text is read once, however many diagnostics ask for its parts.
+    """
+    place = read_from(pattern)
+    if place is None:
+        return None
+    source, span = place[0], Span(*place[1:])
+    known: Spans | None = source.spans.get(span)
+    if known is None:
+        construct = construct_of(pattern)
+        assert construct is not None, "it was read"
+        known = source.spans[span] = spans_of(construct)
+    return known
 
 
 def spans_of(construct: Construct) -> Spans:

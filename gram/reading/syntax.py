@@ -18,7 +18,7 @@ reading a small file.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypeAlias, Union
 
 from ..source import Span
@@ -122,11 +122,20 @@ class Array(Value):
 class Map(Value):
     """``{…}`` in value position."""
 
-    __slots__ = holds = ("entries",)
+    __slots__ = ("_by_key", "entries")
+    holds = ("entries",)
 
     def __init__(self, start: int, end: int, style: str, entries: tuple[Entry, ...]) -> None:
         super().__init__(start, end, style)
         self.entries = entries
+        self._by_key: dict[str, Entry] | None = None
+
+    @property
+    def by_key(self) -> Mapping[str, Entry]:
+        """The entries by key; of a key that is given again the last, which counts."""
+        if self._by_key is None:
+            self._by_key = {entry.key.text: entry for entry in self.entries}
+        return self._by_key
 
     def stand_for(self, value: TreeValue) -> None:
         """Hold the map that was read here, and its values below."""
@@ -268,8 +277,9 @@ class Node(_Bracketed):
 class Bracket(_Bracketed):
     """``[…]``; ``bar`` is the offset of its ``|``, or None."""
 
-    __slots__ = ("_elements", "_read", "bar")
+    __slots__ = ("bar", "elements")
     holds = ("subject", "elements")
+    elements: tuple[Construct, ...]
 
     def __init__(
         self,
@@ -280,31 +290,7 @@ class Bracket(_Bracketed):
         elements: tuple[Any, ...],
     ) -> None:
         super().__init__(start, end, subject)
-        self.bar, self._elements = bar, elements
-        self._read: Callable[[tree.Pattern], Construct | None] | None = None
-
-    @property
-    def elements(self) -> tuple[Construct, ...]:
-        """The constructs of its elements; those that were left are read now."""
-        if self._read is not None:
-            self._elements, self._read = tuple(map(self._read, self._elements)), None
-        return self._elements
-
-    def leave(
-        self, pattern: tree.Pattern, read: Callable[[tree.Pattern], Construct | None]
-    ) -> bool:
-        """Hold the pattern that was read here, and leave its elements to be read when needed.
-
-        Returns:
-            Whether it can: the parser was given each element in place of its tokens.
-        """
-        given = list(map(id, self._elements))
-        if given != list(map(id, pattern.elements)):
-            return False
-        self.pattern, self.subject.subject = pattern, pattern.value
-        _give_values(self.entries, pattern.value.properties)
-        self._read = read
-        return True
+        self.bar, self.elements = bar, elements
 
 
 ArrowKind: TypeAlias = Literal["right", "left", "both", "undirected"]

@@ -7,6 +7,7 @@ spells. Each pattern is given the place that it was read from.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterable
 from re import Match
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -211,7 +212,7 @@ class TreeBuilder:
         """The values by key, of a key given twice the last."""
         values = dict(entries)
         if len(values) < len(entries):
-            self.source.repeats.add(start)
+            insort(self.source.repeats, start)
         return values
 
     def _pattern(

@@ -1,8 +1,10 @@
 """Immutable trees of patterns: values, walks, operations, and where they were read from."""
 
-from . import pattern
+from . import operations, pattern
+from .operations import unfold
 from .origins import origin, read_from
 from .pattern import WALK, WALK_SUBJECT, Pattern, ReadFrom, Subject, patterns_of
+from .scopes import WHOLE, Scope, Scoped, Scopes, one_scope, scoped
 from .shapes import is_edge, is_header, is_reference, walk_nodes
 from .values import (
     Bound,

@@ -14,6 +14,7 @@ from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
 from ..errors import MAX_LEVELS, GramEncodeError, TooDeepError, expect_all
+from ..showing import WAYS
 from ..source import Source
 from .values import Value, check_text, exact, freeze_map, levels
 
@@ -90,9 +91,7 @@ class Subject:
         return attrs.evolve(self, **{name: value})
 
     def __repr__(self) -> str:
-        from .. import abridged_subject  # through the front: trees know nothing of writing
-
-        return f"<Subject {abridged_subject(self)}>"
+        return f"<Subject {WAYS['subject'](self)}>"
 
     @classmethod
     def _of_checked(
@@ -156,19 +155,14 @@ class Pattern:
         return attrs.evolve(self, **{name: value})
 
     def __repr__(self) -> str:
-        from .. import abridged  # through the front, as the two below
-
-        return f"<Pattern {abridged(self)}>"
+        return f"<Pattern {WAYS['pattern'](self)}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .. import notebook_form
-
-        return notebook_form(self)
+        form: dict[str, str] = WAYS["notebook"](self)
+        return form
 
     def __rich__(self) -> object:
-        from .. import rich_text
-
-        return rich_text(self)
+        return WAYS["rich"](self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return Pattern._of_checked, (self.value, self.elements)

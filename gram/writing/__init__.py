@@ -12,7 +12,6 @@ from .serializer import (
     write_arrow,
     write_key,
     write_name,
-    write_node,
     write_pattern,
     write_record,
     write_subject,

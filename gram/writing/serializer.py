@@ -8,7 +8,7 @@ read back, brackets for everything else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -188,27 +188,6 @@ def write_subject(subject: Subject, spelling: Spelling = PLAIN) -> str:
         return name + labels
     record = write_record(subject.properties, fences=spelling.fences)
     return f"{name}{labels} {record}" if name or labels else record
-
-
-def write_node(label: str, properties: Mapping[str, Any], elements: Sequence[str] = ()) -> str:
-    """The text of a pattern with a label, on one line, without building the pattern.
-
-    Args:
-        label: its label.
-        properties: its properties; lists, tuples and dicts stand for arrays and maps.
-        elements: the texts of its elements.
-
-    >>> write_node("Reply", {"at": 1}, [write_node("User", {})])
-    '[:Reply {at: 1} | (:User)]'
-    """
-    if not (type(label) is str and type(properties) is dict and type(elements) is list):
-        expect(label, str, "label", by="write_node")
-        expect(properties, Mapping, "properties", by="write_node")
-        expect(elements, Sequence, "elements", by="write_node")
-    subject = f":{_write_label(label)}"
-    if properties:
-        subject = f"{subject} {_ON_ONE_LINE.record(properties)}"
-    return f"[{subject} | {', '.join(elements)}]" if elements else f"({subject})"
 
 
 def write_record(properties: Mapping[str, Any], *, fences: bool = True) -> str:

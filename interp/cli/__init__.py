@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import sys
 from typing import Any
@@ -13,7 +11,6 @@ from .process import (
     INTERRUPTED,
     flush_streams,
     leave_at_interrupt,
-    loading,
     prepare_streams,
 )
 
@@ -23,7 +20,6 @@ COMPLETION = "_GRAM_COMPLETE"
 
 def main() -> None:
     """Run the command line; exits with the codes that the README lists."""
-    atexit.register(gc.freeze)  # else Python searches all memory for garbage as it ends
     leave_at_interrupt()
     prepare_streams()
     code = _run()
@@ -34,12 +30,11 @@ def main() -> None:
 
 def _run() -> int:
     """Run the command that was typed, or complete it for a shell; returns the exit code."""
-    with loading():
-        import click
+    import click
 
-        from gram import GramError
+    from gram import GramError
 
-        from .commands import gram
+    from .commands import gram
 
     try:
         if instruction := os.environ.get(COMPLETION):

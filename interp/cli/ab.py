@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -213,45 +213,26 @@ def _shown_again(files: tuple[str, ...]) -> Experiment:
     return load_experiment(files[0])
 
 
-def _run(
-    files: tuple[str, ...],
-    cases: str,
-    *,
-    named: tuple[str, ...],
-    metrics: tuple[str, ...],
-    judges: tuple[str, ...],
-    judge_tools: tuple[str, ...],
-    primary: str | None,
-    checks: tuple[str, ...],
-    repeats: int,
-    seed: int | None,
-    difference: float | None,
-    out: str | None,
-    jobs: int,
-    **of_arms: Any,
-) -> Experiment:
+def _run(files: tuple[str, ...], cases: str, **given: Any) -> Experiment:
     from ..evaluation.experiments import ab
     from .inputs import read_checks
 
-    arms = _arms(files, named, **of_arms)
-    folder = out or f"{'-'.join(arms)}{_FOLDER}".replace("/", "-")
+    arms = _arms(files, given)
+    folder = given["out"] or f"{'-'.join(arms)}{_FOLDER}".replace("/", "-")
+    judges, offline = given["judges"], given["offline"]
+    measured = _metrics(given["metrics"]) or ([] if judges else ["passed"])
+    judged = [_judge(each, given["judge_tools"], offline) for each in judges]
+    plain = ("primary", "repeats", "seed", "difference", "jobs")
     try:
         return ab(
             cases,
             arms,
-            [
-                *(_metrics(metrics) or ([] if judges else ["passed"])),
-                *(_judge(each, judge_tools, of_arms["offline"]) for each in judges),
-            ],
-            primary=primary,
-            checks=read_checks(checks),
-            repeats=repeats,
-            seed=seed,
-            difference=difference,
+            [*measured, *judged],
+            checks=read_checks(given["checks"]),
             out=folder,
-            jobs=jobs,
             progress=False if is_quiet() else None,
             on_plan=partial(_tell_plan, folder),
+            **{name: given[name] for name in plain},
         )
     except BaseException as stopped:  # told what is kept, and raised again
         for each in getattr(stopped, "__notes__", ()):
@@ -273,57 +254,40 @@ def _tell_plan(folder: str, plan: Plan, done: tuple[Trial, ...]) -> None:
 # --- the arms
 
 
-def _arms(
-    files: tuple[str, ...],
-    named: tuple[str, ...],
-    *,
-    models: tuple[str, ...],
-    offline: bool,
-    base_url: str | None,
-    settings: tuple[str, ...],
-    edits: tuple[str, ...],
-    tools: tuple[str, ...],
-    mcp: tuple[str, ...],
-    openapi: tuple[str, ...],
-    match: Any,
-    agent: str | None,
-    limits: tuple[str, ...],
-    approve: str | None,
-) -> dict[str, Arm]:
-    if offline and models:
+def _arms(files: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Arm]:
+    offline, approve = given["offline"], given["approve"]
+    if offline and given["models"]:
         raise click.UsageError("--offline cannot be used together with --model")
-    if offline and openapi:
+    if offline and given["openapi"]:
         raise click.UsageError(OFFLINE_CALLS_NOBODY)
-    if offline and mcp and approve is None:
+    if offline and given["mcp"] and approve is None:
         raise click.UsageError(SERVERS_REHEARSED)
     from ..evaluation.experiments import Arm
     from ..models.providers import OFFLINE
     from .inputs import library_of_one_run
 
-    programs = _programs(files, named)
-    for option, values in (("--set", settings), ("--edit", edits), ("--model", models)):
-        for each in values:
+    programs = _programs(files, given["named"])
+    for option, name in (("--set", "settings"), ("--edit", "edits"), ("--model", "models")):
+        for each in given[name]:
             _expect_arm(option, each, programs)
     arms = {}
     for name, program in programs.items():
-        mine = partial(_of_arm, name=name, names=programs)
-        model = [*mine(models), *([str(OFFLINE)] if offline else [])]
+
+        def mine(option: str, name: str = name) -> tuple[str, ...]:
+            return tuple(_of_arm(given[option], name=name, names=programs))
+
+        model = [*mine("models"), *([str(OFFLINE)] if offline else [])]
+        libraries = (mine("tools"), mine("mcp"), mine("openapi"))
         arms[name] = Arm(
             program,
-            partial(
-                library_of_one_run,
-                tuple(mine(tools)),
-                tuple(mine(mcp)),
-                tuple(mine(openapi)),
-                offline=offline,
-            ),
+            partial(library_of_one_run, *libraries, offline=offline),
             model[-1] if model else None,
-            read_settings(tuple(mine(settings))) or None,
-            [_edit(each) for each in mine(edits)],
-            agent,
-            base_url,
-            read_limits(limits),
-            match,
+            read_settings(mine("settings")) or None,
+            [_edit(each) for each in mine("edits")],
+            given["agent"],
+            given["base_url"],
+            read_limits(given["limits"]),
+            given["match"],
             POLICIES[approve or "all"],
         )
     return arms

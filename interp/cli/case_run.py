@@ -20,6 +20,7 @@ from ..concurrency import work_on
 from ..errors import ValidationError
 from ..evaluation.cases import Case, Checks, read_cases, require_checks, require_tools
 from ..evaluation.testing import SUFFIX, Mode, Recording, file_name, run_case
+from ..execution import Spending
 from ..models import connect_model
 from ..programs import models_of, the_agent
 from ..tools import ToolLibrary, bind_agent_tools, with_agents
@@ -29,7 +30,6 @@ from .inputs import hint_at_tools, read_checks, read_document
 from .name_matching import matching
 from .options import RunningOptions
 from .output import is_verbose, tell
-from .spending import Spending
 from .talk import show_logs
 
 _FOLDER = "recordings"
@@ -61,7 +61,8 @@ class CaseRun:
         agent: the agent instead of those that the cases name, or None.
         record: what is recorded; None for nothing.
         recordings: the folder of the recordings, or None for one beside each file.
-        checks: the user's functions by name.
+        names_of_checks: the files with the user's functions.
+        checks: these functions by name.
         library: the implementations of the tools.
         planned: the cases that are run, by their files.
         known: where the runs of all cases of a file are recorded, by their folders.
@@ -72,10 +73,15 @@ class CaseRun:
     agent: str | None
     record: Mode | None
     recordings: str | None
-    checks: Checks
-    library: ToolLibrary
+    names_of_checks: Sequence[str]
+    checks: Checks = field(init=False)
+    library: ToolLibrary = field(init=False)
     planned: dict[str, list[Planned]] = field(factory=dict)
     known: dict[Path, set[Path]] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.checks = read_checks(self.names_of_checks)
+        self.library = self.options.library()
 
     def read(self, files: Sequence[str], names: Sequence[str]) -> None:
         """Read the cases of files, and find what is wrong with them before anything runs.
@@ -222,26 +228,5 @@ class CaseRun:
             named = self.options.of_new_run.get("model")
             models = (Model.parse(str(named)),) if named else models_of(planned.agent)
             for model in models:
-                connect_model(model, base_url=self.options.base_url)
+                connect_model(model, base_url=self.options.base_url, dialect=self.options.dialect)
             planned.recording.prepare()
-
-
-def case_run(
-    options: RunningOptions,
-    *,
-    program: str | None,
-    agent: str | None,
-    record: Mode | None,
-    recordings: str | None,
-    checks: Sequence[str],
-) -> CaseRun:
-    """Begin with the tools and checks that the options name; see `CaseRun`."""
-    return CaseRun(
-        options,
-        program,
-        agent,
-        record,
-        recordings,
-        read_checks(checks),
-        options.library(),
-    )

@@ -25,8 +25,9 @@ from ..history.records import save_context
 from ..models.providers import OFFLINE, known_providers
 from ..programs import tools_in
 from ..reprs import shortened
+from .given_messages import attached_file
 from .output import tell
-from .talk import Talk
+from .talk import Said, Talk
 from .terminal import answered_call
 
 _MOST_SHOWN = 60  # characters of a message that is taken back
@@ -101,7 +102,7 @@ def _retry(talk: Talk, _argument: str) -> None:
     if message is None:
         tell(_NOTHING_SAID)
     else:
-        talk.say(message)
+        talk.say(message.given)
 
 
 def _undo(talk: Talk, _argument: str) -> None:
@@ -109,7 +110,7 @@ def _undo(talk: Talk, _argument: str) -> None:
     if message is None:
         tell(_NOTHING_SAID)
     else:
-        shown = shortened(" ".join(message.split()), _MOST_SHOWN)
+        shown = shortened(" ".join(message.text.split()), _MOST_SHOWN)
         tell(f'"{shown}" and its answer are taken back; what tools did is not undone')
 
 
@@ -125,8 +126,18 @@ def _edit(talk: Talk, _argument: str) -> None:
     if edited is None or not edited.strip():
         tell("nothing was saved, so nothing is said")
         return
-    talk.take_back()
-    talk.say(edited.strip())
+    before = talk.take_back()
+    files = before.files if before else ()
+    talk.say(Said(edited.strip(), files).given)
+
+
+def _attach(talk: Talk, argument: str) -> None:
+    if argument:
+        talk.attached = (*talk.attached, attached_file(argument))
+    for file in talk.attached:
+        tell(f"attached to the next message: {file}")
+    if not talk.attached:
+        tell("nothing is attached; write /attach FILE or an address")
 
 
 def _usage(talk: Talk, _argument: str) -> None:
@@ -189,6 +200,7 @@ COMMANDS: Final[Mapping[str, _Command]] = {
     "/retry": _Command("takes the last message back and says it again", _retry),
     "/undo": _Command("takes the last message and its answer back", _undo),
     "/edit": _Command("edits the last message in your editor, and says it instead", _edit),
+    "/attach": _Command("attaches a file to the next message: /attach FILE|ADDRESS", _attach),
     "/usage": _Command("shows the tokens used", _usage),
     "/save": _Command("saves the conversation: /save [FILE]", _save),
     "/reset": _Command("begins the conversation anew", _reset),

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from gram import (
+    Check,
+    Diagnostic,
     Document,
-    Fault,
     GramDecodeError,
     apply_fixes,
     counted,
@@ -17,7 +18,7 @@ from gram import (
 )
 from lenses_ext import find_runnables, parse, shared_tools
 
-from ..models import check_program
+from ..models import OfferedCheck, check_program
 from .completing import complete_files
 from .each_file import each_file
 from .failures import NO
@@ -42,21 +43,33 @@ _FORMATS = ("text", "json", "sarif", "github")
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
 @click.option("--fix", is_flag=True, help="First fix what can be fixed without changing trees.")
+@click.option(
+    "--models",
+    "asks",
+    is_flag=True,
+    help="Also ask the servers of its models, over the network, whether they offer them.",
+)
 @stdin_filename_option
 def command(
-    files: tuple[str, ...], form: str, strict: bool, fix: bool, stdin_filename: str | None
+    files: tuple[str, ...],
+    form: str,
+    strict: bool,
+    fix: bool,
+    asks: bool,
+    stdin_filename: str | None,
 ) -> None:
-    """Report the faults in FILES; no network, key or tool library is needed.
+    """Report the faults in FILES; without --models no network, key or tool library is needed.
 
     FILES are files, folders and globs; - is standard input. Exits with 1 if there is an error,
     with 0 if there are only warnings.
     """
     if fix and STDIN in files:
         raise click.UsageError("--fix writes files, so it cannot be used with standard input")
-    faults: list[Fault] = []
+    faults: list[Diagnostic] = []
+    more = (OfferedCheck(lambda name: note(f"asks {name} for its models")).check,) if asks else ()
 
     def judge(file: str) -> dict[str, Any]:
-        found = _faults(file, fix, stdin_filename)
+        found = _faults(file, fix, stdin_filename, more)
         faults.extend(found)
         counted = [each for each in found if strict and each.severity == "warning"]
         return {"code": NO if only_errors(found) or counted else 0}
@@ -70,7 +83,9 @@ def command(
     tally.leave()
 
 
-def _faults(file: str, fix: bool, stdin_filename: str | None) -> tuple[Fault, ...]:
+def _faults(
+    file: str, fix: bool, stdin_filename: str | None, more: tuple[Check, ...]
+) -> tuple[Diagnostic, ...]:
     try:
         if fix:
             rewrite(file, _mended)
@@ -80,11 +95,11 @@ def _faults(file: str, fix: bool, stdin_filename: str | None) -> tuple[Fault, ..
     found = _faults_of(text, name)
     if isinstance(found, Document):
         _note(found)
-        return check_program(found)
+        return check_program(found, *more)
     return found
 
 
-def _faults_of(text: str, name: str) -> Document | tuple[Fault, ...]:
+def _faults_of(text: str, name: str) -> Document | tuple[Diagnostic, ...]:
     """The document that a text is, or its syntax errors."""
     try:
         return parse(text, name)
@@ -112,7 +127,7 @@ def _note(document: Document) -> None:
         note(f"{document.filename}: no agent here, checked as plain data")
 
 
-def _summarize(faults: list[Fault], files: int) -> None:
+def _summarize(faults: list[Diagnostic], files: int) -> None:
     """Count the faults on standard error."""
     if not faults:
         return

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gram import did_you_mean
 
 from .output import set_loudness
-from .process import loading
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -56,21 +55,14 @@ def _loudness(_: click.Context, parameter: click.Parameter, given: bool) -> None
 
 def _shared_options() -> list[click.Parameter]:
     """The options that every command has."""
+    told = {
+        "quiet": "Print results, warnings and errors alone.",
+        "verbose": "Say more about what is done.",
+    }
+    how: Any = {"is_flag": True, "expose_value": False, "callback": _loudness}
     return [
-        click.Option(
-            ["-q", "--quiet"],
-            is_flag=True,
-            expose_value=False,
-            callback=_loudness,
-            help="Print results, warnings and errors alone.",
-        ),
-        click.Option(
-            ["-v", "--verbose"],
-            is_flag=True,
-            expose_value=False,
-            callback=_loudness,
-            help="Say more about what is done.",
-        ),
+        click.Option([f"-{name[0]}", f"--{name}"], help=help_, **how)
+        for name, help_ in told.items()
     ]
 
 
@@ -85,8 +77,7 @@ class Commands(click.Group):
         """The command of a name, or None."""
         if name not in COMMANDS:
             return None
-        with loading():
-            module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
+        module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
         command: click.Command = module.command
         parts = command.commands.values() if isinstance(command, click.Group) else ()
         for each in (command, *parts):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
 Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 """What click asks for the words that an argument or option may be."""
-
-_LARGE = 100_000  # characters that take longer to read than a user likes to wait
-_PATTERN_START = re.compile(r"^[\[(][ \t]*([\w@.-]+)", re.MULTILINE | re.ASCII)
 
 
 def path_argument(words: str) -> Callable[[Any], Any]:
@@ -229,32 +225,9 @@ def _paths_in(file: str, begun: str) -> list[str]:
     from lenses_ext import completions
 
     for text, name in _read(file):
-        if len(text) >= _LARGE and (found := _paths_in_part(text, begun)):
-            return found
         for document in _parsed(text, name):
             return completions(document.patterns, begun)
     return []
-
-
-def _paths_in_part(text: str, begun: str) -> list[str]:
-    """The paths as far as a part of the text tells them, which is read fast.
-
-    A pattern is taken to begin where a line begins with its bracket, as `gram fmt` has it, and to
-    end before the next one. If nothing is found so, the whole text has to be read.
-    """
-    from lenses_ext import completions
-
-    starts = [*_PATTERN_START.finditer(text)]
-    first, dot, _ = begun.partition(".")
-    if not dot:
-        return [each[1] for each in starts if each[1].startswith(begun)]
-    ends = [each.start() for each in starts[1:]] + [len(text)]
-    parts = [
-        text[each.start() : end] for each, end in zip(starts, ends, strict=True) if each[1] == first
-    ]
-    return [
-        path for each in _parsed("".join(parts), "") for path in completions(each.patterns, begun)
-    ]
 
 
 def _documents(context: click.Context) -> Iterator[Document]:

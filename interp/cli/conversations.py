@@ -83,7 +83,8 @@ def show_conversation(name: str, store: str, before: int | None, limit: int, as_
     for number, each in enumerate(page, first):
         who = f"{each.role.name} {each.speaker}" if each.speaker else each.role.name
         calls = [call_text(call.name, call.arguments) for call in each.tool_calls]
-        show(f"{number:6}  {who}: {' '.join(filter(None, (each.content, *calls)))}")
+        files = map(repr, each.attachments)
+        show(f"{number:6}  {who}: {' '.join(filter(None, (each.content, *calls, *files)))}")
     if first > 0:
         note(f"gram: there are {first} messages before; --before {first} shows them")
 
@@ -132,6 +133,15 @@ def _message_json(number: int, message: Message) -> Json:
         "content": message.content,
         "calls": calls,
         "call_id": message.call_id,
+        "attachments": [
+            {
+                "name": file.name,
+                "media_type": file.media_type,
+                "address": file.address,
+                "sha256": file.sha256 or None,
+            }
+            for file in message.attachments
+        ],
     }
 
 

@@ -132,10 +132,11 @@ def passing_over(work: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[
 
 
 def _failed(tally: Tally, name: str, failure: GramError | OSError) -> None:
-    from .faults_shown import tell_failure  # imported late: most files are fine
+    from .failures import shown  # imported late: most files are fine
+    from .faults_shown import tell_failure
 
     tell_failure(failure)
-    what = failure.strerror if isinstance(failure, OSError) else failure
+    what = failure.strerror if isinstance(failure, OSError) else shown(failure)
     kind = "refused" if isinstance(failure, Refused) else "error"
     tally.rows.append({"file": name, kind: str(what or failure)})
     tally.code = max(tally.code, exit_code_of(failure))

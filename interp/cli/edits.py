@@ -139,10 +139,10 @@ def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
         try:
             edited = document.replace(edit(document))
         except FocusError as error:
-            raise Refused(f"{name}: refused: {error}") from None
+            raise Refused(f"{name}: refused: {error.in_words}") from None
         except ReadOnlyError as error:
             hint = "it is computed from other parts, such as the signature: set those"
-            raise Refused(f"{name}: refused: {error}\n  hint: {hint}") from None
+            raise Refused(f"{name}: refused: {error.in_words}\n  hint: {hint}") from None
         if edited is not document and not destination.force:
             _refuse_new_errors(document, edited)
         return _laid_out(edited)
@@ -169,7 +169,7 @@ def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
 
 def _laid_out(edited: Document) -> str:
     """The text of an edited document, with long new patterns as ``gram fmt`` would write them."""
-    if not any({*"[("} & {*change.new} for change in edited.changes):
+    if all(each.old is not None for each in edited.changed_since()):
         return edited.text
     from gram import format_changes  # imported late: most edits put in no pattern
 

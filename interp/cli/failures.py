@@ -8,6 +8,7 @@ from typing import TypeAlias, Union
 import click
 
 from gram import GramError
+from lenses_ext import FocusError, ReadOnlyError
 
 from ..errors import (
     AgentError,
@@ -67,4 +68,6 @@ def shown(failure: Failure) -> str:
         place = f"{failure.filename}: " if failure.filename else ""
         hint = "; name a file" if isinstance(failure, IsADirectoryError) else ""
         return f"gram: {place}{reason}{hint}"
+    if isinstance(failure, FocusError | ReadOnlyError):
+        return failure.in_words
     return str(failure)

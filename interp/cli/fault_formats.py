@@ -7,13 +7,13 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
-from gram import Edit, Fault, Source
+from gram import Diagnostic, Edit, Source
 
 from .faults_shown import as_text
 from .output import show, show_json
 
 
-def _show_text(faults: Sequence[Fault]) -> None:
+def _show_text(faults: Sequence[Diagnostic]) -> None:
     for each in faults:
         show(as_text(each))
 
@@ -21,7 +21,7 @@ def _show_text(faults: Sequence[Fault]) -> None:
 _JSON_REGION = ("line", "column", "end_line", "end_column")
 
 
-def as_json(fault: Fault) -> dict[str, Any]:
+def as_json(fault: Diagnostic) -> dict[str, Any]:
     """A fault as JSON; lines and columns count from 1, ends are the first place behind."""
     return {
         "code": fault.code,
@@ -42,7 +42,7 @@ def as_json(fault: Fault) -> dict[str, Any]:
     }
 
 
-def _show_json(faults: Sequence[Fault]) -> None:
+def _show_json(faults: Sequence[Diagnostic]) -> None:
     show_json([as_json(each) for each in faults])
 
 
@@ -53,7 +53,7 @@ _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _SARIF_REGION = ("startLine", "startColumn", "endLine", "endColumn")
 
 
-def as_sarif(faults: Iterable[Fault]) -> dict[str, Any]:
+def as_sarif(faults: Iterable[Diagnostic]) -> dict[str, Any]:
     """Faults as a log of the Static Analysis Results Interchange Format, version 2.1.0."""
     from importlib.metadata import version
 
@@ -68,7 +68,7 @@ def as_sarif(faults: Iterable[Fault]) -> dict[str, Any]:
     return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _sarif_result(fault: Fault) -> dict[str, Any]:
+def _sarif_result(fault: Diagnostic) -> dict[str, Any]:
     text = f"{fault.message} (hint: {fault.hint})" if fault.hint else fault.message
     result: dict[str, Any] = {
         "ruleId": fault.code,
@@ -94,7 +94,7 @@ def _sarif_result(fault: Fault) -> dict[str, Any]:
     return result
 
 
-def _show_sarif(faults: Sequence[Fault]) -> None:
+def _show_sarif(faults: Sequence[Diagnostic]) -> None:
     show_json(as_sarif(faults))
 
 
@@ -102,10 +102,10 @@ _GITHUB_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 _GITHUB_REGION = ("line", "col", "endLine", "endColumn")
 
 
-def as_github(fault: Fault) -> str:
+def as_github(fault: Diagnostic) -> str:
     """A fault as a command that annotates a line on GitHub.
 
-    >>> as_github(Fault("syntax", "error", "50% of it", source=Source("", "a.gram")))
+    >>> as_github(Diagnostic("syntax", "error", "50% of it", source=Source("", "a.gram")))
     '::error title=syntax,file=a.gram::50%25 of it'
     """
     words: dict[str, object] = {"title": fault.code}
@@ -124,12 +124,12 @@ def _escaped(text: str, more: str = "") -> str:
     return text
 
 
-def _show_github(faults: Sequence[Fault]) -> None:
+def _show_github(faults: Sequence[Diagnostic]) -> None:
     for each in faults:
         show(as_github(each))
 
 
-FORMATS: Final[Mapping[str, Callable[[Sequence[Fault]], None]]] = {
+FORMATS: Final[Mapping[str, Callable[[Sequence[Diagnostic]], None]]] = {
     "text": _show_text,
     "json": _show_json,
     "sarif": _show_sarif,
@@ -141,14 +141,14 @@ FORMATS: Final[Mapping[str, Callable[[Sequence[Fault]], None]]] = {
 # --- places
 
 
-def _region(fault: Fault, names: Sequence[str]) -> dict[str, int | None]:
+def _region(fault: Diagnostic, names: Sequence[str]) -> dict[str, int | None]:
     """The lines and columns of a fault, under these names; None where it has no place."""
     if fault.source is None or fault.span is None:
         return dict.fromkeys(names)
     return _places(fault.source, fault.span, names)
 
 
-def _edited(fault: Fault, edit: Edit, names: Sequence[str]) -> dict[str, int | None]:
+def _edited(fault: Diagnostic, edit: Edit, names: Sequence[str]) -> dict[str, int | None]:
     assert fault.source is not None  # a fix changes a text
     return _places(fault.source, edit.span, names)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gram import Fault, GramDecodeError, Source, syntax_fault
+from gram import Diagnostic, GramDecodeError, Source, syntax_fault
 
 from ..errors import ValidationError
 from .failures import Failure, shown
 from .output import Styled, tell
 
 
-def faults_of(failure: Failure) -> tuple[Fault, ...]:
+def faults_of(failure: Failure) -> tuple[Diagnostic, ...]:
     """The faults that an error is about; empty if it is about something else."""
     if isinstance(failure, GramDecodeError) and failure.doc:
         return (syntax_fault(failure),)
@@ -25,7 +25,7 @@ def tell_failure(failure: Failure) -> None:
         tell(shown(failure))
 
 
-def as_text(fault: Fault) -> Styled:
+def as_text(fault: Diagnostic) -> Styled:
     """A fault with its place, severity and code, the line it is about, and its hint."""
     place = f"{fault.place}: " if fault.place else ""
     parts = [
@@ -41,7 +41,7 @@ def as_text(fault: Fault) -> Styled:
     return parts
 
 
-def _excerpt(fault: Fault) -> str:
+def _excerpt(fault: Diagnostic) -> str:
     """The line of a fault, with a mark below it."""
     if not (fault.source and fault.span):
         return ""

@@ -13,6 +13,7 @@ from gram import (
     Json,
     Pattern,
     Subject,
+    freeze,
     is_edge,
     to_json,
     value_to_json,
@@ -59,7 +60,7 @@ def command(arguments: tuple[str, ...], as_json: bool) -> None:
                 words = [file] * several + [where] * (ANY in read_path(path))
                 show("".join(f"{word}: " for word in words) + _shown(value))
         for each in wrong:
-            tell(str(each))
+            tell(each.in_words)
         return {"code": INVALID if wrong else 0}
 
     tally = each_file(files, passing_over(find) if several else find)
@@ -83,14 +84,22 @@ def _values(document: Document, path: str) -> tuple[dict[str, Any], list[FocusEr
             wrong.append(error)
         else:
             if value is not None:
-                values[place.path] = value
+                values[place.path] = _written(value)
     return values, wrong
+
+
+def _written(value: Any) -> Any:
+    """A value as it is in the notation: models are texts."""
+    if isinstance(value, tuple) and any(isinstance(each, Model) for each in value):
+        texts = [str(each) for each in value]
+        return texts[0] if len(texts) == 1 else freeze(texts)
+    return str(value) if isinstance(value, Model) else value
 
 
 def _shown(value: Any) -> str:
     """The text of a value: a plain string, a schema in JSON, or gram notation."""
-    if isinstance(value, str | Model):
-        return str(value)
+    if isinstance(value, str):
+        return value
     if isinstance(value, Pattern):
         return _as_element(value)
     if isinstance(value, tuple):
@@ -113,4 +122,4 @@ def _as_json(value: Any) -> Json:
         return to_json(value)
     if isinstance(value, dict):
         return value
-    return str(value) if isinstance(value, Model) else value_to_json(value)
+    return value_to_json(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
@@ -11,8 +12,11 @@ from pathlib import Path
 
 import click
 
+from ..errors import ValidationError
+from ..files import MOST_BYTES, File
 from ..json_text import read_json
 from ..machine import Given
+from .completing import complete_files
 from .inputs import read_text, read_word, read_word_beside
 from .output import note
 from .program_files import STDIN
@@ -20,15 +24,48 @@ from .program_files import STDIN
 _SECONDS_OF_SILENCE = 2.0
 
 
+attach_option = click.option(
+    "--attach",
+    "attached",
+    multiple=True,
+    metavar="FILE|ADDRESS|-",
+    shell_complete=complete_files,
+    help="Attach a picture, a document or sound to the (first) message; may be repeated.",
+)
+"""The option for the files that are attached to a message."""
+
+
 def said_to(
-    file: str, words: Sequence[str], given: str | None, *, reads_stdin: bool
+    file: str,
+    words: Sequence[str],
+    given: str | None,
+    attached: Sequence[str] = (),
+    *,
+    reads_stdin: bool,
 ) -> Sequence[Given]:
     """What an agent is called with: messages, or the JSON of ``--input``.
 
+    Args:
+        file: the argument that names the program.
+        words: the arguments that are messages.
+        given: the value of ``--input``, or None.
+        attached: what is attached to the first message.
+        reads_stdin: whether standard input may be context.
+
     Raises:
-        click.UsageError: as for `given_messages`, or the input is no JSON object or text.
+        click.UsageError: as for `given_messages`, or standard input is wanted twice, or the input
+            is no JSON object or text.
+        ValidationError: what is attached is nothing that a model takes.
         OSError, GramDecodeError: a file cannot be read.
     """
+    if attached and given is not None:
+        raise click.UsageError("--attach goes with a message, not with --input")
+    if [file, *words, *attached].count(STDIN) > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    if attached:
+        reads_context = reads_stdin and STDIN not in attached
+        first, *others = given_messages(file, words, reads_stdin=reads_context)
+        return [[first, *map(attached_file, attached)], *others]
     if given is None:
         return given_messages(file, words, reads_stdin=reads_stdin)
     if words:
@@ -40,6 +77,23 @@ def said_to(
     if not isinstance(value, dict | str):
         raise click.UsageError("--input is a JSON object of the arguments, or a text")
     return [value]
+
+
+def attached_file(word: str) -> File:
+    """The file that a word names: a path, an address, or ``-`` for standard input.
+
+    Raises:
+        ValidationError: it is nothing that a model takes.
+        OSError: it cannot be read.
+    """
+    try:
+        if word != STDIN:
+            return File(word)
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "standard input is closed")
+        return File(sys.stdin.buffer.read(MOST_BYTES + 1))
+    except ValidationError as error:
+        raise ValidationError(str(error).partition("\n")[0]) from None  # its hint is for Python
 
 
 def given_messages(file: str, words: Sequence[str], *, reads_stdin: bool) -> list[str]:
@@ -55,13 +109,11 @@ def given_messages(file: str, words: Sequence[str], *, reads_stdin: bool) -> lis
         reads_stdin: whether standard input may be context.
 
     Raises:
-        click.UsageError: there is no message, one is empty, standard input is wanted twice, or the
-            program is written after a message.
+        click.UsageError: there is no message, one is empty, or the program is written after a
+            message.
         OSError, GramDecodeError: a file cannot be read.
     """
     _expect_program_first(file, words)
-    if [file, *words].count(STDIN) > 1:
-        raise click.UsageError("standard input (-) can be read only once")
     messages = [read_word(word) for word in words]
     if reads_stdin and STDIN not in (file, *words) and _is_fed():
         context, _ = read_text(STDIN)

@@ -55,9 +55,9 @@ def command(
         raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
     drawing = drawing_of(read_document(file), agent)
     if recorded is not None:
-        from ..history.replaying import ShownRun  # imported late: only runs need it
+        from ..history.replaying import timeline  # imported late: only runs need it
 
-        run = ShownRun(read_record(recorded), has_prices=False).timeline()
+        run = timeline(read_record(recorded), has_prices=False)
         drawing = with_counts(drawing, run)
         if run.requests + run.calls and not any(each.count for each in drawing.nodes):
             tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")

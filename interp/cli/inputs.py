@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gram import Document, Source, decode, did_you_mean
+from gram import Document, decode, did_you_mean
 
 from ..errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ..tools import is_from_outside
@@ -59,20 +59,18 @@ def read_document(name: str) -> Document:
     return parse(*read_text(name))
 
 
-def read_record(name: str) -> Source:
-    """Read what a run file records, up to its last whole entry; ``-`` is standard input.
+def read_record(name: str) -> RecordedRun:
+    """Read the run that a file records, up to its last whole entry; ``-`` is standard input.
 
     Raises:
-        OSError: the file cannot be read.
-        GramDecodeError: the file is not UTF-8.
-        ValidationError: it has no whole entry.
+        OSError, GramError: see `load_run`.
     """
-    from ..history.records import source_of_run  # imported late: most commands read no runs
+    from ..history.records import load_run, read_run  # imported late: most commands read no runs
 
     if name != STDIN:
-        return source_of_run(name)
+        return load_run(name)
     text, shown = read_text(name)
-    return Source(text[: text.rfind("\n") + 1], shown)
+    return read_run(text[: text.rfind("\n") + 1], shown)
 
 
 def read_word(word: str) -> str:

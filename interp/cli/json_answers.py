@@ -11,12 +11,13 @@ from ..execution import (
     AgentFinished,
     AgentStarted,
     Finished,
+    ReasoningDelta,
     TextDelta,
     ToolFinished,
     ToolProgress,
     ToolStarted,
 )
-from ..json_text import read_json
+from ..json_text import json_or_text
 from ..machine import AgentResponse, State, Status, ToolInvocation, frame_at, says_result
 from ..running import Run
 from .failures import Failure, exit_code_of, shown
@@ -34,10 +35,18 @@ class JsonAnswers(Terminal):
         is_streaming: print a line for each piece of text, call and result too.
         session: the file of the conversation, or None.
         is_kept: whether the run is kept, so that questions stay open if nobody can be asked.
+        shows_reasoning: whether there is an object for each piece of reasoning.
     """
 
-    def __init__(self, *, is_streaming: bool, session: str | None, is_kept: bool = False) -> None:
-        super().__init__(is_debugging=True, is_kept=is_kept)
+    def __init__(
+        self,
+        *,
+        is_streaming: bool,
+        session: str | None,
+        is_kept: bool = False,
+        shows_reasoning: bool = True,
+    ) -> None:
+        super().__init__(is_debugging=True, is_kept=is_kept, shows_reasoning=shows_reasoning)
         self._is_streaming = is_streaming
         self._session = session
 
@@ -50,9 +59,11 @@ class JsonAnswers(Terminal):
             match each:
                 case TextDelta() if says_result(run.state, each.at):
                     self._tell("text", {"text": each.text})
+                case ReasoningDelta() if self._shows_reasoning:
+                    self._tell("reasoning", {"text": each.text, "at": list(each.at)})
                 case ToolStarted():
                     call = each.call
-                    what = {"tool": call.name, "arguments": _value(call.arguments)}
+                    what = {"tool": call.name, "arguments": json_or_text(call.arguments)}
                     caller = frame_at(run.state, call.at).name
                     self._tell("call", {**what, "agent": caller, "at": list(call.at)})
                 case ToolProgress():
@@ -136,11 +147,3 @@ def _call(call: ToolInvocation) -> dict[str, Json]:
 
 def _outcome(result: Json, error: str | None) -> dict[str, Json]:
     return {"result": result} if error is None else {"error": error}
-
-
-def _value(text: str) -> Json:
-    """The value of a JSON text; the text itself if it is not JSON, as a model may write it."""
-    try:
-        return read_json(text)
-    except ValueError:
-        return text

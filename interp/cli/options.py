@@ -17,8 +17,8 @@ from ..errors import ValidationError
 from ..execution import OnToolError
 from ..json_text import read_json
 from ..machine import ApprovalPolicy, Limits, allow_all, ask_all, deny_all
-from ..models.providers import ADDRESS_RULE, OFFLINE, is_address
-from ..running import RunOptions
+from ..models.providers import ADDRESS_RULE, OFFLINE, Dialect, is_address
+from ..running import BeginOptions, RunOptions
 from .completing import (
     complete_files,
     complete_limit,
@@ -88,6 +88,15 @@ class KeptRunOptions:
             help="Use this model instead of the program's.",
         )
     )
+    fallback: tuple[str, ...] = _given_by(
+        click.option(
+            "--fallback",
+            multiple=True,
+            metavar="PROVIDER/NAME",
+            shell_complete=complete_model,
+            help="Ask this model where the first cannot be reached, is overloaded or unknown.",
+        )
+    )
     settings: Mapping[str, Any] = _given_by(
         click.option(
             "--set",
@@ -140,6 +149,14 @@ class RunningOptions(KeptRunOptions):
     base_url: str | None = _given_by(
         click.option("--base-url", metavar="URL", help="The address of the server to use.")
     )
+    dialect: Dialect | None = _given_by(
+        click.option(
+            "--dialect",
+            type=click.Choice(get_args(Dialect)),
+            help="Speak to the model's server in the Responses API (responses) or in Chat "
+            "Completions (tools; functions is its older form).",
+        )
+    )
     tools: tuple[str, ...] = _given_by(tools_option)
     mcp: tuple[str, ...] = _given_by(mcp_option)
     openapi: tuple[str, ...] = _given_by(openapi_option)
@@ -189,6 +206,7 @@ class RunningOptions(KeptRunOptions):
             "--mcp": self.mcp,
             "--openapi": self.openapi,
             "--base-url": (self.base_url,) if self.base_url else (),
+            "--dialect": (self.dialect,) if self.dialect else (),
             "--match": () if self.match == "full" else (self.match,),
             "--on-tool-error": () if self.on_tool_error == "tell" else (self.on_tool_error,),
         }
@@ -226,13 +244,13 @@ class RunningOptions(KeptRunOptions):
         return POLICIES[self.approve or "all"]
 
     @property
-    def of_new_run(self) -> RunOptions:
+    def of_new_run(self) -> BeginOptions:
         """The options of a run that begins."""
-        return {
-            **self._of_every_run,
-            "limits": read_limits(self.limits),
-            "policy": POLICIES[self.approve or "all"],
-        }
+        options = self._of_every_run
+        options["fallbacks"] = self.fallback
+        options["limits"] = read_limits(self.limits)
+        options["policy"] = POLICIES[self.approve or "all"]
+        return options
 
     def of_resumed_run(self, limits: Limits) -> RunOptions:
         """The options of a run that goes on: what is not given stays as it was.
@@ -240,6 +258,10 @@ class RunningOptions(KeptRunOptions):
         Args:
             limits: the limits that it has.
         """
+        if self.fallback:
+            raise click.UsageError(
+                "--fallback is for a run that begins: --model asks another model"
+            )
         options = self._of_every_run
         if self.limits:
             options["limits"] = read_limits(self.limits, limits)
@@ -248,10 +270,11 @@ class RunningOptions(KeptRunOptions):
         return options
 
     @property
-    def _of_every_run(self) -> RunOptions:
+    def _of_every_run(self) -> BeginOptions:
         return {
             "model": self.named_model,
             "base_url": self.base_url,
+            "dialect": self.dialect,
             "settings": self.settings or None,
             "match": self.match,
             "on_tool_error": self.on_tool_error,
@@ -259,7 +282,20 @@ class RunningOptions(KeptRunOptions):
 
 
 @frozen(kw_only=True)
-class TalkOptions(RunningOptions):
+class AnsweringOptions(RunningOptions):
+    """The options of every command that shows the answer of a run."""
+
+    no_reasoning: bool = _given_by(
+        click.option(
+            "--no-reasoning",
+            is_flag=True,
+            help="Do not show what the model shows of its reasoning.",
+        )
+    )
+
+
+@frozen(kw_only=True)
+class TalkOptions(AnsweringOptions):
     """The options of ``run`` and ``chat``: the agent and the file of the conversation, too."""
 
     agent: str | None = _given_by(agent_option)

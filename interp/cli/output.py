@@ -45,6 +45,7 @@ STYLES: Mapping[str, Mapping[str, Any]] = {
     "hunk": {"fg": "cyan"},
     "failed": {"fg": "red"},
     "refused": {"fg": "yellow"},
+    "reasoning": {"dim": True},
 }
 """What text looks like where colours are shown."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import _thread
-import gc
 import io
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -20,6 +19,8 @@ INTERRUPTED = 130
 
 CLOSED_PIPE = 141
 """The exit code of a command whose reader has closed the pipe."""
+
+_A_MOMENT = 0.05  # seconds
 
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """The signals beside Ctrl-C that ask a command to end."""
@@ -57,7 +58,11 @@ def interruptible() -> Iterator[None]:
     def not_lost(unraisable: Any) -> None:
         """Interrupt again where Python would only print the exception, as in a callback."""
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            _thread.interrupt_main()
+            _come_again(signal.SIGINT)
+        elif issubclass(unraisable.exc_type, Terminated):
+            number = unraisable.exc_value.code - 128
+            signal.signal(number, _leave)
+            _come_again(number)
         else:
             hook(unraisable)
 
@@ -76,6 +81,15 @@ def interruptible() -> Iterator[None]:
         for each in ending:
             signal.signal(each, signal.SIG_DFL)
         sys.unraisablehook = hook
+
+
+def _come_again(number: int) -> None:
+    """Have a signal come once more, when Python has left the callback in which it was lost."""
+    main = threading.main_thread().ident
+    send = getattr(signal, "pthread_kill", lambda _, each: signal.raise_signal(each))  # no Windows
+    again = threading.Timer(_A_MOMENT, send, (main, number))
+    again.daemon = True
+    again.start()
 
 
 def _leave(number: int, _: FrameType | None) -> None:
@@ -98,20 +112,6 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(each, handler)
     for number in came:
         signal.raise_signal(number)
-
-
-@contextmanager
-def loading() -> Iterator[None]:
-    """Inside, nothing looks for garbage: what modules make when they are imported stays.
-
-    Nor is it looked through later.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def prepare_streams() -> None:

@@ -11,7 +11,7 @@ from gram import GramError
 
 from ..errors import ReplayError
 from ..execution import Handler, LiveHandler
-from ..history.records import RecordedRun, read_run
+from ..history.records import RecordedRun
 from ..history.replaying import Replay, recorded
 from ..machine import start_again
 from ..programs import the_agent
@@ -76,8 +76,7 @@ def command(file: str, **options: Any) -> None:
     """
     if file == options["program"] == STDIN:
         raise click.UsageError("standard input cannot be both the run and the program")
-    found = read_record(file)
-    show_again(read_run(found.text, found.filename), **options)
+    show_again(read_record(file), **options)
 
 
 def show_again(

@@ -17,7 +17,7 @@ from ..running import Run
 from .completing import complete_files
 from .inputs import hint_at_tools, library_for
 from .json_answers import JsonAnswers
-from .options import RunningOptions, options_of
+from .options import AnsweringOptions, options_of
 from .output import tell
 from .process import interruptible, uninterrupted
 from .store_option import of_store_instead
@@ -29,8 +29,8 @@ from .unfinished_turn import expect_session_of, how_to_resume, session_of
 @click.argument("file", shell_complete=complete_files)
 @of_store_instead("gram runs resume RUN")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object.")
-@options_of(RunningOptions)
-def command(file: str, as_json: bool, options: RunningOptions) -> None:
+@options_of(AnsweringOptions)
+def command(file: str, as_json: bool, options: AnsweringOptions) -> None:
     """Go on with the run that FILE records, in that file, and print its answer.
 
     Nothing that is recorded is asked or run again. What the options do not change stays as it was.
@@ -69,16 +69,20 @@ def command(file: str, as_json: bool, options: RunningOptions) -> None:
             raise
 
 
-def terminal_of(options: RunningOptions, *, as_json: bool, session: Path | None = None) -> Terminal:
+def terminal_of(
+    options: AnsweringOptions, *, as_json: bool, session: Path | None = None
+) -> Terminal:
     """What prints the answer of a run that is gone on with, and asks the user."""
     if as_json:
         file = None if session is None else str(session)
         return JsonAnswers(is_streaming=False, session=file, is_kept=True)
-    return Terminal(is_debugging=options.debug, is_kept=True)
+    return Terminal(
+        is_debugging=options.debug, is_kept=True, shows_reasoning=not options.no_reasoning
+    )
 
 
 def resumed(
-    log: RunLog, kept: RecordedRun, options: RunningOptions, terminal: Terminal
+    log: RunLog, kept: RecordedRun, options: AnsweringOptions, terminal: Terminal
 ) -> Run | Replay:
     """A run that goes on where it is recorded; one that is done is shown again.
 

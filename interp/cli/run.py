@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .completing import complete_files
-from .given_messages import said_to
+from .given_messages import attach_option, said_to
 from .options import TalkOptions, options_of
 from .output_files import TURN, expect_a_file, expect_other_file
 from .process import interruptible
@@ -38,11 +38,13 @@ from .store_option import conversation_option, expect_store, store_option
     shell_complete=complete_files,
     help="Call the agent with these arguments, a JSON object, instead of with messages.",
 )
+@attach_option
 @options_of(TalkOptions)
 def command(
     file: str,
     messages: tuple[str, ...],
     given: str | None,
+    attached: tuple[str, ...],
     as_json: bool,
     stream: bool,
     no_stdin: bool,
@@ -57,12 +59,14 @@ def command(
     input. A message may be - for standard input, or @FILE for the text of a file; @@ begins a
     message with @.
 
+    A message may have files: gram run a.gram "What is this?" --attach chart.png
+
     What comes through a pipe is context: cat report.txt | gram run a.gram "summarise this"
     """
     expect_a_file(record, "--record")
     if options.session:
         expect_other_file(record, f"{options.session}{TURN}")
-    said = said_to(file, messages, given, reads_stdin=not no_stdin)
+    said = said_to(file, messages, given, attached, reads_stdin=not no_stdin)
     if record is not None and len(said) > 1:
         raise click.UsageError("--record writes one run: give it one message")
     if record is not None and store is not None:

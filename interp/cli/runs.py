@@ -19,7 +19,7 @@ from .file_options import json_option
 from .output import note, show, show_json
 from .program_files import RECORDED
 from .store_option import Age, named_run, run_argument, store_option
-from .trace import expect_only_html, follow_option, lines, show_followed, write_page
+from .trace import expect_only_html, follow_option, html_option, lines, show_followed, write_page
 
 if TYPE_CHECKING:
     from ..history.stores import RunRow
@@ -137,20 +137,14 @@ def _row_json(row: RunRow) -> dict[str, Json]:
 @store_option()
 @follow_option
 @json_option
-@click.option(
-    "--html",
-    "out",
-    metavar="OUT",
-    shell_complete=complete_files,
-    help="Write the run as one page for a browser.",
-)
+@html_option
 def show_run(run: str, store: str, is_followed: bool, as_json: bool, out: str | None) -> None:
     """Show a run as gram trace does: who was asked, what was called, how long it took.
 
     With --follow each step is shown as it ends, also of a run that workers drive; one that is
     queued is waited for.
     """
-    from ..history.replaying import ShownRun, follow
+    from ..history.replaying import follow, timeline
 
     if out is not None:
         expect_only_html(out, is_followed=is_followed, as_json=as_json)
@@ -159,16 +153,15 @@ def show_run(run: str, store: str, is_followed: bool, as_json: bool, out: str | 
         if is_followed:
             show_followed(follow(run, store=opened), as_json=as_json)
             return
-        source, (row,) = opened.source_of(run), _with_reasons(opened, [opened.row(run)])
-    shown = ShownRun(source)
+        kept, (row,) = opened.recorded(run), _with_reasons(opened, [opened.row(run)])
     if out is not None:
-        write_page(shown, out)
+        write_page(kept, out)
         return
     if as_json:
-        show_json({**_row_json(row), **shown.timeline().to_json(), "status": row.status})
+        show_json({**_row_json(row), **timeline(kept).to_json(), "status": row.status})
         return
     show(next(_table([row])))
-    for line in lines(shown.timeline()):
+    for line in lines(timeline(kept)):
         show(line)
 
 

@@ -14,7 +14,7 @@ from ..json_text import read_json
 from .asking import columns
 from .completing import complete_files
 from .file_options import agent_option, json_option
-from .options import RunningOptions, options_of
+from .options import AnsweringOptions, options_of
 from .output import note, show, show_json, tell
 from .process import interruptible
 from .replay import replay_options, show_again
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 @run_argument
 @store_option()
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object.")
-@options_of(RunningOptions)
-def resume_run(run: str, store: str, as_json: bool, options: RunningOptions) -> None:
+@options_of(AnsweringOptions)
+def resume_run(run: str, store: str, as_json: bool, options: AnsweringOptions) -> None:
     """Go on with a run, and print its answer, as gram resume does with a run file.
 
     Nothing that is recorded is asked or run again. What the options do not change stays as it was.

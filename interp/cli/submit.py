@@ -8,7 +8,7 @@ import click
 
 from .completing import complete_files
 from .file_options import agent_option
-from .given_messages import said_to
+from .given_messages import attach_option, said_to
 from .options import POLICIES, KeptRunOptions, options_of, read_limits
 from .output import show, show_json
 from .store_option import store_option
@@ -46,6 +46,7 @@ from .store_option import store_option
     help="When it may begin, such as 2027-01-31T08:00+01:00; UTC where no zone is given.",
 )
 @agent_option
+@attach_option
 @options_of(KeptRunOptions)
 def command(
     file: str,
@@ -53,6 +54,7 @@ def command(
     store: str,
     as_json: bool,
     given: str | None,
+    attached: tuple[str, ...],
     run_id: str | None,
     conversation: str | None,
     tenant: str | None,
@@ -67,7 +69,8 @@ def command(
     gram worker. MESSAGE may be - for standard input, or @FILE for the text of a file.
     """
     begins = _time(at)
-    (said,) = said_to(file, [] if message is None else [message], given, reads_stdin=False)
+    words = [] if message is None else [message]
+    (said,) = said_to(file, words, given, attached, reads_stdin=False)
     from ..workers import submit  # imported late: completion needs the options alone
     from .inputs import read_document
 
@@ -82,6 +85,7 @@ def command(
         at=begins,
         agent=agent,
         model=options.named_model,
+        fallbacks=options.fallback,
         settings=options.settings or None,
         limits=read_limits(options.limits),
         policy=POLICIES[options.approve or "all"],

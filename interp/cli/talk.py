@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack
+from typing import NamedTuple
 
 from gram import GramError, Pattern
 from lenses_ext import Model
 
-from ..errors import ValidationError
+from ..errors import ConfigurationError, ValidationError
+from ..execution import Spending, named_model
+from ..files import File
 from ..history.records import Session, session
 from ..history.stores import context_of
 from ..json_text import write_json
@@ -22,10 +25,11 @@ from ..machine import (
     UserRole,
     empty_context,
     interrupted_context,
+    parts_of,
 )
 from ..models import call_in_text, connect_model
-from ..programs import models_of, the_agent, tools_in
-from ..running import RunOptions, begin
+from ..programs import fallbacks_of, models_of, the_agent, tools_in
+from ..running import BeginOptions, begin
 from ..tools import bind_agent_tools
 from .failures import shown
 from .inputs import hint_at_tools, read_document
@@ -33,10 +37,32 @@ from .json_answers import JsonAnswers
 from .options import TalkOptions
 from .output import is_verbose, note, tell
 from .process import uninterrupted
-from .spending import Spending
 from .store_option import shown_address
 from .terminal import Terminal
 from .unfinished_turn import UnfinishedTurn, how_to_resume, may_go_on
+
+
+class Said(NamedTuple):
+    """What was said to an agent.
+
+    Attributes:
+        text: the message, or the arguments as JSON.
+        files: what is attached to it.
+    """
+
+    text: str
+    files: tuple[File, ...] = ()
+
+    @property
+    def given(self) -> Given:
+        """The same, to say it again."""
+        return [self.text, *self.files] if self.files else self.text
+
+    @classmethod
+    def of(cls, given: Given) -> Said:
+        """What an agent is given, as it is kept."""
+        said, files = parts_of(given)
+        return cls(said if isinstance(said, str) else write_json(dict(said)), files)
 
 
 class Talk:
@@ -58,6 +84,7 @@ class Talk:
         library: its tools.
         options: the options of the command.
         context: the conversation so far.
+        attached: the files that go along with the next message.
 
     Raises:
         OSError, GramDecodeError, ValidationError: the program or the session cannot be used.
@@ -85,12 +112,17 @@ class Talk:
             bind_agent_tools(self.agent, self.library, match=options.match)
         self._spending = Spending()
         self.options = options
+        self._tell_of_fallbacks()
         self._record, self._store, self._is_chat = record, store, is_chat
-        is_kept = record is not None or store is not None
+        shown = {
+            "is_streaming": is_streaming,
+            "is_kept": record is not None or store is not None,
+            "shows_reasoning": not options.no_reasoning,
+        }
         self._terminal = (
-            JsonAnswers(is_streaming=is_streaming, session=options.session, is_kept=is_kept)
+            JsonAnswers(session=options.session, **shown)
             if as_json
-            else Terminal(is_debugging=options.debug, is_streaming=is_streaming, is_kept=is_kept)
+            else Terminal(is_debugging=options.debug, **shown)
         )
         self._chosen: Model | None = None
         self._held = ExitStack()
@@ -103,8 +135,9 @@ class Talk:
         self.context = self._session.context if self._session else empty_context
         if store is not None and conversation is not None:
             self.context = context_of(store, conversation)
-        self._turns: list[tuple[ConversationContext, str]] = []
-        self._unanswered: str | None = None
+        self._turns: list[tuple[ConversationContext, Said]] = []
+        self._unanswered: Said | None = None
+        self.attached: tuple[File, ...] = ()
 
     def __enter__(self) -> Talk:
         return self
@@ -142,7 +175,16 @@ class Talk:
         Raises:
             ConfigurationError: its provider is unknown, or its key is missing.
         """
-        connect_model(model, base_url=self.options.base_url)
+        connect_model(model, base_url=self.options.base_url, dialect=self.options.dialect)
+
+    def _tell_of_fallbacks(self) -> None:
+        """Tell of fallbacks that cannot be asked; the run begins all the same."""
+        given = (named_model(each) for each in self.options.fallback)
+        for model in dict.fromkeys((*fallbacks_of(self.agent), *filter(None, given))):
+            try:
+                self.check_model(model)
+            except ConfigurationError as error:
+                tell(f"the fallback {model} cannot be asked: {error}")
 
     @property
     def calls(self) -> list[ToolInvocation]:
@@ -157,24 +199,26 @@ class Talk:
         """
         if self._session:
             self._session.check_unchanged()
+        if self.attached and isinstance(message, str):
+            message, self.attached = [message, *self.attached], ()
         before = self.context
         try:
             return self._say(message)
         finally:
-            text = message if isinstance(message, str) else write_json(dict(message))
-            self._unanswered = text if self.context is before else None
+            said = Said.of(message)
+            self._unanswered = said if self.context is before else None
             if self.context is not before:
-                self._turns.append((before, text))
+                self._turns.append((before, said))
 
     @property
     def last_message(self) -> str | None:
-        """What was said last, answered or not."""
+        """The text that was said last, answered or not."""
         if self._unanswered is not None:
-            return self._unanswered
+            return self._unanswered.text
         said = [each.content for each in self.context if each.role == UserRole]
-        return self._turns[-1][1] if self._turns else said[-1] if said else None
+        return self._turns[-1][1].text if self._turns else said[-1] if said else None
 
-    def take_back(self) -> str | None:
+    def take_back(self) -> Said | None:
         """Take the last turn out of the conversation; returns its message, None if there is none.
 
         A turn that failed and left nothing in the conversation counts as one.
@@ -189,7 +233,8 @@ class Talk:
             said = [index for index, each in enumerate(self.context) if each.role == UserRole]
             if not said:
                 return None
-            before, message = self.context[: said[-1]], self.context[said[-1]].content
+            last = self.context[said[-1]]
+            before, message = self.context[: said[-1]], Said(last.content, last.attachments)
         self.keep(before)
         return message
 
@@ -197,6 +242,7 @@ class Talk:
         """Begin an empty conversation; the session keeps the old one until the next answer."""
         self._expect_own_conversation()
         self.context, self._turns, self._unanswered = empty_context, [], None
+        self.attached = ()
 
     def _expect_own_conversation(self) -> None:
         if self.conversation is not None:
@@ -206,7 +252,7 @@ class Talk:
             )
 
     def _say(self, message: Given) -> AgentResponse:
-        run_options: RunOptions = {
+        run_options: BeginOptions = {
             **self.options.of_new_run,
             "model": self._chosen or self.options.of_new_run.get("model"),
             "policy": self.options.policy(self.library),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from ..execution import (
     Answer,
     Finished,
     Observation,
+    ReasoningDelta,
     SaidBeforeCalls,
     TextDelta,
     ToolFinished,
@@ -35,7 +37,6 @@ from ..machine import (
     ToolInvocation,
     call_text,
     frame_at,
-    is_of_plain_agent,
     path_of_names,
     question_text,
     response,
@@ -125,6 +126,7 @@ class Terminal:
         is_debugging: whether to show calls whole, and no spinner among the lines of the log.
         is_streaming: whether to print words as they arrive to a pipe or file, too.
         is_kept: whether the run is kept, so that questions stay open if nobody can be asked.
+        shows_reasoning: whether to show the reasoning of models, on standard error.
 
     Attributes:
         calls: the tool calls that were shown since the last answer began.
@@ -138,8 +140,11 @@ class Terminal:
         is_debugging: bool = False,
         is_streaming: bool = False,
         is_kept: bool = False,
+        shows_reasoning: bool = True,
     ) -> None:
         self._is_kept = is_kept
+        self._shows_reasoning = shows_reasoning and not is_quiet()
+        self._is_reasoning = False
         self._is_streaming = is_streaming
         self.calls: list[ToolInvocation] = []
         self._most = None if is_debugging or is_verbose() else _LONGEST_RESULT
@@ -172,7 +177,11 @@ class Terminal:
                 self._spinner.show_beside(str(each))
                 continue
             self._spinner.stop()
+            if not isinstance(each, ReasoningDelta):
+                self._end_reasoning()
             match each:
+                case ReasoningDelta():
+                    self._reason(each)
                 case TextDelta() | SaidBeforeCalls() if not says_result(run.state, each.at):
                     self.end_line()
                     self._spinner.start(model)  # said by who works for the answer
@@ -181,10 +190,12 @@ class Terminal:
                     said_at = each.at
                     self._print(each.text, nl=False)
                     self._is_within_line = True
-                case SaidBeforeCalls() if self._is_within_line:
-                    self.end_line()
                 case SaidBeforeCalls():
-                    note(each.text)
+                    said = ""
+                    if self._is_within_line:
+                        self.end_line()
+                    else:
+                        note(each.text)
                 case ToolStarted():
                     self.end_line()
                     self._spinner.start(call_text(each.call.name, each.call.arguments))
@@ -213,7 +224,7 @@ class Terminal:
                         unkept = failure
                     if self._is_within_line:
                         self.end_line()
-                    elif not said or is_of_plain_agent(said_at) or said != each.response.content:
+                    elif said != each.response.content or not said:
                         self._print(each.response.content)
                     for problem in (unkept, self._failure, self.unrecorded):
                         if problem is not None:
@@ -237,10 +248,25 @@ class Terminal:
     def end_line(self) -> None:
         """End the line of the model's words, if one has begun, and the spinner's."""
         self._spinner.stop()
+        self._end_reasoning()
         if self._is_within_line:
             if is_within_line() or not _is_at_terminal():
                 self._print("")
             self._is_within_line = False
+
+    def _reason(self, delta: ReasoningDelta) -> None:
+        """Show a piece of reasoning, on lines of its own."""
+        if self._shows_reasoning:
+            if not self._is_reasoning:
+                self.end_line()
+            self._is_reasoning = True
+            with suppress(OSError):
+                show([(delta.text, "reasoning")], nl=False, err=True)
+
+    def _end_reasoning(self) -> None:
+        if self._is_reasoning:
+            self._is_reasoning = False
+            tell("")
 
     def _print(self, text: str, *, nl: bool = True) -> None:
         if self._failure is None:

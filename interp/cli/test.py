@@ -85,16 +85,9 @@ def command(
     if options.asks_before_servers:
         raise click.UsageError(SERVERS_REHEARSED)
     from .case_report import Report  # imported late: completion needs the options alone
-    from .case_run import case_run
+    from .case_run import CaseRun
 
-    found = case_run(
-        options,
-        program=program,
-        agent=agent,
-        record=record,
-        recordings=recordings,
-        checks=checks,
-    )
+    found = CaseRun(options, program, agent, record, recordings, checks)
     found.read(files, names)
     expect_other_file(junit, *found.files)
     for each in found.unused():

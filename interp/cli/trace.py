@@ -9,10 +9,10 @@ from attrs import evolve
 
 from gram import counted
 
-from ..history.replaying import Entry, ShownRun, Timeline, follow, round_name
+from ..history.records import RecordedRun
+from ..history.replaying import Entry, Timeline, follow, round_name, timeline
 from ..json_text import read_json, write_json
-from ..machine import Usage, call_text
-from ..models import shown_price
+from ..machine import Usage, call_text, shown_price
 from ..reprs import shortened
 from ..visible_text import visible_text
 from .completing import complete_files
@@ -27,6 +27,14 @@ follow_option = click.option(
     "--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens."
 )
 
+html_option = click.option(
+    "--html",
+    "out",
+    metavar="OUT",
+    help="Write the run as one page for a browser.",
+    shell_complete=complete_files,
+)
+
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
 _WIDEST = 30  # characters of a position that others are aligned with
 
@@ -36,13 +44,7 @@ _WIDEST = 30  # characters of a position that others are aligned with
 @of_store_instead("gram runs show RUN")
 @follow_option
 @json_option
-@click.option(
-    "--html",
-    "out",
-    metavar="OUT",
-    help="Write the run as one page for a browser.",
-    shell_complete=complete_files,
-)
+@html_option
 def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> None:
     """Show the run that FILE records: who was asked, what was called, how long it took.
 
@@ -55,14 +57,14 @@ def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> Non
     """
     if out is not None:
         expect_only_html(out, is_followed=is_followed, as_json=as_json)
-        write_page(ShownRun(read_record(file)), out)
+        write_page(read_record(file), out)
         return
     if is_followed:
         if file == STDIN:
             raise click.UsageError("--follow needs the name of a file, and - is standard input")
         show_followed(follow(file), as_json=as_json)
         return
-    found = ShownRun(read_record(file)).timeline()
+    found = timeline(read_record(file))
     if as_json:
         show_json(found.to_json())
         return
@@ -70,11 +72,11 @@ def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> Non
         show(line)
 
 
-def write_page(shown: ShownRun, out: str) -> None:
+def write_page(run: RecordedRun, out: str) -> None:
     """Write a run as one page for a browser, which only its owner can read."""
     from ..views import run_page  # imported late: only pages need it
 
-    write_result(out, run_page(shown.run, found=shown.timeline()), private=True)
+    write_result(out, run_page(run), private=True)
     if out != "-":
         note(f"gram: the page of the run is in {out}")
 
@@ -157,6 +159,9 @@ class _Lines:
     def of(self, entries: Iterable[Entry]) -> Iterator[Styled]:
         """The lines of some entries, each with those inside it."""
         for entry in entries:
+            if entry.reasoning:
+                blank = " " * (self._width + 19) + "  " * (entry.level + 1)
+                yield [(f"{blank}reasoning: {self._short(entry.reasoning)}", "reasoning")]
             yield self.line(entry)
             yield from self.of(entry.children)
 
@@ -239,7 +244,8 @@ class _Lines:
         used = f"({', '.join(filter(None, spent))})" if spent else ""
         where = f"from {self._short(entry.server)}" if entry.server else ""
         cut = [(f" ({entry.error})", "failed")] if entry.error else []
-        return [(" ".join(filter(None, ("model:", said, calls, used, where))), ""), *cut]
+        who = "summary:" if entry.is_summary else "model:"
+        return [(" ".join(filter(None, (who, said, calls, used, where))), ""), *cut]
 
     def _short(self, text: str, most: int = _LONGEST) -> str:
         return _shortened(text, most)
@@ -254,7 +260,13 @@ def _cost(found: Entry | Timeline) -> str:
 def _tokens(usage: Usage) -> str:
     if usage.total_tokens is None:
         return "tokens unknown"
-    return f"{usage.input_tokens}+{usage.output_tokens} tokens"
+    parts = [
+        f"{number} {word}"
+        for number, word in ((usage.cached_tokens, "cached"), (usage.reasoning_tokens, "reasoning"))
+        if number
+    ]
+    more = f" ({', '.join(parts)})" if parts else ""
+    return f"{usage.input_tokens}+{usage.output_tokens} tokens{more}"
 
 
 def _shortened(text: str, most: int = _LONGEST) -> str:

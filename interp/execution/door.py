@@ -24,7 +24,7 @@ from ..machine import (
     ToolReturned,
 )
 from ..secrets import Keys, StreamWithoutKeys, known_keys, without_keys
-from .observations import TextDelta, ToolProgress
+from .observations import Delta, ToolProgress
 
 
 def event_without_keys(event: Event) -> Event:
@@ -40,6 +40,8 @@ def event_without_keys(event: Event) -> Event:
                 finish_reason=keys.without(event.finish_reason),
                 served_model=keys.without(event.served_model),
                 server=keys.without(event.server),
+                reasoning=keys.without(event.reasoning),
+                tried=tuple((model, keys.without(why)) for model, why in event.tried),
             )
         case ToolReturned():
             return evolve(event, result=keys.without_in_json(event.result))
@@ -80,20 +82,20 @@ def progress_without_keys(progress: ToolProgress) -> ToolProgress:
 class DeltasWithoutKeys:
     """Replaces keys in streamed words; what may be the beginning of one is held back.
 
-    The words at one position joined are those of the whole text without keys.
+    The words of one kind at one position joined are those of the whole text without keys.
     """
 
     def __init__(self) -> None:
-        self._streams: dict[At, StreamWithoutKeys] = {}
+        self._streams: dict[tuple[type[Delta], At], StreamWithoutKeys] = {}
 
-    def take(self, delta: TextDelta) -> list[TextDelta]:
+    def take(self, delta: Delta) -> list[Delta]:
         """What can be shown now; nothing if all of it is held back."""
-        stream = self._streams.setdefault(delta.at, StreamWithoutKeys())
+        stream = self._streams.setdefault((type(delta), delta.at), StreamWithoutKeys())
         text = stream.feed(delta.text)
-        return [TextDelta(delta.at, text)] if text else []
+        return [evolve(delta, text=text)] if text else []
 
-    def rest(self) -> list[TextDelta]:
+    def rest(self) -> list[Delta]:
         """What was held back, once the replies are whole."""
-        found = [TextDelta(at, stream.rest()) for at, stream in self._streams.items()]
+        found = [kind(at, stream.rest()) for (kind, at), stream in self._streams.items()]
         self._streams.clear()
         return [each for each in found if each.text]

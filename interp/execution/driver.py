@@ -9,7 +9,7 @@ is cut: what a log has beside the State, and what it lacks, is seen when the run
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, Union
@@ -34,7 +34,9 @@ from ..machine import (
     Ask,
     CallBegun,
     CallFailed,
+    CallModel,
     CallTool,
+    CostReached,
     Effect,
     Event,
     Resumed,
@@ -50,9 +52,9 @@ from ..machine import (
 from ..tools import Tool, ToolContext, providing
 from .door import progress_without_keys
 from .observations import (
+    Delta,
     Finished,
     Observation,
-    TextDelta,
     ToolProgress,
     ToolStarted,
     finished,
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from .run_log import RunLog
     from .telemetry import RunSpans, Telemetry
 
+from .budget import Budget
 from .handlers import Handler, LiveHandler, Report
 from .scheduling import startable
 from .watchers import Observer, Watcher, Watchers
@@ -82,7 +85,7 @@ class _Answer(NamedTuple):
 
 
 _Task: TypeAlias = asyncio.Task[_Answer]
-_News: TypeAlias = asyncio.Queue[Union[TextDelta, ToolProgress, _Task]]
+_News: TypeAlias = asyncio.Queue[Union[Delta, ToolProgress, _Task]]
 
 
 class Driver:
@@ -98,6 +101,7 @@ class Driver:
         watch: called with each step, see `Watcher`.
         telemetry: makes OpenTelemetry spans of the run.
         at_once: how many effects may be under way at once; None is no limit.
+        budget: what knows the cost of requests, where that is limited.
 
     Attributes:
         state: the last complete State.
@@ -119,8 +123,10 @@ class Driver:
         watch: Watcher | None = None,
         telemetry: Telemetry | None = None,
         at_once: int | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.state = state
+        self._budget = budget
         self._handler = handler
         if isinstance(handler, LiveHandler) and at_once == 1:
             self._handler = evolve(handler, plainly=self._one_by_one)
@@ -167,6 +173,8 @@ class Driver:
                     yield begun
                 while True:
                     for effect in self._startable(waiting):
+                        if not self._has_money_for(effect):
+                            continue  # those that have just begun need it
                         waiting.remove(effect)
                         if not self._is_wanted(effect):
                             continue
@@ -181,6 +189,7 @@ class Driver:
                     if not self._running and self._startable(waiting):
                         continue  # some were not wanted any more
                     if not self._running:
+                        await self._stop_for_money(waiting)
                         break
                     self._task = asyncio.current_task()
                     said, ended = await self._next(news, clock)
@@ -272,7 +281,16 @@ class Driver:
         if self._failure:
             return []
         going = self._running.values()
-        return startable(waiting, going, at_once=self._at_once, is_alone=self._is_alone)
+        found = startable(waiting, going, at_once=self._at_once, is_alone=self._is_alone)
+        return [each for each in found if self._has_money_for(each)]
+
+    def _has_money_for(self, effect: Effect) -> bool:
+        budget = self._budget
+        return (
+            budget is None
+            or not isinstance(effect, CallModel)
+            or budget.admits(effect, self._running.values(), self.state)
+        )
 
     def _is_alone(self, call: CallTool) -> bool:
         tool = self.tools.get(call.name)
@@ -299,7 +317,8 @@ class Driver:
         with providing(self._tool_context(effect, report)), spans as answered:
             async with self._recorder.noting(effect) if self._recorder else nullcontext():
                 start = began()
-                said = report if words and not isinstance(effect, CallTool | Ask) else None
+                says = isinstance(effect, CallModel) and not effect.is_for_summary
+                said = report if words and says else None
                 perform = self._performing(effect, said)
                 seconds = self.state.limits.tool_seconds
                 if isinstance(effect, Ask):
@@ -345,24 +364,26 @@ class Driver:
 
     async def _next(
         self, news: _News, clock: Clock
-    ) -> tuple[list[TextDelta | ToolProgress], list[_Task]]:
+    ) -> tuple[list[Delta | ToolProgress], list[_Task]]:
         """Wait for what is said, for effects that end, or until the time is up.
 
         What has ended meanwhile comes in the order in which it was begun.
         """
-        found: list[TextDelta | ToolProgress | _Task] = []
+        found: list[Delta | ToolProgress | _Task] = []
         with suppress(TimeoutError):
             found.append(
                 await asyncio.wait_for(news.get(), None if clock.stands_still else clock.left)
             )
         while not news.empty():
             found.append(news.get_nowait())
-        ended = [task for task in self._running if task.done()]
+        done = {each for each in found if isinstance(each, asyncio.Task)}  # after all it has said
+        ended = [task for task in self._running if task in done]
         going = {effect.at for task, effect in self._running.items() if task not in ended}
         said = [
             each
             for each in found
-            if isinstance(each, TextDelta) or (isinstance(each, ToolProgress) and each.at in going)
+            if not isinstance(each, asyncio.Task)
+            and not (isinstance(each, ToolProgress) and each.at not in going)
         ]
         return said, ended
 
@@ -388,6 +409,8 @@ class Driver:
         self, effect: Effect | None, event: Event, seconds: float | None = None
     ) -> Step:
         """Take the step that an event leads to: write it, keep it, tell who watches."""
+        if self._budget and isinstance(effect, CallModel):
+            event = self._budget.with_cost(effect, event, self.state)
         taken = step(self.state, event)
         written = self._recorder.written if self._recorder else 0
         try:
@@ -412,6 +435,18 @@ class Driver:
         await self._stop(GRACE)
         if not self._failure and self.state.status in _AWAITING and pending(self.state):
             await self._fold(None, TimeUp())
+
+    async def _stop_for_money(self, waiting: Iterable[Effect]) -> None:
+        """Stop where nothing is under way and there is no money for what is to do."""
+        costly = [
+            each
+            for each in waiting
+            if self._is_wanted(each)
+            and isinstance(each, CallModel)
+            and not self._has_money_for(each)
+        ]
+        if self._budget and costly and not self._failure:
+            await self._fold(None, CostReached(self._budget.expected(costly[0], self.state)))
 
     async def _stop(self, seconds: float) -> None:
         """Stop what is under way, and fold in what has ended by then."""
@@ -455,7 +490,7 @@ class _Reporting:
         self._loop, self._news = asyncio.get_running_loop(), news
         self._is_coming = 0  # what the loop has not put into the queue yet
 
-    def __call__(self, each: TextDelta | ToolProgress) -> None:
+    def __call__(self, each: Delta | ToolProgress) -> None:
         behind = self._is_coming + self._news.qsize()
         if isinstance(each, ToolProgress) and behind >= _FAR_BEHIND:
             return
@@ -463,6 +498,6 @@ class _Reporting:
         with suppress(RuntimeError):  # the loop has ended meanwhile: nobody reads
             self._loop.call_soon_threadsafe(self._put, each)
 
-    def _put(self, each: TextDelta | ToolProgress) -> None:
+    def _put(self, each: Delta | ToolProgress) -> None:
         self._is_coming -= 1
         self._news.put_nowait(each)

@@ -9,6 +9,7 @@ an error of the run, which stays where it was.
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeAlias, Union
@@ -36,18 +37,23 @@ from ..machine import (
     Effect,
     Event,
     ModelReplied,
+    Request,
     State,
     ToolReturned,
     call_text,
 )
-from ..models import AnyModel, LanguageModel, connect_model, one_of, read_reply
-from ..programs import models_of
+from ..models import AnyModel, LanguageModel, Reasoning, connect_model, one_of, read_reply
+from ..models.providers import Dialect
+from ..programs import fallbacks_of, models_of
 from ..tools import LibraryLike, PlainCall, Tool, acall_tool, bind_agent_tools, is_async
 from .door import DeltasWithoutKeys, event_without_keys
+from .fallbacks import first_that_replies
 from .logs import log_effect
-from .observations import TextDelta, ToolProgress
+from .observations import Delta, ReasoningDelta, TextDelta, ToolProgress
 
-Report: TypeAlias = Callable[[Union[TextDelta, ToolProgress]], None]
+_log = logging.getLogger("interp.model")
+
+Report: TypeAlias = Callable[[Union[Delta, ToolProgress]], None]
 """Takes what is only watched: the words of a model while it speaks, how far a tool is."""
 
 
@@ -105,6 +111,7 @@ class LiveHandler:
         model: the model that is asked.
         approve: decides about calls that need approval, or None when nobody can.
         on_tool_error: whether the model is told of a tool that raised, or the run stops.
+        missing: the fallbacks of the program that cannot be asked here.
         plainly: how plain functions of tools are called.
     """
 
@@ -113,6 +120,7 @@ class LiveHandler:
     approve: Approver | None = None
     on_tool_error: OnToolError = "tell"
     _is_of_user: bool = False
+    missing: frozenset[Model] = frozenset()
     plainly: PlainCall = call_in_thread
 
     @classmethod
@@ -123,6 +131,7 @@ class LiveHandler:
         *,
         model: ModelChoice = None,
         base_url: str | None = None,
+        dialect: Dialect | None = None,
         match: Match = "full",
         approve: Approver | None = None,
         on_tool_error: OnToolError = "tell",
@@ -132,7 +141,7 @@ class LiveHandler:
         Args:
             state: a State of the run.
             library: the implementations; without one it runs no tools.
-            model, base_url, match, approve, on_tool_error: see `interp.RunOptions`.
+            model, base_url, dialect, match, approve, on_tool_error: see `interp.RunOptions`.
 
         Raises:
             ToolBindingError: the library does not implement the tools as they are written.
@@ -140,27 +149,43 @@ class LiveHandler:
         """
         expect(state, State, "state", by="LiveHandler.of")
         tools: tuple[Tool, ...] = ()
+        missing: frozenset[Model] = frozenset()
         if library is not None:
             tools = bind_agent_tools(state.agent, library, match=match)
         if model is None or isinstance(model, str | Model):
             named = named_model(model) or state.model
             names = (named,) if named else models_of(state.agent)
-            connected = {name: connect_model(name, base_url=base_url) for name in names}
+            connected = {
+                name: connect_model(name, base_url=base_url, dialect=dialect) for name in names
+            }
+            others = () if named else fallbacks_of(state.agent)
+            connected |= dict(_fallbacks(others, base_url=base_url, dialect=dialect))
+            missing = missing.union(others) - connected.keys()
             asked, is_of_user = one_of(connected), False
-        elif base_url:
-            raise ConfigurationError("base_url is for a model given by its name, not for an object")
+        elif base_url or dialect:
+            given = "base_url" if base_url else "dialect"
+            raise ConfigurationError(f"{given} is for a model given by its name, not for an object")
         else:
             asked, is_of_user = model, True
         by_name = {tool.name: tool for tool in tools}
-        return cls(by_name, AnyModel(asked), approve, on_tool_error, is_of_user)
+        return cls(by_name, AnyModel(asked), approve, on_tool_error, is_of_user, missing)
 
     def __repr__(self) -> str:
         return f"<LiveHandler of {self.model!r}: {', '.join(self.tools) or 'no tools'}>"
 
     async def perform(self, effect: Effect, report: Report | None) -> Event:
         """Perform an effect; what blocks runs in a thread."""
+        if isinstance(effect, CallModel) and len(models := self.models_for(effect.request)) > 1:
+            return await first_that_replies(self.perform, effect, report, models)
         log_effect(effect, self.model)
         return event_without_keys(await self._performed(effect, report))
+
+    def models_for(self, request: Request) -> tuple[Model, ...]:
+        """The models that a request may be answered by; a user's model answers all by itself."""
+        if self._is_of_user:
+            return (request.model,)
+        models = (request.model, *request.fallbacks)
+        return tuple(each for each in models if each not in self.missing)
 
     async def prepare(self, effects: Iterable[Effect]) -> None:
         """Import what some effects need, before clocks are started."""
@@ -198,12 +223,17 @@ class LiveHandler:
         pieces = self.model.astream(request)
         try:
             async for piece in pieces:
-                if not isinstance(piece, str):
-                    whole = piece
-                elif piece:
+                said: Delta
+                if isinstance(piece, Reasoning):
+                    said = ReasoningDelta(effect.at, piece.text)
+                elif isinstance(piece, str):
                     words.append(piece)
-                    for delta in deltas.take(TextDelta(effect.at, piece)):
-                        report(delta)
+                    said = TextDelta(effect.at, piece)
+                else:
+                    whole = piece
+                    continue
+                for delta in deltas.take(said):
+                    report(delta)
         finally:
             if isinstance(pieces, AsyncGenerator):
                 await pieces.aclose()
@@ -221,6 +251,17 @@ class LiveHandler:
                 return await in_loop_of_user(asked)
             given = await in_waiting_thread(asked)
             return await in_loop_of_user(lambda: given) if inspect.isawaitable(given) else given
+
+
+def _fallbacks(
+    names: Iterable[Model], *, base_url: str | None, dialect: Dialect | None
+) -> Iterator[tuple[Model, LanguageModel]]:
+    """The models that are asked where others cannot be, without those that cannot be asked."""
+    for name in names:
+        try:
+            yield name, connect_model(name, base_url=base_url, dialect=dialect)
+        except ConfigurationError as error:
+            _log.warning("the fallback %s cannot be asked: %s", name, error)
 
 
 @contextmanager

@@ -42,6 +42,8 @@ def log_event(event: Event) -> None:
     if isinstance(event, ModelReplied) and _model.isEnabledFor(logging.DEBUG):
         usage = f"{_count(event.usage.input_tokens)}+{_count(event.usage.output_tokens)} tokens"
         cut_off = ", cut off" if event.truncated else ""
+        if event.reasoning:
+            _model.debug("reasoning %s", _shown(event.reasoning))
         _model.debug("reply (%s%s) %s", usage, cut_off, _shown(_said(event.message)))
     elif isinstance(event, ToolReturned) and _tools.isEnabledFor(logging.DEBUG):
         _tools.debug("result %s", without_keys(event.result))

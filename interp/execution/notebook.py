@@ -45,7 +45,7 @@ def _row(message: Message) -> str:
         return _ROW.format(_shown(role.name), f"<code>{_shown(message.content)}</code>")
     calls = [call_text(call.name, call.arguments) for call in message.tool_calls]
     parts = [_shown(message.content)] if message.content else []
-    parts += [f"<code>{_shown(call)}</code>" for call in calls]
+    parts += [f"<code>{_shown(each)}</code>" for each in (*calls, *map(str, message.attachments))]
     return _ROW.format(role.name, "<br>".join(parts))
 
 

@@ -19,9 +19,9 @@ from ..machine import (
     At,
     CallAnswered,
     CallTool,
+    Ended,
     Event,
     FrameBegun,
-    FrameEnded,
     ModelReplied,
     State,
     Status,
@@ -47,6 +47,18 @@ class TextDelta:
 
     at: At
     text: str = field(repr=short_repr)
+
+
+@frozen
+class ReasoningDelta:
+    """A piece of what the model shows of its reasoning, with the position of its request."""
+
+    at: At
+    text: str = field(repr=short_repr)
+
+
+Delta: TypeAlias = Union[TextDelta, ReasoningDelta]
+"""A piece of a reply that is still coming."""
 
 
 @frozen
@@ -141,6 +153,7 @@ class Finished:
 
 Observation: TypeAlias = Union[
     TextDelta,
+    ReasoningDelta,
     SaidBeforeCalls,
     ToolStarted,
     ToolProgress,
@@ -162,7 +175,7 @@ def observations(event: Event, step: Step) -> Iterator[Observation]:
                 yield ToolFinished(each.at, each.invocation)
             case FrameBegun():
                 yield AgentStarted(each.at, each.name)
-            case FrameEnded():
+            case Ended() if each.is_frame:
                 yield AgentFinished(each.at, each.name, each.said, each.error)
 
 
@@ -183,8 +196,7 @@ def finished(state: State) -> Finished:
         WorkflowError: a step of the workflow failed.
     """
     status = state.status
-    asks = () if status is Status.DONE else state.asks  # most runs, which wait for nothing
-    calls = ", ".join(_asked(state, ask) for ask in asks) if asks else ""
+    calls = ", ".join(_asked(state, ask) for ask in state.asks)
     if status is Status.LIMITED:
         waiting = f"; it waits for approval of {calls}, too" if calls else ""
         raise LimitError(f"the run stopped after {state.stopped}{waiting}")

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from threading import Lock
 from time import monotonic
 from typing import TypeVar
 
@@ -39,6 +40,7 @@ class Recorder:
         self._tools = tools
         self.written = 0
         self._notes: set[asyncio.Task[None]] = set()
+        self._asking = Lock()  # an interrupt leaves calls behind, which their threads still end
 
     @asynccontextmanager
     async def held(self, standing: Callable[[], State]) -> AsyncIterator[tuple[Event, ...]]:
@@ -128,8 +130,18 @@ class Recorder:
             ) from error
 
     async def _ask(self, function: Callable[[], T]) -> T:
-        """Ask the log for something, to the end of it whatever is cancelled meanwhile."""
-        return await to_its_end(call_in_thread(function)) if self._log.blocks else function()
+        """Ask the log for something, to the end of it whatever is cancelled meanwhile.
+
+        A log that blocks is asked for one thing after another, in worker threads.
+        """
+        if not self._log.blocks:
+            return function()
+
+        def ask() -> T:
+            with self._asking:
+                return function()
+
+        return await to_its_end(call_in_thread(ask))
 
 
 def _told(error: BaseException) -> str:

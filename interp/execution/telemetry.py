@@ -14,7 +14,7 @@ unless they are asked for. The names of the conventions are in this module alone
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -24,7 +24,7 @@ from gram import Pattern, expect
 from lenses_ext import Model, agent_model, is_agent, to_json_value, view
 
 from ..errors import ApprovalNeeded, ConfigurationError
-from ..json_text import Json, read_json, write_json
+from ..json_text import Json, json_or_text, write_json
 from ..machine import (
     AgentFrame,
     Ask,
@@ -33,9 +33,9 @@ from ..machine import (
     CallModel,
     CallTool,
     Effect,
+    Ended,
     Event,
     FrameBegun,
-    FrameEnded,
     FunctionRole,
     Message,
     ModelReplied,
@@ -59,8 +59,12 @@ _AGENT_ID = "gen_ai.agent.id"
 _MODEL = "gen_ai.request.model"
 _SERVED_MODEL = "gen_ai.response.model"
 _FINISH_REASONS = "gen_ai.response.finish_reasons"
-_INPUT_TOKENS = "gen_ai.usage.input_tokens"
-_OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+_TOKENS = {
+    "input_tokens": "gen_ai.usage.input_tokens",
+    "output_tokens": "gen_ai.usage.output_tokens",
+    "cached_tokens": "gen_ai.usage.cache_read.input_tokens",
+    "reasoning_tokens": "gen_ai.usage.reasoning.output_tokens",
+}
 _TOOL = "gen_ai.tool.name"
 _TOOL_TYPE = "gen_ai.tool.type"
 _SERVER = "server.address"
@@ -157,26 +161,20 @@ class Telemetry:
         """The context in which spans are inside another."""
         return self._trace.set_span_in_context(span)
 
-    @contextmanager
-    def performing(self, effect: CallModel | CallTool, within: Any) -> Iterator[Span]:
+    def performing(self, effect: CallModel | CallTool, within: Any) -> AbstractContextManager[Span]:
         """The span of an effect, current while it is performed."""
         if isinstance(effect, CallModel):
             name, kind = f"chat {effect.request.model.name}", self._trace.SpanKind.CLIENT
         else:
             name, kind = f"execute_tool {effect.name}", self._trace.SpanKind.INTERNAL
-        with self._tracer.start_as_current_span(
+        return self._tracer.start_as_current_span(
             name,
             context=within,
             kind=kind,
             attributes=self._asked(effect),
             record_exception=False,
             set_status_on_exception=False,
-        ) as span:
-            try:
-                yield span
-            except BaseException as error:  # the span says so, and it is raised again
-                self.failed(span, error)
-                raise
+        )
 
     def answered(self, span: Span, event: Event) -> None:
         """Say in the span of an effect how it was answered."""
@@ -232,7 +230,7 @@ class Telemetry:
         }
         if self._content:
             told = [{"type": "text", "content": request.instruction}]
-            found |= {_INSTRUCTIONS: _json(told), _INPUT: _messages(request.messages)}
+            found |= {_INSTRUCTIONS: write_json(told), _INPUT: _messages(request.messages)}
         return found
 
 
@@ -268,9 +266,10 @@ class RunSpans:
 
             try:
                 yield answered
-            except Exception as error:  # the spans around say so too, and it is raised again
-                for each in frames:
-                    self._telemetry.failed(each.span, error)
+            except BaseException as error:  # the spans say so, and it is raised again
+                around = [each.span for each in frames] if isinstance(error, Exception) else []
+                for each in (span, *around):
+                    self._telemetry.failed(each, error)
                 raise
 
     def happened(self, step: Step) -> None:
@@ -278,11 +277,10 @@ class RunSpans:
         for each in step.happened:
             if isinstance(each, FrameBegun):
                 self._begin(each)
-            elif isinstance(each, FrameEnded) and each.at in self._open:
+            elif isinstance(each, Ended) and each.is_frame and each.at in self._open:
                 ended = self._open.pop(each.at)
                 if each.error is not None and not each.was_dropped:
-                    kind = "agent_error" if isinstance(each.frame, AgentFrame) else "workflow_error"
-                    self._telemetry.failed(ended.span, None, each.error, kind=kind)
+                    self._telemetry.failed(ended.span, None, each.error, kind=f"{each.kind}_error")
                 ended.end()
 
     def end_all(self) -> None:
@@ -328,9 +326,8 @@ def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _set_usage(span: Span, usage: Usage) -> None:
-    for name, count in ((_INPUT_TOKENS, usage.input_tokens), (_OUTPUT_TOKENS, usage.output_tokens)):
-        if count is not None:
-            span.set_attribute(name, count)
+    for name, count in usage.details().items():
+        span.set_attribute(_TOKENS[name], count)
 
 
 def _set_server(span: Span, address: str) -> None:
@@ -343,11 +340,7 @@ def _set_server(span: Span, address: str) -> None:
 def _messages(messages: Any, finish_reason: str = "") -> str:
     """Messages as the JSON text of the conventions, without keys."""
     last = {"finish_reason": finish_reason} if finish_reason else {}
-    return _json([{**_message(each), **last} for each in messages])
-
-
-def _json(value: Json) -> str:
-    return write_json(value)
+    return write_json([{**_message(each), **last} for each in messages])
 
 
 def _message(message: Message) -> dict[str, Json]:
@@ -358,15 +351,8 @@ def _message(message: Message) -> dict[str, Json]:
     if message.content:
         parts.append({"type": "text", "content": message.content})
     for call in message.tool_calls:
-        arguments = _arguments(call.arguments)
+        arguments = json_or_text(call.arguments)
         parts.append(
             {"type": "tool_call", "id": call.id, "name": call.name, "arguments": arguments}
         )
     return {"role": message.role.name, "parts": parts}
-
-
-def _arguments(text: str) -> Json:
-    try:
-        return read_json(text)
-    except ValueError:
-        return text

@@ -12,11 +12,11 @@ from typing import Final, TypeVar
 
 from attrs import evolve
 
-from gram import Pattern
+from gram import Pattern, counted
 
 from ..errors import ProtocolError
 from ..json_text import JsonText, write_json
-from .answers import answer_problem, correction
+from .answers import correction, read_answer
 from .call_checks import (
     FORBIDDEN,
     checked_call,
@@ -39,11 +39,12 @@ from .effects import (
 )
 from .frames import AgentFrame, Begin, Called, Outcome, Status
 from .happened import CallAnswered
-from .indexed import at_index, with_index, without_index
+from .indexed import with_index, without_index
 from .limits_reached import is_under_an_agent, limit_reached, rounds_reached, spent
+from .long_conversations import length_of, problem_of, summarised_before, with_summary
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, ToolInvocation, UserRole
 from .offers import Offers, definition, last_speaker, offers_of
-from .requests import answer_of, answer_schema_of, ask_model, input_of
+from .requests import answer_schema_of, ask_model, going_on, input_of, is_text_answer, settings_of
 from .run_context import RunContext
 from .taken import AgentTaken, New
 
@@ -63,8 +64,8 @@ _NOT_RUN = "not run: a reply that hands the conversation over calls nothing else
 
 def begin_agent(run: RunContext, begin: Begin) -> AgentTaken:
     """Begin with what the user, or whoever calls the agent, says."""
-    frame = first_frame(run, begin)
-    return run, frame, (ask_model(run, frame),)
+    frame, ask = going_on(run, first_frame(run, begin))
+    return run, frame, (ask,)
 
 
 def first_frame(run: RunContext, begin: Begin) -> AgentFrame:
@@ -75,7 +76,10 @@ def first_frame(run: RunContext, begin: Begin) -> AgentFrame:
     agent = last_speaker(run.program, begin.pattern, begin.context)
     given = begin.given
     text = given if isinstance(given, str) else write_json(given)
-    return AgentFrame(begin.at, agent, begin.context.append(Message(UserRole, text)))
+    context = begin.context.append(Message(UserRole, text, attachments=begin.attachments))
+    shortens = "compactAt" in settings_of(run, agent)
+    summarised = summarised_before(begin.context) if shortens else 0
+    return AgentFrame(begin.at, agent, context, summarised=summarised)
 
 
 def agent_outcome(frame: AgentFrame) -> Outcome | None:
@@ -84,7 +88,7 @@ def agent_outcome(frame: AgentFrame) -> Outcome | None:
         reply = frame.context[-1]
         if reply.refused:
             return Outcome(None, f"refused: {reply.content}", calls=tuple(frame.invocations))
-        is_text = answer_of(frame.agent) is None
+        is_text = is_text_answer(frame.agent)
         said = write_json(reply.content) if is_text else JsonText.read(reply.content)
         return Outcome(said, None, frame.context, tuple(frame.invocations))
     if frame.status is Status.UNUSABLE:
@@ -102,6 +106,9 @@ def model_replied(run: RunContext, frame: AgentFrame, event: ModelReplied) -> Ag
     """Take what the model says: it calls tools, or that is the answer."""
     if event.at != frame.at:
         raise ProtocolError(f"{event!r} is at the wrong position: expected {frame.at}")
+    run = _counted(run, event)
+    if frame.summarising:
+        return _summarised(run, frame, event)
     message = event.message
     offers = offers_of(run.program, frame.agent)
     if offers.hands_over and message.role == AssistantRole:
@@ -113,8 +120,38 @@ def model_replied(run: RunContext, frame: AgentFrame, event: ModelReplied) -> Ag
         truncated=event.truncated,
         status=Status.DONE,  # unless it calls tools, or is no answer
     )
+    if (total := event.usage.total_tokens) is not None:
+        frame = evolve(frame, length=total, counted=len(frame.context))
     run = spent(run, event.usage, [call.name for call in frame.calls])
     return call_tools(run, frame, offers) if frame.calls else _finished(run, frame)
+
+
+def _counted(run: RunContext, event: ModelReplied) -> RunContext:
+    """The run with what a reply cost, and with the models that could not be asked for it."""
+    if event.cost:
+        run = evolve(run, cost=run.cost + event.cost)
+    if event.model is not None:
+        passed = run.passed.union(model for model, _ in event.tried) - {event.model}
+        run = evolve(run, passed=passed)
+    return run
+
+
+def _summarised(run: RunContext, frame: AgentFrame, event: ModelReplied) -> AgentTaken:
+    """Take the summary of a conversation, and go on; one that fails is asked for once more."""
+    run = spent(run, event.usage, ())
+    problem = problem_of(frame, event.message, truncated=event.truncated)
+    if problem is None:
+        frame = with_summary(frame, event.message.content.strip())
+    elif frame.failures:
+        limit = (
+            f"{counted(length_of(frame), 'token')} of conversation, and {problem} twice: raise "
+            "contextWindow, or begin a new conversation (setting: compactAt)"
+        )
+        return _at_limit(run, evolve(frame, summarising=0, failures=0), limit, is_own=False)
+    else:
+        frame = evolve(frame, failures=1)
+    frame = evolve(frame, turn=frame.turn + 1, summaries=frame.summaries + 1)
+    return run, frame, (ask_model(run, frame),)
 
 
 def _finished(run: RunContext, frame: AgentFrame) -> AgentTaken:
@@ -123,8 +160,11 @@ def _finished(run: RunContext, frame: AgentFrame) -> AgentTaken:
     schema = None if reply.refused else answer_schema_of(frame.agent)
     if schema is None:
         return run, frame, ()
-    problem = answer_problem(schema, reply.content)
+    answer, problem = read_answer(schema, reply.content)
     if not problem:
+        if answer != reply.content:
+            context = frame.context[:-1].append(evolve(reply, content=answer))
+            frame = evolve(frame, context=context)
         return run, frame, ()
     if frame.truncated:
         problem = f"the reply was cut off at its length limit\n{problem}"
@@ -133,7 +173,8 @@ def _finished(run: RunContext, frame: AgentFrame) -> AgentTaken:
     context = frame.context.append(correction(schema, problem))
     status = Status.AWAITING_MODEL
     frame = evolve(frame, status=status, turn=frame.turn + 1, context=context, corrected=True)
-    return run, frame, (ask_model(run, frame),)
+    frame, ask = going_on(run, frame)
+    return run, frame, (ask,)
 
 
 def call_tools(run: RunContext, frame: AgentFrame, offers: Offers) -> AgentTaken:
@@ -234,7 +275,7 @@ def inner_ended(run: RunContext, frame: AgentFrame, place: At, outcome: Outcome)
     """Take what an agent or workflow gave that was called: the answer to the call."""
     index = place[-1]
     assert isinstance(index, int)
-    called = at_index(frame.waiting, index)
+    called = dict(frame.waiting).get(index)
     call = called.call if isinstance(called, Called) else called
     assert isinstance(call, CallTool)
     if outcome.said is not None:
@@ -340,7 +381,8 @@ def _answered(
         answers=(),
         invocations=frame.invocations.extend(invocations),
     )
-    return run, frame, (*happened, ask_model(run, frame))
+    frame, ask = going_on(run, frame)
+    return run, frame, (*happened, ask)
 
 
 def told(calls: tuple[ToolCall, ...], answers: Mapping[int, ToolInvocation]) -> Iterator[Message]:

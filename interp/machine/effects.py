@@ -9,6 +9,7 @@ provider's ids, which may be missing or repeated. What is about the whole run is
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, TypeAlias, Union
 
 from attrs import field, frozen
@@ -36,7 +37,8 @@ class Request:
     """What a model is asked.
 
     Attributes:
-        model: which model the program names.
+        model: which model is asked.
+        fallbacks: the other models that the program names, asked in turn where it cannot be.
         instruction: what the agent is told to do.
         messages: the conversation, without the instruction.
         tools: the specifications of the tools it may call; see `interp.models` for their JSON.
@@ -50,6 +52,7 @@ class Request:
     tools: tuple[Pattern, ...] = field(default=(), repr=short_repr)
     settings: Settings = Settings()
     answer: Pattern | None = None
+    fallbacks: tuple[Model, ...] = ()
 
 
 # --- effects
@@ -57,10 +60,17 @@ class Request:
 
 @frozen
 class CallModel:
-    """Ask the model."""
+    """Ask the model.
+
+    Attributes:
+        at: the position of the turn.
+        request: what it is asked.
+        is_for_summary: it is asked for a summary of the conversation, which nobody is shown.
+    """
 
     at: At
     request: Request
+    is_for_summary: bool = False
 
 
 @frozen
@@ -115,6 +125,10 @@ class ModelReplied:
         finish_reason: why the model stopped, in its provider's word; "" if it does not say.
         served_model: the model that replied, as its provider names it; "" if it does not say.
         server: the address of the server that replied, if it is not the provider's own.
+        reasoning: what the model showed of its reasoning, or a summary of it; often "".
+        model: the model that replied, if others were asked before it; else None.
+        tried: those others, each with the reason why it gave no reply, in order.
+        cost: what the reply cost in US dollars, where costs are limited; else None.
     """
 
     at: At
@@ -124,6 +138,17 @@ class ModelReplied:
     finish_reason: str = ""
     served_model: str = ""
     server: str = ""
+    reasoning: str = field(default="", repr=short_repr)
+    model: Model | None = None
+    tried: tuple[tuple[Model, str], ...] = ()
+    cost: Decimal | None = None
+
+
+def model_that_replied(effect: Effect | None, event: ModelReplied) -> Model | None:
+    """The model that replied, of those that a request names; None if nobody knows the request."""
+    if event.model is None and isinstance(effect, CallModel):
+        return effect.request.model
+    return event.model
 
 
 @frozen
@@ -189,6 +214,19 @@ class TimeUp:
     at: At = ()
 
 
+@frozen
+class CostReached:
+    """There is no money for another request. Whoever drives the run knows what it may cost.
+
+    Attributes:
+        expected: what the next request may cost, in US dollars.
+        at: the whole run.
+    """
+
+    expected: Decimal
+    at: At = ()
+
+
 def checked_settings(settings: Mapping[str, Any] | None) -> PMap[str, Value | None] | None:
     """Settings as a State keeps them: checked, immutable, None for those to leave out.
 
@@ -236,6 +274,6 @@ class Resumed:
 Effect: TypeAlias = Union[CallModel, CallTool, Ask]
 """What a run needs done before it can go on."""
 Event: TypeAlias = Union[
-    ModelReplied, CallBegun, ToolReturned, CallFailed, Decided, TimeUp, Resumed
+    ModelReplied, CallBegun, ToolReturned, CallFailed, Decided, TimeUp, CostReached, Resumed
 ]
 """What changes the state of a run."""

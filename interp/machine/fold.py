@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias, Union
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from attrs import evolve, frozen
 from pyrsistent import pmap
@@ -23,6 +23,7 @@ from gram import Pattern, expect
 from lenses_ext import Model, NotJson, ProgramLike, memo, tool_spec_of, written_signature
 
 from ..errors import ProtocolError, ValidationError
+from ..files import File
 from ..json_text import Json, write_json
 from ..programs import the_agent
 from . import agent_frame, workflow_frame
@@ -34,6 +35,7 @@ from .effects import (
     CallBegun,
     CallFailed,
     CallTool,
+    CostReached,
     Decided,
     Effect,
     Event,
@@ -45,10 +47,12 @@ from .effects import (
 )
 from .forms import form_of, form_of_frame
 from .frames import Begin, Frame, Status
+from .given import Given, parts_of
 from .happened import CallDropped, Happened
 from .limits import Limits
-from .limits_reached import time_is_up
-from .messages import ConversationContext, empty_context
+from .limits_reached import cost_is_reached, time_is_up
+from .messages import ConversationContext, Message, conversation_of, empty_context
+from .node_calls import expect_readers
 from .readings import context_before, pending
 from .requests import input_of, parameter_names_of
 from .run_context import RunContext
@@ -71,14 +75,10 @@ class Step(NamedTuple):
     happened: tuple[Happened, ...] = ()
 
 
-Given: TypeAlias = Union[str, Mapping[str, Any]]
-"""What an agent or workflow is called with: a text for its only parameter, or the arguments."""
-
-
 def start(
     program: ProgramLike,
     given: Given,
-    context: ConversationContext = empty_context,
+    context: Iterable[Message] = empty_context,
     *,
     agent: str | None = None,
     model: Model | None = None,
@@ -94,8 +94,8 @@ def start(
         program: a document, its patterns, or the pattern of an agent or workflow that is valid and
             has its references resolved.
         given: what the user says, which is the only parameter's, or the arguments by name; a text
-            is not empty.
-        context: the conversation before.
+            is not empty. A list of a text and of `File` objects is a text with attachments.
+        context: the conversation before, or its messages.
         agent: the name of the agent, where the program has several.
         model: the model to ask instead of the one the program names.
         limits: how much the run may do.
@@ -106,14 +106,15 @@ def start(
 
     Raises:
         ValidationError: the pattern cannot be run, the text is empty or not well-formed, the
-            arguments are not of the declared types, or a setting is wrong.
+            arguments are not of the declared types, or a setting is wrong; or files are attached
+            for what does not read them.
     """
     pattern = the_agent(program, agent, by="start")
-    expect(given, (str, Mapping), "given", by="start")
-    expect(context, ConversationContext, "context", by="start")
+    expect(given, (str, Mapping, list, tuple), "given", by="start")
+    given, attachments = parts_of(given)
     expect(limits, Limits, "limits", by="start")
     changes = checked_settings(settings) or pmap()
-    taken = _input(pattern, given)
+    taken = _input(pattern, given, attachments)
     run = RunContext(
         pattern,
         model,
@@ -123,8 +124,10 @@ def start(
         check_results,
         run_id=run_id,
         given=write_json(given if isinstance(given, str) else dict(given)),
+        attachments=attachments,
     )
-    return _begun(run, Begin((), pattern, taken, context))
+    before = conversation_of(context, by="start")
+    return _begun(run, Begin((), pattern, taken, before, attachments))
 
 
 def start_again(
@@ -144,9 +147,12 @@ def start_again(
     was = first.run
     program = was.program if program is None else program
     changes = (was.model, was.limits, was.policy, was.settings, was.check_results)
-    run = RunContext(program, *changes, run_id=was.run_id, given=was.given)
+    run = RunContext(
+        program, *changes, run_id=was.run_id, given=was.given, attachments=was.attachments
+    )
     before = context_before(first) if context is None else context
-    return _begun(run, Begin((), program, _input(program, was.given.value), before))
+    taken = _input(program, was.given.value, was.attachments)
+    return _begun(run, Begin((), program, taken, before, was.attachments))
 
 
 def _begun(run: RunContext, begin: Begin) -> Step:
@@ -162,8 +168,10 @@ _is_declared: Callable[[Pattern], bool] = memo(
 )
 
 
-def _input(pattern: Pattern, given: Given) -> Json:
+def _input(pattern: Pattern, given: str | Mapping[str, Any], attachments: tuple[File, ...]) -> Json:
     """What a program is begun with, if it is what it takes."""
+    if attachments:
+        expect_readers(pattern)
     if isinstance(given, str):
         if not given.strip():
             raise ValidationError("the user's message is empty")
@@ -205,7 +213,7 @@ def step(state: State, event: Event) -> Step:
         raise ProtocolError(f"{event!r} answers nothing: it has no position")
     happened: list[Happened] = []
     effects: tuple[Effect, ...] = ()
-    if isinstance(event, TimeUp | Resumed):
+    if isinstance(event, TimeUp | CostReached | Resumed):
         run, frame = _whole_run(state, event, happened)
     else:
         run, frame, effects = _taken(state.run, state.frame, event, happened)
@@ -320,7 +328,7 @@ def _transition(frame: Frame, event: Event) -> Transition:
 
 
 def _whole_run(
-    state: State, event: TimeUp | Resumed, happened: list[Happened]
+    state: State, event: TimeUp | CostReached | Resumed, happened: list[Happened]
 ) -> tuple[RunContext, Frame]:
     """Take what is about the whole run: it stops here, or all frames go on."""
     if type(event) not in TRANSITIONS[state.status]:
@@ -330,6 +338,8 @@ def _whole_run(
     run = state.run
     if isinstance(event, TimeUp):
         return evolve(run, limit=time_is_up(run.limits)), state.frame
+    if isinstance(event, CostReached):
+        return evolve(run, limit=cost_is_reached(run, event.expected)), state.frame
     given = {name: getattr(event, name) for name in ("limits", "model", "policy", "check_results")}
     changes = {name: value for name, value in given.items() if value is not None}
     if event.settings:
@@ -382,6 +392,7 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
             (*_TO_TOOLS_OR_MODEL, Status.DONE, Status.LIMITED, Status.UNUSABLE),
         ),
         TimeUp: _STOP,
+        CostReached: _STOP,
         Resumed: Transition(_unchanged, (Status.AWAITING_MODEL,)),
     },
     Status.AWAITING_TOOLS: {
@@ -390,6 +401,7 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
         CallFailed: Transition(agent_frame.call_failed, _TO_TOOLS_OR_MODEL),
         Decided: Transition(agent_frame.decided, _TO_TOOLS_OR_MODEL),
         TimeUp: _STOP,
+        CostReached: _STOP,
         Resumed: Transition(agent_frame.resumed, _TO_TOOLS_OR_MODEL),
     },
     Status.AWAITING_STEPS: {
@@ -398,6 +410,7 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
         CallFailed: Transition(workflow_frame.tool_answered, _TO_STEPS),
         Decided: Transition(workflow_frame.decided, _TO_STEPS),
         TimeUp: _STOP,
+        CostReached: _STOP,
         Resumed: Transition(workflow_frame.resumed, _TO_STEPS),
     },
     Status.LIMITED: {
@@ -408,4 +421,4 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
     Status.FAILED: {Resumed: Transition(_unchanged, (Status.FAILED,))},
 }
 """What may follow what: in each status of a frame, the events that may come and what they lead to.
-`TimeUp` and `Resumed` are about the whole run: they come to all of its frames."""
+`TimeUp`, `CostReached` and `Resumed` are about the whole run: they come to all of its frames."""

@@ -16,9 +16,10 @@ from pyrsistent import PMap, pmap
 from gram import Pattern
 from lenses_ext import workflow_of
 
+from ..files import File
 from ..json_text import Json, JsonText
 from .effects import Ask, At, CallTool
-from .indexed import Indexed, at_index, with_index
+from .indexed import Indexed, with_index
 from .long_tuple import LongTuple
 from .messages import ConversationContext, ToolCall, ToolInvocation, empty_context
 
@@ -33,8 +34,6 @@ class Status(Enum):
     LIMITED = "stopped at a limit"
     UNUSABLE = "stopped at an answer that is not of the declared type"
     FAILED = "failed"
-
-    __hash__ = object.__hash__  # that of Enum is in Python, and each step looks one up
 
 
 @frozen
@@ -56,6 +55,13 @@ class AgentFrame:
         stopped: which limit was reached, or what is wrong with the answer, or None. Where the
             model is still awaited, it is asked for a last answer without tools.
         corrected: the model has been told what was wrong with its answer.
+        summarised: how many messages of the context its last summary covers.
+        summarising: how many the summary has to cover that the model is asked for; 0 where it is
+            asked to go on.
+        failures: how often that has failed.
+        summaries: how many turns were for summaries: they are no rounds.
+        length: how many tokens the last request and its reply had.
+        counted: how many messages of the context that counts.
     """
 
     place: At
@@ -70,6 +76,12 @@ class AgentFrame:
     invocations: LongTuple[ToolInvocation] = LongTuple()
     stopped: str | None = None
     corrected: bool = False
+    summarised: int = 0
+    summarising: int = 0
+    failures: int = 0
+    summaries: int = 0
+    length: int = 0
+    counted: int = 0
 
     @property
     def name(self) -> str:
@@ -91,7 +103,7 @@ class AgentFrame:
     def under_way(self, at: At) -> CallTool | Ask | None:
         """Its own call at a position, if it is not answered yet."""
         index = at[-1] if at and at[:-1] == self.at else None
-        found = at_index(self.waiting, index) if isinstance(index, int) else None
+        found = dict(self.waiting).get(index) if isinstance(index, int) else None
         return None if isinstance(found, Called) else found
 
     def inner(self, at: At) -> Frame | None:
@@ -100,14 +112,14 @@ class AgentFrame:
         if len(at) <= below or at[: below - 1] != self.at:
             return None
         index = at[below - 1]
-        found = at_index(self.waiting, index) if isinstance(index, int) else None
+        found = dict(self.waiting).get(index) if isinstance(index, int) else None
         return found.frame if isinstance(found, Called) else None
 
     def with_inner(self, frame: Frame) -> AgentFrame:
         """The same with a frame in it that has begun, or has gone on."""
         index = frame.place[-1]
         assert isinstance(index, int)
-        found = at_index(self.waiting, index)
+        found = dict(self.waiting).get(index)
         assert isinstance(found, CallTool | Called)
         call = found.call if isinstance(found, Called) else found
         return self.with_waiting(index, Called(call, frame))
@@ -181,6 +193,7 @@ class WorkflowFrame:
         unfinished: whether it is a loop that was out of rounds, or a step of it was in this round.
         made: the calls of the steps that have ended, by their places.
         is_loop: whether it is a loop, whose positions have the round.
+        attachments: the files that are attached to its input; those of a loop to the first.
     """
 
     place: At
@@ -197,6 +210,7 @@ class WorkflowFrame:
     unfinished: bool = False
     is_loop: bool = False
     made: PMap[At, tuple[ToolInvocation, ...]] = pmap()
+    attachments: tuple[File, ...] = ()
 
     @property
     def name(self) -> str:
@@ -280,12 +294,14 @@ class Begin:
         pattern: the agent or workflow.
         given: what it is called with, a JSON value.
         context: the conversation before.
+        attachments: the files that are attached to what it is called with.
     """
 
     at: At
     pattern: Pattern
     given: Json
     context: ConversationContext = empty_context
+    attachments: tuple[File, ...] = ()
 
 
 @frozen

@@ -64,73 +64,37 @@ class FrameBegun:
 
 
 @frozen
-class FrameEnded:
-    """An agent or a workflow inside the run has ended.
+class Ended:
+    """An agent, a workflow, a round of a loop or a step without an effect has ended inside the run.
 
     Attributes:
-        at: its place.
+        at: its position; that of a round ends with the number of the rounds before.
+        kind: what it was. ``each`` maps over an empty list; ``tool`` is a step that may not be run,
+            or not with its input.
         name: its name.
-        by: the name of the agent that called it, or of the workflow that it was a step of.
+        by: the name of the agent that called it, or of the workflow or loop that it is a part of.
         given: what it was given, as JSON text.
-        frame: its frame as it ended.
         said: what it gave, or None.
         error: what went wrong, or None.
         was_dropped: whether it was let go; see `NOT_WAITED_FOR`.
+        unfinished: whether it is a loop that was out of rounds.
     """
 
     at: At
+    kind: Literal["agent", "workflow", "round", "each", "tool"]
     name: str
     by: str
     given: str = field(repr=short_repr)
-    frame: Frame = field(repr=False)
     said: JsonText | None = field(default=None, repr=short_repr)
     error: str | None = field(default=None, repr=short_repr)
     was_dropped: bool = False
+    unfinished: bool = False
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether it is an agent or a workflow."""
+        return self.kind in ("agent", "workflow")
 
 
-@frozen
-class RoundEnded:
-    """A round of a loop has ended.
-
-    Attributes:
-        at: its position, which ends with the number of the rounds before.
-        name: the name of the loop.
-        given: what the round was given.
-        said: what it gave to the next one, or as the result; None if it failed.
-        error: what went wrong, or None.
-        was_dropped: whether it was let go; see `NOT_WAITED_FOR`.
-    """
-
-    at: At
-    name: str
-    given: JsonText = field(repr=short_repr)
-    said: JsonText | None = field(default=None, repr=short_repr)
-    error: str | None = field(default=None, repr=short_repr)
-    was_dropped: bool = False
-
-
-@frozen
-class StepEnded:
-    """A step of a workflow has ended without an effect or a frame.
-
-    Attributes:
-        at: its position.
-        kind: ``each`` maps over an empty list; ``refused`` may not be run, or not with its input.
-        name: the name of the node, or of what it uses.
-        by: the name of the workflow.
-        given: what it was given.
-        said: what it gave, or None.
-        error: why it was refused, or None.
-    """
-
-    at: At
-    kind: Literal["each", "refused"]
-    name: str
-    by: str
-    given: JsonText = field(repr=short_repr)
-    said: JsonText | None = field(default=None, repr=short_repr)
-    error: str | None = field(default=None, repr=short_repr)
-
-
-Happened: TypeAlias = CallAnswered | CallDropped | FrameBegun | FrameEnded | RoundEnded | StepEnded
+Happened: TypeAlias = CallAnswered | CallDropped | FrameBegun | Ended
 """What can happen in a step."""

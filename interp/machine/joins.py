@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pyrsistent import PMap
-
-from gram import Value
 from lenses_ext import FlowArrow, Join, Loop, Workflow
 
-from ..json_text import Json, JsonText, write_json
+from ..json_text import JsonText, write_json
 from .frames import EndedNode, WorkflowFrame
 
 
@@ -36,20 +33,7 @@ def _is_taken(flow: Workflow, arrow: FlowArrow, said: JsonText) -> bool:
     if arrow.kind == "OTHERWISE":
         tests = (each for each in flow.arrows if (each.kind, each.source) == ("WHEN", arrow.source))
         return not any(_is_taken(flow, each, said) for each in tests)
-    return arrow.kind != "WHEN" or _holds(arrow.conditions, said.value)
-
-
-def _holds(conditions: Mapping[str, Value], said: Json) -> bool:
-    """Whether an answer is what a choice asks for: the whole of it, or some of its fields."""
-    fields = said if isinstance(said, dict) else {}
-    return all(
-        _is_same(said if name == "" else fields.get(name), value)
-        for name, value in conditions.items()
-    )
-
-
-def _is_same(found: Json, wanted: Value) -> bool:
-    return isinstance(found, bool) == isinstance(wanted, bool) and bool(found == wanted)
+    return arrow.kind != "WHEN" or arrow.is_for(said.value)
 
 
 def joined(flow: Workflow, join: Join, arrived: Iterable[tuple[FlowArrow, JsonText]]) -> JsonText:
@@ -72,9 +56,5 @@ def list_of(values: Iterable[JsonText]) -> JsonText:
 
 def is_enough(frame: WorkflowFrame, loop: Loop) -> bool:
     """Whether the nodes that end a loop have said what ends it."""
-    for name, wanted in loop.until.items():
-        said = frame.ended.get(name, EndedNode()).said
-        conditions = wanted if isinstance(wanted, PMap) else {"": wanted}
-        if said is None or not _holds(conditions, said.value):
-            return False
-    return bool(loop.until)
+    said = {name: frame.ended.get(name, EndedNode()).said for name in loop.until}
+    return loop.is_ended_by({name: each.value for name, each in said.items() if each is not None})

@@ -22,6 +22,11 @@ def _duration(_: Limits, attribute: Any, value: object) -> None:
         _refuse(attribute.name, "a number of seconds above 0, or None", value)
 
 
+def _amount(_: Limits, attribute: Any, value: object) -> None:
+    if value is not None and (type(value) not in (int, float) or not _is_positive(value)):
+        _refuse(attribute.name, "an amount of US dollars above 0, or None", value)
+
+
 def _is_positive(value: Any) -> bool:
     try:
         return 0 < float(value) < float("inf")
@@ -62,6 +67,7 @@ class Limits:
             function that is not a coroutine runs in a thread, which is left behind; waiting for
             a thread does not count. None is no limit, and `run` calls tools in its own thread.
         run_seconds: how long a run may take; None is no limit.
+        cost: how many US dollars replies may cost, of all models of the run; None is no limit.
         on_limit: ``raise`` LimitError, or ask once more without tools and give that ``answer``.
             When the time of the run is up, it always raises: no time is left to ask.
 
@@ -78,3 +84,4 @@ class Limits:
     tool_seconds: float | None = field(default=30, validator=_duration)
     run_seconds: float | None = field(default=600, validator=_duration)
     on_limit: Literal["raise", "answer"] = field(default="raise", validator=_choice)
+    cost: float | None = field(default=None, validator=_amount)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 
@@ -12,6 +14,7 @@ from lenses_ext import wire_name
 
 from .limits import Limits
 from .messages import Usage
+from .money import dollars, shown_price
 
 if TYPE_CHECKING:
     from .effects import At
@@ -35,12 +38,22 @@ def limit_reached(run: RunContext) -> str | None:
     ):
         if used is not None and used >= getattr(limits, name):
             return f"{used} of {counted(getattr(limits, name), 'token')} (limit: {name})"
+    if limits.cost is not None and run.cost >= dollars(limits.cost):
+        return cost_is_reached(run, None)
     return None
+
+
+def cost_is_reached(run: RunContext, expected: Decimal | None) -> str:
+    """What to say of a run that has no money for another request."""
+    spent, limit = shown_price(run.cost), shown_price(dollars(run.limits.cost or 0))
+    more = f", and the next request may cost ${shown_price(expected)}" if expected else ""
+    return f"${spent} of ${limit}{more} (limit: cost)"
 
 
 def rounds_reached(limits: Limits, frame: AgentFrame) -> str | None:
     """The limit of an agent's own rounds, if it has been reached."""
-    rounds = frame.turn - frame.corrected  # a turn without calls, which asked for another answer
+    # turns that asked for another answer, or for summaries, have no calls
+    rounds = frame.turn - frame.corrected - frame.summaries
     if rounds < limits.iterations:
         return None
     return f"{counted(limits.iterations, 'round')} of tool calls (limit: iterations)"
@@ -48,35 +61,18 @@ def rounds_reached(limits: Limits, frame: AgentFrame) -> str | None:
 
 def spent(run: RunContext, usage: Usage, names: Sequence[str]) -> RunContext:
     """The same with more used: the tokens of a reply, and the tools that are called."""
-    used, counted_so_far = _with_tokens(run, usage)
-    if not names:
-        is_same = used is run.usage and counted_so_far is run.counted
-        return run if is_same else evolve(run, usage=used, counted=counted_so_far)
-    called = dict(run.called)
-    for name in map(wire_name, names):
-        called[name] = called.get(name, 0) + 1
+    known = evolve(
+        usage, input_tokens=usage.input_tokens or 0, output_tokens=usage.output_tokens or 0
+    )
+    called = Counter(dict(run.called))
+    called.update(map(wire_name, names))
     return evolve(
         run,
-        usage=used,
-        counted=counted_so_far,
+        usage=run.usage + usage,
+        counted=run.counted + known,
         calls=run.calls + len(names),
         called=tuple(sorted(called.items())),
     )
-
-
-def _with_tokens(run: RunContext, usage: Usage) -> tuple[Usage, Usage]:
-    """The tokens so far with those of a reply, and what the limits are about."""
-    if usage.input_tokens is None and usage.output_tokens is None:
-        return _UNKNOWN, run.counted
-    used = run.usage + usage
-    if usage.total_tokens is None:
-        usage = Usage(usage.input_tokens or 0, usage.output_tokens or 0)
-    elif run.counted is run.usage:
-        return used, used
-    return used, run.counted + usage
-
-
-_UNKNOWN: Final = Usage()
 
 
 def is_under_an_agent(place: At) -> bool:

@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypeAlias, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, Union
 
-from attrs import evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 
-from gram import ArgumentError, counted, expect
+from gram import ArgumentError, counted, expect, expect_all
 
+from ..errors import ValidationError
+from ..files import File
 from ..json_text import Json, JsonText, read_json, write_json
 from ..reprs import short_repr, shortened
 from .long_tuple import LongTuple
 from .shown_calls import call_text
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    V_co = TypeVarWithDefault("V_co", covariant=True, default=Any)
+else:
+    V_co = TypeVar("V_co", covariant=True)
 
 
 def _is(*kinds: type) -> Callable[[Any, Any, Any], None]:
     """Make a validator of attrs that refuses values of other types."""
 
     def check(made: Any, attribute: Any, value: Any) -> None:
-        if not isinstance(value, kinds):  # asked here too: messages are made all the time
-            expect(value, kinds, attribute.name, by=type(made).__name__)
+        expect(value, kinds, attribute.name, by=type(made).__name__)
 
     return check
+
+
+def _is_name(made: Any, attribute: Any, value: Any) -> None:
+    """Refuse what is no name."""
+    by = type(made).__name__
+    expect(value, str, attribute.name, by=by)
+    if not value:
+        raise ArgumentError(f"{by} needs the name of a tool, found {value!r}")
 
 
 _NONE = type(None)
@@ -46,13 +60,13 @@ AssistantRole = Role("assistant")
 
 @frozen
 class FunctionRole:
-    """The role of the result of a tool; ``name`` is the name of the tool."""
+    """The role of the result of a tool; ``name`` is the name of the tool, which is not empty."""
 
-    name: str = field(validator=_is(str))
+    name: str = field(validator=_is_name)
 
 
-AnyRole: TypeAlias = Union[Role, FunctionRole]
-_ROLES = (Role, FunctionRole)
+MessageRole: TypeAlias = Union[Role, FunctionRole]
+"""The role of a message: `UserRole`, `AssistantRole` or a `FunctionRole`."""
 
 
 @frozen
@@ -61,31 +75,23 @@ class ToolCall:
 
     Attributes:
         id: the id that the provider gave the call; it may be empty or repeated.
-        name: the tool's name.
+        name: the tool's name; not empty.
         arguments: the text of the arguments as the model wrote it; it may be invalid JSON.
         echo: provider fields to send back with the call, the text of a JSON object, or None.
     """
 
     id: str = field(validator=_is(str))
-    name: str = field(validator=_is(str))
+    name: str = field(validator=_is_name)
     arguments: str = field(validator=_is(str), repr=short_repr)
     echo: str | None = field(default=None, validator=_is(str, _NONE), repr=False)
 
 
-def _all(values: Iterable[T], kind: type[T], name: str, by: str) -> tuple[T, ...]:
-    if type(values) is not tuple:  # asked here too: messages are made all the time
-        expect(values, Iterable, name, by=by)
-    found = tuple(values)
-    for index, each in enumerate(found):
-        if not isinstance(each, kind):
-            expect(each, kind, f"{name}[{index}]", by=by)
-    return found
+def _files(files: Iterable[File]) -> tuple[File, ...]:
+    return expect_all(files, File, "attachments", by="Message")
 
 
 def _calls(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
-    if type(calls) is tuple and not calls:  # as in most messages
-        return calls
-    return _all(calls, ToolCall, "tool_calls", "Message")
+    return expect_all(calls, ToolCall, "tool_calls", by="Message")
 
 
 @frozen(cache_hash=True)
@@ -102,33 +108,23 @@ class Message:
             reasoning: the text of a JSON object, or None.
         speaker: the name of the agent that said it, where a conversation is handed over between
             several; else None.
+        summary: the conversation up to this message in short, where that is sent from then on in
+            the place of it; else None.
+        attachments: the files that a user attached to it.
 
     Raises:
         ArgumentError: a part is of the wrong type.
     """
 
-    role: AnyRole
-    content: str
+    role: MessageRole = field(validator=_is(Role, FunctionRole))
+    content: str = field(validator=_is(str))
     tool_calls: tuple[ToolCall, ...] = field(default=(), converter=_calls)
-    call_id: str | None = None
-    refused: bool = False
-    echo: str | None = None
-    speaker: str | None = None
-
-    def __attrs_post_init__(self) -> None:
-        # all at once, which takes a fifth of six validators: messages are made all the time
-        if not (
-            isinstance(self.role, _ROLES)
-            and isinstance(self.content, str)
-            and (self.call_id is None or isinstance(self.call_id, str))
-            and isinstance(self.refused, bool)
-            and (self.echo is None or isinstance(self.echo, str))
-            and (self.speaker is None or isinstance(self.speaker, str))
-        ):
-            kinds: dict[str, Any] = {"role": _ROLES, "content": str, "call_id": _TEXT}
-            kinds |= {"refused": bool, "echo": _TEXT, "speaker": _TEXT}
-            for name, kind in kinds.items():
-                expect(getattr(self, name), kind, name, by="Message")
+    call_id: str | None = field(default=None, validator=_is(*_TEXT))
+    refused: bool = field(default=False, validator=_is(bool))
+    echo: str | None = field(default=None, validator=_is(*_TEXT))
+    speaker: str | None = field(default=None, validator=_is(*_TEXT))
+    summary: str | None = field(default=None, validator=_is(*_TEXT))
+    attachments: tuple[File, ...] = field(default=(), converter=_files, kw_only=True)
 
     def said_by(self, speaker: str) -> Message:
         """The same, said by an agent."""
@@ -137,7 +133,8 @@ class Message:
     def __repr__(self) -> str:
         calls = [call_text(call.name, call.arguments) for call in self.tool_calls]
         said = [repr(shortened(self.content, _MOST_SHOWN))] if self.content or not calls else []
-        parts = [*said, *_listed(calls), *(["refused"] if self.refused else [])]
+        files = map(repr, self.attachments)
+        parts = [*said, *_listed(calls), *files, *(["refused"] if self.refused else [])]
         who = f"{self.role.name} {self.speaker}" if self.speaker else self.role.name
         return f"<Message {who}: {', '.join(parts)}>"
 
@@ -171,8 +168,7 @@ class ConversationContext(LongTuple[Message]):
 
     def extend(self, messages: Iterable[Message]) -> ConversationContext:
         """The conversation with these messages behind it."""
-        if type(messages) is not tuple:  # asked here too: messages are added all the time
-            expect(messages, Iterable, "messages", by="ConversationContext.extend")
+        expect(messages, Iterable, "messages", by="ConversationContext.extend")
         return super().extend(map(_message, messages))
 
     def __add__(self, more: Iterable[Message]) -> ConversationContext:
@@ -189,8 +185,7 @@ class ConversationContext(LongTuple[Message]):
 
 
 def _message(message: Message) -> Message:
-    if not isinstance(message, Message):  # asked here too: messages are added all the time
-        expect(message, Message, "a message", by="ConversationContext")
+    expect(message, Message, "a message", by="ConversationContext")
     return message
 
 
@@ -198,34 +193,75 @@ empty_context = ConversationContext()
 """A conversation without messages."""
 
 
+def conversation_of(messages: Iterable[Message], *, by: str) -> ConversationContext:
+    """The conversation that a function was given: a list of messages is one, too.
+
+    Args:
+        messages: the conversation, or its messages.
+        by: the name of the function, for errors.
+
+    Raises:
+        ArgumentError: it is neither.
+    """
+    if isinstance(messages, ConversationContext):
+        return messages
+    if isinstance(messages, str):
+        expect(messages, (ConversationContext, list, tuple), "context", by=by)
+    expect(messages, Iterable, "context", by=by)
+    return ConversationContext(messages)
+
+
 @frozen
 class Usage:
-    """The numbers of tokens used; None if the model does not report them.
+    """The numbers of tokens used.
 
-    >>> Usage(10, 5) + Usage(3, 1), (Usage(10, 5) + Usage()).total_tokens
-    (Usage(input_tokens=13, output_tokens=6), None)
+    Attributes:
+        input_tokens: tokens of the requests; None if the model does not report them.
+        output_tokens: tokens of the replies, reasoning included; None likewise.
+        cached_tokens: how many of the input tokens the provider had kept from before.
+        reasoning_tokens: how many of the output tokens were reasoning.
+
+    >>> total = Usage(10, 5) + Usage(3, 1, reasoning_tokens=1)
+    >>> total.input_tokens, total.output_tokens, total.reasoning_tokens
+    (13, 6, 1)
+    >>> (Usage(10, 5) + Usage()).total_tokens is None
+    True
     """
 
     input_tokens: int | None = field(default=None, validator=_is(int, _NONE))
     output_tokens: int | None = field(default=None, validator=_is(int, _NONE))
+    cached_tokens: int = field(default=0, validator=_is(int))
+    reasoning_tokens: int = field(default=0, validator=_is(int))
 
     @property
     def total_tokens(self) -> int | None:
         """The sum of input and output tokens; None if one of them is unknown."""
         return _sum(self.input_tokens, self.output_tokens)
 
+    def details(self) -> dict[str, int]:
+        """The known numbers by their names: without what is unknown, and what is a part and 0.
+
+        >>> Usage(10, 5, reasoning_tokens=4).details()
+        {'input_tokens': 10, 'output_tokens': 5, 'reasoning_tokens': 4}
+        """
+        numbers = asdict(self)
+        parts = ("cached_tokens", "reasoning_tokens")
+        return {
+            name: number
+            for name, number in numbers.items()
+            if number is not None and (number or name not in parts)
+        }
+
     def to_json(self) -> dict[str, int | None]:
         """The numbers as a JSON object; null for what is unknown."""
-        return {
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "total_tokens": self.total_tokens,
-        }
+        return {**asdict(self), "total_tokens": self.total_tokens}
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             _sum(self.input_tokens, other.input_tokens),
             _sum(self.output_tokens, other.output_tokens),
+            self.cached_tokens + other.cached_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
         )
 
 
@@ -233,7 +269,11 @@ def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
-@frozen(init=False)
+def _as_json_text(value: Json) -> JsonText:
+    return value if isinstance(value, JsonText) else write_json(value)
+
+
+@frozen
 class ToolInvocation:
     """A finished tool call: with its result, or with the error that was sent to the model.
 
@@ -250,34 +290,16 @@ class ToolInvocation:
 
     Attributes:
         args_text: the arguments as JSON text.
-        result_text: the result as JSON text; None if there is an error.
         exception: the exception of the tool, or None; it is not compared and not pickled.
     """
 
-    tool_name: str
-    args_text: JsonText
-    result_text: JsonText | None
-    error: str | None
-    exception: BaseException | None = field(default=None, eq=False)
-    agent_name: str = field(default="", eq=False)
-    at: tuple[int | str, ...] = field(default=(), eq=False)
-
-    def __init__(
-        self,
-        tool_name: str,
-        args: Json,
-        result: Json = None,
-        error: str | None = None,
-        *,
-        agent_name: str = "",
-        at: tuple[int | str, ...] = (),
-    ) -> None:
-        expect(tool_name, str, "tool_name", by="ToolInvocation")
-        expect(error, (str, _NONE), "error", by="ToolInvocation")
-        expect(agent_name, str, "agent_name", by="ToolInvocation")
-        expect(at, tuple, "at", by="ToolInvocation")
-        result_text = write_json(result) if error is None else None
-        self.__attrs_init__(tool_name, write_json(args), result_text, error, None, agent_name, at)
+    tool_name: str = field(validator=_is(str))
+    args_text: JsonText = field(converter=_as_json_text, alias="args")
+    _result: JsonText = field(default=None, converter=_as_json_text)
+    error: str | None = field(default=None, validator=_is(*_TEXT))
+    exception: BaseException | None = field(default=None, eq=False, kw_only=True)
+    agent_name: str = field(default="", eq=False, validator=_is(str), kw_only=True)
+    at: tuple[int | str, ...] = field(default=(), eq=False, validator=_is(tuple), kw_only=True)
 
     @classmethod
     def of_texts(
@@ -287,7 +309,6 @@ class ToolInvocation:
         result: str | None = None,
         error: str | None = None,
         exception: BaseException | None = None,
-        *,
         agent_name: str = "",
         at: tuple[int | str, ...] = (),
     ) -> ToolInvocation:
@@ -298,38 +319,32 @@ class ToolInvocation:
                 and error.
             NotJson: a text is not JSON.
         """
-        for name, value, kind in (
-            ("tool_name", tool_name, str),
-            ("args", args, str),
-            ("result", result, _TEXT),
-            ("error", error, _TEXT),
-            ("agent_name", agent_name, str),
-            ("at", at, tuple),
-        ):
-            if not isinstance(value, kind):  # asked here too: calls are answered all the time
-                expect(value, kind, name, by="ToolInvocation")
+        expect(args, str, "args", by="ToolInvocation")
+        expect(result, _TEXT, "result", by="ToolInvocation")
         if (result is None) == (error is None):
             raise ArgumentError("a ToolInvocation must have either a result or an error")
-        made = cls.__new__(cls)
-        result_text = None if result is None else JsonText.read(result)
-        parts = (tool_name, JsonText.read(args), result_text, error, exception)
-        made.__attrs_init__(*parts, agent_name, at)
-        return made
+        return cls(
+            tool_name,
+            JsonText.read(args),
+            None if result is None else JsonText.read(result),
+            error,
+            exception=exception,
+            agent_name=agent_name,
+            at=at,
+        )
 
     def made_by(self, agent_name: str, at: tuple[int | str, ...]) -> ToolInvocation:
         """The same call, made by an agent or workflow at a position of a run."""
-        if (agent_name, at) == (self.agent_name, self.at):
-            return self
-        expect(agent_name, str, "agent_name", by="made_by")
-        expect(at, tuple, "at", by="made_by")
-        made = type(self).__new__(type(self))
-        answer = (self.result_text, self.error, self.exception)
-        made.__attrs_init__(self.tool_name, self.args_text, *answer, agent_name, at)
-        return made
+        return evolve(self, agent_name=agent_name, at=at)
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.tool_name, self.args_text, self.result_text, self.error)
-        return _unpickled, (*parts, self.agent_name, self.at)
+        return ToolInvocation.of_texts, (*parts, None, self.agent_name, self.at)
+
+    @property
+    def result_text(self) -> JsonText | None:
+        """The result as JSON text; None if there is an error."""
+        return self._result if self.error is None else None
 
     @property
     def args(self) -> Json:
@@ -349,18 +364,6 @@ class ToolInvocation:
         return f"<ToolInvocation {call} {shortened(outcome, 100)}>"
 
 
-def _unpickled(
-    tool_name: str,
-    args: str,
-    result: str | None,
-    error: str | None,
-    agent_name: str,
-    at: tuple[int | str, ...],
-) -> ToolInvocation:
-    of_texts = ToolInvocation.of_texts
-    return of_texts(tool_name, args, result, error, agent_name=agent_name, at=at)
-
-
 _MOST_SHOWN = 80  # characters of a text, and calls, in a repr
 _MOST_CALLS = 5
 
@@ -373,12 +376,12 @@ def _listed(calls: list[str]) -> list[str]:
 
 
 def _invocations(invocations: Iterable[ToolInvocation]) -> tuple[ToolInvocation, ...]:
-    return _all(invocations, ToolInvocation, "tools_used", "AgentResponse")
+    return expect_all(invocations, ToolInvocation, "tools_used", by="AgentResponse")
 
 
 @frozen
-class AgentResponse:
-    """The response of an agent: the result of a run.
+class AgentResponse(Generic[V_co]):
+    """The response of an agent: the result of a run. Its type is that of its value.
 
     Attributes:
         content: the answer.
@@ -386,10 +389,13 @@ class AgentResponse:
             those of its tools and agents, by the order of rounds, nodes and items.
         context: the conversation including this exchange; pass it to the next run to continue.
         usage: the tokens used by this run.
-        is_typed: whether the answer is JSON of the type that the program declares.
+        is_typed: whether the answer is of a type that the program declares.
+        is_text: whether that type is a text, so that ``content`` is the text; else it is JSON.
         truncated: whether the answer was cut off at its length limit or at the end of the context.
         unfinished: whether a loop of a workflow was out of rounds before its end was said; the
             answer is what its last round gave.
+        read: the Python value of an answer that has to be of an ``answer_type``, alone in a tuple;
+            an empty one after a refusal, None without such a type.
     """
 
     content: str = field(validator=_is(str))
@@ -397,8 +403,10 @@ class AgentResponse:
     context: ConversationContext = field(default=empty_context, validator=_is(ConversationContext))
     usage: Usage = field(default=Usage(), validator=_is(Usage))
     is_typed: bool = field(default=False, validator=_is(bool))
+    is_text: bool = field(default=False, validator=_is(bool), kw_only=True)
     truncated: bool = field(default=False, validator=_is(bool))
     unfinished: bool = field(default=False, validator=_is(bool))
+    _read: tuple[V_co, ...] | None = field(default=None, eq=False, repr=False, kw_only=True)
 
     @property
     def refused(self) -> bool:
@@ -406,9 +414,23 @@ class AgentResponse:
         return bool(self.context) and self.context[-1].refused
 
     @property
-    def value(self) -> Json:
-        """The answer as a JSON value, a fresh copy; None if the program declares no type for it."""
-        return read_json(self.content) if self.is_typed else None
+    def value(self) -> V_co:
+        """The answer as a value of the ``answer_type`` that the run was begun with.
+
+        Without one it is a JSON value, a fresh copy; None if the program declares no type for it.
+
+        Raises:
+            ValidationError: there is an ``answer_type``, and the model refused to answer.
+        """
+        if self._read:
+            return self._read[0]
+        if self._read is not None:
+            raise ValidationError(f"the model refused, so that there is no value: {self.content}")
+        said: Any = None
+        if self.is_typed:
+            said = self.content if self.is_text else read_json(self.content)
+        value: V_co = said
+        return value
 
     def __repr__(self) -> str:
         calls = [call_text(each.tool_name, each.args) for each in self.tools_used]

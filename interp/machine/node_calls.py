@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gram import Pattern
-from lenses_ext import is_tool, tool_spec_of, workflow_of, written_signature
+from lenses_ext import Workflow, is_agent, is_tool, tool_spec_of, workflow_of, written_signature
 
 from ..errors import ValidationError
 from ..json_text import Json, write_json
@@ -23,6 +23,37 @@ def pattern_of(frame: WorkflowFrame, name: str) -> Pattern:
     return used
 
 
+def has_files(flow: Workflow, name: str) -> bool:
+    """Whether what is attached to the input of a workflow goes to a node, too.
+
+    It does where ``()`` leads to the node, and where a choice carries on what such a node has.
+    """
+    return any(
+        arrow.source is None or (arrow.is_choice and has_files(flow, arrow.source))
+        for arrow in flow.nodes[name].input.arrows
+    )
+
+
+def expect_readers(pattern: Pattern) -> None:
+    """Check that what files are attached to goes to agents alone.
+
+    Raises:
+        ValidationError: it goes to a tool of a workflow.
+    """
+    if is_agent(pattern):
+        return
+    flow = workflow_of(pattern)
+    for name, node in flow.nodes.items():
+        if node.pattern is None or not has_files(flow, name):
+            continue
+        if is_tool(node.pattern):
+            workflow = pattern.value.identity
+            raise ValidationError(
+                f'"{name}", a tool, gets the input of "{workflow}": files are for agents alone'
+            )
+        expect_readers(node.pattern)
+
+
 def begun_use(
     run: RunContext, frame: WorkflowFrame, name: str, place: At, given: Json
 ) -> CallTool | Ask | Begin:
@@ -36,7 +67,9 @@ def begun_use(
         kept = frame.kept.get(name, empty_context)
         if not kept and written_signature(used) is not None:
             given = input_of(used, _arguments(used, given))
-        return Begin(place, used, given, kept)
+        flow = workflow_of(frame.workflow)
+        files = frame.attachments if not frame.round and has_files(flow, name) else ()
+        return Begin(place, used, given, kept, files)
     args = _arguments(used, given)
     tool = used.value.identity
     by, schema = frame.workflow.value.identity, parameters_of(tool_spec_of(used)).schema

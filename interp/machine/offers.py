@@ -14,6 +14,7 @@ from attrs import frozen
 from gram import Pattern, Subject, walk
 from lenses_ext import (
     TOOL,
+    agent_settings,
     definitions_of,
     handoffs,
     is_agent,
@@ -106,11 +107,20 @@ def _offers_in(program: Pattern) -> Callable[[Pattern], Offers]:
 _offers = memo(_offers_in)
 
 
+def summary_writer(agent: Pattern) -> Pattern | None:
+    """The agent in an agent that is named to write summaries (``compactBy``); None if none is."""
+    settings = view(agent_settings, agent)
+    name = settings.get("compactBy") if settings else None
+    found = (each for each in agent.elements if is_agent(each) and each.value.identity == name)
+    return next(found, None) if name else None
+
+
 def _offered(program: Pattern, agent: Pattern) -> Iterator[Offer]:
+    writer = summary_writer(agent)
     for each in agent.elements:
         if is_tool(each):
             yield Offer(view(tool_spec_name, each), each, each, "tool")
-        elif is_runnable(each):
+        elif is_runnable(each) and each is not writer:
             yield Offer(each.value.identity, tool_spec_of(each), each, "inside")
     for name in handoffs(agent):
         other = definition(program, name)

@@ -14,7 +14,7 @@ from .effects import Ask, At, CallModel, CallTool, Effect
 from .frames import AgentFrame, Called, Frame, Status, WorkflowFrame
 from .happened import FrameBegun
 from .messages import AgentResponse, ConversationContext, ToolInvocation
-from .requests import answer_of
+from .requests import answer_of, is_text_answer
 from .state import State
 from .under_way import effects_of, frame_begun
 
@@ -66,7 +66,9 @@ def says_result(state: State, at: At) -> bool:
         frame = frame.inner(at)
         if isinstance(frame, AgentFrame) and answer_of(frame.agent) is not None:
             return False
-    return isinstance(frame, AgentFrame) and len(at) - len(frame.place) in (1, 2)
+    if not isinstance(frame, AgentFrame) or frame.summarising:
+        return False
+    return len(at) - len(frame.place) in (1, 2)
 
 
 def frame_at(state: State, at: At) -> Frame:
@@ -103,14 +105,17 @@ def response(state: State) -> AgentResponse:
     last, frame = state.context[-1], state.frame
     if isinstance(frame, AgentFrame):
         is_typed = answer_of(frame.agent) is not None and not last.refused
+        is_text = is_typed and is_text_answer(frame.agent)
     else:
         is_typed = frame.result is not None and frame.result != write_json(last.content)
+        is_text = False
     return AgentResponse(
         content=last.content,
         tools_used=state.tools_used,
         context=state.context,
         usage=state.usage,
         is_typed=is_typed,
+        is_text=is_text,
         truncated=isinstance(frame, AgentFrame) and frame.truncated,
         unfinished=isinstance(frame, WorkflowFrame) and frame.unfinished,
     )

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from attrs import evolve
+
 from gram import WALK_SUBJECT, Pattern, Subject
 from lenses_ext import (
     ANSWER,
@@ -14,7 +16,7 @@ from lenses_ext import (
     agent_answer,
     agent_answer_schema,
     agent_instruction,
-    agent_model,
+    agent_models,
     agent_settings,
     is_agent,
     memo,
@@ -26,25 +28,57 @@ from lenses_ext import (
 )
 
 from ..json_text import Json
+from .contracts import is_text_schema
 from .effects import CallModel, Request
 from .frames import AgentFrame
-from .offers import offers_of
+from .long_conversations import INSTRUCTION, sent, to_read, to_summarise
+from .messages import ConversationContext
+from .offers import offers_of, summary_writer
 from .run_context import RunContext
 
 
 def ask_model(run: RunContext, frame: AgentFrame) -> CallModel:
     """The request of an agent's turn."""
     agent = frame.agent
-    model, instruction, settings, answer = _asked(agent)
+    if frame.summarising:
+        return _ask_for_summary(run, frame)
+    models, instruction, settings, answer = _asked(agent)
+    models = _in_order(run, models)
     request = Request(
-        model=run.model or model,
+        model=models[0],
         instruction=instruction,
-        messages=frame.context,
+        messages=ConversationContext(sent(frame)) if frame.summarised else frame.context,
         tools=() if frame.stopped else offers_of(run.program, agent).specs,
         settings=settings.with_changes(run.settings) if run.settings else settings,
         answer=answer,
+        fallbacks=models[1:],
     )
     return CallModel(frame.at, request)
+
+
+def _ask_for_summary(run: RunContext, frame: AgentFrame) -> CallModel:
+    """The request for a summary: to the agent that is named for it, or to the same model."""
+    writer = summary_writer(frame.agent)
+    asked = _asked(writer or frame.agent)
+    models = _in_order(run, asked.models)
+    instruction = INSTRUCTION if writer is None else asked.instruction
+    settings = settings_of(run, writer or frame.agent).with_changes({"toolChoice": None})
+    read = ConversationContext((to_read(frame),))
+    request = Request(models[0], instruction, read, settings=settings, fallbacks=models[1:])
+    return CallModel(frame.at, request, is_for_summary=True)
+
+
+def _in_order(run: RunContext, models: tuple[Model, ...]) -> tuple[Model, ...]:
+    """The models of an agent as they are asked: the one for all, or those that could be asked."""
+    if run.model is not None:
+        return (run.model,)
+    return tuple(sorted(models, key=lambda model: model in run.passed)) if run.passed else models
+
+
+def going_on(run: RunContext, frame: AgentFrame) -> tuple[AgentFrame, CallModel]:
+    """The request of an agent's next turn: for a summary, where the conversation is too long."""
+    frame = evolve(frame, summarising=to_summarise(frame, settings_of(run, frame.agent)))
+    return frame, ask_model(run, frame)
 
 
 def settings_of(run: RunContext, agent: Pattern) -> Settings:
@@ -56,7 +90,7 @@ def settings_of(run: RunContext, agent: Pattern) -> Settings:
 class _Asked(NamedTuple):
     """What is read of an agent at every turn, once for each agent."""
 
-    model: Model
+    models: tuple[Model, ...]
     instruction: str
     settings: Settings
     answer: Pattern | None
@@ -64,8 +98,8 @@ class _Asked(NamedTuple):
 
 def _read_asked(agent: Pattern) -> _Asked:
     settings = view(agent_settings, agent) or Settings()
-    model, instruction = view(agent_model, agent), view(agent_instruction, agent)
-    return _Asked(model, instruction, settings, answer_of(agent))
+    models, instruction = view(agent_models, agent), view(agent_instruction, agent)
+    return _Asked(models, instruction, settings, answer_of(agent))
 
 
 _asked = memo(_read_asked)
@@ -95,6 +129,12 @@ def answer_schema_of(agent: Pattern) -> Json:
     if answer_of(agent) is None:
         return None
     return _answer_schema(agent) or result_schema(tool_spec_of(agent)) or {}  # Any: just JSON
+
+
+def is_text_answer(agent: Pattern) -> bool:
+    """Whether an agent's answer is a text, as it is unless the program declares another type."""
+    schema = answer_schema_of(agent)
+    return schema is None or is_text_schema(schema)
 
 
 def input_of(pattern: Pattern, args: dict[str, Json]) -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Final
 
 from attrs import field, frozen
@@ -10,6 +11,7 @@ from pyrsistent import PMap, pmap
 from gram import Pattern, Value
 from lenses_ext import Model
 
+from ..files import File
 from ..json_text import JsonText, write_json
 from ..reprs import short_repr
 from .approval import ApprovalPolicy, allow_all
@@ -33,12 +35,15 @@ class RunContext:
         check_results: whether results have to be of the types that the program declares.
         usage: the tokens so far, unknown once a reply did not say.
         counted: the tokens that replies have reported, which the limits are about.
+        cost: what replies have cost, in US dollars, as their events say.
         calls: how many tools have been called.
         called: how often each of them, by the name that models know, in the order of the names.
+        passed: models that could not be asked, where another of their agent was: those come first.
         limit: the limit at which the whole run has stopped, or None.
         run_id: a name for the run, drawn by whoever begins it; it makes the keys of tool calls
             differ between runs. It is not compared: two runs may end in equal States.
         given: what `start` was given, as JSON text; not compared.
+        attachments: the files that `start` was given with it; not compared.
     """
 
     program: Pattern
@@ -49,8 +54,11 @@ class RunContext:
     check_results: bool = True
     usage: Usage = _NOTHING
     counted: Usage = _NOTHING
+    cost: Decimal = Decimal(0)
     calls: int = 0
     called: tuple[tuple[str, int], ...] = ()
+    passed: frozenset[Model] = frozenset()
     limit: str | None = None
     run_id: str = field(default="", eq=False)
     given: JsonText = field(default=_NO_TEXT, eq=False, repr=short_repr)
+    attachments: tuple[File, ...] = field(default=(), eq=False)

@@ -11,10 +11,9 @@ from .frames import AgentFrame, Called, Frame, Outcome, Status, WorkflowFrame
 from .happened import (
     NOT_WAITED_FOR,
     CallDropped,
+    Ended,
     FrameBegun,
-    FrameEnded,
     Happened,
-    RoundEnded,
 )
 from .requests import ask_model
 from .run_context import RunContext
@@ -41,7 +40,8 @@ def dropped(run: RunContext, frame: Frame) -> Iterator[Happened]:
             yield CallDropped(ask_model(run, part))
         yield from dropped(run, part)
         if isinstance(part, WorkflowFrame) and part.is_loop:
-            yield RoundEnded(part.at, part.name, part.given, error=NOT_WAITED_FOR, was_dropped=True)
+            given = (part.name, part.name, part.given, None, NOT_WAITED_FOR, True)
+            yield Ended(part.at, "round", *given)
         yield evolve(frame_ended(frame, part, Outcome(None, NOT_WAITED_FOR)), was_dropped=True)
 
 
@@ -59,9 +59,17 @@ def frame_begun(around: Frame, frame: Frame) -> FrameBegun:
     return FrameBegun(frame.place, name, around.name, given, frame)
 
 
-def frame_ended(around: Frame, frame: Frame, outcome: Outcome) -> FrameEnded:
+def frame_ended(around: Frame, frame: Frame, outcome: Outcome) -> Ended:
     """What there is to say of a frame that has ended inside another, which still has it."""
     begun = frame_begun(around, frame)
-    return FrameEnded(
-        begun.at, begun.name, begun.by, begun.given, frame, outcome.said, outcome.error
+    is_agent = isinstance(frame, AgentFrame)
+    return Ended(
+        begun.at,
+        "agent" if is_agent else "workflow",
+        begun.name,
+        begun.by,
+        begun.given,
+        outcome.said,
+        outcome.error,
+        unfinished=isinstance(frame, WorkflowFrame) and frame.unfinished,
     )

@@ -23,7 +23,7 @@ from .call_checks import FORBIDDEN, decision_about, denied, not_run_again, resul
 from .calls_made import calls_by_place, calls_made
 from .effects import Ask, At, CallBegun, CallFailed, CallTool, Decided, Event, Resumed, ToolReturned
 from .frames import Begin, BegunNode, EndedNode, Outcome, Status, WorkflowFrame
-from .happened import CallAnswered, Happened, RoundEnded, StepEnded
+from .happened import CallAnswered, Ended, Happened
 from .joins import arrivals, is_enough, joined, list_of, record_of
 from .limits_reached import is_under_an_agent, limit_reached, spent
 from .messages import AssistantRole, Message, ToolInvocation, Usage, UserRole
@@ -41,10 +41,14 @@ AT_ONCE: Final = 8
 def begin_workflow(run: RunContext, begin: Begin) -> WorkflowTaken:
     """Begin with an input: all nodes that wait for no other begin at once."""
     given = write_json(begin.given)
-    context = begin.context if begin.at else begin.context.append(_message(given))
+    files = begin.attachments
+    said = Message(UserRole, _said(given), attachments=files)
+    context = begin.context if begin.at else begin.context.append(said)
     flow = workflow_of(begin.pattern)
     is_loop = flow.loop is not None
-    frame = WorkflowFrame(begin.at, begin.pattern, given, context, is_loop=is_loop)
+    frame = WorkflowFrame(
+        begin.at, begin.pattern, given, context, is_loop=is_loop, attachments=files
+    )
     return _advance(run, frame, flow.order)
 
 
@@ -256,7 +260,7 @@ def _begin_node(
             error = f'step "{node.name}" maps over a list, found {write_json(items)[:80]}'
             place = (*frame.at, node.name)
             given = write_json(items)
-            refusal = StepEnded(place, "refused", node.name, frame.name, given, error=error)
+            refusal = Ended(place, "tool", node.name, frame.name, given, error=error)
             return _failed(run, frame, error, refusal)
         flow = workflow_of(frame.workflow)
         rest = {flow.key_of(each): value for each, value in arrived if each is not node.each}
@@ -265,7 +269,7 @@ def _begin_node(
         if not items:
             nothing = list_of(())
             place = (*frame.at, node.name)
-            passed = StepEnded(place, "each", node.name, frame.name, nothing, nothing)
+            passed = Ended(place, "each", node.name, frame.name, nothing, nothing)
             run, frame, more = _node_ended(run, frame, node.name, nothing, given)
             return run, frame, (passed, *more)
     return _begin_items(run, frame, node.name, step)
@@ -299,7 +303,7 @@ def _begin_items(
             begun = begun_use(run, frame, name, place, item)
         except ValidationError as error:
             tool, given = used.value.identity, write_json(item)
-            refusal = StepEnded(place, "refused", tool, frame.name, given, error=error.message)
+            refusal = Ended(place, "tool", tool, frame.name, given, error=error.message)
             failed = _step_failed(name, step, index, error.message)
             run, frame, more = _failed(run, _with_step(frame, name, step), failed, refusal)
             return run, frame, (*_only_happened(new), *more)
@@ -333,7 +337,7 @@ def _round_over(run: RunContext, frame: WorkflowFrame, flow: Workflow) -> Workfl
     if not fed_back:
         return _failed(run, frame, "nothing was said that the next round could begin with")
     following = joined(flow, loop.feedback, fed_back)
-    passed = RoundEnded(frame.at, frame.name, frame.given, following)
+    (passed,) = _round_ended(frame, following)
     frame = evolve(frame, round=frame.round + 1, given=following, ended=pmap(), unfinished=False)
     run, frame, new = _advance(run, frame, flow.order)
     return run, frame, (passed, *new)
@@ -353,12 +357,10 @@ def _done(
         ended=pmap(),
         kept=pmap(),
     )
-    return run, frame, _last_round(frame, result)
+    return run, frame, _round_ended(frame, result)
 
 
-def _failed(
-    run: RunContext, frame: WorkflowFrame, error: str, *refused: StepEnded
-) -> WorkflowTaken:
+def _failed(run: RunContext, frame: WorkflowFrame, error: str, *refused: Ended) -> WorkflowTaken:
     """It fails, and nothing of it goes on; what is under way is not waited for.
 
     Of that it keeps the calls that are answered.
@@ -374,16 +376,16 @@ def _failed(
         kept=pmap(),
         made=pmap(calls_by_place(frame)),
     )
-    return run, frame, (*refused, *let_go, *_last_round(frame, error=error))
+    return run, frame, (*refused, *let_go, *_round_ended(frame, error=error))
 
 
-def _last_round(
+def _round_ended(
     frame: WorkflowFrame, said: JsonText | None = None, error: str | None = None
-) -> tuple[RoundEnded, ...]:
-    """The round in which a loop has ended."""
+) -> tuple[Ended, ...]:
+    """The round of a loop that has ended."""
     if not frame.is_loop:
         return ()
-    return (RoundEnded(frame.at, frame.name, frame.given, said, error),)
+    return (Ended(frame.at, "round", frame.name, frame.name, frame.given, said, error),)
 
 
 def _step_failed(name: str, step: BegunNode, index: int, error: object) -> str:
@@ -393,10 +395,6 @@ def _step_failed(name: str, step: BegunNode, index: int, error: object) -> str:
 
 def _said(value: JsonText) -> str:
     return str(value.value if value.startswith('"') else value)
-
-
-def _message(given: JsonText) -> Message:
-    return Message(UserRole, _said(given))
 
 
 def _answer(result: JsonText) -> Message:

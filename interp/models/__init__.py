@@ -5,9 +5,12 @@ from .connect import connect_model
 from .connections import client_of, close_connections
 from .cookies import no_cookies
 from .language_model import AnyModel, LanguageModel
+from .offered_checks import OfferedCheck
+from .offered_models import offered_models
 from .pace import Pace
-from .prices import price_of_reply, shown_price
+from .prices import context_window, cost_at, price_of_reply
 from .program_checks import check_program
+from .reasoning import Reasoning
 from .reply_reading import read_reply
 from .request_json import request_body
 from .retries import awith_retries, noticing_retries, sent_once
@@ -17,7 +20,9 @@ from .several_models import one_of
 __all__ = [
     "AnyModel",
     "LanguageModel",
+    "OfferedCheck",
     "Pace",
+    "Reasoning",
     "ScriptedModel",
     "awith_retries",
     "call_in_text",
@@ -25,12 +30,14 @@ __all__ = [
     "client_of",
     "close_connections",
     "connect_model",
+    "context_window",
+    "cost_at",
     "no_cookies",
     "noticing_retries",
+    "offered_models",
     "one_of",
     "price_of_reply",
     "read_reply",
     "request_body",
     "sent_once",
-    "shown_price",
 ]

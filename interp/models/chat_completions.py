@@ -1,64 +1,20 @@
-"""Chat Completions in both of its dialects: what is sent for a request, and how replies are read.
-
-A dialect is a `Wire`; all else about models behind an address is the same for each.
-"""
+"""Chat Completions in both of its dialects: what is sent for a request, how replies are read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from ..errors import ModelError
 from ..json_text import Json
 from ..machine import Request
 from .providers import AnswerFormat, AnswerMode, Dialect
-from .reply_reading import Reply, read_reply
+from .reply_reading import Reply, answered_by_tool, read_reply
 from .request_json import request_body, request_content
-from .typed_answers import without_answer_tool
 
 if TYPE_CHECKING:
     from .stream_reading import StreamedReply
-
-
-class Wire(Protocol):
-    """How requests and replies are written in one dialect."""
-
-    @property
-    def path(self) -> str:
-        """Where requests are sent, after the address of the server."""
-        ...
-
-    def body(self, request: Request) -> dict[str, Json]:
-        """The JSON that is sent for a request."""
-        ...
-
-    def content(self, request: Request, *, streaming: bool) -> bytes:
-        """The same as bytes."""
-        ...
-
-    def read(self, reply: Json, request: Request) -> Reply:
-        """Read the JSON of a reply.
-
-        Raises:
-            ModelError: It is not a reply, or reports an error.
-        """
-        ...
-
-    def new_stream(self) -> Chunks:
-        """Puts the events of a streamed reply together."""
-        ...
-
-
-class Chunks(Protocol):
-    """The events of one streamed reply so far."""
-
-    def add(self, chunk: object) -> str:
-        """Take one more; returns the piece of the answer's text in it, often ``""``."""
-        ...
-
-    def completion(self) -> Json:
-        """The JSON of the whole reply."""
-        ...
 
 
 @frozen
@@ -91,13 +47,14 @@ class ChatCompletions:
         """The same as bytes."""
         return request_content(request, streaming=streaming, **self._form(request))
 
+    def instead(self, error: ModelError, request: Request) -> bool:
+        """What is refused stays refused: there is no other way to write it."""
+        return False
+
     def read(self, reply: Json, request: Request) -> Reply:
         """Read a completion."""
         found = read_reply(reply, request, server=self.server)
-        if self.answers == "as_tool" and request.answer is not None and request.tools:
-            message = without_answer_tool(request, found.message)
-            found = read_reply(found._replace(message=message), request)
-        return found
+        return answered_by_tool(found, request) if self.answers == "as_tool" else found
 
     def new_stream(self) -> StreamedReply:
         """Puts chunks together into a completion."""

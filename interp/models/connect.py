@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Final
-from urllib.parse import urlsplit
+from typing import Final, get_args
 
 from gram import GramEncodeError, expect
 from lenses_ext import Model
@@ -18,12 +17,11 @@ from .providers import (
     Provider,
     find_provider,
     in_variable_name,
-    is_address,
     provider_without_row,
     unknown_provider,
 )
 
-_NO_KEY: Final = "none"
+NO_KEY: Final = "none"
 """Sent where no key is needed; the ``openai`` package refuses an empty one."""
 
 
@@ -34,20 +32,21 @@ def connect_model(
 
     Keys come from the environment, never from a program or a file. ``<NAME>_BASE_URL`` changes the
     address of a provider. An address other than the provider's own needs no key, and is spoken to
-    as most servers understand it.
+    as most servers understand it: in Chat Completions. ``<NAME>_DIALECT`` says otherwise.
 
     Args:
         model: The name, ``"Provider/model"`` or a `Model`.
         base_url: An address to ask instead of the provider's; the provider may be unknown then.
-        dialect: The dialect to speak instead of the provider's.
+        dialect: The dialect to speak instead of the provider's, see `OpenAIModel`.
 
     Raises:
         ArgumentError: An argument has the wrong type.
         ConfigurationError: The name has no provider, the provider is unknown, its key is not set,
-            or the user's file of providers cannot be used.
+            the dialect is unknown, or the user's file of providers cannot be used.
     """
     expect(model, (str, Model), "model", by="connect_model")
     expect(base_url, (str, type(None)), "base_url", by="connect_model")
+    expect(dialect, (str, type(None)), "dialect", by="connect_model")
     if isinstance(model, str):
         try:
             model = Model.parse(model)
@@ -66,24 +65,44 @@ def connect_model(
         provider = provider_without_row(model.provider)
     from .openai_model import OpenAIModel
 
-    url = base_url or os.environ.get(provider.base_url_variable) or provider.base_url
-    key = _key(provider, needed=url == provider.base_url)
-    is_elsewhere = url != provider.base_url and _host(url) != _host(provider.base_url)
-    if is_elsewhere and PROVIDERS.get(provider.name) == provider:
+    url, key = address_and_key(provider, base_url)
+    if not provider.is_at(url) and PROVIDERS.get(provider.name) == provider:
         provider = Provider(provider.name, url)  # the rest of a row is about its own server
     return OpenAIModel(
         url,
         key,
-        dialect or provider.dialect,
+        dialect or _dialect(provider),
         max_tokens=provider.max_tokens,
         answers=provider.answers,
         answers_as=provider.answers_as,
         max_reply_bytes=provider.max_reply_bytes,
+        not_taken=provider.not_taken,
     )
 
 
-def _host(url: str) -> str | None:
-    return urlsplit(url).hostname if is_address(url) else None
+def address_and_key(provider: Provider, base_url: str | None = None) -> tuple[str, str]:
+    """Where requests to a provider go, and the key that is sent along.
+
+    Args:
+        provider: The row of the provider.
+        base_url: An address to ask instead of the provider's.
+
+    Raises:
+        ConfigurationError: The key that the provider needs is not set.
+    """
+    url = base_url or os.environ.get(provider.base_url_variable) or provider.base_url
+    return url, _key(provider, needed=url == provider.base_url)
+
+
+def _dialect(provider: Provider) -> Dialect:
+    """The dialect that the environment says, or else the provider's row."""
+    variable = provider.dialect_variable
+    named = os.environ.get(variable) or provider.dialect
+    known: tuple[Dialect, ...] = get_args(Dialect)
+    for each in known:
+        if named == each:
+            return each
+    raise ConfigurationError(f"{variable} must be one of {', '.join(known)}; found {named!r}")
 
 
 def _key(provider: Provider, *, needed: bool) -> str:
@@ -95,4 +114,4 @@ def _key(provider: Provider, *, needed: bool) -> str:
             f"{provider.key} is not set: {provider.name} needs a key. Set it, or use --offline "
             f'(model="{OFFLINE}" in Python) to rehearse without a model'
         )
-    return _NO_KEY
+    return NO_KEY

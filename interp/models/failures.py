@@ -16,16 +16,21 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from gram import counted
+from lenses_ext import Model
 
 from ..errors import AgentError, ConfigurationError, ModelError
 from ..secrets import without_keys
+from .refusals import hint_about
 
 CONTEXT_OVERFLOW: Final = "context_length_exceeded"
 """The code of every failure because the conversation is too long, whatever the provider says."""
 
 _BY_CODE: Final[Mapping[str, tuple[bool, str]]] = {
     "insufficient_quota": (False, "check the plan and the billing of the account"),
-    CONTEXT_OVERFLOW: (False, "the conversation is too long for the model: shorten it"),
+    CONTEXT_OVERFLOW: (
+        False,
+        "the conversation is too long for the model: shorten it, or begin a new one",
+    ),
     "model_not_found": (False, "check the program's `model`, or choose another with --model"),
     "invalid_request_error": (False, "the provider does not accept this request"),
     "rate_limit_exceeded": (True, "ask less often, or raise the account's limits"),
@@ -93,6 +98,8 @@ def failed(
     status: int | None = None,
     request_id: str | None = None,
     headers: Mapping[str, str] | None = None,
+    model: Model | None = None,
+    path: str = "",
 ) -> AgentError:
     """The error for a reply that reports one: a ConfigurationError where the key is refused.
 
@@ -102,6 +109,8 @@ def failed(
         status: The HTTP status; where it is not an error, the body's code may be one.
         request_id: The provider's name for the request.
         headers: The headers of the reply; ``retry-after`` and ``date`` are read.
+        model: The model that was asked.
+        path: Where the request was sent, after the address.
     """
     said, code = message_of(body), code_of(body)
     if status is None and code and code.isdecimal() and 400 <= int(code) < 600:
@@ -116,6 +125,12 @@ def failed(
     retriable, hint = _BY_CODE.get(code or "") or _BY_STATUS.get(status or 0) or _UNKNOWN
     if status is not None and status >= 500 and (retriable or not hint):
         retriable, hint = _BY_STATUS[400] if _BAD_REQUEST.search(evidence) else _SERVER_FAILED
+    if code != CONTEXT_OVERFLOW and status in (None, 400, 403, 404, 405, 422, 500, 501):
+        hint = (
+            NO_RESPONSES
+            if _is_unknown_path(path, said, status)
+            else hint_about(said, model) or hint
+        )
     reported = f"answered {status}" if status else "reports an error"
     generation = _generation_in(body)
     error = (ModelError if generation is None else CallNotMadeError)(
@@ -129,6 +144,15 @@ def failed(
     if isinstance(error, CallNotMadeError):
         error.generation = generation or ""
     return error
+
+
+NO_RESPONSES: Final = "does the server speak the Responses API? --dialect tools is Chat Completions"
+"""The hint for a server that does not seem to know the dialect."""
+
+
+def _is_unknown_path(path: str, said: str, status: int | None) -> bool:
+    """Whether a server does not know the Responses API, rather than the model."""
+    return path == "/responses" and status in (404, 405, 501) and "model" not in said.lower()
 
 
 def too_large(where: str, max_bytes: int) -> ModelError:

@@ -10,11 +10,11 @@ from ..errors import ModelError
 from ..json_text import Json
 from ..machine import Request
 from ..secrets import without_keys
-from .chat_completions import Chunks, Wire
 from .failures import quoted, too_large
 from .pace import Pace
 from .reply_reading import Reply
 from .server_events import END, EventReader, is_crowded, json_or_text
+from .wire import Piece, StreamedPieces, Wire
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class IncomingReply:
         streaming: Whether a stream was asked for.
 
     Attributes:
-        has_begun: A part of the reply has come.
+        has_said: Words or reasoning of a streamed reply have come.
         is_complete: All of it has come.
     """
 
@@ -57,7 +57,7 @@ class IncomingReply:
         max_bytes: int,
         streaming: bool,
     ) -> None:
-        self.has_begun = self.is_complete = False
+        self.has_said = self.is_complete = False
         self._wire = wire
         self._request = request
         self._where = where
@@ -68,8 +68,8 @@ class IncomingReply:
         self._is_whole: bool | None = False if is_stream else None  # until the first bytes tell
         self._body = bytearray()
         self._events = EventReader(max_bytes)
-        self._chunks: Chunks | None = None
-        self._words: list[str] = []
+        self._stream: StreamedPieces | None = None
+        self._pieces: list[Piece] = []
         self._size = 0
         self._reply: Reply | None = None
         self._pace = Pace()
@@ -109,23 +109,17 @@ class IncomingReply:
             await self._pace.keep()
 
     def _add(self, events: Iterator[Json]) -> None:
-        self._chunks = chunks = self._chunks or self._wire.new_stream()
+        self._stream = stream = self._stream or self._wire.new_stream()
         for event in events:
-            if words := chunks.add(event):
-                self._words.append(words)
-            self.has_begun = True
+            self._pieces.extend(stream.add(event))
+            self.has_said = self.has_said or bool(self._pieces)
             self.is_complete = self.is_complete or event is END
 
     async def _end(self) -> None:
         if self._is_whole:
             self._reply = await self._read(self._size, self._whole)
-            self.has_begun = True
         else:
             await self._read(self._events.size, partial(self._add, self._events.rest()))
-            if not self.has_begun:
-                from .stream_reading import ended_too_early
-
-                raise ended_too_early()
         self.is_complete = True
 
     def _whole(self) -> Reply:
@@ -146,19 +140,21 @@ class IncomingReply:
             raise ModelError(without_keys(f"the reply is not JSON ({problem}): {quoted(text)}"))
         return self._wire.read(found, self._request)
 
-    def words(self) -> list[str]:
-        """The words that have come since this was asked."""
-        words, self._words = self._words, []
-        return words
+    def pieces(self) -> list[Piece]:
+        """The words and the reasoning that have come since this was asked."""
+        pieces, self._pieces = self._pieces, []
+        return pieces
 
     async def reply(self) -> Reply:
         """The whole reply."""
         if self._reply is not None:
             return self._reply
-        chunks = self._chunks
-        assert chunks is not None, "it is asked for when all of it has come"
+        stream = self._stream
+        assert stream is not None, "it is asked for when all of it has come"
         request = self._request
-        return await self._read(self._size, lambda: self._wire.read(chunks.completion(), request))
+        found = await self._read(self._size, lambda: self._wire.read(stream.whole(), request))
+        self._reply = found
+        return found
 
     async def _read(self, size: int, read: Callable[[], T]) -> T:
         """Read something that has come, in a thread if it is large."""

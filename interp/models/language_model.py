@@ -11,6 +11,7 @@ from ..errors import ConfigurationError
 from ..json_text import Json
 from .reply_reading import read_reply
 from .request_json import request_body
+from .typed_answers import words_of
 
 if TYPE_CHECKING:
     from ..machine import Request
@@ -67,7 +68,8 @@ class AnyModel:
     def stream(self, request: Request) -> Iterator[Any]:
         """The words of the reply, each a str, and last the reply as ``complete`` would give it.
 
-        Without the reply at the end, it is made of the words. By default it comes whole.
+        `Reasoning` may come between them. Without the reply at the end, it is made of the words.
+        By default it comes whole.
         """
         if not self._has("stream"):
             return iter([read_reply(self.complete(request), request)])
@@ -120,7 +122,7 @@ class ModelWithoutNetwork(LanguageModel):
     def stream(self, request: Request) -> Iterator[Any]:
         """The words of the reply, then the reply itself unless it is a plain str."""
         reply = self.complete(request)
-        yield from re.findall(r"\s*\S+\s*|\s+", read_reply(reply).message.content)
+        yield from re.findall(r"\s*\S+\s*|\s+", words_of(request, read_reply(reply).message))
         if not isinstance(reply, str):
             yield reply
 

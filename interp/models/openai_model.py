@@ -6,27 +6,35 @@ A `Wire` writes requests and reads replies in a dialect, and `incoming_reply` ta
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from contextlib import AsyncExitStack, aclosing
 from typing import Any, Final, TypeAlias, get_args
+
+from attrs import evolve
 
 from gram import expect
 
 from ..concurrency import waited_for
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, ModelError
 from ..json_text import Json
 from ..machine import Request
 from ..secrets import hide
 from .calls_in_text import warn_about_calls_in_text
-from .chat_completions import ChatCompletions, Wire
+from .chat_completions import ChatCompletions
 from .failures import CallNotMadeError
 from .incoming_reply import IncomingReply
 from .providers import MAX_REPLY_BYTES, AnswerFormat, AnswerMode, Dialect, is_own_server
+from .reasoning import Reasoning
 from .reply_reading import Reply, call_not_made
-from .request_json import SETTING_NAMES
+from .responses import Responses
 from .retries import awith_retries
 from .server import Server, import_network
-from .typed_answers import request_for_the_answer, streams_word_by_word
+from .setting_fields import CHAT_FIELDS
+from .typed_answers import request_for_the_answer, streams_word_by_word, words_of
+from .wire import Piece, Wire
+
+_log = logging.getLogger("interp.model")
 
 _ATTEMPTS: Final = 3
 _TIMEOUT: Final = 600.0  # seconds; as in the `openai` package
@@ -36,7 +44,7 @@ _Begun: TypeAlias = tuple[IncomingReply, AsyncGenerator[bytes], AsyncExitStack]
 
 
 class OpenAIModel:
-    """A model behind an address that speaks Chat Completions.
+    """A model behind an address that speaks Chat Completions or the Responses API.
 
     It is asked without blocking; ``complete`` and ``stream`` wait for the same in an event loop
     that the process keeps. Models with the same address, key and timeouts share their
@@ -46,7 +54,7 @@ class OpenAIModel:
         base_url: The address, such as ``https://api.openai.com/v1``. A user and password in it are
             sent by HTTP Basic authentication instead of the key.
         key: The key to authenticate with.
-        dialect: The dialect it is spoken to in.
+        dialect: The dialect it is spoken to in: ``responses``, or one of Chat Completions.
         max_tokens: Its name for the setting ``maxTokens``.
         answers: How a typed answer is asked for where there are tools, see `AnswerMode`.
         answers_as: Whether it takes a schema for the answer, see `AnswerFormat`.
@@ -55,6 +63,7 @@ class OpenAIModel:
         attempts: How often a request is sent at most, where sending it again can help.
         max_reply_bytes: The most bytes that a reply may have, counted decompressed; a streamed
             one may have ten times as many.
+        not_taken: The settings that the server does not take; they are left out.
 
     Raises:
         ArgumentError: The address or the key is not a str.
@@ -68,13 +77,14 @@ class OpenAIModel:
         key: str,
         dialect: Dialect = "tools",
         *,
-        max_tokens: str = SETTING_NAMES["maxTokens"],
+        max_tokens: str = CHAT_FIELDS["maxTokens"],
         answers: AnswerMode = "with_tools",
         answers_as: AnswerFormat = "json_schema",
         timeout: float = _TIMEOUT,
         connect_timeout: float = _CONNECT_TIMEOUT,
         attempts: int = _ATTEMPTS,
         max_reply_bytes: int = MAX_REPLY_BYTES,
+        not_taken: Iterable[str] = (),
     ) -> None:
         expect(base_url, str, "base_url", by="OpenAIModel")
         expect(key, str, "key", by="OpenAIModel")
@@ -94,11 +104,15 @@ class OpenAIModel:
             max_bytes=max_reply_bytes,
         )
         self._hidden = hide(*self._server.secrets)  # as long as this model is kept
-        self._wire: Wire = ChatCompletions(
-            dialect, max_tokens, answers, answers_as, self._server.is_openai, self._server.host
+        form = (answers, answers_as, self._server.is_openai, self._server.host)
+        self._wire: Wire = (
+            Responses(*form)
+            if dialect == "responses"
+            else ChatCompletions(dialect, max_tokens, *form)
         )
         self._answers: AnswerMode = answers
         self._attempts = attempts
+        self._not_taken = frozenset(not_taken)
         self._max_bytes = max_reply_bytes
 
     def __repr__(self) -> str:
@@ -106,7 +120,15 @@ class OpenAIModel:
 
     def body(self, request: Request) -> dict[str, Json]:
         """The JSON that is sent for a request."""
-        return self._wire.body(request)
+        return self._wire.body(self._taken(request))
+
+    def _taken(self, request: Request) -> Request:
+        """A request without the settings that the server does not take."""
+        names = sorted(self._not_taken.intersection(request.settings))
+        for name in names:
+            _log.warning("%s does not take the setting %s: left out", request.model, name)
+        settings = request.settings.with_changes(dict.fromkeys(names)) if names else None
+        return request if settings is None else evolve(request, settings=settings)
 
     # --- asking
 
@@ -126,10 +148,10 @@ class OpenAIModel:
             return answer._replace(usage=reply.usage + answer.usage)
         return reply
 
-    async def astream(self, request: Request) -> AsyncIterator[str | Reply]:
-        """The words of the reply as they come, and the whole reply at the end.
+    async def astream(self, request: Request) -> AsyncIterator[Piece | Reply]:
+        """The words of the reply and of its reasoning as they come, and the reply at the end.
 
-        A request is sent again only as long as nothing of its reply has come.
+        A request is sent again only as long as none of its words have come.
 
         Raises:
             ModelError: As for `acomplete`, or the stream broke: nothing of it counts then.
@@ -141,8 +163,10 @@ class OpenAIModel:
                     yield piece
         else:
             reply = await self.acomplete(request)
-            if reply.message.content:
-                yield reply.message.content
+            if reply.reasoning:
+                yield Reasoning(reply.reasoning)
+            if words := words_of(request, reply.message):
+                yield words
             yield reply
 
     def complete(self, request: Request) -> Reply:
@@ -150,11 +174,11 @@ class OpenAIModel:
         reply: Reply = waited_for(lambda: self.acomplete(request))
         return reply
 
-    def stream(self, request: Request) -> Iterator[str | Reply]:
+    def stream(self, request: Request) -> Iterator[Piece | Reply]:
         """The words of the reply as they come, and the whole reply at the end; see `astream`."""
         pieces: Any = self.astream(request)
 
-        async def next_piece() -> str | Reply | None:
+        async def next_piece() -> Piece | Reply | None:
             return await anext(pieces, None)
 
         try:
@@ -188,13 +212,21 @@ class OpenAIModel:
         return reply
 
     async def _asked(self, request: Request, *, streaming: bool) -> AsyncGenerator[Any]:
-        """The words of the reply if it is streamed, and at the end the `Reply`."""
-        server, wire = self._server, self._wire
-        body = wire.content(request, streaming=streaming)
+        """The pieces of the reply if it is streamed, and at the end the `Reply`."""
+        server, wire, request = self._server, self._wire, self._taken(request)
+
+        async def posted() -> Any:
+            body = wire.content(request, streaming=streaming)
+            return await server.post(client, wire.path, body, request.model)
 
         async def ask() -> _Begun:
             async with AsyncExitStack() as opened:
-                response = await server.post(client, wire.path, body)
+                try:
+                    response = await posted()
+                except ModelError as error:
+                    if not wire.instead(error, request):
+                        raise
+                    response = await posted()
                 await opened.enter_async_context(aclosing(response))
                 pieces = response.aiter_raw()  # decompressed already
                 await opened.enter_async_context(aclosing(pieces))
@@ -206,20 +238,22 @@ class OpenAIModel:
                     max_bytes=self._max_bytes,
                     streaming=streaming,
                 )
-                while not (incoming.has_begun if streaming else incoming.is_complete):
+                while not (incoming.is_complete or (streaming and incoming.has_said)):
                     await incoming.take(await server.piece(pieces))
+                if incoming.is_complete:
+                    await incoming.reply()
                 return incoming, pieces, opened.pop_all()
 
         try:
             async with server.client() as client:  # the first takes a second
                 incoming, pieces, opened = await awith_retries(ask, self._attempts)
                 async with opened:
-                    for words in incoming.words():
-                        yield words
+                    for piece in incoming.pieces():
+                        yield piece
                     while not incoming.is_complete:
                         await incoming.take(await server.piece(pieces, begun=True))
-                        for words in incoming.words():
-                            yield words
+                        for piece in incoming.pieces():
+                            yield piece
                     reply = await incoming.reply()
             yield self._checked(request, reply)
         except CallNotMadeError as error:

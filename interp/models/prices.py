@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from gram import expect
@@ -9,6 +10,7 @@ from lenses_ext import Model
 
 from ..errors import ConfigurationError
 from ..machine import Usage
+from .providers import OFFLINE, is_on_this_machine
 
 
 def price_of(model: Model, usage: Usage) -> Decimal | None:
@@ -55,7 +57,11 @@ def _price(model: str, usage: Usage, provider: str, server: str = "") -> Decimal
         ) from None
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
-    tokens = genai_prices.Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+    tokens = genai_prices.Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cached_tokens,
+    )
     try:
         if server:
             found = genai_prices.calc_price(tokens, model_ref=model, provider_api_url=server)
@@ -67,12 +73,37 @@ def _price(model: str, usage: Usage, provider: str, server: str = "") -> Decimal
     return price
 
 
-def shown_price(price: Decimal) -> str:
-    """A price in dollars, in cents or, when it is small, with two digits that count.
+def cost_at(addresses: Mapping[Model, str]) -> Callable[[Model, Usage], Decimal | None]:
+    """What tokens cost where models are asked: servers on this machine cost nothing.
 
-    >>> shown_price(Decimal("1.2345")), shown_price(Decimal("0.000080123")), shown_price(Decimal(0))
-    ('1.23', '0.00008', '0.00')
+    Args:
+        addresses: the address of each model's server.
     """
-    if not price or price >= 1:
-        return f"{price:.2f}"
-    return f"{price.quantize(Decimal(10) ** (price.adjusted() - 1)):f}".rstrip("0")
+
+    def cost(model: Model, usage: Usage) -> Decimal | None:
+        if model.provider == OFFLINE.provider or is_on_this_machine(addresses.get(model, "")):
+            return Decimal(0)
+        try:
+            return price_of(model, usage)
+        except ConfigurationError:  # prices are not installed
+            return None
+
+    return cost
+
+
+def context_window(model: Model) -> int | None:
+    """How many tokens a model reads at most, as the package of prices knows it; None if not.
+
+    Args:
+        model: the model.
+    """
+    try:
+        from genai_prices.data import providers  # loads pydantic
+    except ImportError:
+        return None
+    wanted = model.provider.lower()
+    for provider in providers:
+        if provider.id == wanted and (found := provider.find_model(model.name)) is not None:
+            window: int | None = found.context_window
+            return window
+    return None

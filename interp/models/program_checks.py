@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from gram import Check, Document, Fault, Finding, Reading, TreePath, check, walk
+from gram import Check, Diagnostic, Document, Reading, TreePath, check, pattern_at, walk
 from lenses_ext import (
     FocusError,
     Model,
-    agent_model,
+    agent_models,
+    agent_settings,
     is_agent,
     program_checks,
     program_scopes,
@@ -19,6 +20,7 @@ from lenses_ext import (
 
 from ..errors import ConfigurationError
 from .providers import OFFLINE, Provider, find_provider, unknown_provider
+from .setting_fields import not_taken
 
 RETIRED: Final = {
     "gpt-3.5-turbo": "2026-10-23",
@@ -29,43 +31,62 @@ RETIRED: Final = {
 """Models that OpenAI no longer serves, or will stop serving, with the date."""
 
 
-def check_program(document: Document) -> tuple[Fault, ...]:
-    """The faults of a document and of its agents, in the order of the text."""
-    return check(document, checks=_checks, scopes=program_scopes)
+def check_program(document: Document, *more: Check) -> tuple[Diagnostic, ...]:
+    """The faults of a document and of its agents, in the order of the text.
+
+    Args:
+        document: the document.
+        *more: checks beside the usual ones.
+    """
+
+    def checks(reading: Reading) -> tuple[Check, ...]:
+        return (*program_checks(reading), *MODEL_CHECKS, *more)
+
+    return check(document, checks=checks, scopes=program_scopes)
 
 
-def _checks(reading: Reading) -> tuple[Check, ...]:
-    return (*program_checks(reading), *MODEL_CHECKS)
-
-
-def unknown_model_provider(reading: Reading) -> Iterator[Finding]:
+def unknown_model_provider(reading: Reading) -> Iterator[Diagnostic]:
     """Find models with an unknown provider; the program may be run with another model."""
     with suppress(ConfigurationError):  # `unusable_providers_file` reports it
         known: dict[str, Provider | None] = {}
-        for path, model in reading.once(_models):
+        for path, model in reading.once(models_in):
             if model.provider not in known:
                 known[model.provider] = find_provider(model)
             if known[model.provider] is None:
-                yield Finding(unknown_provider(model), path, "model")
+                yield Diagnostic.found(unknown_provider(model), path, "model")
 
 
-def retired_model(reading: Reading) -> Iterator[Finding]:
+def retired_model(reading: Reading) -> Iterator[Diagnostic]:
     """Find models that OpenAI retires."""
-    for path, model in reading.once(_models):
+    for path, model in reading.once(models_in):
         if model.provider.lower() == "openai" and model.name in RETIRED:
-            yield Finding(f"{model} retires on {RETIRED[model.name]}", path, "model")
+            yield Diagnostic.found(f"{model} retires on {RETIRED[model.name]}", path, "model")
 
 
-def unusable_providers_file(reading: Reading) -> Iterator[Finding]:
+def setting_not_taken(reading: Reading) -> Iterator[Diagnostic]:
+    """Find settings that a model's provider does not take, or its dialect has no field for."""
+    for path, model in reading.once(models_in):
+        with suppress(ConfigurationError, FocusError):
+            provider = find_provider(model)
+            settings = view(agent_settings, pattern_at(reading.patterns, path))
+            if provider is None or not settings:
+                continue
+            others = [name for name in provider.not_taken if name in settings]
+            for name in (*not_taken(settings, provider.dialect), *others):
+                said = f"{model.provider} does not take {name}: the setting is left out"
+                yield Diagnostic.found(said, path, "settings", keys=(name,))
+
+
+def unusable_providers_file(reading: Reading) -> Iterator[Diagnostic]:
     """Report a providers file that cannot be read; the program itself may be valid."""
-    for path, model in reading.once(_models)[:1]:
+    for path, model in reading.once(models_in)[:1]:
         try:
             find_provider(model)
         except ConfigurationError as error:
-            yield Finding(str(error), path, "model")
+            yield Diagnostic.found(str(error), path, "model")
 
 
-def _models(reading: Reading) -> tuple[tuple[TreePath, Model], ...]:
+def models_in(reading: Reading) -> tuple[tuple[TreePath, Model], ...]:
     """The models of the agents, except the offline model and those that cannot be read."""
     return tuple(_all_models(reading))
 
@@ -74,16 +95,16 @@ def _all_models(reading: Reading) -> Iterator[tuple[TreePath, Model]]:
     for path, pattern in walk(reading.patterns):
         if is_agent(pattern):
             try:
-                model = view(agent_model, pattern)
+                models = view(agent_models, pattern)
             except FocusError:
                 continue  # validation reports it
-            if model.provider != OFFLINE.provider:
-                yield path, model
+            yield from ((path, model) for model in models if model.provider != OFFLINE.provider)
 
 
 MODEL_CHECKS: Final = (
     Check("unknown-provider", "warning", unknown_model_provider),
     Check("providers-file", "warning", unusable_providers_file),
     Check("retired-model", "warning", retired_model),
+    Check("setting-not-taken", "warning", setting_not_taken),
 )
 """The checks of models and their providers."""

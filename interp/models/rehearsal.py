@@ -40,7 +40,8 @@ _LITTLE_SAID = """
 _COMMON = frozenset(_LITTLE_SAID.split())
 
 # Words that mean the same to a person.
-_SAME = dict.fromkeys(["hi", "hey", "greet", "greeting", "greets"], "hello")
+_SAME = dict.fromkeys(["hi", "hey", "hiya", "howdy", "greet", "greeting", "greets"], "hello")
+_GREETING = re.compile(r"\bgood (?:morning|afternoon|evening|day)\b", re.IGNORECASE)
 
 _IN_NAME, _IN_DESCRIPTION, _ENOUGH = 3, 1, 2
 
@@ -112,6 +113,7 @@ def _fit(text: str, tool: Pattern) -> int:
 
 def _words(text: str) -> set[str]:
     """The words of a text that tell something, in one spelling; camelCase counts as two."""
+    text = _GREETING.sub("hello", text)
     words = (match[0].lower() for match in _WORD.finditer(text))
     plain = (word.removesuffix("s") if len(word) > 3 else word for word in words)
     return {_SAME.get(word, word) for word in plain} - _COMMON

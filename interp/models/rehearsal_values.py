@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import takewhile
 
 from lenses_ext import resolve_ref
 
@@ -14,11 +15,19 @@ from ..machine.contracts import accepts
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|'([^']+)'(?!\w)|`([^`]+)`")
-_NAME = re.compile(
-    r"\b(?:my name is|my name's|i am|i'm|i’m|call me|this is)\s+"
-    r"((?:[A-Z][\w'’-]*)(?:\s+[A-Z][\w'’-]*)*)|\b(?:for|to|greet)\s+([A-Z][\w’-]*)",
+_SPOKEN = r"[^\W\d_][\w'’-]*"  # a word
+_INTRODUCED = re.compile(
+    rf"\b(my name is|my name['’]s|i am|i['’]m|call me|this is|for|to|greet)"
+    rf"\s+({_SPOKEN}(?:\s+{_SPOKEN})*)",
     re.IGNORECASE,
 )
+_OF_PERSON = re.compile("name|person|guest|recipient|friend|^(?:who|whom|user|to)$", re.IGNORECASE)
+_GREETING_WORDS = """
+    hello hi hey hiya howdy greetings welcome good morning afternoon evening day
+    there all everyone everybody folks team world again
+"""
+_GREETINGS = frozenset(_GREETING_WORDS.split())
+_NOBODY = "world"  # who is greeted where no name was said
 
 _OF_FORMAT = {
     "date": "2000-01-01",
@@ -65,7 +74,7 @@ class Filling:
             if found is not None and accepts(plain, found, self._root):
                 filled[name] = found
             elif name in required:
-                filled[name] = self._made_up(below, level + 1, inside)
+                filled[name] = self._made_up(below, level + 1, inside, name)
         return filled
 
     def _found(self, name: str, schema: dict[str, Json]) -> Json:
@@ -82,18 +91,19 @@ class Filling:
         if kind == "boolean":
             return True if _mentions(latest, name) else None
         if kind == "string":
-            if "name" in name.lower():
-                return _first(match for text in self._said for match in _NAME.finditer(text))
+            if _OF_PERSON.search(name):
+                return next((each for text in self._said for each in _names_in(text)), None)
             return _first(_QUOTED.finditer(latest))
         return None
 
-    def _made_up(self, schema: Json, level: int, inside: frozenset[str]) -> Json:
+    def _made_up(self, schema: Json, level: int, inside: frozenset[str], name: str = "") -> Json:
         """A value for what has to be there and was not given.
 
         Args:
             schema: what it has to be.
             level: how deep it is nested.
             inside: the references that lead to it.
+            name: the parameter or field that it is for.
         """
         self._made += 1
         if level > _DEEPEST or self._made > _MOST_VALUES:
@@ -116,7 +126,7 @@ class Filling:
                 return self._object(schema, level, inside)
             case "null":
                 return None
-        return self._text(schema)
+        return self._text(schema, name)
 
     def _number(self, schema: dict[str, Json]) -> Json:
         step = schema.get("multipleOf", 1)
@@ -125,8 +135,11 @@ class Filling:
         near = (each for each in _near(lower, upper, step) if _is_finite(each))
         return next((each for each in near if accepts(schema, each, self._root)), 0)
 
-    def _text(self, schema: dict[str, Json]) -> str:
-        text = _OF_FORMAT.get(str(schema.get("format")), self._said[0])
+    def _text(self, schema: dict[str, Json], name: str) -> str:
+        said = self._said[0]
+        if _OF_PERSON.search(name) and _beside_greeting(said) is not None:
+            said = _NOBODY
+        text = _OF_FORMAT.get(str(schema.get("format")), said)
         text = text.ljust(_at_most(_MOST_CHARACTERS, schema.get("minLength")), "…")
         longest = schema.get("maxLength")
         return text if longest is None else text[: int(longest)]
@@ -196,6 +209,31 @@ def _is_finite(number: Json) -> bool:
 def _kind(schema: dict[str, Json]) -> str:
     kind = schema.get("type", "object" if "properties" in schema else "string")
     return str(kind[0]) if isinstance(kind, list) and kind else str(kind)
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """The names that a text introduces: "I'm Mary Ann", "my name is al", "greet Bob"."""
+    for match in _INTRODUCED.finditer(text):
+        words = match[2].split()
+        name = list(takewhile(_is_capital, words))
+        if not name and match[1].lower().startswith("my name"):
+            name = words[:1]
+        if name:
+            yield " ".join(name)
+    others = _beside_greeting(text) or ()
+    if 0 < len(others) <= 3 and all(map(_is_capital, others)):
+        yield " ".join(others)  # Hello Bob
+
+
+def _beside_greeting(text: str) -> list[str] | None:
+    """The words of a text that are no greeting; None if none of them is one."""
+    words = re.findall(_SPOKEN, text)
+    others = [word for word in words if word.lower() not in _GREETINGS]
+    return None if len(others) == len(words) else others
+
+
+def _is_capital(word: str) -> bool:
+    return word[0].isupper()
 
 
 def _mentions(text: str, word: str) -> bool:

@@ -18,7 +18,7 @@ from ..machine import AssistantRole, FunctionRole, Message, ToolCall, Usage
 from ..machine.contracts import read_arguments
 from ..secrets import without_keys
 from .failures import CallNotMadeError, failed, quoted, reported_in
-from .typed_answers import with_its_answer
+from .typed_answers import with_its_answer, without_answer_tool
 
 if TYPE_CHECKING:
     from ..machine import Request
@@ -27,7 +27,7 @@ _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
 
 # What some servers add to a reply that calls tools and want back with it: DeepSeek and OpenRouter
 # the reasoning that led to the calls, Google a signature of it.
-_ECHOED = ("reasoning_content", "reasoning", "reasoning_details", "extra_content")
+ECHOED = ("reasoning_content", "reasoning", "reasoning_details", "extra_content")
 
 
 class Reply(NamedTuple):
@@ -40,6 +40,7 @@ class Reply(NamedTuple):
         finish_reason: Why the model stopped, in its provider's word; "" if it does not say.
         served_model: The model that replied, as its provider names it; "" if it does not say.
         server: The address of the server that replied, if it is not the provider's own.
+        reasoning: What the model showed of its reasoning, or a summary of it; often "".
     """
 
     message: Message
@@ -48,6 +49,7 @@ class Reply(NamedTuple):
     finish_reason: str = ""
     served_model: str = ""
     server: str = ""
+    reasoning: str = ""
 
     def from_server(self, address: str) -> Reply:
         """The same, with the address of the server that replied."""
@@ -74,6 +76,14 @@ def read_reply(data: object, request: Request | None = None, *, server: str | No
     if not (message.content or message.tool_calls or _may_be_empty(reply, request)):
         raise _empty(reply)
     return reply if message is reply.message else reply._replace(message=message)
+
+
+def answered_by_tool(reply: Reply, request: Request) -> Reply:
+    """A reply in which a call of the answer's tool is the answer, for ``as_tool``."""
+    if request.answer is None or not request.tools:
+        return reply
+    message = without_answer_tool(request, reply.message)
+    return read_reply(reply._replace(message=message), request)
 
 
 def _may_be_empty(reply: Reply, request: Request | None) -> bool:
@@ -122,8 +132,14 @@ def _reply(data: object, server: str | None = None) -> Reply:
         raise ModelError("the provider's content filter withheld the reply", code="content_filter")
     if finish == "error":
         raise ModelError("the provider failed in the middle of its reply", code="error")
-    usage, served = _usage(data.get("usage")), data.get("model")
-    return Reply(message, usage, finish == "length", _word(finish), _word(served))
+    return Reply(
+        message,
+        _usage(data.get("usage")),
+        finish == "length",
+        word(finish),
+        word(data.get("model")),
+        reasoning=well_formed(reasoning_of(choice["message"])),
+    )
 
 
 def detect_tool_call(reply: object) -> tuple[str, dict[str, Json]] | None:
@@ -189,7 +205,7 @@ def _message(data: Mapping[str, Any], server: str | None) -> Message:
 
 def _to_echo(data: Mapping[str, Any], server: str | None) -> str | None:
     """The fields that go back to the server as they came, with the server they came from."""
-    found = {key: data[key] for key in _ECHOED if data.get(key)}
+    found = {key: data[key] for key in ECHOED if data.get(key)}
     if not found:
         return None
     return json_text({"server": server, **found} if server else found)
@@ -239,9 +255,9 @@ def _calls(data: Mapping[str, Any], server: str | None) -> tuple[ToolCall, ...]:
         name = function.get("name") if isinstance(function, Mapping) else None
         if not isinstance(function, Mapping) or not isinstance(name, str) or not name:
             raise ModelError("the model's tool call does not name a tool")
-        id_ = _own_id(given.get("id"), index, taken)
+        id_ = own_id(given.get("id"), index, taken)
         taken.add(id_)
-        arguments = _arguments(function.get("arguments"))
+        arguments = arguments_text(function.get("arguments"))
         calls.append(ToolCall(id_, well_formed(name), arguments, _to_echo(given, server)))
     return tuple(calls)
 
@@ -259,7 +275,7 @@ def _is_blank(function: Mapping[str, Any]) -> bool:
     return not function.get("name") and function.get("arguments") in (None, "")
 
 
-def _own_id(given: object, index: int, taken: set[str]) -> str:
+def own_id(given: object, index: int, taken: set[str]) -> str:
     """The id that a call was given, or one by its position where that is missing or repeated."""
     if isinstance(given, str) and given and well_formed(given) == given and given not in taken:
         return given
@@ -267,14 +283,27 @@ def _own_id(given: object, index: int, taken: set[str]) -> str:
     return next(name for name in map("call_{}".format, positions) if name not in taken)
 
 
-def _arguments(arguments: object) -> str:
+def arguments_text(arguments: object) -> str:
     """The arguments as text; some servers send an object, null, or nothing when there are none."""
     if arguments is None or (isinstance(arguments, str) and arguments.strip() == "null"):
         return ""
     return well_formed(arguments) if isinstance(arguments, str) else json_text(arguments)
 
 
-def _word(given: object) -> str:
+def reasoning_of(message: Mapping[str, Any]) -> str:
+    """What a message, or a piece of one, shows of the reasoning that led to it.
+
+    Servers have no common field for it. Mistral sends it among the parts of the content.
+    """
+    for key in ("reasoning_content", "reasoning", "thinking"):
+        if text := text_of(message.get(key)):
+            return text
+    content = message.get("content")
+    parts = content if isinstance(content, list) else ()
+    return "".join(text_of(part.get("thinking")) for part in parts if isinstance(part, Mapping))
+
+
+def word(given: object) -> str:
     """A name that a server gives, which may be anything."""
     return well_formed(given) if isinstance(given, str) else ""
 
@@ -283,6 +312,15 @@ def _usage(data: object) -> Usage:
     """The tokens used; what is not counted stays unknown."""
     if not isinstance(data, Mapping):
         return Usage()
-    named = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
-    counts = {name: data.get(key) for name, key in named.items()}
-    return Usage(**{name: n for name, n in counts.items() if type(n) is int and n >= 0})
+    return Usage(
+        count(data, "prompt_tokens"),
+        count(data, "completion_tokens"),
+        count(data.get("prompt_tokens_details"), "cached_tokens") or 0,
+        count(data.get("completion_tokens_details"), "reasoning_tokens") or 0,
+    )
+
+
+def count(data: object, name: str) -> int | None:
+    """A number of tokens in a part of a reply; None if it is not one."""
+    number = data.get(name) if isinstance(data, Mapping) else None
+    return number if type(number) is int and number >= 0 else None

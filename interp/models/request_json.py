@@ -8,6 +8,7 @@ replies are read is in `reply_reading`. Nothing here does I/O.
 from __future__ import annotations
 
 import json
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -21,32 +22,19 @@ from lenses_ext import memo, wire_name
 from ..json_text import Json, JsonText, read_json, write_json
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
 from ..machine.contracts import function_definition_text, has_strict_form, response_format
+from .attached_parts import chat_parts, not_sent
 from .providers import AnswerFormat, AnswerMode, Dialect
+from .reply_reading import ECHOED
+from .setting_fields import CHAT_FIELDS, not_taken
 from .typed_answers import answer_in_words, answer_tool
 
-SETTING_NAMES: Mapping[str, str] = {
-    "frequencyPenalty": "frequency_penalty",
-    "maxTokens": "max_completion_tokens",
-    "parallelToolCalls": "parallel_tool_calls",
-    "presencePenalty": "presence_penalty",
-    "reasoningEffort": "reasoning_effort",
-    "seed": "seed",
-    "stop": "stop",
-    "temperature": "temperature",
-    "topP": "top_p",
-    "verbosity": "verbosity",
-}
-"""The protocol's name for each setting that is one of its fields.
-
-``maxTokens`` has another name at some providers. ``strictTools`` and ``toolChoice`` change how the
-tools are sent, and ``extraBody`` has fields with their own names.
-"""
+_log = logging.getLogger("interp.model")
 
 
 def request_body(
     request: Request,
     dialect: Dialect = "tools",
-    max_tokens: str = SETTING_NAMES["maxTokens"],
+    max_tokens: str = CHAT_FIELDS["maxTokens"],
     *,
     strict: bool = False,
     answers: AnswerMode = "with_tools",
@@ -92,18 +80,23 @@ def request_content(
     if streaming:
         others |= {"stream": True, "stream_options": {"include_usage": True}}
     messages = map(_message_texts(dialect, server), _sent(request, dialect))
-    lists: dict[str, Iterable[str]] = {"messages": [_dumped(first), *messages]}
+    lists: dict[str, Iterable[str]] = {"messages": [dumped(first), *messages]}
     if tools:
         lists[dialect] = tools
+    return joined(lists, others)
+
+
+def joined(lists: Mapping[str, Iterable[str]], others: Mapping[str, Json]) -> bytes:
+    """The JSON of an object: lists of texts that are JSON already, and other fields."""
     texts = [f'"{name}":[{",".join(each)}]' for name, each in lists.items() if name not in others]
-    text = f"{{{','.join([*texts, _dumped(others)[1:-1]])}}}"
+    text = f"{{{','.join([*texts, dumped(others)[1:-1]])}}}"
     return text.encode(errors="replace")  # half a character cannot be sent
 
 
 def _fields(
     request: Request,
     dialect: Dialect = "tools",
-    max_tokens: str = SETTING_NAMES["maxTokens"],
+    max_tokens: str = CHAT_FIELDS["maxTokens"],
     *,
     strict: bool = False,
     answers: AnswerMode = "with_tools",
@@ -127,52 +120,63 @@ def _fields(
                 instruction += answer_in_words(request.answer)
         elif answers == "as_tool":
             tools.append(write_json(answer_tool(request, request.answer)))
-    names = {**SETTING_NAMES, "maxTokens": max_tokens}
+    names = {**CHAT_FIELDS, "maxTokens": max_tokens}
     if tools:
-        choice = _tool_choice(request, answers_by_tool=len(tools) > len(request.tools))
+        choice = tool_choice(request, answers_by_tool=len(tools) > len(request.tools))
         others |= _choice(tools, choice, dialect)
     if not tools or dialect == "functions":
         del names["parallelToolCalls"]  # refused where there are no tools
     if dialect == "functions":
         tools = [write_json(tool.value["function"]) for tool in tools]
     others |= {names[name]: value for name, value in settings.items() if name in names}
+    tell_of_settings_left_out(settings, dialect)
     first = {"role": "system", "content": instruction}
     return first, tools, {**others, **settings.get("extraBody", {})}
+
+
+def tell_of_settings_left_out(settings: Iterable[str], dialect: Dialect) -> None:
+    """Log a warning for each setting that a dialect has no field for: it is not sent."""
+    for name in not_taken(settings, dialect):
+        _log.warning("the dialect %s has no field for the setting %s: left out", dialect, name)
 
 
 @lru_cache(maxsize=16)
 def _message_texts(dialect: Dialect, server: str | None) -> Callable[[Message], str]:
     """The JSON texts of messages, each kept as long as its message."""
-    return memo(lambda message: _dumped(encode_message(message, dialect, server)))
+    return memo(lambda message: dumped(encode_message(message, dialect, server)))
 
 
-def _dumped(value: Json) -> str:
+def dumped(value: Json) -> str:
+    """A value as JSON text without spaces."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _choice(tools: list[JsonText], choice: str, dialect: Dialect) -> dict[str, Json]:
-    """The field that says which of the tools the model has to call."""
-    is_name = choice not in ("auto", "none", "required")
-    named = {"name": wire_name(choice)}
-    if dialect == "tools":
-        return {"tool_choice": {"type": "function", "function": named} if is_name else choice}
-    if choice == "required":  # the older dialect has no word for it, except for a single function
-        is_name, named = len(tools) == 1, {"name": tools[0].value["function"]["name"]}
-        choice = "auto"
-    return {"function_call": named if is_name else choice}
+def tool_choice(request: Request, *, answers_by_tool: bool) -> str | dict[str, Json]:
+    """The tool choice of a request: a word, or the tool that has to be called.
 
-
-def _tool_choice(request: Request, *, answers_by_tool: bool) -> str:
-    """The tool choice of a request: a call is demanded once for each message of the user.
-
-    A model that had to call a tool in every reply could never answer, unless it answers by a tool:
-    then it has to call one each time.
+    A call is demanded once for each message of the user: a model that had to call a tool in every
+    reply could never answer, unless it answers by a tool. Then it has to call one each time.
     """
     choice = str(request.settings.get("toolChoice", "required" if answers_by_tool else "auto"))
     has_result = bool(request.messages) and isinstance(request.messages[-1].role, FunctionRole)
-    if choice in ("auto", "none") or not has_result:
+    if has_result and choice not in ("auto", "none"):
+        choice = "required" if answers_by_tool else "auto"
+    if choice in ("auto", "none", "required"):
         return choice
-    return "required" if answers_by_tool else "auto"
+    return {"type": "function", "name": wire_name(choice)}
+
+
+def _choice(
+    tools: list[JsonText], choice: str | dict[str, Json], dialect: Dialect
+) -> dict[str, Json]:
+    """The field that says which of the tools the model has to call."""
+    named = None if isinstance(choice, str) else {"name": choice["name"]}
+    if dialect == "tools":
+        return {"tool_choice": {"type": "function", "function": named} if named else choice}
+    if choice == "required":  # the older dialect has no word for it, except for a single function
+        named = {"name": tools[0].value["function"]["name"]} if len(tools) == 1 else None
+        choice = "auto"
+    return {"function_call": named or choice}
 
 
 def _sent(request: Request, dialect: Dialect) -> Iterable[Message]:
@@ -200,13 +204,22 @@ def _one_call_each(messages: Iterable[Message]) -> Iterator[Message]:
 def encode_message(
     message: Message, dialect: Dialect, server: str | None = None
 ) -> dict[str, Json]:
-    """The JSON of a message."""
+    """The JSON of a message.
+
+    Raises:
+        ConfigurationError: a file that is attached to it cannot be sent in the dialect.
+    """
     if isinstance(message.role, FunctionRole):
         name = wire_name(message.role.name)
         if dialect == "functions":
             return {"role": "function", "name": name, "content": message.content}
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.content}
     encoded: dict[str, Json] = {"role": message.role.name, "content": message.content}
+    if message.attachments:
+        if dialect == "functions":
+            reason, hint = "the dialect functions takes no files", "write --dialect tools"
+            raise not_sent(message.attachments[0], reason, hint)
+        encoded["content"] = chat_parts(message)
     if message.refused:
         encoded |= {"content": None, "refusal": message.content}
     if message.tool_calls:
@@ -227,12 +240,16 @@ def encode_message(
 
 
 def _function(call: ToolCall) -> dict[str, Json]:
-    """A call as its server gets it back: servers refuse arguments that are not a JSON object."""
+    return {"name": wire_name(call.name), "arguments": arguments_sent(call)}
+
+
+def arguments_sent(call: ToolCall) -> str:
+    """The arguments of a call as its server gets them back: it refuses what is not an object."""
     try:
         is_object = isinstance(read_json(call.arguments), dict)
     except ValueError:
         is_object = False
-    return {"name": wire_name(call.name), "arguments": call.arguments if is_object else "{}"}
+    return call.arguments if is_object else "{}"
 
 
 def _echoed(echo: str | None, server: str | None) -> dict[str, Any]:
@@ -241,4 +258,6 @@ def _echoed(echo: str | None, server: str | None) -> dict[str, Any]:
         fields = read_json(echo or "{}")
     except ValueError:  # somebody wrote it by hand
         return {}
-    return fields if isinstance(fields, dict) and fields.pop("server", None) == server else {}
+    if not isinstance(fields, dict) or fields.get("server") != server:
+        return {}
+    return {key: value for key, value in fields.items() if key in ECHOED}

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Awaitable, Hashable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from attrs import field, frozen
+
+from lenses_ext import Model
 
 from ..errors import AgentError, ConfigurationError, ModelError
 from ..secrets import without_keys, without_userinfo
@@ -136,8 +138,16 @@ class Server:
 
     # --- requests
 
-    async def post(self, client: AsyncOpenAI, path: str, body: bytes) -> httpx2.Response:
+    async def post(
+        self, client: AsyncOpenAI, path: str, body: bytes, model: Model
+    ) -> httpx2.Response:
         """Send a request; the body of the response is still to be read.
+
+        Args:
+            client: What sends it, see `client`.
+            path: Where it is sent, after the address.
+            body: The JSON of the request.
+            model: The model that it is for.
 
         Raises:
             ModelError: The server did not answer, or answered with an error.
@@ -153,7 +163,34 @@ class Server:
             stream=True,
             stream_cls=openai.AsyncStream[object],
         )
-        response = await self._safely(sent)
+        response = await self._safely(sent, model=model, path=path)
+        assert isinstance(response, httpx2.Response), "that is what it was to be cast to"
+        return response
+
+    async def get(
+        self,
+        client: AsyncOpenAI,
+        path: str,
+        headers: Mapping[str, str],
+        query: Mapping[str, int],
+    ) -> httpx2.Response:
+        """Ask for what a server has at a path; the body of the response is still to be read.
+
+        Raises:
+            ModelError: The server did not answer, or answered with an error.
+            ConfigurationError: The key was refused.
+        """
+        import httpx2
+        import openai
+
+        sent = client.get(
+            path,
+            cast_to=httpx2.Response,
+            options={"headers": dict(headers), "params": dict(query)},
+            stream=True,
+            stream_cls=openai.AsyncStream[object],
+        )
+        response = await self._safely(sent, path=path)
         assert isinstance(response, httpx2.Response), "that is what it was to be cast to"
         return response
 
@@ -169,17 +206,21 @@ class Server:
         """
         return await self._safely(anext(pieces, None), begun=begun)
 
-    async def _safely(self, act: Awaitable[T], *, begun: bool = False) -> T:
+    async def _safely(
+        self, act: Awaitable[T], *, begun: bool = False, model: Model | None = None, path: str = ""
+    ) -> T:
         """The result of an act on the network; the errors of its libraries become ours."""
         from .http_client import NETWORK_ERRORS
 
         try:
             return await act
         except NETWORK_ERRORS as error:
-            failure = self._reported(error, begun=begun)
+            failure = self._reported(error, begun=begun, model=model, path=path)
         raise failure
 
-    def _reported(self, error: Exception, *, begun: bool) -> AgentError:
+    def _reported(
+        self, error: Exception, *, begun: bool, model: Model | None, path: str
+    ) -> AgentError:
         import httpx2
         import openai
 
@@ -192,6 +233,8 @@ class Server:
                 status=error.status_code,
                 request_id=error.request_id,
                 headers=error.response.headers,
+                model=model,
+                path=path,
             )
         cause = error.__cause__ or error
         reasons = list(_reasons(cause))

@@ -6,14 +6,16 @@ here does I/O.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from ..errors import ModelError
 from ..json_text import Json
 from .failures import failed, reported_in
-from .reply_reading import json_text, text_of, well_formed
+from .reasoning import Reasoning
+from .reply_reading import json_text, reasoning_of, text_of, well_formed
 from .server_events import END, json_or_text
+from .wire import Piece
 
 _TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")
 """The fields whose pieces are joined."""
@@ -23,11 +25,11 @@ class StreamedReply:
     """The chunks of one reply so far.
 
     >>> reply = StreamedReply()
-    >>> reply.add({"choices": [{"delta": {"content": "Hel"}}]})
-    'Hel'
-    >>> reply.add({"choices": [{"delta": {"content": "lo"}, "finish_reason": "stop"}]})
-    'lo'
-    >>> reply.completion()["choices"][0]["message"]["content"]
+    >>> list(reply.add({"choices": [{"delta": {"content": "Hel"}}]}))
+    ['Hel']
+    >>> list(reply.add({"choices": [{"delta": {"content": "lo"}, "finish_reason": "stop"}]}))
+    ['lo']
+    >>> reply.whole()["choices"][0]["message"]["content"]
     'Hello'
     """
 
@@ -44,15 +46,15 @@ class StreamedReply:
         self._usage: Json = None
         self._model: Json = None
 
-    def add(self, chunk: object) -> str:
-        """Take one more chunk; returns the piece of the answer's text in it, often ``""``.
+    def add(self, chunk: object) -> Iterator[Piece]:
+        """Take one more chunk; returns what it adds to the words and to the reasoning.
 
         Raises:
             ModelError: The chunk reports an error, or it is not a chunk.
         """
         if chunk is END:
             self._is_done = True
-            return ""
+            return iter(())
         if not isinstance(chunk, Mapping):
             raise ModelError("the model's stream has an event that is not a chunk")
         if reported := reported_in(chunk):
@@ -62,14 +64,14 @@ class StreamedReply:
         choices = chunk.get("choices")
         choice = self._choice_in(choices if isinstance(choices, list) else ())
         if choice is None:
-            return ""  # the last chunk, which has the usage, has no choices
+            return iter(())  # the last chunk, which has the usage, has no choices
         if choice.get("error"):
             raise failed(choice["error"])
         self._finish = choice.get("finish_reason") or self._finish
         delta = choice.get("delta") or choice.get("message")  # some servers stream whole messages
-        return self._add_delta(delta) if isinstance(delta, Mapping) else ""
+        return iter(self._add_delta(delta) if isinstance(delta, Mapping) else ())
 
-    def completion(self) -> dict[str, Json]:
+    def whole(self) -> dict[str, Json]:
         """The completion that the chunks are parts of.
 
         Raises:
@@ -98,7 +100,7 @@ class StreamedReply:
                     return choice
         return None
 
-    def _add_delta(self, delta: Mapping[str, Any]) -> str:
+    def _add_delta(self, delta: Mapping[str, Any]) -> list[Piece]:
         for key in _TEXTS:
             if text := text_of(delta.get(key)):
                 self._texts.setdefault(key, []).append(text)
@@ -114,7 +116,11 @@ class StreamedReply:
         if isinstance(delta.get("function_call"), Mapping):
             self._function = self._function or _Call(0)
             self._function.add({"function": delta["function_call"]})
-        return well_formed(text_of(delta.get("content")))
+        reasoning, words = reasoning_of(delta), text_of(delta.get("content"))
+        if reasoning and not any(delta.get(key) for key in _TEXTS[2:]):  # it is in the content
+            self._texts.setdefault("thinking", []).append(reasoning)
+        pieces: list[Piece] = [Reasoning(well_formed(reasoning))] if reasoning else []
+        return [*pieces, well_formed(words)] if words else pieces
 
     def _call_of(self, part: Mapping[str, Any]) -> _Call:
         """The call that a part belongs to: by its index, and by its id where that is missing.

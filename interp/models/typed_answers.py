@@ -17,7 +17,14 @@ from lenses_ext import answer_schema, tool_spec_name, view, wire_name
 from ..errors import ValidationError
 from ..json_text import Json, read_json, write_json
 from ..machine import Message
-from ..machine.contracts import check, response_format, unwrapped
+from ..machine.contracts import (
+    WRAPPED,
+    check,
+    is_text_schema,
+    response_format,
+    text_said,
+    unwrapped,
+)
 from .providers import AnswerMode
 
 if TYPE_CHECKING:
@@ -74,8 +81,10 @@ def request_for_the_answer(request: Request, message: Message) -> Request | None
     """The second request of ``after_tools``, or None where the reply is the answer or calls."""
     if request.answer is None or not request.tools or message.tool_calls or message.refused:
         return None
+    schema = answer_schema(request.answer)
     try:
-        check(answer_schema(request.answer), read_json(message.content))
+        is_text = is_text_schema(schema)
+        check(schema, words_of(request, message) if is_text else read_json(message.content))
     except (ValueError, ValidationError):
         return evolve(request, tools=())
     return None
@@ -103,12 +112,31 @@ def with_its_answer(answer: Pattern, message: Message) -> Message:
     """A reply with the JSON of its answer alone.
 
     Fences and a model's thinking around the JSON are left out, and the object that wraps an answer
-    of another type.
+    of another type. Of a text only the thinking is left out, unless the rest is JSON as a whole.
     """
     if message.tool_calls or message.refused:
         return message
-    found = _json_in(message.content)
+    is_text = is_text_schema(answer_schema(answer))
+    found = (_text_in if is_text else _json_in)(message.content)
     return unwrapped(answer, message if found is None else evolve(message, content=found))
+
+
+def words_of(request: Request, message: Message) -> str:
+    """What a reply says, to be shown: the answer itself where it is a text."""
+    if request.answer is None or not is_text_schema(answer_schema(request.answer)):
+        return message.content
+    return text_said(message.content)
+
+
+def _text_in(content: str) -> str | None:
+    """The text in a reply that has a model's thinking or a fence around it, or None."""
+    text = _THINKING.sub("", content, count=1)
+    fenced = _FENCED_WIDELY.fullmatch(text.strip())
+    if fenced and _is_json(fenced[1].strip()):
+        said = read_json(fenced[1])
+        if isinstance(said, str) or (isinstance(said, dict) and said.keys() == {WRAPPED}):
+            return fenced[1].strip()
+    return None if text == content else text.strip()
 
 
 def _json_in(content: str) -> str | None:

@@ -1,28 +1,19 @@
 """The short forms: functions that run an agent, the `Run` they make, and their keywords."""
 
-from .beginning import begin, first_state_of
-from .options import BeginOptions, RunOptions, check_options
-from .runs import Run
-from .short_forms import (
-    arun,
-    astream,
-    execute_agent,
-    execute_agent_with_library,
-    run,
-    stream,
+from .answer_types import declared_answer as declared_answer, with_value as with_value
+from .beginning import begin as begin, first_state_of as first_state_of
+from .money import budget_of as budget_of
+from .options import (
+    BeginOptions as BeginOptions,
+    RunOptions as RunOptions,
+    check_options as check_options,
 )
-
-__all__ = [
-    "BeginOptions",
-    "Run",
-    "RunOptions",
-    "arun",
-    "astream",
-    "begin",
-    "check_options",
-    "execute_agent",
-    "execute_agent_with_library",
-    "first_state_of",
-    "run",
-    "stream",
-]
+from .runs import Run as Run
+from .short_forms import (
+    arun as arun,
+    astream as astream,
+    execute_agent as execute_agent,
+    execute_agent_with_library as execute_agent_with_library,
+    run as run,
+    stream as stream,
+)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Final, Unpack, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeVar, Unpack, cast, overload
 
 from gram import ArgumentError, Document, Pattern, expect
-from lenses_ext import ProgramLike
+from lenses_ext import Model, ProgramLike
 
 from ..errors import ConfigurationError
 from ..execution import named_model
@@ -16,23 +16,48 @@ from ..machine import (
     ConversationContext,
     Given,
     Limits,
+    Message,
     State,
     allow_all,
     ask_all,
+    conversation_of,
     empty_context,
     start,
 )
-from ..programs import the_agent
-from ..tools import LibraryLike, ToolLibrary, library_of, with_agents
+from ..programs import the_agent, with_fallbacks
+from ..tools import LibraryLike, ToolLibrary, answer_type_of, library_of, with_agents
+from .answer_types import with_answer
 from .options import BeginOptions, RunOptions, check_options
-from .runs import Run, driver_of
+from .runs import Run
+from .windows import with_windows
+
+V = TypeVar("V")
 
 
+@overload
 def begin(
     program: ProgramLike,
     user_input: Given,
     library: LibraryLike = None,
-    context: ConversationContext | None = None,
+    context: Iterable[Message] | None = None,
+    *,
+    answer_type: type[V],
+    agent: str | None = None,
+    **options: Unpack[RunOptions],
+) -> Run[V]: ...
+@overload
+def begin(
+    program: ProgramLike,
+    user_input: Given,
+    library: LibraryLike = None,
+    context: Iterable[Message] | None = None,
+    **options: Unpack[BeginOptions],
+) -> Run[Any]: ...
+def begin(
+    program: ProgramLike,
+    user_input: Given,
+    library: LibraryLike = None,
+    context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> Run:
     """Begin a run and return it, so that its state can be kept; see `run`.
@@ -50,7 +75,7 @@ def begin_for(
     program: ProgramLike,
     user_input: Given,
     library: LibraryLike,
-    context: ConversationContext | None,
+    context: Iterable[Message] | None,
     options: BeginOptions,
 ) -> Run:
     """The same for a function named ``by``, which its errors name.
@@ -62,17 +87,20 @@ def begin_for(
     """
     _refuse_swapped(library, context)
     library = library_of(library, by=by)
-    context = empty_context if context is None else context
+    context = empty_context if context is None else conversation_of(context, by=by)
     state = first_state_of(program, user_input, library, context, options, by=by)
-    kept = {"agent", "limits", "policy", "settings", "check_results"}
-    if state.model:
+    kept = {
+        "agent", "answer_type", "fallbacks", "limits", "policy", "settings", "check_results",
+    }  # fmt: skip
+    if state.model or options.get("fallbacks"):
         kept.add("model")
     others = {name: value for name, value in options.items() if name not in kept}
     conversation, store = others.pop("conversation", None), options.get("store")
     if conversation is not None and store is not None:
         del others["store"]
         others["record"] = new_run(store, state.run_id, conversation=str(conversation))
-    return Run._of(driver_of(state, library, cast(RunOptions, others)))
+    wanted = options.get("answer_type")
+    return Run(state, library, answer_type=wanted, **cast(RunOptions, others))
 
 
 def first_state_of(
@@ -102,8 +130,7 @@ def first_state_of(
     """
     if isinstance(program, str) and isinstance(user_input, Document | Pattern):
         raise ArgumentError(f"{by}: the program comes first: {by}(program, user_input)")
-    expect(user_input, (str, Mapping), "user_input", by=by)
-    expect(context, ConversationContext, "context", by=by)
+    expect(user_input, (str, Mapping, list, tuple), "user_input", by=by)
     check_options(options, by=by)
     chosen = the_agent(program, options.get("agent"), by=by)
     conversation, store = options.get("conversation"), options.get("store")
@@ -112,11 +139,17 @@ def first_state_of(
             raise ConfigurationError(f"{by}: the context is that of the conversation: give one")
         context = context_of(store, conversation)
     agent = with_agents(chosen, library, match=options.get("match", "full"))
+    if (wanted := options.get("answer_type")) is not None:
+        agent = with_answer(agent, answer_type_of(wanted, by=by), by=by)
+    model = named_model(options.get("model"))
+    if fallbacks := _fallbacks(options):
+        agent, model = with_fallbacks(agent, fallbacks, model), None
+    agent = with_windows(agent)
     return start(
         agent,
         user_input,
         context,
-        model=named_model(options.get("model")),
+        model=model,
         limits=options.get("limits") or _LIMITS,
         policy=options.get("policy") or (ask_all if options.get("approve") else allow_all),
         settings=options.get("settings"),
@@ -125,12 +158,26 @@ def first_state_of(
     ).state
 
 
+def _fallbacks(options: BeginOptions) -> tuple[Model, ...]:
+    """The models that are asked where others cannot be.
+
+    Raises:
+        ConfigurationError: one is not the name of a model, or there is a model that is an object.
+    """
+    given = options.get("fallbacks") or ()
+    if isinstance(given, str) or not all(isinstance(each, str | Model) for each in given):
+        raise ConfigurationError('fallbacks are names of models: fallbacks=["Provider/name"]')
+    model = options.get("model")
+    if given and model is not None and named_model(model) is None:
+        raise ConfigurationError("fallbacks are for models given by their names, not for an object")
+    named = (named_model(each) for each in given)
+    return tuple(each for each in named if each is not None)
+
+
 _LIMITS: Final = Limits()
 
 
 def _refuse_swapped(library: object, context: object) -> None:
-    if isinstance(library, ToolLibrary) and isinstance(context, ConversationContext):
-        return  # asked first, since it takes longer to see what something is not
     if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
         raise ConfigurationError(
             "the library and the context are swapped: run(agent, user_input, library, context), "

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
 from gram import ArgumentError, did_you_mean, expect
-from lenses_ext import Match
+from lenses_ext import Match, Model
 
 from ..errors import ConfigurationError
 from ..execution import (
     Approver,
+    CostOf,
     Handler,
     ModelChoice,
     Observer,
@@ -22,6 +23,7 @@ from ..execution import (
 )
 from ..history.records import PathLike
 from ..machine import ApprovalPolicy, Limits
+from ..models.providers import Dialect
 
 if TYPE_CHECKING:
     from ..history.stores import StoreLike
@@ -36,6 +38,7 @@ class RunOptions(TypedDict, total=False):
     Attributes:
         model: which model to ask instead of the program's.
         base_url: where to ask for the model instead of its provider's own address.
+        dialect: the dialect to speak to its server, see `OpenAIModel`, instead of its provider's.
         settings: settings of the model instead of those that the program has, such as
             ``{"temperature": 0.2}``; None as a value leaves one out.
         limits: how much the run may do.
@@ -61,10 +64,14 @@ class RunOptions(TypedDict, total=False):
             the context, and an answer adds to them.
         handler: what performs the effects, instead of one made of the library and the options.
         telemetry: makes OpenTelemetry spans of the run, see `interp.execution.telemetry`.
+        cost_of: what tokens of a model cost in US dollars, for ``Limits(cost=…)``: called with a
+            `Model` and a `Usage`. None means the prices that ``gram-agents[prices]`` keeps;
+            servers on this machine cost nothing.
     """
 
     model: ModelChoice
     base_url: str | None
+    dialect: Dialect | None
     settings: Mapping[str, Any] | None
     limits: Limits | None
     match: Match
@@ -80,6 +87,7 @@ class RunOptions(TypedDict, total=False):
     conversation: str | None
     handler: Handler | None
     telemetry: Telemetry | None
+    cost_of: CostOf | None
 
 
 class BeginOptions(RunOptions, total=False):
@@ -87,9 +95,16 @@ class BeginOptions(RunOptions, total=False):
 
     Attributes:
         agent: the name of the agent to run; None for the only one.
+        answer_type: a Python type that the answer has to be of, such as a pydantic model, a
+            dataclass or ``list[str]``, see `answer_of`; the response's ``value`` is of it. It is
+            put into the program, so that it is refused where this declares another one.
+        fallbacks: models to ask in turn where the program's cannot be reached, are overloaded or
+            are unknown to their servers; they are written into the program that is run.
     """
 
     agent: str | None
+    answer_type: Any
+    fallbacks: Sequence[Model | str] | None
 
 
 def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
@@ -106,10 +121,6 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     for name, value in options.items():
         if value is not None and (kind := _KINDS.get(name)) is not None:
             expect(value, kind, name, by=by)
-    if options.keys() <= _PLAIN:
-        return
-    if (telemetry := options.get("telemetry")) is not None:
-        expect(telemetry, Telemetry, "telemetry", by=by)
     if (store := options.get("store")) is not None:
         from ..history.stores import RunStore  # imported late: most runs are in no store
 
@@ -144,11 +155,11 @@ _KINDS: Mapping[str, Any] = {
     "approve": Callable,
     "observe": Callable,
     "watch": Callable,
+    "cost_of": Callable,
     "at_once": int,
     "base_url": str,
+    "dialect": str,
     "conversation": str,
     "agent": str,
+    "telemetry": Telemetry,
 }
-
-_PLAIN = {"agent", "approve", "base_url", "limits", "model", "policy", "settings"}
-"""Options that are checked by their types alone, or later."""

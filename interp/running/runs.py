@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from functools import partial
-from typing import Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from gram import expect
 
 from ..concurrency import read_by_waiting, waited_for
 from ..errors import AgentError, ConfigurationError
-from ..execution import Driver, LiveHandler, Observation, RunLog, named_model
+from ..execution import Driver, Finished, LiveHandler, Observation, RunLog, named_model
 from ..history.records import RunFile, run_text
 from ..history.stores import new_run
 from ..machine import AgentResponse, Resumed, State
-from ..tools import LibraryLike, Tool, ToolLibrary, library_of
+from ..tools import AnswerType, LibraryLike, Tool, ToolLibrary, library_of
+from .answer_types import declared_answer, with_value
+from .money import budget_of
 from .options import RunOptions, check_options
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
 
-class Run:
+    V = TypeVarWithDefault("V", default=Any)
+else:
+    V = TypeVar("V")
+
+
+class Run(Generic[V]):
     """A run of an agent, which begins or goes on from a State.
 
     When it ends early, by an error, Ctrl-C, a cancellation or a reader who stops, ``state`` is the
@@ -30,6 +39,7 @@ class Run:
     Args:
         state: where to go on.
         library: the implementations of the agent's tools.
+        answer_type: the Python type of its answer, as where it began.
         **options: see `RunOptions`; what differs from the state changes it.
 
     Attributes:
@@ -44,20 +54,16 @@ class Run:
         self,
         state: State,
         library: LibraryLike = None,
+        *,
+        answer_type: type[V] | Any = None,
         **options: Unpack[RunOptions],
     ) -> None:
         expect(state, State, "state", by="Run")
         check_options(options, by="Run")
         if options.get("conversation") is not None:
             raise ConfigurationError("Run: a turn of a conversation begins with begin or run")
+        self._answer: AnswerType[V] | None = declared_answer(state.agent, answer_type, by="Run")
         self._driver = driver_of(state, library_of(library, by="Run"), options)
-
-    @classmethod
-    def _of(cls, driver: Driver) -> Run:
-        """A run that has begun, whose options were checked where it began."""
-        run = cls.__new__(cls)
-        run._driver = driver
-        return run
 
     @property
     def state(self) -> State:
@@ -72,7 +78,7 @@ class Run:
 
         return {**conversation_form(self.state.context), "text/plain": repr(self)}
 
-    def finish(self) -> AgentResponse:
+    def finish(self) -> AgentResponse[V]:
         """Go on to the end.
 
         Raises:
@@ -81,14 +87,14 @@ class Run:
             ApprovalNeeded: a call needs approval, and nobody is there to give it.
         """
         try:
-            return waited_for(self._driver.finish)
+            return self._read(waited_for(self._driver.finish))
         except AgentError as error:
             raise self._with_log(error).with_traceback(None) from error.__cause__
 
-    async def afinish(self) -> AgentResponse:
+    async def afinish(self) -> AgentResponse[V]:
         """Go on to the end in the event loop that runs; see `finish`."""
         try:
-            return await self._driver.finish()
+            return self._read(await self._driver.finish())
         except AgentError as error:
             raise self._with_log(error).with_traceback(None) from error.__cause__
 
@@ -99,7 +105,8 @@ class Run:
             words: whether to show the words of the model; without, its replies come whole.
         """
         try:
-            yield from read_by_waiting(self._driver.drive(words=words))
+            with closing(read_by_waiting(self._driver.drive(words=words))) as seen:
+                yield from map(self._seen, seen)
         except AgentError as error:
             self._with_log(error)
             raise
@@ -109,10 +116,20 @@ class Run:
         async with aclosing(self._driver.drive(words=words)) as seen:
             try:
                 async for each in seen:
-                    yield each
+                    yield self._seen(each)
             except AgentError as error:
                 self._with_log(error)
                 raise
+
+    def _seen(self, seen: Observation) -> Observation:
+        return Finished(self._read(seen.response)) if isinstance(seen, Finished) else seen
+
+    def _read(self, response: AgentResponse[Any]) -> AgentResponse[V]:
+        try:
+            return with_value(response, self._answer)
+        except AgentError as error:
+            error.state = self.state
+            raise
 
     def _with_log(self, error: AgentError) -> AgentError:
         error.write_log = partial(run_text, self.state, tuple(self._driver.tools.values()))
@@ -130,6 +147,7 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
             library,
             model=options.get("model"),
             base_url=options.get("base_url"),
+            dialect=options.get("dialect"),
             match=options.get("match", "full"),
             approve=options.get("approve"),
             on_tool_error=options.get("on_tool_error", "tell"),
@@ -152,6 +170,7 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
         watch=options.get("watch"),
         telemetry=options.get("telemetry"),
         at_once=options.get("at_once"),
+        budget=budget_of(state, options),
     )
 
 

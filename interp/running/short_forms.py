@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
-from typing import Unpack
+from typing import Any, TypeVar, Unpack, overload
 
 from lenses_ext import ProgramLike
 
@@ -12,20 +12,41 @@ from ..concurrency import call_in_thread
 from ..execution import Observation
 from ..machine import (
     AgentResponse,
-    ConversationContext,
     Given,
+    Message,
 )
 from ..tools import LibraryLike
 from .beginning import begin_for
-from .options import BeginOptions, check_options
+from .options import BeginOptions, RunOptions, check_options
 from .runs import Run
 
+V = TypeVar("V")
 
+
+@overload
 def run(
     program: ProgramLike,
     user_input: Given,
     library: LibraryLike = None,
-    context: ConversationContext | None = None,
+    context: Iterable[Message] | None = None,
+    *,
+    answer_type: type[V],
+    agent: str | None = None,
+    **options: Unpack[RunOptions],
+) -> AgentResponse[V]: ...
+@overload
+def run(
+    program: ProgramLike,
+    user_input: Given,
+    library: LibraryLike = None,
+    context: Iterable[Message] | None = None,
+    **options: Unpack[BeginOptions],
+) -> AgentResponse[Any]: ...
+def run(
+    program: ProgramLike,
+    user_input: Given,
+    library: LibraryLike = None,
+    context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
     """Run an agent or a workflow: say something to it, or call it, and get its answer.
@@ -35,11 +56,13 @@ def run(
 
     Args:
         program: the program: a document, its patterns, or the pattern of an agent.
-        user_input: what the user says, not empty; or the arguments by name, where the agent or
+        user_input: what the user says, not empty, such as ``"hello"`` or, with files,
+            ``["What is this?", File("chart.png")]``; or the arguments by name, where the agent or
             workflow has a signature.
         library: the implementations of the agent's tools, if it has some: a `ToolLibrary`, or a
             list of tools and functions.
-        context: the conversation before, such as the last response's ``context``, if there is one.
+        context: the conversation before, such as the last response's ``context``, or a list of
+            messages, if there is one.
         **options: how to run it, see `RunOptions`.
 
     Raises:
@@ -55,11 +78,30 @@ def run(
     return begin_for("run", program, user_input, library, context, options).finish()
 
 
+@overload
 async def arun(
     program: ProgramLike,
     user_input: Given,
     library: LibraryLike = None,
-    context: ConversationContext | None = None,
+    context: Iterable[Message] | None = None,
+    *,
+    answer_type: type[V],
+    agent: str | None = None,
+    **options: Unpack[RunOptions],
+) -> AgentResponse[V]: ...
+@overload
+async def arun(
+    program: ProgramLike,
+    user_input: Given,
+    library: LibraryLike = None,
+    context: Iterable[Message] | None = None,
+    **options: Unpack[BeginOptions],
+) -> AgentResponse[Any]: ...
+async def arun(
+    program: ProgramLike,
+    user_input: Given,
+    library: LibraryLike = None,
+    context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
     """Run an agent in the event loop that runs; see `run`."""
@@ -71,7 +113,7 @@ def stream(
     program: ProgramLike,
     user_input: Given,
     library: LibraryLike = None,
-    context: ConversationContext | None = None,
+    context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> Iterator[Observation]:
     """Run an agent and watch it; the last observation is `Finished`. See `run`."""
@@ -82,7 +124,7 @@ def astream(
     program: ProgramLike,
     user_input: Given,
     library: LibraryLike = None,
-    context: ConversationContext | None = None,
+    context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AsyncGenerator[Observation, None]:
     """Run an agent in the event loop that runs, and watch it; see `stream`."""
@@ -102,7 +144,7 @@ async def _begun(
     program: ProgramLike,
     user_input: Given,
     library: LibraryLike,
-    context: ConversationContext | None,
+    context: Iterable[Message] | None,
     options: BeginOptions,
 ) -> Run:
     """Begin a run; a store or a file is opened in a worker thread, since that may take a while."""
@@ -113,20 +155,56 @@ async def _begun(
     )
 
 
+@overload
 def execute_agent(
     program: ProgramLike,
     user_input: Given,
-    context: ConversationContext | None = None,
+    context: Iterable[Message] | None = None,
+    *,
+    answer_type: type[V],
+    agent: str | None = None,
+    **options: Unpack[RunOptions],
+) -> AgentResponse[V]: ...
+@overload
+def execute_agent(
+    program: ProgramLike,
+    user_input: Given,
+    context: Iterable[Message] | None = None,
+    **options: Unpack[BeginOptions],
+) -> AgentResponse[Any]: ...
+def execute_agent(
+    program: ProgramLike,
+    user_input: Given,
+    context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
     """Run an agent without a tool library; the keywords and errors are those of `run`."""
     return begin_for("execute_agent", program, user_input, None, context, options).finish()
 
 
+@overload
 def execute_agent_with_library(
     program: ProgramLike,
     user_input: Given,
-    context: ConversationContext,
+    context: Iterable[Message],
+    library: LibraryLike,
+    *,
+    answer_type: type[V],
+    agent: str | None = None,
+    **options: Unpack[RunOptions],
+) -> AgentResponse[V]: ...
+@overload
+def execute_agent_with_library(
+    program: ProgramLike,
+    user_input: Given,
+    context: Iterable[Message],
+    library: LibraryLike,
+    **options: Unpack[BeginOptions],
+) -> AgentResponse[Any]: ...
+def execute_agent_with_library(
+    program: ProgramLike,
+    user_input: Given,
+    context: Iterable[Message],
     library: LibraryLike,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:

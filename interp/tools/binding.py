@@ -28,6 +28,7 @@ from lenses_ext import (
 from ..errors import ConfigurationError, ToolBindingError
 from ..json_text import Json
 from ..programs import the_agent, tools_to_bind
+from .difference_words import difference_in_words
 from .implementation import Tool
 from .library import LibraryLike, ToolLibrary, library_of
 
@@ -142,14 +143,15 @@ def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
         return
     found: list[tuple[str, str | None]] = []
     as_text = _schema_texts(spec)
-    for part, result, written, implemented in (
-        ("", False, partial(view, tool_spec_schema), tool.schema),
-        ("result ", True, result_schema, tool.result_schema),
+    who = "server" if tool.is_of_server else "function"
+    for result, written, implemented in (
+        (False, partial(view, tool_spec_schema), tool.schema),
+        (True, result_schema, tool.result_schema),
     ):
         if as_text[result] == _sorted_text(implemented):
             continue  # as in most tools: nobody has to look inside
         for each in differences(written(spec), implemented, match=match, result=result):
-            found.append((f"{part}{each}", each.hint))
+            found.append((difference_in_words(each, who, result=result), each.hint))
     if match == "full":
         description = _normalised(view(tool_spec_description, spec))
         implemented_description = _normalised(tool.description)

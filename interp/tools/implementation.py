@@ -187,13 +187,17 @@ def create_tool(
 
     Raises:
         ArgumentError: an argument is of the wrong type.
-        ToolError: the name is empty or has a slash, or the schema is not valid.
+        ToolError: the name or the description is empty, the name has a slash, or the schema is
+            not valid.
 
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     >>> create_tool("double", "Doubles a number", schema, lambda args: 2 * args["n"])(n=2)
     4
     """
-    return Tool(name, description, schema, invoke)
+    made = Tool(name, description, schema, invoke)
+    if not description.strip():
+        raise ToolError(f'tool "{name}" needs a description: it tells the model what it does')
+    return made
 
 
 def require_importable(function: Callable[..., Any], tool_name: str) -> None:

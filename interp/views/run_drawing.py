@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from gram import expect
 from lenses_ext import Drawing
 
 from ..history.replaying import Timeline
@@ -20,8 +19,6 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
     An agent counts its requests to a model, a tool its calls, by the names in the drawing; an arrow
     of a workflow counts how often it was taken.
     """
-    expect(drawing, Drawing, "drawing", by="with_counts")
-    expect(run, Timeline, "run", by="with_counts")
     asked, called, failed = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for entry in run.in_order:
         if entry.is_open:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 
 from attrs import frozen
 
 from gram import Content, Markup, counted, element, expect, highlighted
 from lenses_ext import drawing_of, to_svg
 
+from ..files import File
 from ..history.records import RecordedRun
 from ..history.replaying import Entry, Timeline, round_name, timeline
-from ..json_text import read_json
-from ..machine import Status, Usage, call_text
-from ..models import shown_price
+from ..json_text import json_or_text
+from ..machine import Status, Usage, call_text, shown_price
 from ..reprs import shortened
 from ..visible_text import visible_text
 from .page import page
@@ -45,7 +46,7 @@ _HOW = {
 _STATUS = {Status.DONE: "good", Status.LIMITED: "bad", Status.UNUSABLE: "bad"}
 
 
-def run_page(run: RecordedRun, *, title: str = "", found: Timeline | None = None) -> str:
+def run_page(run: RecordedRun, *, title: str = "") -> str:
     """The page of a recorded run: one file of HTML that loads nothing.
 
     It can be searched, and everything in it opens with a key press. Known keys are replaced, and
@@ -54,15 +55,13 @@ def run_page(run: RecordedRun, *, title: str = "", found: Timeline | None = None
     Args:
         run: the run.
         title: what the page is named; by default, the name of the agent.
-        found: the run's timeline, if there is one already.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
     """
     expect(run, RecordedRun, "run", by="run_page")
     expect(title, str, "title", by="run_page")
-    expect(found, (Timeline, type(None)), "found", by="run_page")
-    found = found or timeline(run)
+    found = timeline(run)
     count = len(found.in_order) or 1
     longest = max(_LEAST_OF_ONE, min(_MOST_OF_ONE, _MOST_OF_ALL // count))
     ends = [(each.started or 0) + (each.seconds or 0) for each in found.in_order]
@@ -73,8 +72,7 @@ def run_page(run: RecordedRun, *, title: str = "", found: Timeline | None = None
         "model": found.model,
         "requests": str(found.requests),
         "calls": str(found.calls),
-        "input tokens": _count(found.usage.input_tokens),
-        "output tokens": _count(found.usage.output_tokens),
+        **_tokens(found.usage),
         "cost": _dollars(found),
         "time": _seconds(found.seconds),
         "began": f"{found.started:%Y-%m-%d %H:%M:%S %Z}" if found.started else None,
@@ -84,6 +82,7 @@ def run_page(run: RecordedRun, *, title: str = "", found: Timeline | None = None
         title or found.agent or "a run",
         facts({name: value for name, value in told.items() if value}),
         view.said("asked", found.input),
+        map(_attached, run.first.run.attachments),
         view.said("answered", found.answer),
         view.said("stopped", found.stopped, "bad"),
         element("h2", "What happened"),
@@ -92,6 +91,15 @@ def run_page(run: RecordedRun, *, title: str = "", found: Timeline | None = None
         _drawn(run, found),
         _program(run.program),
     )
+
+
+def _attached(file: File) -> Markup:
+    """A file that was attached to what was asked: a picture is seen, nothing is loaded."""
+    picture = None
+    if file.kind == "picture" and file.content is not None:
+        data = f"data:{file.media_type};base64,{b64encode(file.content).decode()}"
+        picture = element("img", src=data, alt=file.filename)
+    return element("figure", picture, element("figcaption", str(file)))
 
 
 def _search() -> Markup:
@@ -193,7 +201,6 @@ class _View:
 
     def _parts(self, entry: Entry, at: str) -> Content:
         """What opens below the line of an entry."""
-        usage = entry.usage or Usage()
         told = {
             "position": at,
             "agent": entry.who,
@@ -201,8 +208,7 @@ class _View:
             "answered by": entry.served_model,
             "requests": _count(entry.requests),
             "calls": _count(entry.tool_calls),
-            "input tokens": _count(usage.input_tokens),
-            "output tokens": _count(usage.output_tokens),
+            **_tokens(entry.usage or Usage()),
             "cost": _dollars(entry),
             "server": entry.server,
             "ended because": entry.finish_reason,
@@ -214,6 +220,7 @@ class _View:
         return [
             facts({name: value for name, value in told.items() if value}),
             self._block("arguments", entry.arguments),
+            self._block("reasoning", entry.reasoning, "quiet"),
             self._block(result, entry.result),
             self._block("error", entry.error, "bad"),
         ]
@@ -251,11 +258,13 @@ class _View:
 
 def _plain(text: str) -> str:
     """A JSON text as people read it; any other text as it is."""
-    try:
-        value = read_json(text)
-    except ValueError:
-        return text
+    value = json_or_text(text)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _tokens(usage: Usage) -> dict[str, Content]:
+    """The known numbers of tokens, under the words for them."""
+    return {name.replace("_", " "): str(number) for name, number in usage.details().items()}
 
 
 def _count(number: int | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, Union
 
-from gram import ArgumentError, Content, Markup, counted, element, expect
+from gram import ArgumentError, Content, Markup, counted, element
 
 Cell: TypeAlias = Union[Content, int, float]
 
@@ -26,7 +26,6 @@ def table(
     >>> "<td class=\\"right\\">1.5</td>" in table(["arm", "cost"], [["a", 1.5], ["b", 2]])
     True
     """
-    expect(headers, Sequence, "headers", by="table")
     lines = [list(row) for row in rows]
     for line in lines:
         if len(line) != len(headers):
@@ -66,7 +65,6 @@ def facts(named: Mapping[str, Cell]) -> Markup:
     >>> facts({"calls": 3})
     '<dl class="facts"><div><dt>calls</dt><dd>3</dd></div></dl>'
     """
-    expect(named, Mapping, "named", by="facts")
     return element(
         "dl",
         (

@@ -1,39 +1,24 @@
 """Workers: they take runs that were submitted to a store, on any number of machines."""
 
-from .cancelling import cancel_run
-from .deciding import Decision, Result, decide_run
-from .forking import fork_run
-from .limits import LimitNow, SharedLimit, limit_name, set_shared_limits, shared_limits
-from .queue import RunQueue, tell_workers
-from .registry import Registry, why_queued
-from .resuming import resume_run
-from .schedules import Schedule, read_schedules
-from .submission import KeptOptions, postgres_of, submit
-from .transfers import export_run, imported
-from .worker import Worker
-
-__all__ = [
-    "Decision",
-    "KeptOptions",
-    "LimitNow",
-    "Registry",
-    "Result",
-    "RunQueue",
-    "Schedule",
-    "SharedLimit",
-    "Worker",
-    "cancel_run",
-    "decide_run",
-    "export_run",
-    "fork_run",
-    "imported",
-    "limit_name",
-    "postgres_of",
-    "read_schedules",
-    "resume_run",
-    "set_shared_limits",
-    "shared_limits",
-    "submit",
-    "tell_workers",
-    "why_queued",
-]
+from .limits import (
+    LimitNow as LimitNow,
+    SharedLimit as SharedLimit,
+    limit_name as limit_name,
+    set_shared_limits as set_shared_limits,
+    shared_limits as shared_limits,
+)
+from .queue import RunQueue as RunQueue, tell_workers as tell_workers
+from .registry import Registry as Registry, why_queued as why_queued
+from .resuming import resume_run as resume_run
+from .schedules import Schedule as Schedule, read_schedules as read_schedules
+from .steering import (
+    Decision as Decision,
+    Result as Result,
+    cancel_run as cancel_run,
+    decide_run as decide_run,
+    export_run as export_run,
+    fork_run as fork_run,
+    imported as imported,
+)
+from .submission import KeptOptions as KeptOptions, postgres_of as postgres_of, submit as submit
+from .worker import Worker as Worker

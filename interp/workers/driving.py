@@ -23,6 +23,7 @@ from ..execution import Driver as RunDriver, LiveHandler
 from ..history.records import RecordedRun, position_text
 from ..history.stores import RunRow, RunStatus, RunStore, StoredRun
 from ..machine import CallModel, Usage, pending, start_again
+from ..running import budget_of
 from ..secrets import without_keys
 from ..tools import ToolLibrary
 from .database_errors import is_of_database
@@ -169,7 +170,8 @@ class Driver:
     ) -> None:
         live = LiveHandler.of(kept.state, self._library, match=self._match)
         handler = LimitedHandler(live, limits, row.facts.tenant)
-        await RunDriver(kept.state, handler, tools=live.tools, log=log).finish()
+        budget = budget_of(kept.state, {})
+        await RunDriver(kept.state, handler, tools=live.tools, log=log, budget=budget).finish()
 
     def _begun_anew(self, row: RunRow) -> tuple[StoredRun, RecordedRun]:
         """A run to go on with; a turn that has not begun gets the conversation so far."""
@@ -232,7 +234,7 @@ class Driver:
             if self._store.row(run).status not in _IS_FREE:
                 raise
             claim = self._store.take_over(run)  # it does not follow its conversation any more
-        self._store.let_go(claim, status, usage, reason)
+        claim.let_go(status, usage, reason)
 
     def _usage(self, run: str) -> Usage:
         """What a run has used, as far as that can be read."""

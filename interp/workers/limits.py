@@ -21,7 +21,7 @@ from gram import expect
 from lenses_ext import Model
 
 from ..errors import ConfigurationError, ModelError, said_by
-from ..execution import Handler, Report
+from ..execution import LiveHandler, Report, first_that_replies, may_be_passed
 from ..history.stores import RunStore
 from ..machine import CallModel, Effect, Event
 from ..models import awith_retries, sent_once
@@ -320,6 +320,13 @@ class SharedLimits:
             LOGGER.warning("could not tell the others to wait for %s: %s", name, said)
 
 
+def _may_be_passed(error: Exception) -> bool:
+    """Whether another model may be asked: the wait that a provider wants is too long, too."""
+    return may_be_passed(error) or (
+        isinstance(error, LaterError) and isinstance(error.__cause__, ModelError)
+    )
+
+
 @frozen
 class LimitedHandler:
     """A handler that asks before each request to a model whether it may be sent.
@@ -332,7 +339,7 @@ class LimitedHandler:
         tenant: for whom the run is, or None.
     """
 
-    handler: Handler
+    handler: LiveHandler
     limits: SharedLimits
     tenant: str | None
 
@@ -344,6 +351,9 @@ class LimitedHandler:
         """
         if not isinstance(effect, CallModel):
             return await self.handler.perform(effect, report)
+        models = self.handler.models_for(effect.request)
+        if len(models) > 1:
+            return await first_that_replies(self.perform, effect, report, models, _may_be_passed)
         return await awith_retries(lambda: self._asked(effect, report), _ATTEMPTS)
 
     async def _asked(self, effect: CallModel, report: Report | None) -> Event:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Unpack
+from typing import Any, TypeVar, Unpack, overload
 
 from gram import expect
 
@@ -12,16 +12,36 @@ from ..execution import RunLog
 from ..history.records import RunFile, read_run
 from ..history.stores import StoreLike, run_of
 from ..machine import AgentResponse, State, Status, response
-from ..running import Run, RunOptions, check_options
+from ..running import Run, RunOptions, check_options, declared_answer, with_value
 from ..tools import LibraryLike, library_of
 from .queue import tell_workers
 
+V = TypeVar("V")
 
+
+@overload
 def resume_run(
     state: State | str | os.PathLike[str],
     library: LibraryLike = None,
+    *,
+    answer_type: type[V],
     **options: Unpack[RunOptions],
-) -> AgentResponse:
+) -> AgentResponse[V]: ...
+@overload
+def resume_run(
+    state: State | str | os.PathLike[str],
+    library: LibraryLike = None,
+    *,
+    answer_type: Any = None,
+    **options: Unpack[RunOptions],
+) -> AgentResponse[Any]: ...
+def resume_run(
+    state: State | str | os.PathLike[str],
+    library: LibraryLike = None,
+    *,
+    answer_type: Any = None,
+    **options: Unpack[RunOptions],
+) -> AgentResponse[Any]:
     """Go on with a run that was kept, to the end.
 
     Args:
@@ -30,6 +50,7 @@ def resume_run(
             where it was, and nothing that is recorded is asked or run again.
         library: the implementations of the agent's tools, if it has some: a `ToolLibrary`, or a
             list of tools and functions.
+        answer_type: the Python type of the answer, as where the run began.
         **options: see `RunOptions`; what differs from the state changes it. ``record`` writes the
             whole of the run to a new file.
 
@@ -52,11 +73,12 @@ def resume_run(
             raise ConfigurationError("a run that is resumed from its file is recorded there")
         options["record"] = log
     if state.status is Status.DONE:
-        return response(state)
-    answer = Run(state, library, **options).finish()
+        answer = declared_answer(state.agent, answer_type, by="resume_run")
+        return with_value(response(state), answer)
+    ended = Run(state, library, answer_type=answer_type, **options).finish()
     if log is not None and store is not None:
         tell_workers(store, state.run_id)
-    return answer
+    return ended
 
 
 def _kept(run: str | os.PathLike[str], store: StoreLike | None) -> tuple[RunLog, State]:

@@ -1,8 +1,9 @@
 """An agent's and a tool's parts as lenses."""
 
-from .agent import AGENTS, agent_model, agent_tool_specs, create_agent_pattern
+from ..signatures import INPUT
+from .agent import AGENTS, agent_model, agent_models, agent_tool_specs, create_agent_pattern
 from .answer import answer_faults, answer_schema, answer_with_shared_shapes
-from .callable import INPUT, signature_with_shared_shapes, tool_spec_of, written_signature
+from .callable import signature_with_shared_shapes, tool_spec_of, written_signature
 from .model import Model
 from .parameters import parameter, parameter_names, tool_parameters
 from .settings import SETTINGS, setting_problems

@@ -6,13 +6,16 @@ and which model it runs on, its elements are its tools.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import NoneType
 from typing import Any
 
-from gram import Pattern, Presentation, expect, is_reference, present
+from pyrsistent import PVector
 
-from ..errors import PartError
+from gram import Pattern, expect, is_reference
+
+from ..errors import FocusError, PartError
 from ..labels import AGENT, ANSWER, TOOLS, is_answer, is_tool
 from ..optics import (
     TEXT,
@@ -26,7 +29,6 @@ from ..optics import (
     text,
     view,
 )
-from ..signatures import dumps_program
 from .answer import answer_schema
 from .callable import agent_type_signature
 from .model import Model
@@ -35,8 +37,15 @@ from .vocabulary import Vocabulary
 from .workflow import workflow_arrows
 
 
-def _decode_model(value: object) -> Model:
-    return Model.parse(text(value))
+def _decode_models(value: object) -> tuple[Model, ...]:
+    if not isinstance(value, list | tuple | PVector):
+        return (Model.parse(text(value)),)
+    models = tuple(Model.parse(text(each)) for each in value)
+    if len(models) < 2 or len({*models}) < len(models):
+        raise PartError(
+            "a list of models has two or more that differ; one model is a text, no list"
+        )
+    return models
 
 
 def _decode_settings(values: object) -> Settings:
@@ -53,6 +62,26 @@ def _encode_model(model: Model | str) -> str:
     if not isinstance(model, Model | str):
         raise PartError(f"expected Model or str, found {type(model).__name__}")
     return str(Model.parse(model) if isinstance(model, str) else model)
+
+
+def _encode_models(models: Model | str | Iterable[Model | str]) -> str | list[str]:
+    if isinstance(models, Model | str):
+        return _encode_model(models)
+    if not isinstance(models, Iterable):
+        raise PartError(f"expected models, found {type(models).__name__}")
+    written = [_encode_model(each) for each in models]
+    return written[0] if len(written) == 1 else [str(each) for each in _decode_models(written)]
+
+
+def _first_model(agent: Pattern) -> Model:
+    return view(agent_models, agent)[0]
+
+
+def _with_first_model(agent: Pattern, model: Model | str) -> Pattern:
+    first = Model.parse(_encode_model(model))
+    written = agent.value.properties.get("model")
+    others = () if isinstance(written, str | None) else view(agent_models, agent)[1:]
+    return put(agent_models, (first, *(each for each in others if each != first)), agent)
 
 
 _answers = elements_with("agent_answer", is_answer, f"a pattern labelled {ANSWER}")
@@ -79,7 +108,7 @@ def _is_tool_or_reference(element: Pattern) -> bool:
     return is_tool(element) or is_reference(element)
 
 
-_MODEL = Codec(_decode_model, _encode_model)
+_MODELS = Codec(_decode_models, _encode_models)
 _SETTINGS = Codec(_decode_settings, _encode_settings)
 _A_TOOL = f"a pattern labelled {' or '.join(sorted(TOOLS))}"
 _tools = elements_with("each_agent_tool", is_tool, _A_TOOL)
@@ -93,11 +122,22 @@ agent_description = AGENTS.optional(
 agent_instruction = AGENTS.required(
     "agent_instruction", "instruction", TEXT, "What an agent is told to do."
 )
-agent_model = AGENTS.required(
-    "agent_model",
+agent_models = AGENTS.required(
+    "agent_models",
     "model",
-    _MODEL,
-    'The model that an agent runs on: a `Model`, which may be put as a str, "provider/name".',
+    _MODELS,
+    "The models that an agent runs on, each a `Model` or put as a str: the first, then those that "
+    "are asked where it cannot be.",
+)
+agent_model = lens_of(
+    "agent_model",
+    _first_model,
+    _with_first_model,
+    "value.properties.model",
+    """The model that an agent runs on: a `Model`, which may be put as a str, "provider/name".
+
+    Of several it is the first. One that is put is left out among the others, so that put-put holds
+    where it is not one of them.""",
 )
 agent_settings = AGENTS.optional(
     "agent_settings",
@@ -143,6 +183,9 @@ def create_agent_pattern(
     model: Model | str,
     instruction: str,
     tool_specs: Iterable[Pattern] = (),
+    *,
+    answer: Pattern | None = None,
+    settings: Settings | Mapping[str, Any] | None = None,
 ) -> Pattern:
     """Make the pattern of an agent.
 
@@ -152,9 +195,11 @@ def create_agent_pattern(
         model: a `Model`, or its text ``provider/name``.
         instruction: what it is told to do.
         tool_specs: the specifications of its tools, or the bare names of tools defined elsewhere.
+        answer: the type of its answer, a pattern labelled ``Answer``; None for a text.
+        settings: settings of its model, such as ``{"temperature": 0.2}``.
 
     Raises:
-        FocusError: an argument is empty, or has no notation.
+        FocusError: an argument is empty, or has no notation, or two tools have the same name.
 
     >>> from gram import dumps
     >>> dumps(create_agent_pattern("a", None, "OpenAI/gpt-5.6-luna", "Be kind."))
@@ -165,21 +210,13 @@ def create_agent_pattern(
     expect(model, (Model, str), "model", by=by)
     expect(instruction, str, "instruction", by=by)
     expect(tool_specs, Iterable, "tool_specs", by=by)
-    properties = {"description": description, "instruction": instruction, "model": model}
+    expect(answer, (Pattern, NoneType), "answer", by=by)
+    expect(settings, (Mapping, NoneType), "settings", by=by)
+    parts = {"description": description, "instruction": instruction, "model": model}
+    properties = {**parts, "settings": settings}
     agent = AGENTS.make(by, name, AGENT, properties)
-    return put(agent_tool_specs, tuple(tool_specs), agent)
-
-
-def _diagram(agent: Pattern) -> str:
-    from .. import drawing_of, to_mermaid  # through the front: drawings know the whole language
-
-    return to_mermaid(drawing_of(agent))
-
-
-def _picture(agent: Pattern) -> str:
-    from .. import drawing_of, to_svg
-
-    return to_svg(drawing_of(agent), standalone=False)
-
-
-present(AGENT, Presentation(dumps_program, _diagram, _picture))
+    agent = put(agent_tool_specs, tuple(tool_specs), agent)
+    names = Counter(each.value.identity for each in view(agent_tool_specs, agent))
+    for name in (name for name, count in names.items() if count > 1):
+        raise FocusError(by, "elements", agent, f'two tools are named "{name}"')
+    return agent if answer is None else put(agent_answer, answer, agent)

@@ -18,18 +18,21 @@ from typing import Any
 
 import attrs
 
-from gram import Fault, Pattern, Subject, carry_origin, expect, fault, only_errors
+from gram import Diagnostic, Pattern, Subject, carry_origin, expect, only_errors
 
 from ..labels import ANSWER, TOOL
-from ..remembering import memo
 from ..signatures import (
+    NAMED,
+    PARAMETERS,
     SignatureError,
     TypeSignature,
     parse_type_signature,
     result_schema,
+    signature_elements,
     signature_faults,
     with_shared_shapes,
 )
+from ..weak_cache import memo
 
 _REFERENCE = Pattern(Subject("", {ANSWER}))
 
@@ -58,7 +61,52 @@ def answer_schema(answer: Pattern) -> dict[str, Any]:
     return copy.deepcopy(_schema(answer))
 
 
-def answer_faults(answer: Pattern) -> tuple[Fault, ...]:
+def json_schema_to_answer(schema: Mapping[str, Any], name: str = "result") -> Pattern:
+    """The answer that a JSON Schema says, without loss.
+
+    `answer_schema` gives the schema back, but for definitions that nothing refers to, and a default
+    of the whole, which is none of an answer.
+
+    Args:
+        schema: the schema; it is not changed.
+        name: a name for the type, for where it needs one beside other types.
+
+    Raises:
+        SignatureError: it is not a schema, or refers to something outside itself.
+
+    >>> from gram import dumps
+    >>> dumps(json_schema_to_answer({"type": "string", "enum": ["long", "short"]}))
+    '(:Answer:String {enum: ["long", "short"]})'
+    """
+    expect(schema, Mapping, "schema", by="json_schema_to_answer")
+    expect(name, str, "name", by="json_schema_to_answer")
+    own = {key: value for key, value in schema.items() if key != "default"}
+    path, *shapes = _as_parameter(name, own, schema.get("$defs"))
+    if any(PARAMETERS in each.value.labels for each in shapes):  # it has odd definitions
+        path, *shapes = _as_parameter(name, own, None)
+    node = path.elements[0]
+    first = shapes[0].value if shapes else node.value
+    labels, properties = node.value.labels, node.value.properties.discard("paramName")
+    if not shapes:
+        return Pattern(Subject("", labels | {ANSWER}, properties))
+    if len(shapes) == 1 and labels == {first.identity} and NAMED not in first.labels:
+        subject = Subject("", first.labels | {ANSWER}, first.properties.update(properties))
+        return Pattern(subject, shapes[0].elements)
+    return Pattern(Subject("", {ANSWER}), (Pattern(Subject("", labels, properties)), *shapes))
+
+
+def _as_parameter(name: str, schema: dict[str, Any], definitions: Any) -> tuple[Pattern, ...]:
+    """The elements of a tool with one parameter of a type; definitions are types beside it."""
+    from .. import json_schema_to_type_signature  # only needed where programs are made
+
+    whole: dict[str, Any] = {"type": "object", "properties": {name: schema}, "required": [name]}
+    if definitions is not None:
+        schema = {key: value for key, value in schema.items() if key != "$defs"}
+        whole = {**whole, "properties": {name: schema}, "$defs": definitions}
+    return signature_elements(json_schema_to_type_signature(whole))
+
+
+def answer_faults(answer: Pattern) -> tuple[Diagnostic, ...]:
     """All the faults of an answer and likely slips in it, in the order of the text."""
     faults = signature_faults(_as_tool(answer))
     if not only_errors(faults):
@@ -100,7 +148,7 @@ def _read(answer: Pattern) -> TypeSignature:
     signature = parse_type_signature(_as_tool(answer))
     if signature.parameters:
         message = "an answer has no parameters: write the type alone, [:Answer | (::Person), …]"
-        raise SignatureError([fault("answer-parameters", message, answer)])
+        raise SignatureError([Diagnostic.of("answer-parameters", message, answer)])
     return signature
 
 

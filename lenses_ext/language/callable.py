@@ -17,8 +17,8 @@ from gram import Pattern, Subject, carry_origin, expect
 from ..errors import FocusError, PartError
 from ..labels import TOOL, is_agent, is_answer, is_runnable, is_tool
 from ..optics import expect_definition, lens_of, text
-from ..remembering import memo
 from ..signatures import (
+    INPUT,
     PARAMETERS,
     RESERVED,
     is_typed_path,
@@ -29,11 +29,9 @@ from ..signatures import (
     signature_text,
     used_shapes,
 )
+from ..weak_cache import memo
 from .answer import answer_elements
 from .parameters import with_signature
-
-INPUT = "input"
-"""The parameter of an agent or workflow without a signature."""
 
 _TEXT = Pattern(Subject("", {"String"}))
 _ANY = Pattern(Subject("", {"Any"}))

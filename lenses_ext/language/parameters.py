@@ -11,7 +11,7 @@ from gram import WALK, Pattern, is_edge
 
 from ..errors import MissingPartError, PartError
 from ..optics import Getter, Lens, computed, lens_of
-from ..signatures import signature_of
+from ..signatures import names_of, signature_of
 
 
 def _get_nodes(tool: Pattern) -> tuple[Pattern, ...]:
@@ -25,7 +25,7 @@ tool_parameters: Getter[Pattern, tuple[Pattern, ...]] = computed("tool_parameter
 
 def parameter_names(tool: Pattern) -> tuple[str, ...]:
     """The names of a tool's parameters that are nodes of its signature, in order."""
-    return tuple(dict.fromkeys(name for node in _get_nodes(tool) if (name := _name(node))))
+    return tuple(dict.fromkeys(name for name in names_of(_get_nodes(tool)) if name))
 
 
 def parameter(name: str) -> Lens[Pattern, Pattern]:
@@ -36,9 +36,9 @@ def parameter(name: str) -> Lens[Pattern, Pattern]:
     """
 
     def index_in(tool: Pattern) -> int:
-        for index, node in enumerate(_get_nodes(tool)):
-            if _name(node) == name:
-                return index
+        names = names_of(_get_nodes(tool))
+        if name in names:
+            return names.index(name)
         known = ", ".join(parameter_names(tool)) or "none"
         raise MissingPartError(f'no parameter "{name}" (there are: {known})')
 
@@ -49,9 +49,10 @@ def parameter(name: str) -> Lens[Pattern, Pattern]:
         index = index_in(tool)
         if not isinstance(new, Pattern) or new.elements:
             raise PartError("a parameter is an atom")
-        if _name(new) != name:
-            found = f'"{_name(new)}"' if _name(new) else "no name"
-            raise PartError(f'expected a node named "{name}", found {found}')
+        nodes = _get_nodes(tool)
+        found = names_of((*nodes[:index], new, *nodes[index + 1 :]))[index]
+        if found != name:
+            raise PartError(f'expected a node named "{name}", found "{found}"')
         chain = signature_of(tool.elements)
         assert chain is not None, "the parameter is a node of it"
         changed = _with_node(chain, index, new)
@@ -68,12 +69,6 @@ def with_signature(old: Sequence[Pattern], new: Sequence[Pattern]) -> tuple[Patt
         return tuple(new)
     changed = attrs.evolve(after, came_from=before.came_from)
     return tuple(changed if each is after else each for each in new)
-
-
-def _name(node: Pattern) -> str:
-    """What a parameter is called, ``""`` when it has no name: ``paramName`` or its identity."""
-    written = node.value.properties.get("paramName")
-    return written if isinstance(written, str) else node.value.identity
 
 
 def _hops(chain: Pattern | None) -> tuple[Pattern, ...]:

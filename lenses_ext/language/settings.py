@@ -78,12 +78,17 @@ def _is_integer(value: Value) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _is_count(value: Value) -> bool:
+    return _is_integer(value) and value >= 1
+
+
 def _is_text(value: Value) -> bool:
     return isinstance(value, str) and value != ""
 
 
 _OURS: Final = frozenset({
     "model", "messages", "tools", "functions", "stream", "stream_options", "response_format",
+    "input", "instructions", "text", "store", "include", "previous_response_id", "conversation",
 })  # fmt: skip
 """Fields of a request that the interpreter writes and depends on."""
 
@@ -93,12 +98,19 @@ def _are_extra_fields(value: Value) -> bool:
 
 
 SETTINGS: Final[Mapping[str, Setting]] = {
+    "compactAt": Setting(
+        "a share of the context window, above 0 and below 1",
+        lambda value: _is_number(value) and 0 < value < 1,
+    ),
+    "compactBy": Setting("the name of an agent", _is_text),
+    "contextWindow": Setting("a whole number of tokens from 1", _is_count),
     "extraBody": Setting("a map of fields of the request's JSON", _are_extra_fields),
     "frequencyPenalty": _number(-2, 2),
-    "maxTokens": Setting("a whole number from 1", lambda value: _is_integer(value) and value >= 1),
+    "maxTokens": Setting("a whole number from 1", _is_count),
     "parallelToolCalls": Setting("true or false", lambda value: isinstance(value, bool)),
     "presencePenalty": _number(-2, 2),
-    "reasoningEffort": _one_of("none", "minimal", "low", "medium", "high", "xhigh"),
+    "reasoningEffort": _one_of("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+    "reasoningSummary": _one_of("auto", "concise", "detailed"),
     "seed": Setting("a whole number", _is_integer),
     "stop": Setting(
         "a string, or an array of strings",
@@ -113,7 +125,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
 }  # fmt: skip
 """Every setting and what it may be. A new one is a row here, and its name in `interp.models`.
 
-The ranges and words are those of OpenAI's API reference for Chat Completions.
+The ranges and words are those of OpenAI's API reference.
 """
 
 

@@ -20,7 +20,6 @@ from gram import Pattern, expect
 from ..errors import PartError
 from ..labels import TOOL, TOOLS, is_tool
 from ..optics import TEXT, computed, expect_definition, identity, lens_of, text
-from ..remembering import memo
 from ..signatures import (
     TypeSignature,
     parse_type_signature,
@@ -28,6 +27,7 @@ from ..signatures import (
     signature_text,
     type_signature_to_json_schema,
 )
+from ..weak_cache import memo
 from .parameters import with_signature
 from .vocabulary import Vocabulary
 

@@ -129,6 +129,11 @@ class Getter(_Optic, Generic[S_contra, A_co]):
 
     __slots__ = ()
 
+    if TYPE_CHECKING:  # what `lenses` does for every attribute and item
+
+        def __getattr__(self, name: str) -> Getter[S_contra, Any]: ...
+        def __getitem__(self, key: Any) -> Getter[S_contra, Any]: ...
+
     def get(self) -> Change[S_contra, A_co]:
         """A function from the whole to the part."""
         return Change(lambda whole: self._optic.to_list_of(whole)[0])
@@ -164,10 +169,20 @@ class Settable(_Optic, Generic[S, A_co, New]):
 class Lens(Getter[S, A_co], Settable[S, A_co, New]):
     """Looks at exactly one part, which can be set.
 
-    ``Lens[S, A, B]`` looks from an S at an A, and takes a B to be put; B is A when left out.
+    ``Lens[S, A, B]`` looks from an S at an A, and takes a B to be put; B is A when left out. Its
+    attributes and items are lenses onto those of the part.
     """
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Lens[S, Any, Any]: ...
+        @overload
+        def __getitem__(self: Lens[B, tuple[C, ...], Any], key: int) -> Lens[B, C, C]: ...
+        @overload
+        def __getitem__(self, key: Any) -> Lens[S, Any, Any]: ...
+        def __getitem__(self, key: Any) -> Any: ...
 
     @overload  # type: ignore[override]  # a lens composed with a lens is more than a getter
     def __and__(self, other: Lens[A_co, C, D]) -> Lens[S, C, D]: ...
@@ -185,6 +200,15 @@ class Traversal(Settable[S, A_co, New]):
     """Looks at any number of parts, which can be set."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Traversal[S, Any, Any]: ...
+        @overload
+        def __getitem__(self: Traversal[B, tuple[C, ...], Any], key: int) -> Traversal[B, C, C]: ...
+        @overload
+        def __getitem__(self, key: Any) -> Traversal[S, Any, Any]: ...
+        def __getitem__(self, key: Any) -> Any: ...
 
     @overload
     def __and__(self, other: Settable[A_co, C, D]) -> Traversal[S, C, D]: ...

@@ -1,3 +1,3 @@
-"""Paths to the parts of a program, and edits of documents through lenses."""
+"""Paths to the parts of a program; many places changed in one pass."""
 
 from .finding import find_places

@@ -38,8 +38,8 @@ from ..language import (
     tool_spec_of,
     tool_spec_schema,
 )
+from ..names import Program, tool_with_types
 from ..optics import Getter, any_property, computed, optic_name, view
-from ..programs import Program, tool_with_types
 from .paths import ANY, PathError, read_path, write_path
 from .place import Kind, Place
 

@@ -181,10 +181,15 @@ def _apply(place: Place, function: Callable[[Any], Any], pattern: Pattern) -> tu
 
 def _remove(place: Place, pattern: Pattern) -> tuple[Pattern, ...]:
     try:
-        return _apply(place, lambda _: None, pattern)
+        return _apply(place, _without, pattern)
     except FocusError as error:
         reason = f"{place.words[-1]} has to be there"
         raise FocusError(error.optic, error.path, error.pattern, reason) from None
+
+
+def _without(value: Any) -> Any:
+    """What is there when a part was removed: of a list, which may be empty, no items."""
+    return () if isinstance(value, tuple) else None
 
 
 def _changed(patterns: Sequence[Pattern], changes: _Changes) -> tuple[Pattern, ...]:

@@ -1,11 +1,8 @@
-"""JSON Schemas on their own: values, parts and validity.
-
-The comparison of two (`comparison`) is reached through the front of the package: most programs
-need none.
-"""
+"""JSON Schemas on their own: values, parts, validity and the comparison of two."""
 
 from .canonical_form import canonical
 from .checks import accepts_value, breaches, default_misfits, is_of, is_regular_expression
+from .comparison import Difference, differences
 from .composing import (
     ANYTHING,
     any_of,

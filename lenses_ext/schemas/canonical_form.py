@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 from .json_values import check_json, dump_json, whole_numbers
 from .keywords import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TEXTS
 from .schema_parts import resolve_ref
-from .values_of import bare
+from .simplification import simplified
+from .values_of import with_referred
 
 Match: TypeAlias = Literal["full", "types", "name"]
 """How much a tool must have in common with its specification: everything, everything but texts for
@@ -20,11 +21,16 @@ _SAYS_NOTHING: dict[str, tuple[object, ...]] = {
     "properties": ({},),
     "items": ({}, True),
     "additionalProperties": ({}, True),
-    "$defs": ({},),
-    "definitions": ({},),
+    **dict.fromkeys(("$defs", "definitions", "dependentRequired", "dependentSchemas"), ({},)),
+    **dict.fromkeys(("patternProperties", "propertyNames"), ({},)),
+    **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), ({},)),
+    **dict.fromkeys(("minLength", "minItems", "minProperties"), (0,)),
+    **dict.fromkeys(("uniqueItems", "not"), (False,)),
+    "pattern": ("",),
 }
 _UNORDERED = frozenset({"anyOf", "oneOf", "allOf", "enum", "required", "type"})
-_UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+_UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
+_IDLE: tuple[object, ...] = (None, True, {})
 _MAX_INLINED = 20_000  # values
 _MAX_LEVELS = 100  # of schemas, once references are replaced
 
@@ -33,9 +39,10 @@ def canonical(schema: object, *, match: Match = "full") -> Any:
     """The form in which schemas that ask for the same are equal.
 
     The order of keys, of ``required``, ``enum``, ``type`` and of alternatives does not matter,
-    nor do keywords without effect (``required: []``). References inside the schema are replaced by
-    what they refer to unless that refers to itself; alternatives of bare types become a ``type``
-    list, and those that refuse nothing are left out. A whole decimal becomes an integer.
+    nor do keywords without effect (``required: []``, ``minimum`` beside ``type: string``).
+    References inside the schema are replaced by what they refer to unless that refers to itself;
+    alternatives of bare types become a ``type`` list, and those that refuse nothing are left out.
+    A whole decimal becomes an integer.
 
     Args:
         schema: a JSON Schema; it is not changed.
@@ -72,7 +79,7 @@ class _Canonical:
         self.inline = inline
         self.recursive = _recursive_references(root) if inline else set()
         self.evaluates = any(  # then an alternative counts that refuses nothing
-            isinstance(node, dict) and not node.keys().isdisjoint(_UNEVALUATED)
+            isinstance(node, dict) and any(node.get(key) not in _IDLE for key in _UNEVALUATED)
             for node in _nodes(root)
         )
         self.used: set[str] = set()
@@ -103,10 +110,11 @@ class _Canonical:
             if self.match == "types" and _is_for_readers(key, value):
                 continue
             new = self._value(key, value)
-            if new not in _SAYS_NOTHING.get(key, ()):
+            if self.evaluates or new not in _SAYS_NOTHING.get(key, ()):
                 form[key] = new
         self.level -= 1
-        return _sorted(_union_of_bare_types(form if self.evaluates else _without_idle(form)))
+        plain = form if self.evaluates else simplified(form)
+        return _sorted(plain) if isinstance(plain, dict) else plain
 
     def _value(self, key: str, value: object) -> Any:
         if isinstance(value, dict) and key in MAP_OF_SCHEMAS:
@@ -123,8 +131,9 @@ class _Canonical:
                 key != "oneOf"
             ):  # a value that fits an alternative given twice fits two, so it is refused
                 value = [next(items) for _, items in groupby(value, _text)]
-            if key == "type" and len(value) == 1:
-                return value[0]
+            if key == "type":
+                value = [kind for kind in value if kind != "integer" or "number" not in value]
+                return value[0] if len(value) == 1 else value
         return value
 
     def _without_reference(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -134,47 +143,19 @@ class _Canonical:
                 self.used.add(reference)
                 break
             target = resolve_ref(reference, self.root)
+            if isinstance(target, bool):
+                target = {} if target else {"not": {}}
             if not isinstance(target, dict):
                 break
             self.inlined += sum(1 for _ in _nodes(target))
             if self.inlined > _MAX_INLINED:
                 raise _TooMuchError
-            schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+            schema = with_referred(schema, target)
         return schema
 
 
 def _is_for_readers(key: str, value: object) -> bool:
     return key in TEXTS or (key == "format" and value == "float")
-
-
-def _without_idle(form: dict[str, Any]) -> dict[str, Any]:
-    """A schema without the alternatives that accept everything, where these refuse nothing."""
-    new = dict(form)
-    if "allOf" in form:
-        new["allOf"] = [each for each in form["allOf"] if not _accepts_all(each)]
-    if any(map(_accepts_all, form.get("anyOf", ()))):
-        del new["anyOf"]
-    if len(form.get("oneOf", ())) == 1 and _accepts_all(form["oneOf"][0]):
-        del new["oneOf"]
-    return {key: value for key, value in new.items() if key != "allOf" or value}
-
-
-def _accepts_all(schema: object) -> bool:
-    return isinstance(schema, dict) and bare(schema) == {}
-
-
-def _union_of_bare_types(form: dict[str, Any]) -> dict[str, Any]:
-    """Alternatives that are nothing but types, as a list of types."""
-    alternatives = form.get("anyOf")
-    if "type" in form or not isinstance(alternatives, list):
-        return form
-    types: set[str] = set()
-    for each in alternatives:
-        if not isinstance(each, dict) or each.keys() != {"type"}:
-            return form
-        types.update([each["type"]] if isinstance(each["type"], str) else each["type"])
-    rest = {key: value for key, value in form.items() if key != "anyOf"}
-    return {**rest, "type": sorted(types) if len(types) > 1 else types.pop()}
 
 
 def _data(value: object) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from attrs import field, frozen
 
@@ -15,7 +15,6 @@ from gram import GramError, expect
 
 from .json_values import dump_json, same_json
 from .keywords import ANNOTATIONS
-from .plain_validity import OF_TYPE
 from .schema_parts import Schema, SchemaPath
 from .visits import validation_visits
 
@@ -87,20 +86,30 @@ def _is_plain(schema: object) -> bool:
     return True
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_boolean(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
+def _is_integer(value: object) -> bool:
+    if isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
+
+
+_OF_TYPE: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list | tuple),
+    "null": lambda value: value is None,
+    "integer": _is_integer,
+    "number": _is_number,
+}
+"""Which values are of a type, by its name in JSON Schema."""
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
 
 
 def _is_count(value: object) -> bool:
@@ -128,7 +137,7 @@ def _are_distinct_texts(values: object) -> bool:
     return len(set(texts)) == len(values)
 
 
-_TYPES = frozenset(OF_TYPE)
+_TYPES = frozenset(_OF_TYPE)
 _PLAIN: Mapping[str, Callable[[Any], bool]] = {
     "type": _is_type,
     "required": _are_distinct_texts,
@@ -137,8 +146,8 @@ _PLAIN: Mapping[str, Callable[[Any], bool]] = {
     "additionalProperties": _is_plain,
     "items": _is_plain,
     **dict.fromkeys(("default", "const"), lambda value: True),
-    **dict.fromkeys(("title", "description", "format", "$comment", "$schema"), _is_text),
-    **dict.fromkeys(("deprecated", "readOnly", "writeOnly", "uniqueItems"), _is_boolean),
+    **dict.fromkeys(("title", "description", "format", "$comment", "$schema"), _OF_TYPE["string"]),
+    **dict.fromkeys(("deprecated", "readOnly", "writeOnly", "uniqueItems"), _OF_TYPE["boolean"]),
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
     **dict.fromkeys(
         ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
@@ -197,7 +206,7 @@ def _plain_misfit(schema: dict[str, Any]) -> str | None:
 
 def is_of(value: object, types: Iterable[object]) -> bool:
     """Whether a JSON value is of one of some JSON types; of an unknown type every value is."""
-    return any(OF_TYPE.get(str(each), _is_anything)(value) for each in types)
+    return any(_OF_TYPE.get(str(each), _is_anything)(value) for each in types)
 
 
 def _is_anything(_: object) -> bool:
@@ -261,13 +270,24 @@ def schema_validator(schema: Schema) -> Draft202012Validator:
 
 def accepts_value(schema: Schema, value: object) -> bool:
     """Whether a schema accepts a value, formats checked; False where it is not valid itself."""
+    accepts = value_judge(schema, formats=True)
+    return accepts is not None and accepts(value)
+
+
+def value_judge(schema: Schema, *, formats: bool) -> Callable[[object], bool] | None:
+    """Whether values are valid by a schema; None where the schema is not valid itself.
+
+    Args:
+        schema: a JSON Schema.
+        formats: whether a ``format`` refuses what is not of it.
+    """
     from jsonschema_rs import Draft202012Validator, ReferencingError
 
     try:
-        validator = Draft202012Validator(schema, retriever=_refuse, validate_formats=True)
+        validator = Draft202012Validator(schema, retriever=_refuse, validate_formats=formats)
     except (ValueError, ReferencingError):
-        return False
-    return validator.is_valid(value)
+        return None
+    return validator.is_valid
 
 
 @cache

@@ -16,7 +16,7 @@ from attrs import frozen
 from gram import exact, expect
 
 from .canonical_form import Match, canonical
-from .checks import accepts_value
+from .checks import value_judge
 from .json_values import dump_json
 from .keywords import TEXTS
 from .schema_parts import SchemaPath, resolve_ref
@@ -35,8 +35,10 @@ from .values_of import (
     is_within,
     kind_of,
     kinds_of,
+    listed,
     may_be,
     refers,
+    with_referred,
 )
 
 _MOST_PAIRS = 20_000
@@ -211,6 +213,9 @@ class _Comparison:
             else:
                 yield from self._compare(one, other, path, assumed)
             return
+        values = _valid_values(sub)
+        if values is not None and _accepts_each(sup, values):
+            return
         for key in ("allOf", *UNIONS):
             if key in sub:
                 rest = {name: value for name, value in sub.items() if name != key}
@@ -224,9 +229,13 @@ class _Comparison:
                         continue
                     yield from self._compare(one, sup, path, assumed)
                 return
-        if "enum" in sub or "const" in sub:
-            yield from self._listed(sub, sup, path, assumed)
-            return
+        if values is not None and ("enum" in sub or "const" in sub):
+            if "enum" in sup or "const" in sup:
+                hint = "let the implementation take all of these values"
+                yield self._of_key("enum" if "enum" in sub else "const", sub, sup, path, hint)
+                return
+            kinds = {"type": sorted({kind_of(value) for value in values})}
+            sub = {key: value for key, value in sub.items() if key not in ("enum", "const")} | kinds
         yield from self._alternatives(sub, sup, path, assumed)
         yield from self._constraints(sub, sup, path, assumed)
 
@@ -237,24 +246,7 @@ class _Comparison:
         found = root if reference == "#" else _definitions(root).get(reference)
         if found is None:
             found = resolve_ref(reference, root)
-        rest = {key: value for key, value in schema.items() if key != "$ref"}
-        return both(rest, found) if isinstance(found, dict) else None
-
-    def _listed(
-        self, sub: dict[str, Any], sup: dict[str, Any], path: SchemaPath, assumed: _Assumed
-    ) -> Iterator[Difference]:
-        """Of a schema that lists its values, each of these."""
-        key = "enum" if "enum" in sub else "const"
-        values = sub["enum"] if key == "enum" else [sub["const"]]
-        if all(accepts_value(sup, value) for value in values):
-            return
-        if "enum" in sup or "const" in sup:
-            hint = "let the implementation take all of these values"
-            yield self._of_key(key, sub, sup, path, hint)
-            return
-        rest = {name: value for name, value in sub.items() if name not in ("enum", "const")}
-        rest.setdefault("type", sorted({kind_of(value) for value in values}))
-        yield from self._values(rest, sup, path, assumed)
+        return with_referred(schema, found) if isinstance(found, dict) else None
 
     def _alternatives(
         self, sub: dict[str, Any], sup: dict[str, Any], path: SchemaPath, assumed: _Assumed
@@ -265,6 +257,8 @@ class _Comparison:
             branches = sup.get(key)
             if branches is None or self._are_equal(sub.get(key), branches):
                 continue
+            if key == "oneOf":
+                branches = [each for each in branches if not are_disjoint(sub, each)]
             if key == "oneOf" and not all(are_disjoint(*two) for two in combinations(branches, 2)):
                 yield self._of_key(key, sub, sup, path, "write the same alternatives in both")
                 continue
@@ -328,7 +322,8 @@ class _Comparison:
         for key in sorted(set(sup.get("required", ())) - set(sub.get("required", ()))):
             yield self._requirement(path, key, key in promised)
         others_taken = sup.get("additionalProperties", {})
-        if "patternProperties" in sup or ("patternProperties" in sub and (taken or others_taken)):
+        takes_any = not taken and others_taken == {}
+        if "patternProperties" in sup or ("patternProperties" in sub and not takes_any):
             keys = ("properties", "patternProperties", "additionalProperties")
             if not all(self._are_equal(sub.get(key), sup.get(key)) for key in keys):
                 yield self._of_key("patternProperties", sub, sup, path)
@@ -389,6 +384,20 @@ class _Comparison:
     ) -> Difference:
         spec, implementation = (sup, sub) if self._result else (sub, sup)
         return Difference(path, _shown(spec), _shown(implementation), hint)
+
+
+def _valid_values(schema: dict[str, Any]) -> list[Any] | None:
+    """The values of a schema that lists them, without those that it refuses itself."""
+    values = listed(schema)
+    if values is None:
+        return None
+    accepts = value_judge(schema, formats=True)
+    return values if accepts is None else list(filter(accepts, values))
+
+
+def _accepts_each(schema: dict[str, Any], values: list[Any]) -> bool:
+    accepts = value_judge(schema, formats=True)
+    return accepts is not None and all(map(accepts, values))
 
 
 def _definitions(schema: _Schema) -> dict[str, Any]:

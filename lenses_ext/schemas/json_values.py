@@ -36,7 +36,7 @@ _ALWAYS_JSON = frozenset({int, bool, type(None)})
 _MAX_NUMBER = 24  # characters: longer numbers are beyond what other gram parsers hold
 
 
-class NotJson(GramError, ValueError):  # noqa: N818  # it is caught here and reported as a Fault
+class NotJson(GramError, ValueError):  # noqa: N818  # it is caught here and reported as a Diagnostic
     """A value that JSON does not have; its text says which."""
 
 
@@ -137,7 +137,17 @@ def same_json(one: object, other: object) -> bool:
     >>> same_json([1], [1.0]), same_json(1, True)
     (True, False)
     """
-    return exact(whole_numbers(one)) == exact(whole_numbers(other))
+    match one, other:
+        case (bool(), _) | (_, bool()):
+            return one is other
+        case int() | float(), int() | float():
+            return one == other
+        case list() | tuple(), list() | tuple():
+            return len(one) == len(other) and all(map(same_json, one, other))
+        case Mapping(), Mapping():
+            return one.keys() == other.keys() and all(same_json(one[k], other[k]) for k in one)
+        case _:
+            return type(one) is type(other) and one == other
 
 
 def whole_numbers(value: object) -> Any:

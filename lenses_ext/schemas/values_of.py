@@ -6,6 +6,8 @@ Where a schema says too much to be followed, the answer errs on the side of more
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import reduce
+from math import ceil, floor
 from typing import Any
 
 from gram import exact
@@ -39,6 +41,9 @@ _COMPARED = frozenset(
 GROUPS = (("if", "then", "else"), ("contains", "minContains", "maxContains"))
 """Keywords that mean something only together."""
 
+_THE_REST = (("prefixItems", "items"), ("patternProperties", "additionalProperties"))
+"""Keywords of which the second is about what the first leaves."""
+
 _Schema = Any  # a dict or a bool
 
 
@@ -65,6 +70,21 @@ def refers(value: object) -> bool:
     return isinstance(value, list) and any(map(refers, value))
 
 
+def with_referred(schema: dict[str, Any], target: dict[str, Any]) -> dict[str, Any]:
+    """A schema with what its ``$ref`` refers to in place of that; its own texts are kept.
+
+    >>> with_referred({"$ref": "#/$defs/A", "title": "t"}, {"type": "string", "title": "A"})
+    {'type': 'string', 'title': 't'}
+    >>> with_referred({"$ref": "#/$defs/A", "minimum": 1}, {"minimum": 0})
+    {'minimum': 1, 'allOf': [{'minimum': 0}]}
+    """
+    own = {key: value for key, value in schema.items() if key != "$ref"}
+    if bare(own) == {} or bare(target) == {}:
+        return {**target, **own}
+    texts = {key: value for key, value in target.items() if is_annotation(key)}
+    return {**texts, **own, "allOf": [*own.get("allOf", ()), bare(target)]}
+
+
 def both(one: dict[str, Any], other: _Schema) -> _Schema:
     """A schema that accepts at least what two schemas accept together.
 
@@ -73,9 +93,9 @@ def both(one: dict[str, Any], other: _Schema) -> _Schema:
     other = bare(other)
     if not isinstance(other, dict):
         return other
-    for group in GROUPS:
-        if any(key in one for key in group):
-            other = {key: value for key, value in other.items() if key not in group}
+    taken: list[tuple[str, ...]] = [group for group in GROUPS if any(key in one for key in group)]
+    taken += [group for group in _THE_REST if group[0] in one and group[0] in other]
+    other = {key: value for key, value in other.items() if not any(key in each for each in taken)}
     merged = {**other, **one}
     for key in ("properties", "required"):
         if key in one and key in other:
@@ -84,6 +104,8 @@ def both(one: dict[str, Any], other: _Schema) -> _Schema:
                 if key == "properties"
                 else sorted({*one[key], *other[key]})
             )
+    if "enum" in one and "enum" in other:
+        merged["enum"] = _in_both(one["enum"], other["enum"])
     if "type" in one and "type" in other:
         ours, theirs = kinds_of(one), kinds_of(other)
         kinds = {kind for kind in ours if is_covered({kind}, theirs)}
@@ -154,18 +176,26 @@ def is_within(sub: dict[str, Any], key: str, wanted: float) -> bool:
     if key in ("minLength", "minItems", "minProperties") and wanted == 0:
         return True
     sign = 1 if key in _LOWER else -1
-    bounds = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
-    exclusive = bounds.get(key)
-    if exclusive is not None and exclusive in sub and sign * (sub[exclusive] - wanted) >= 0:
-        return True
-    inclusive = {other: own for own, other in bounds.items()}.get(key)
-    if inclusive is not None and inclusive in sub and sign * (sub[inclusive] - wanted) > 0:
-        return True
-    return key in sub and sign * (sub[key] - wanted) >= 0
+    inclusive, exclusive = ("minimum", "exclusiveMinimum")
+    if sign == -1:
+        inclusive, exclusive = ("maximum", "exclusiveMaximum")
+    if key not in (inclusive, exclusive):
+        return key in sub and sign * (sub[key] - wanted) >= 0
+    bounds = [
+        (sign * sub[each], each == exclusive) for each in (inclusive, exclusive) if each in sub
+    ]
+    if kinds_of(sub) == {"integer"}:
+        bounds = [(floor(at) + 1 if beyond else ceil(at), False) for at, beyond in bounds]
+    return any(
+        at > sign * wanted or (at == sign * wanted and (beyond or key == inclusive))
+        for at, beyond in bounds
+    )
 
 
 def are_disjoint(one: _Schema, other: _Schema) -> bool:
     """Whether no value is accepted by both: by their kinds, or by a field that tells them apart."""
+    if _list_no_same(one, other):
+        return True
     ours, theirs = kinds_of(one), kinds_of(other)
     if not any(is_covered({kind}, theirs) for kind in ours) and not any(
         is_covered({kind}, ours) for kind in theirs
@@ -174,16 +204,32 @@ def are_disjoint(one: _Schema, other: _Schema) -> bool:
     if ours != theirs or ours != {"object"}:
         return False
     for key in set(one.get("required", ())) & set(other.get("required", ())):
-        marks = [each.get("properties", {}).get(key) for each in (one, other)]
-        values = [_listed_values(mark) for mark in marks]
-        if all(values) and not values[0] & values[1]:
+        if _list_no_same(*(each.get("properties", {}).get(key, True) for each in (one, other))):
             return True
     return False
 
 
-def _listed_values(schema: _Schema) -> set[object]:
+def _list_no_same(one: _Schema, other: _Schema) -> bool:
+    values, others = listed(one), listed(other)
+    return values is not None and others is not None and not _in_both(values, others)
+
+
+def listed(schema: _Schema) -> list[Any] | None:
+    """The values among which those of a schema are; None where it does not list them.
+
+    >>> listed({"type": ["boolean", "null"]}), listed({"enum": [1, "a"]}), listed({"minimum": 1})
+    ([False, True, None], [1, 'a'], None)
+    """
     if not isinstance(schema, dict):
-        return set()
-    return {
-        exact(value) for value in schema.get("enum", [schema.get("const")]) if value is not None
-    }
+        return None if schema else []
+    lists = [*([schema["enum"]] if "enum" in schema else ())]
+    lists += [[schema["const"]]] if "const" in schema else []
+    if not lists and kinds_of(schema) <= {"boolean", "null"}:
+        kinds = kinds_of(schema)
+        lists = [[*([False, True] if "boolean" in kinds else ()), *([None] * ("null" in kinds))]]
+    return reduce(_in_both, lists) if lists else None
+
+
+def _in_both(values: list[Any], others: list[Any]) -> list[Any]:
+    known = {exact(each) for each in others}
+    return [each for each in values if exact(each) in known]

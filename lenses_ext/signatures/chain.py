@@ -2,10 +2,48 @@
 
 from __future__ import annotations
 
-from gram import WALK
+from collections.abc import Iterable
+from itertools import count
+
+from gram import WALK, Pattern
 
 from .faults import Faults
 from .parts import Element, Parts
+from .vocabulary import RESERVED
+
+INPUT = "input"
+"""What the only parameter is called that has no name of its own."""
+
+
+def names_of(parameters: Iterable[Pattern]) -> tuple[str, ...]:
+    """The names under which models see parameters, those of a path's nodes but the last.
+
+    The only parameter is called ``input`` when it is written without a name; of several, one
+    without a name is called ``arg1``, ``arg2``, … by its place.
+
+    >>> from gram import loads
+    >>> names_of(loads("(::Text)")), names_of(loads("(::Text) (age::Int) (::Text)"))
+    (('input',), ('arg1', 'age', 'arg3'))
+    """
+    written = [_written_name(each) for each in parameters]
+    if written == [None]:
+        return (INPUT,)
+    names: list[str] = []
+    for place, name in enumerate(written, 1):
+        if name is None:
+            free = (f"arg{number}" for number in count(place))
+            name = next(each for each in free if each not in written and each not in names)
+        names.append(name)
+    return tuple(names)
+
+
+def _written_name(parameter: Pattern) -> str | None:
+    subject = parameter.value
+    written = subject.properties.get("paramName")
+    if isinstance(written, str):
+        return written
+    is_type = subject.identity in RESERVED and not subject.labels  # in the place of the name
+    return None if is_type else subject.identity or None
 
 
 def nodes_of(parts: Parts, faults: Faults) -> list[Element] | None:

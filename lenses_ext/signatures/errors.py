@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gram import Fault, GramError, PartPath
+from gram import Diagnostic, GramError, PartPath
 
 
 class SignatureError(GramError, ValueError):
@@ -17,7 +17,7 @@ class SignatureError(GramError, ValueError):
         path: the path of the first fault: element indices, then the name of the part.
     """
 
-    def __init__(self, faults: Iterable[Fault]) -> None:
+    def __init__(self, faults: Iterable[Diagnostic]) -> None:
         self.faults = tuple(faults)
         super().__init__(*(fault.message for fault in self.faults))
 
@@ -43,7 +43,7 @@ class SignatureError(GramError, ValueError):
         return SignatureError, (self.faults,)
 
 
-def _line(fault: Fault) -> str:
+def _line(fault: Diagnostic) -> str:
     hint = f"\n  hint: {fault.hint}" if fault.hint else ""
     if fault.filename is not None and fault.lineno is not None:
         return f"{fault.filename}:{fault.lineno}:{fault.colno}: {fault.message}{hint}"

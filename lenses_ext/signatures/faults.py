@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from attrs import evolve
 
-from gram import Fault, Pattern, Severity, fault, origin
+from gram import Diagnostic, Pattern, Severity, origin
 
 from .parts import Element, Parts
 from .values import Type
@@ -22,11 +22,13 @@ class Owner(NamedTuple):
         role: what it is.
         words: what it is called, quotes included, such as ``"age"`` or ``the return type``.
         element: where it was read.
+        assumed: the name of a parameter that is written without one.
     """
 
     role: Role
     words: str
     element: Element
+    assumed: str = ""
 
     @property
     def is_named(self) -> bool:
@@ -79,7 +81,7 @@ class Faults:
         self._source = parts.source
 
     @property
-    def errors(self) -> list[Fault]:
+    def errors(self) -> list[Diagnostic]:
         """The faults that make the signature invalid."""
         return [each for each in self.found if each.severity == "error"]
 
@@ -94,7 +96,7 @@ class Faults:
         hint: str | None = None,
     ) -> None:
         """Note a fault of an element, or of one part of it."""
-        found = fault(code, message, element.pattern, part, severity=severity, hint=hint)
+        found = Diagnostic.of(code, message, element.pattern, part, severity=severity, hint=hint)
         spans = self._spans.get(id(element.pattern))
         if spans is not None:
             span = spans.get(part, spans[None])
@@ -115,6 +117,6 @@ class Faults:
         read = origin(pattern)
         return f"{read.lineno}:{read.colno}" if read else None
 
-    def sorted(self) -> tuple[Fault, ...]:
+    def sorted(self) -> tuple[Diagnostic, ...]:
         """The faults in the order of the text."""
         return tuple(sorted(self.found, key=lambda each: each.span or (0, 0)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve
 
-from gram import Fault, Severity, expect
+from gram import Diagnostic, Severity, expect
 
 from ..schemas import (
     Keywords,
@@ -99,7 +99,7 @@ def _result_type(schema: Mapping[str, Any] | bool) -> Type:
     return reader.type(root)
 
 
-def json_schema_faults(schema: object) -> list[Fault]:
+def json_schema_faults(schema: object) -> list[Diagnostic]:
     """What is wrong with the schema of a tool's parameters.
 
     Errors keep it from becoming a signature. A default that does not fit its own type is a
@@ -124,24 +124,24 @@ def json_schema_faults(schema: object) -> list[Fault]:
     ]
 
 
-def _not_an_object(schema: object) -> list[Fault]:
+def _not_an_object(schema: object) -> list[Diagnostic]:
     if not isinstance(schema, Mapping):
         message = f"the parameters of a tool are an object schema, got {_shown(schema)}"
-        return [Fault("not-an-object", "error", message)]
+        return [Diagnostic("not-an-object", "error", message)]
     types = schema.get("type", "object")
     if types != "object" and not (isinstance(types, list) and "object" in types):
         message = f"the parameters of a tool are an object, but the schema has type {_shown(types)}"
-        return [Fault("not-an-object", "error", message)]
+        return [Diagnostic("not-an-object", "error", message)]
     return []
 
 
-def _errors(schema: object) -> list[Fault]:
+def _errors(schema: object) -> list[Diagnostic]:
     """Why a schema cannot be part of a signature."""
     try:
         check_json(schema)
         dump_json(schema)
     except NotJson as error:
-        return [Fault("not-json", "error", f"the schema is not JSON: {error}")]
+        return [Diagnostic("not-json", "error", f"the schema is not JSON: {error}")]
     found = [
         _fault("not-a-schema", path, f'"{_keyword(path)}" of {_owner(path)} {breach.reason}')
         for breach in breaches([schema])
@@ -153,8 +153,8 @@ def _errors(schema: object) -> list[Fault]:
     return found
 
 
-def _fault(code: str, path: SchemaPath, message: str, severity: Severity = "error") -> Fault:
-    return Fault(code, severity, message, path)
+def _fault(code: str, path: SchemaPath, message: str, severity: Severity = "error") -> Diagnostic:
+    return Diagnostic(code, severity, message, path)
 
 
 def _owner(path: SchemaPath) -> str:

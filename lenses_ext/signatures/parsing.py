@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias, Union
 from weakref import WeakKeyDictionary
 
-from gram import Fault, Pattern, expect, expect_all, walk
+from gram import Diagnostic, Pattern, expect, expect_all, walk
 
 from ..labels import is_tool
-from ..remembering import memo
+from ..weak_cache import memo
 from .checks import check_signature
 from .errors import SignatureError
 from .faults import Faults
@@ -23,7 +23,7 @@ from .writer import signature_patterns
 SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]
 """A signature in any form: text, a tool or signature pattern, or what was parsed of these."""
 
-_Reading: TypeAlias = tuple[TypeSignature | None, tuple[Fault, ...]]
+_Reading: TypeAlias = tuple[TypeSignature | None, tuple[Diagnostic, ...]]
 """A signature as it was read, None when it has errors, and its faults."""
 
 
@@ -53,7 +53,7 @@ def parse_type_signature(
     return signature
 
 
-def signature_faults(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> tuple[Fault, ...]:
+def signature_faults(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a signature and likely slips in it, in the order of the text.
 
     Args:

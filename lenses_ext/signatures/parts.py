@@ -8,18 +8,18 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gram import (
+    CHECKS,
     WALK_SUBJECT,
     Arrow,
-    Bracket,
     Construct,
-    Fault,
+    Diagnostic,
     GramDecodeError,
-    Node,
     Origin,
     Path,
     Pattern,
     Source,
     Span,
+    check,
     construct_of,
     is_edge,
     origin,
@@ -31,6 +31,9 @@ from ..labels import is_tool
 from .errors import SignatureError
 from .file_shapes import shared_shapes, used_shapes
 from .vocabulary import PARAMETERS, RESERVED
+
+_REPEATED_KEYS = [row for row in CHECKS if row.code == "duplicate-key"]
+"""What the notation says of any text, which a signature by itself is too."""
 
 _ARROW_LABEL = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
 _UNNAMED_ARROW_LABEL = re.compile(rf"{_ARROW_LABEL.pattern}|[a-z]\w*", re.ASCII)
@@ -66,7 +69,7 @@ class Parts(NamedTuple):
     elements: tuple[Pattern, ...]
     chain: Element | None
     shapes: tuple[Element, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[Diagnostic, ...] = ()
     known: tuple[str, ...] = ()
     nodes: tuple[Element, ...] | None = None
     spans: Mapping[int, dict[str | None, Span]] = MappingProxyType({})
@@ -159,13 +162,15 @@ def parts_of_text(text: str, shapes: Iterable[Pattern] = ()) -> Parts:
     tools = [each for each in patterns if is_tool(each) and (each.value.identity or each.elements)]
     if len(tools) == 1:
         others = (pattern for pattern in patterns if pattern is not tools[0])
-        return parts_of_pattern(tools[0], (*others, *shapes))
+        parts = parts_of_pattern(tools[0], (*others, *shapes))
+        return parts._replace(faults=(*check(patterns, checks=_REPEATED_KEYS), *parts.faults))
     elements = [Element(pattern, (index,)) for index, pattern in enumerate(patterns)]
-    return _parts(elements, shapes, tuple(_spelling_faults(patterns)))
+    faults = (*check(patterns, checks=_REPEATED_KEYS), *_spelling_faults(patterns))
+    return _parts(elements, shapes, faults)
 
 
 def _parts(
-    elements: Sequence[Element], around: Iterable[Pattern], faults: tuple[Fault, ...]
+    elements: Sequence[Element], around: Iterable[Pattern], faults: tuple[Diagnostic, ...]
 ) -> Parts:
     own = tuple(each.pattern for each in elements)
     shared = shared_shapes(around)
@@ -182,8 +187,8 @@ def _parts(
 # --- what only the text shows
 
 
-def _spelling_faults(patterns: Iterable[Pattern]) -> Iterator[Fault]:
-    """Arrows that do not point to the right, and keys that are given twice."""
+def _spelling_faults(patterns: Iterable[Pattern]) -> Iterator[Diagnostic]:
+    """Arrows that do not point to the right."""
     for pattern in patterns:
         place = origin(pattern)
         if place is not None and not _is_plain(pattern, place):
@@ -193,13 +198,10 @@ def _spelling_faults(patterns: Iterable[Pattern]) -> Iterator[Fault]:
 
 
 def _is_plain(pattern: Pattern, place: Origin) -> bool:
-    """Whether the trees alone tell that no key is repeated and every arrow points to the right.
+    """Whether the trees alone tell that every arrow points to the right.
 
     It is so for almost all signatures, and saves reading their text again.
     """
-    start, end = place.span
-    if any(start <= offset < end for offset in place.source.repeats):
-        return False
     edges = [each for _, each in walk(pattern) if is_edge(each)]
     return all(_has_plain_arrow(edge, place.source) for edge in edges)
 
@@ -214,41 +216,24 @@ def _has_plain_arrow(edge: Pattern, source: Source) -> bool:
     return is_bracket or (start < end and text[start] in "-=~" and text[end - 1] == ">")
 
 
-def _faults_in(construct: Construct, source: Source) -> Iterator[Fault]:
+def _faults_in(construct: Construct, source: Source) -> Iterator[Diagnostic]:
     below: Sequence[Construct] = construct.elements
-    match construct:
-        case Path():
-            below = construct.nodes
-            arrows = (each for each in construct.arrows if each.kind != "right")
-            yield from (_wrong_arrow(each, source) for each in arrows)
-        case Bracket() | Node():
-            yield from _repeated_keys(construct, source)
+    if isinstance(construct, Path):
+        below = construct.nodes
+        arrows = (each for each in construct.arrows if each.kind != "right")
+        yield from (_wrong_arrow(each, source) for each in arrows)
     for each in below:
         yield from _faults_in(each, source)
 
 
-def _wrong_arrow(arrow: Arrow, source: Source) -> Fault:
+def _wrong_arrow(arrow: Arrow, source: Source) -> Diagnostic:
     spelling = source.text[arrow.start : arrow.end]
     place = source.line_and_column(arrow.start)
     message = f'arrow "{spelling}" at {place} does not point to a return type; use "==>"'
-    return Fault("arrow", "error", message, (), Span(arrow.start, arrow.end), None, source)
+    return Diagnostic("arrow", "error", message, (), Span(arrow.start, arrow.end), None, source)
 
 
-def _repeated_keys(part: Bracket | Node, source: Source) -> Iterator[Fault]:
-    record = part.subject.record
-    seen: set[str] = set()
-    for entry in record.entries if record else ():
-        key = entry.key.text
-        if key in seen:
-            name = part.subject.identity
-            owner = f' on "{name.text}"' if name else ""
-            span = Span(entry.start, entry.end)
-            message = f'key "{key}" is given twice{owner}'
-            yield Fault("duplicate-key", "error", message, (), span, None, source)
-        seen.add(key)
-
-
-def _not_gram(error: GramDecodeError) -> Fault:
+def _not_gram(error: GramDecodeError) -> Diagnostic:
     source = Source(error.doc, error.filename)
     found = error.msg.partition(", expected")[0].replace("`", '"')
     message = f"type signature is not valid gram: {found} at {error.lineno}:{error.colno}"
@@ -257,4 +242,4 @@ def _not_gram(error: GramDecodeError) -> Fault:
         hint = "put the parameters in parentheses: (name: Text) --> Text"
     if hint is None and error.expected:
         hint = f"expected {', '.join(error.expected)}"
-    return Fault("not-gram", "error", message, (), Span(error.pos, error.pos), hint, source)
+    return Diagnostic("not-gram", "error", message, (), Span(error.pos, error.pos), hint, source)

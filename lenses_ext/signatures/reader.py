@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from gram import Pattern, Subject, Value
 
-from .chain import nodes_of
+from .chain import names_of, nodes_of
 from .faults import Faults, Owner, Role, Written, owner_of
 from .parts import Element, Parts, is_chain
 from .records import Record
@@ -70,9 +70,10 @@ class SignatureReader:
             returns = self._member(element.pattern, owner)
         if len(nodes) == 1 and nodes[0].pattern == Pattern():
             nodes = []  # the empty node of ()==>(::String)
+        names = names_of(each.pattern for each in nodes)
         members = [
-            (each.pattern, owner_of("parameter", each, f"parameter {index}"))
-            for index, each in enumerate(nodes, 1)
+            (each.pattern, owner_of("parameter", each, f"parameter {index}")._replace(assumed=name))
+            for index, (each, name) in enumerate(zip(nodes, names, strict=True), 1)
         ]
         return self._all_members("parameter", members), returns
 
@@ -90,7 +91,7 @@ class SignatureReader:
                 root = self._root(element)
             elif is_chain(element.pattern):
                 message = "a tool has one type signature, and this is another"
-                tell("second-signature", message, element)
+                tell("second-signature", message, element, hint="keep one")
             elif not name:
                 message = "a type beside the signature has no name: write [Name:Object | …]"
                 tell("no-name", message, element, hint=nameless_shape_hint(labels))
@@ -155,6 +156,7 @@ class SignatureReader:
             labels, name = frozenset({name}), None  # a type in the place of the name
         if name is None and owner.may_be_absent and "paramName" not in pattern.value.properties:
             self._nameless(labels, owner)
+            name = owner.assumed or None
         elif name is not None and owner.role == "part":
             message = f'{owner.words} cannot have a name, found "{name}"'
             self.faults.tell("members", message, owner.element)
@@ -163,14 +165,21 @@ class SignatureReader:
 
     def _nameless(self, labels: Iterable[str], owner: Owner) -> None:
         label = "::".join(sorted(labels))
+        element, name = owner.element, owner.assumed
         if not label:
             message = f"{owner.words} has neither name nor type: write (name::Text)"
+            self.faults.tell("no-name", message, element)
+        elif name:
+            message = f"{owner.words} ({label}) has no name, models see it as {name}: "
+            self.faults.tell(
+                "no-name", message + f"write (name::{label})", element, severity="info"
+            )
         else:
             message = (
                 f"{owner.words} has a type ({label}) but no name: "
                 f'write (name::{label}) or (::{label} {{paramName:"…"}})'
             )
-        self.faults.tell("no-name", message, owner.element)
+            self.faults.tell("no-name", message, element)
 
     def _name(self, subject: Subject, record: Record) -> str | None:
         """The name of a node: its identity, or what ``paramName`` says."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from gram import Pattern
+from gram import Pattern, nearest
 
 from ..schemas import KEYWORDS, KIND_OF
 from .faults import Faults, Owner
@@ -34,16 +34,10 @@ _ELSEWHERE = {
 """Names that types have in other languages, in lower case."""
 
 
-def _nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    from difflib import get_close_matches  # imported late: only what is wrong needs it
-
-    return next(iter(get_close_matches(word, list(known), 1, cutoff)), None)
-
-
 def unknown_type(name: str, owner: str, shapes: Iterable[str] = ()) -> str:
     """What to say of a name that is not a type, with the nearest name that is."""
     candidates = {*BUILT_IN, *ALIASES, *shapes}
-    near = _nearest(name, sorted(candidates)) or _ELSEWHERE.get(name.lower())
+    near = next(iter(nearest(name, sorted(candidates))), _ELSEWHERE.get(name.lower()))
     meant = f'; did you mean "{near}"?' if near else "."
     return (
         f'unknown type "{name}" of {owner}{meant} Known: {", ".join(BUILT_IN)}, '
@@ -91,7 +85,7 @@ def no_return_hint(nodes: Sequence[Pattern]) -> str | None:
 
 def nameless_shape_hint(labels: Iterable[str]) -> str | None:
     """How to mend a type without a name, when its label is nearly ``Parameters``."""
-    near = [label for label in labels if _nearest(label, [PARAMETERS])]
+    near = [label for label in labels if nearest(label, [PARAMETERS])]
     return f"did you mean {PARAMETERS} instead of {near[0]}?" if near else None
 
 
@@ -157,8 +151,8 @@ def _nearest_key(key: str) -> str | None:
         return _MEANT[key]
     plain = {_plain(known): known for known in sorted({*KEYWORDS, *RESERVED_KEYS})}
     begins = (known for known in plain if len(key) > 3 and known.startswith(_plain(key)))
-    found = _nearest(_plain(key), plain, cutoff=0.7) or next(begins, None)
-    return plain[found] if found else None
+    found = [*nearest(_plain(key), plain, cutoff=0.7), *begins]
+    return plain[found[0]] if found else None
 
 
 def _plain(key: str) -> str:
@@ -181,8 +175,8 @@ def format_hint(format: str) -> str | None:
     if format in _FORMATS:
         return None
     plain = {_plain(known): known for known in _FORMATS} | {"url": "uri", "guid": "uuid"}
-    near = _nearest(_plain(format), plain, cutoff=0.75)
-    return f"did you mean {plain[near]}?" if near else None
+    near = nearest(_plain(format), plain, cutoff=0.75)
+    return f"did you mean {plain[near[0]]}?" if near else None
 
 
 def keyword_hint(keyword: str, value: object) -> str | None:

@@ -11,7 +11,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from gram import Fault, Pattern, Source, Span, Stop, Subject, Token, parse_tokens, tokens, unescape
+from gram import (
+    Diagnostic,
+    Pattern,
+    Source,
+    Span,
+    Stop,
+    Subject,
+    Token,
+    parse_tokens,
+    tokens,
+    unescape,
+)
 
 from .errors import SignatureError
 from .file_shapes import shared_shapes, used_shapes
@@ -118,7 +129,7 @@ class _Builder:
 
     def __init__(self, text: str) -> None:
         self.source = Source(text)
-        self.faults: list[Fault] = []
+        self.faults: list[Diagnostic] = []
         self.spans: dict[int, dict[str | None, Span]] = {}
 
     def start(self, parts: list[Any]) -> tuple[Pattern, ...]:
@@ -242,7 +253,9 @@ class _Builder:
         return SignatureError(self.faults)
 
     def _tell(self, code: str, message: str, start: int, end: int, hint: str | None = None) -> None:
-        self.faults.append(Fault(code, "error", message, (), Span(start, end), hint, self.source))
+        self.faults.append(
+            Diagnostic(code, "error", message, (), Span(start, end), hint, self.source)
+        )
 
 
 def _only(kind: type[Any], parts: Iterable[Any]) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
-from gram import Fault
+from gram import Diagnostic
 
 from ..schemas import Schema
 from .errors import SignatureError
@@ -49,8 +49,7 @@ def result_schema(signature: TypeSignature) -> dict[str, Any] | None:
         return None
     assert isinstance(schema, dict)
     definitions = writer.definitions()
-    named = _named_by(signature.returns.type, signature.shapes) & definitions.keys()
-    named |= _reached([definitions[name] for name in named], definitions)
+    named = _reached(schema, definitions)
     used = {name: definitions[name] for name in definitions if name in named}
     if used:
         schema["$defs"] = {**used, **schema.get("$defs", {})}
@@ -119,7 +118,7 @@ class SchemaWriter:
         shape = self.shapes.get(label)
         if shape is None:
             message = unknown_type(label, "the signature", self.shapes)
-            raise SignatureError([Fault("unknown-type", "error", message)])
+            raise SignatureError([Diagnostic("unknown-type", "error", message)])
         return {"$ref": reference_to(label)} if shape.named else self.schema(shape.type)
 
     def _items(self, type: Type) -> dict[str, Any]:

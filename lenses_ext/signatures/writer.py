@@ -10,7 +10,7 @@ from attrs import evolve
 
 from gram import (
     WALK_SUBJECT,
-    Fault,
+    Diagnostic,
     GramEncodeError,
     Pattern,
     Subject,
@@ -52,7 +52,7 @@ def signature_patterns(signature: TypeSignature) -> tuple[Pattern, ...]:
         return _patterns(signature)
     except GramEncodeError as error:
         message = f"the signature has no notation: {error}"
-        raise SignatureError([Fault("not-gram", "error", message)]) from None
+        raise SignatureError([Diagnostic("not-gram", "error", message)]) from None
 
 
 def signature_text(tool: Pattern) -> str:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
-from pyrsistent import PMap, pmap
 
-from gram import WALK_SUBJECT, Pattern, Symbol, TreePath, Value, expect, is_edge
+from gram import WALK_SUBJECT, Pattern, TreePath, Value, expect, is_edge
 
-from ..remembering import memo
 from ..signatures import is_path, is_typed_path
+from ..weak_cache import memo
+from .answers import all_hold, conditions_of, parts_of
 
 WHEN: Final = "WHEN"
 """An arrow that is taken when its source answers what it says."""
@@ -71,9 +71,11 @@ class FlowArrow:
     @property
     def conditions(self) -> Mapping[str, Value]:
         """Of WHEN, the values by field of the answer; under ``""`` that of the whole answer."""
-        if self.equals is None:
-            return {}
-        return self.equals if isinstance(self.equals, PMap) else {"": self.equals}
+        return conditions_of(self.equals)
+
+    def is_for(self, answer: object) -> bool:
+        """Of WHEN, whether it is taken for an answer, which is JSON."""
+        return all_hold(self.conditions, parts_of(answer))
 
 
 def edges_in(pattern: Pattern) -> Iterator[tuple[TreePath, Pattern]]:
@@ -108,24 +110,12 @@ def _arrow(path: TreePath, edge: Pattern) -> FlowArrow:
         source,
         target,
         _kind(edge),
-        without_symbols(record.get("is")),
+        record.get("is"),
         name if isinstance(name, str) else None,
         at_once if isinstance(at_once, int) and not isinstance(at_once, bool) else None,
         path,
         edge,
     )
-
-
-def without_symbols(value: Value | None) -> Value | None:
-    """A value, or a map of fields, with the text of each symbol in its place."""
-    if isinstance(value, PMap):
-        fields = {key: _text_of(each) for key, each in value.items()}
-        return pmap(fields)
-    return None if value is None else _text_of(value)
-
-
-def _text_of(value: Value) -> Value:
-    return value.value if isinstance(value, Symbol) else value
 
 
 def _kind(edge: Pattern) -> ArrowKind:

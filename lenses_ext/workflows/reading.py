@@ -8,6 +8,7 @@ elements have to be resolved before it is run; until then a node's ``pattern`` i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from heapq import heappop, heappush
 from typing import Final
 
 from attrs import field, frozen
@@ -17,9 +18,10 @@ from gram import Pattern, Subject, Value, expect, is_reference
 
 from ..labels import TOOL, is_loop, is_runnable, is_tool
 from ..language import INPUT, parameter_names, written_signature
-from ..remembering import memo
+from ..weak_cache import memo
 from .alternatives import Ways
-from .arrows import FlowArrow, arrows_in, without_symbols
+from .answers import all_hold, conditions_of, parts_of
+from .arrows import FlowArrow, arrows_in
 
 RESULT: Final = None
 """The target of the arrows that lead to the result."""
@@ -81,6 +83,13 @@ class Loop:
     until: Mapping[str, Value]
     feedback: Join
 
+    def is_ended_by(self, answers: Mapping[str, object]) -> bool:
+        """Whether the answers of a round, by the names of the nodes, end it."""
+        return bool(self.until) and all(
+            name in answers and all_hold(conditions_of(wanted), parts_of(answers[name]))
+            for name, wanted in self.until.items()
+        )
+
 
 @frozen
 class Workflow:
@@ -130,9 +139,14 @@ def _read(pattern: Pattern) -> Workflow:
         named = any(each.key is not None for each in several)
         return Join(several, named or not ways.at_most_one(several))
 
+    leading_to: dict[str | None, list[FlowArrow]] = {}
+    leaving: dict[str | None, list[FlowArrow]] = {}
+    for arrow in arrows:
+        leading_to.setdefault(arrow.target, []).append(arrow)
+        leaving.setdefault(arrow.source, []).append(arrow)
     nodes = {}
     for name, (definition, used) in uses.items():
-        leading = [each for each in arrows if each.target == name]
+        leading = leading_to.get(name, [])
         sources = (each.source for each in leading)
         nodes[name] = FlowNode(
             name,
@@ -140,7 +154,7 @@ def _read(pattern: Pattern) -> Workflow:
             used,
             join(leading),
             next((each for each in leading if each.kind == "EACH"), None),
-            tuple(each for each in arrows if each.source == name),
+            tuple(leaving.get(name, ())),
             frozenset(source for source in sources if source is not None),
         )
     loop = None
@@ -149,7 +163,7 @@ def _read(pattern: Pattern) -> Workflow:
         alone = ways.at_most_one_run(last)
         feedback = Join(tuple(FlowArrow(name, RESULT) for name in last), not alone)
         loop = Loop(_rounds(pattern), _until(pattern, last), feedback)
-    result = join(each for each in arrows if each.target is RESULT)
+    result = join(leading_to.get(RESULT, ()))
     return Workflow(nodes, arrows, order, result, ways, _inputs(pattern), loop)
 
 
@@ -201,20 +215,24 @@ def _defaults(uses: Iterable[str], written: Iterable[FlowArrow]) -> list[FlowArr
 
 def _order(uses: Mapping[str, object], arrows: Iterable[FlowArrow]) -> tuple[str, ...]:
     """The names such that none is before one that it waits for, else in the order of the uses."""
-    waits: dict[str, set[str]] = {name: set() for name in uses}
+    names = list(uses)
+    places = {name: at for at, name in enumerate(names)}
+    waits: dict[str, set[str]] = {name: set() for name in names}
+    followers: dict[str, set[str]] = {name: set() for name in names}
     for arrow in arrows:
         if arrow.source is not None and arrow.target is not None:
             waits[arrow.target].add(arrow.source)
+            followers[arrow.source].add(arrow.target)
+    free = [places[name] for name in names if not waits[name]]  # in order, so a heap already
     order: list[str] = []
-    left = list(uses)
-    while left:
-        done = set(order)
-        free = next((name for name in left if waits[name] <= done), left[0])
-        if not waits[free] <= done:  # a cycle: the rest in any order
-            return (*order, *left)
-        order.append(free)
-        left.remove(free)
-    return tuple(order)
+    while free:
+        name = names[heappop(free)]
+        order.append(name)
+        for after in followers[name]:
+            waits[after].discard(name)
+            if not waits[after]:
+                heappush(free, places[after])
+    return (*order, *(name for name in names if waits[name]))  # those in a cycle come last
 
 
 def _without_arrow_to_another(uses: Iterable[str], arrows: Iterable[FlowArrow]) -> list[str]:
@@ -228,7 +246,7 @@ def _rounds(pattern: Pattern) -> int | None:
 
 
 def _until(pattern: Pattern, last: list[str]) -> Mapping[str, Value]:
-    until = without_symbols(pattern.value.properties.get("until"))
+    until = pattern.value.properties.get("until")
     if until is None:
         return {}
     if isinstance(until, PMap):

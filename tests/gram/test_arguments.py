@@ -27,9 +27,9 @@ VALID: dict[str, tuple[Any, ...]] = {
     "decode": (b"(a)", None),
     "counted": (1, "run"),
     "did_you_mean": ("a", ["b"]),
+    "nearest": ("agnt", ["agent"]),
     "dumps": (PATTERN,),
     "element": ("p", "a"),
-    "fault": ("code", "message", PATTERN, None),
     "format_changes": (DOCUMENT,),
     "format_text": ("(a)", None),
     "from_json": (gram.to_json(PATTERN),),
@@ -59,7 +59,6 @@ VALID: dict[str, tuple[Any, ...]] = {
     "walk": (PATTERN,),
     "walk_up": (PATTERN,),
     "write_name": ("a",),
-    "write_node": ("A", {}),
     "write_pattern": (PATTERN,),
     "write_value": (1,),
 }

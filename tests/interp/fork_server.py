@@ -59,7 +59,8 @@ def serve(run: Callable[[], None]) -> NoReturn:
             pid = os.fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for number in (signal.SIGCHLD, signal.SIGHUP):  # the tests may run under nohup
+                    signal.signal(number, signal.SIG_DFL)
                 for each in (listening, ended, ends, *running.values()):
                     each.close()
                 _become(channel, *streams)

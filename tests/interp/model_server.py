@@ -1,4 +1,7 @@
-"""A real HTTP server on loopback that speaks Chat Completions, well or badly as it is told."""
+"""A real HTTP server on loopback that speaks Chat Completions and the Responses API.
+
+It does so well or badly, as it is told.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
+
+CHAT = "/v1/chat/completions"
+RESPONSES = "/v1/responses"
 
 
 class Line(str):
@@ -44,7 +50,10 @@ class ModelServer:
     answers: deque[Answer] = field(factory=deque)
     requests: list[dict[str, Any]] = field(factory=list)
     headers: list[dict[str, str]] = field(factory=list)
+    paths: list[str] = field(factory=list)
+    speaks: tuple[str, ...] = (CHAT, RESPONSES)
     takes_any_path: bool = False
+    refuses_tools_in_chat: bool = False
     opened: list[str] = field(factory=list)
     meeting: threading.Barrier | None = None
 
@@ -126,6 +135,70 @@ def streamed(completed: dict[str, Any]) -> list[Any]:
     return [*({**each, **named} for each in events), DONE]
 
 
+def response(completed: dict[str, Any]) -> dict[str, Any]:
+    """The response of the Responses API that says what a completion says."""
+    choice = completed["choices"][0]
+    usage: dict[str, Any] = completed.get("usage") or {}
+    message = choice["message"]
+    output: list[dict[str, Any]] = []
+    if thought := message.get("reasoning"):
+        summary = [{"type": "summary_text", "text": thought}]
+        item = {"type": "reasoning", "id": "rs_1", "summary": summary}
+        output.append({**item, "encrypted_content": "c2VhbGVk"})
+    kinds = {"content": ("output_text", "text"), "refusal": ("refusal", "refusal")}
+    parts = [
+        {"type": kind, name: message[key]}
+        for key, (kind, name) in kinds.items()
+        if message.get(key)
+    ]
+    if parts:
+        said = {"type": "message", "id": "msg_1", "role": "assistant", "content": parts}
+        output.append(said)
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        called = {"type": "function_call", "id": f"fc_{index}", "call_id": call["id"]}
+        output.append({**called, **call["function"]})
+    is_cut = choice["finish_reason"] == "length"
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "status": "incomplete" if is_cut else "completed",
+        "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
+        "error": None,
+        "output": output,
+        "usage": {
+            "input_tokens": usage.get("prompt_tokens"),
+            "output_tokens": usage.get("completion_tokens"),
+        },
+    }
+
+
+def response_events(whole: dict[str, Any]) -> list[Any]:
+    """The events of a stream that says what a response says: two characters at a time."""
+    begun = {**whole, "status": "in_progress", "output": []}
+    events: list[dict[str, Any]] = [{"type": "response.created", "response": begun}]
+    deltas = {
+        "output_text": "response.output_text.delta",
+        "summary_text": "response.reasoning_summary_text.delta",
+        "reasoning_text": "response.reasoning_text.delta",
+        "refusal": "response.refusal.delta",
+    }
+    for place, item in enumerate(whole["output"]):
+        at = {"output_index": place, "item_id": item.get("id")}
+        events.append({"type": "response.output_item.added", **at, "item": item})
+        pieces = [
+            (deltas[part["type"]], part.get("text") or part.get("refusal"))
+            for part in [*item.get("summary", ()), *item.get("content", ())]
+        ]
+        pieces += [("response.function_call_arguments.delta", item.get("arguments") or "")]
+        for kind, text in pieces:
+            events += [
+                {"type": kind, **at, "delta": text[start : start + 2]}
+                for start in range(0, len(text), 2)
+            ]
+        events.append({"type": "response.output_item.done", **at, "item": item})
+    return [*events, {"type": f"response.{whole['status']}", "response": whole}]
+
+
 def tool_calls(*calls: tuple[str, str, Any], content: str | None = None) -> dict[str, Any]:
     """A message in the current dialect that calls tools, each given as (id, name, arguments)."""
     listed = [
@@ -148,8 +221,24 @@ def function_call(name: str, arguments: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": None, "function_call": call}
 
 
+_NO_TOOLS = (
+    "Function tools with reasoning_effort are not supported for gpt-5.6-luna in "
+    "/v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to "
+    "'none'."
+)
+
+
+def _has_tools(request: dict[str, Any]) -> bool:
+    """Whether the newer models of OpenAI refuse a request in Chat Completions."""
+    return bool(request.get("tools")) and request.get("reasoning_effort") != "none"
+
+
 def _is_completion(answer: Answer) -> bool:
     return answer.status == 200 and isinstance(answer.body, dict) and "choices" in answer.body
+
+
+def _is_response(answer: Answer) -> bool:
+    return answer.status == 200 and isinstance(answer.body, dict) and "output" in answer.body
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -161,22 +250,42 @@ class _Handler(BaseHTTPRequestHandler):
         super().setup()
         self.server.model.opened.append("connection")
 
+    def do_GET(self) -> None:
+        model = self.server.model
+        model.headers.append({key.lower(): value for key, value in self.headers.items()})
+        model.paths.append(self.path)
+        answer = model.answers.popleft() if model.answers else Answer({"error": "?"}, 500)
+        time.sleep(answer.silence)
+        self._say(answer)
+
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", 0))
         model = self.server.model
         model.requests.append(json.loads(self.rfile.read(length)))
         model.headers.append({key.lower(): value for key, value in self.headers.items()})
-        answer = model.answers.popleft() if model.answers else Answer({"error": "?"}, 500)
-        if self.path != "/v1/chat/completions" and not model.takes_any_path:
+        if model.refuses_tools_in_chat and self.path == CHAT and _has_tools(model.requests[-1]):
+            answer = Answer({"error": {"message": _NO_TOOLS}}, 400)
+        else:
+            answer = model.answers.popleft() if model.answers else Answer({"error": "?"}, 500)
+        model.paths.append(self.path)
+        if self.path not in model.speaks and not model.takes_any_path:
             answer = Answer({"error": {"message": f"no such path: {self.path}"}}, 404)
         time.sleep(answer.silence)
         if model.meeting:
             model.meeting.wait(100)
-        if model.requests[-1].get("stream") and answer.events is None and _is_completion(answer):
-            answer = Answer(events=streamed(answer.body))
+        if self.path == RESPONSES and _is_completion(answer):
+            answer = evolve(answer, body=response(answer.body))
+        if model.requests[-1].get("stream") and answer.events is None:
+            if _is_completion(answer):
+                answer = Answer(events=streamed(answer.body))
+            elif _is_response(answer):
+                answer = Answer(events=response_events(answer.body))
         if answer.events is not None:
             self._stream(answer)
             return
+        self._say(answer)
+
+    def _say(self, answer: Answer) -> None:
         body = json.dumps(answer.body).encode() if answer.raw is None else answer.raw
         if answer.drop:
             self.send_response(200)

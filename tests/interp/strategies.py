@@ -14,8 +14,10 @@ from interp import (
     AssistantRole,
     CallFailed,
     ConversationContext,
+    CostReached,
     Decided,
     Event,
+    File,
     FunctionRole,
     Limits,
     Message,
@@ -32,7 +34,7 @@ from interp import (
 from interp.json_text import write_json
 from interp.machine import CallBegun
 from tests.gram.strategies import names, texts
-from tests.lenses_ext.strategies import json_texts, json_values
+from tests.lenses_ext.strategies import json_texts, json_values, models
 
 
 # --- talking to models
@@ -118,6 +120,15 @@ def approval_policies() -> st.SearchStrategy[ApprovalPolicy]:
 
 # --- conversations
 @cache
+def files() -> st.SearchStrategy[File]:
+    """Files of each kind, and addresses; few, so that one is attached more than once."""
+    names = st.sampled_from(["a.png", "b", "\udce9.pdf"]) | st.none()
+    types = st.sampled_from(["image/png", "application/pdf", "text/plain", "audio/wav"])
+    sources = st.sampled_from([b"x", b"\0\xff`", "https://example.com/a?b=`c`"])
+    return st.builds(File, sources, names, types)
+
+
+@cache
 def message_texts() -> st.SearchStrategy[str]:
     """Any str of Python: what UTF-8 cannot carry, too, and texts that look like our escapes."""
     odd = ["\ud800", "\ud83d\ude00", "\0", "\\u0000", "\\\ud800", "```\n```", '{"a": 1}']
@@ -128,16 +139,20 @@ def message_texts() -> st.SearchStrategy[str]:
 def tool_calls() -> st.SearchStrategy[ToolCall]:
     """Calls of tools as a model may write them."""
     spelled = message_texts()
-    return st.builds(ToolCall, spelled, spelled, spelled, st.none() | spelled)
+    return st.builds(ToolCall, spelled, spelled.filter(bool), spelled, st.none() | spelled)
 
 
 @cache
 def messages() -> st.SearchStrategy[Message]:
     """Messages of every role, with what the types allow and no provider would send."""
-    roles = st.sampled_from([UserRole, AssistantRole]) | message_texts().map(FunctionRole)
+    roles = st.sampled_from([UserRole, AssistantRole]) | message_texts().filter(bool).map(
+        FunctionRole
+    )
     calls = st.lists(tool_calls(), max_size=2)
     maybe = st.none() | message_texts()
-    return st.builds(Message, roles, message_texts(), calls, maybe, st.booleans(), maybe)
+    given = (roles, message_texts(), calls, maybe, st.booleans(), maybe)
+    attached = st.just(()) | st.lists(files(), max_size=2)
+    return st.builds(Message, *given, attachments=attached)
 
 
 @cache
@@ -159,9 +174,14 @@ def responses() -> st.SearchStrategy[AgentResponse]:
     """What a run may give."""
     used = st.lists(invocations(), max_size=2).map(tuple)
     count = st.none() | st.integers(0)
-    usage = st.builds(Usage, count, count)
+    usage = st.builds(Usage, count, count, st.integers(0), st.integers(0))
+    kinds = st.sampled_from([(False, False), (True, True)])  # no type, or that of a text
+    flags = st.booleans()
     return st.builds(
-        AgentResponse, message_texts(), used, contexts(), usage, st.just(False), st.booleans()
+        lambda said, used, context, usage, kind, truncated: AgentResponse(
+            said, used, context, usage, kind[0], truncated, is_text=kind[1]
+        ),
+        *(message_texts(), used, contexts(), usage, kinds, flags),
     )
 
 
@@ -170,7 +190,7 @@ def events() -> st.SearchStrategy[Event]:
     """Events of every type, whether or not a run waits for them."""
     at = st.lists(st.integers(0, 20), max_size=3).map(tuple)
     count = st.none() | st.integers(0)
-    usage = st.builds(Usage, count, count)
+    usage = st.builds(Usage, count, count, st.integers(0), st.integers(0))
     limits = st.none() | st.builds(
         Limits, iterations=st.integers(0, 9), run_seconds=st.none() | st.just(0.5)
     )
@@ -184,12 +204,19 @@ def events() -> st.SearchStrategy[Event]:
             st.booleans(),
             message_texts(),
             st.sampled_from(["", "luna-1"]),
+            reasoning=message_texts(),
+            model=st.none() | st.just(Model("A", "b/c")),
+            tried=st.dictionaries(models(), texts(), max_size=2).map(
+                lambda tried: tuple(tried.items())
+            ),
+            cost=st.none() | st.decimals(0, 1, places=9),
         ),
         st.builds(CallBegun, at),
         st.builds(ToolReturned, at, json_values().map(write_json)),
         st.builds(CallFailed, at, message_texts()),
         st.builds(Decided, at, st.booleans(), message_texts()),
         st.just(TimeUp()),
+        st.decimals(0, 1, places=6).map(CostReached),
         st.builds(
             Resumed,
             limits,

@@ -8,7 +8,7 @@ import pytest
 
 from gram import Document
 from interp.models.program_checks import check_program
-from lenses_ext import agent_model, each_agent, edit, find_places, new_errors, parse
+from lenses_ext import agent_model, each_agent, find_places, new_errors, parse, put
 from tests.calls import calls_of
 
 Use = Callable[[Document], object]
@@ -38,7 +38,7 @@ USES: dict[str, Use] = {
     "a check": check_program,
     "a check that finds faults": lambda document: check_program(with_faults(document)),
     "an edit of one": with_one_changed,
-    "an edit of all": lambda document: edit(document, each_agent & agent_model, "A/b"),
+    "an edit of all": lambda document: put(each_agent & agent_model, "A/b", document),
     "the faults that an edit adds": lambda document: new_errors(document, with_faults(document)),
     "places": lambda document: find_places(document.patterns, "*.model"),
 }

@@ -14,7 +14,7 @@ from attrs import frozen
 from click.testing import CliRunner
 from hypothesis import given
 
-from gram import Document, Fault, Pattern, is_reference, loads, only_errors, pattern_at, walk
+from gram import Diagnostic, Document, Pattern, is_reference, loads, only_errors, pattern_at, walk
 from interp import ValidationError, load
 from interp.cli import gram
 from interp.models.program_checks import check_program
@@ -23,10 +23,10 @@ from lenses_ext import (
     agent_faults,
     agent_instruction,
     each_agent,
-    edit_with,
     find_agents,
     is_agent,
     new_errors,
+    over,
     parse,
     resolve,
     validate_agent_pattern,
@@ -85,7 +85,7 @@ WITH_AGENTS = [
 ]
 
 
-def told(faults: tuple[Fault, ...]) -> list[tuple[int, str]]:
+def told(faults: tuple[Diagnostic, ...]) -> list[tuple[int, str]]:
     """The place of each fault with its code, and its severity where that is not ``error``."""
     return [
         (each.span.start, each.code if each.severity == "error" else f"{each.code} (warning)")
@@ -193,7 +193,7 @@ def test_validate_program_reports_what_check_does_of_agents_and_tools(case: Case
 @pytest.mark.parametrize("case", CASES)
 def test_an_edit_beside_a_fault_adds_none(case: Case) -> None:
     document = case.document
-    edited = edit_with(document, each_agent & agent_instruction, lambda text: f"{text} and more")
+    edited = over(each_agent & agent_instruction, lambda text: f"{text} and more", document)
     longer = parse(f"// a line more\n{case.text} (more:Note)")
 
     assert new_errors(document, document) == ()

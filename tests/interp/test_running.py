@@ -26,6 +26,7 @@ from interp import (
     astream,
     begin,
     bind_agent_tools,
+    context_to_pattern,
     empty_context,
     empty_tool_library,
     execute_agent,
@@ -56,6 +57,17 @@ def test_an_agent_is_executed_without_a_library_after_the_conversation_before() 
     assert [message.content for message in request.messages] == ["I'm Alice.", "hi"]
     assert [message.content for message in response.context] == ["I'm Alice.", "hi", "Hi, Alice."]
     assert execute_agent(TALKER, "hi", model=ScriptedModel(["Hi."])).content == "Hi."
+
+
+def test_a_list_of_messages_is_a_context() -> None:
+    model = ScriptedModel(["Hi, Alice."])
+
+    response = execute_agent(TALKER, "hi", [*EARLIER], model=model)
+
+    assert isinstance(response.context, ConversationContext)
+    assert response == execute_agent(TALKER, "hi", EARLIER, model=ScriptedModel(["Hi, Alice."]))
+    assert context_to_pattern([*EARLIER]) == context_to_pattern(EARLIER)
+    assert start(TALKER, "hi", [*EARLIER]) == start(TALKER, "hi", EARLIER)
 
 
 def test_without_a_library_no_tool_is_bound(hello_world: Pattern) -> None:
@@ -140,7 +152,8 @@ def test_a_library_and_a_context_that_are_swapped_are_recognised(
     [
         {"user_input": None},
         {"library": []},
-        {"context": []},
+        {"context": ["hi"]},
+        {"context": "hi"},
         {"limits": 3},
         {"policy": "ask"},
         {"settings": 5},

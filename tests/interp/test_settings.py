@@ -21,7 +21,8 @@ from interp import (
 )
 from interp.machine.effects import Request
 from interp.machine.messages import empty_context
-from interp.models.request_json import SETTING_NAMES, request_body
+from interp.models.request_json import request_body
+from interp.models.setting_fields import CHAT_FIELDS, RESPONSES_FIELDS
 from lenses_ext import SETTINGS, Model, SettingError, Settings
 from tests.interp.model_server import ModelServer
 from tests.lenses_ext import strategies as strategies
@@ -38,13 +39,14 @@ def sent(settings: Mapping[str, Any], tools: tuple[Pattern, ...] = ()) -> dict[s
 
 
 def test_every_setting_has_a_name_in_the_protocol() -> None:
-    others = {"strictTools", "toolChoice", "extraBody"}  # how tools are sent, and fields by name
-    assert set(SETTING_NAMES) == set(SETTINGS) - others
+    # how tools are sent, fields by name, and when a conversation is summarised
+    others = {"strictTools", "toolChoice", "extraBody", "compactAt", "compactBy", "contextWindow"}
+    assert {*CHAT_FIELDS, *RESPONSES_FIELDS} == set(SETTINGS) - others
 
 
 @given(strategies.model_settings())
 def test_what_is_set_is_sent_and_nothing_else(settings: Settings) -> None:
-    names = {SETTING_NAMES[key] for key in settings if key in SETTING_NAMES and "Tool" not in key}
+    names = {CHAT_FIELDS[key] for key in settings if key in CHAT_FIELDS and "Tool" not in key}
     names |= settings.as_json().get("extraBody", {}).keys()
 
     assert set(sent(settings)) == {"model", "messages"} | names

@@ -224,9 +224,13 @@ def setting_values() -> dict[str, st.SearchStrategy[Any]]:
         "extraBody": st.dictionaries(st.sampled_from(["top_k", "tag"]), st.integers() | words),
         "frequencyPenalty": st.floats(-2, 2) | st.integers(-2, 2),
         "maxTokens": st.integers(1),
+        "compactAt": st.floats(0.1, 0.9),
+        "contextWindow": st.integers(1),
+        "compactBy": words,
         "parallelToolCalls": st.booleans(),
         "presencePenalty": st.floats(-2, 2) | st.integers(-2, 2),
-        "reasoningEffort": st.sampled_from(["none", "minimal", "low", "medium", "high", "xhigh"]),
+        "reasoningEffort": st.sampled_from(["none", "minimal", "low", "medium", "high", "max"]),
+        "reasoningSummary": st.sampled_from(["auto", "concise", "detailed"]),
         "seed": st.integers(),
         "stop": words | st.lists(words, min_size=1, max_size=3),
         "strictTools": st.sampled_from(["off", "auto", "on"]),
@@ -239,5 +243,7 @@ def setting_values() -> dict[str, st.SearchStrategy[Any]]:
 
 @cache
 def model_settings() -> st.SearchStrategy[Settings]:
-    """Valid settings, none of them too."""
-    return _some(setting_values()).map(Settings)
+    """Settings that are valid in any agent, none of them too."""
+    values = setting_values()
+    del values["compactBy"]  # it names another agent, which has to be there
+    return _some(values).map(Settings)

@@ -3,7 +3,7 @@
 What follows the mark is a part of what mypy says; basedpyright has words of its own.
 """
 
-from typing import assert_type
+from typing import Any, assert_type
 
 from lenses import lens as raw
 
@@ -27,8 +27,6 @@ from lenses_ext import (
     each_agent,
     each_agent_tool,
     each_instruction,
-    edit,
-    edit_with,
     over,
     put,
     tool_spec_name,
@@ -42,7 +40,7 @@ Patterns = tuple[Pattern, ...]
 
 
 def a_getter_is_set(tool: Pattern) -> None:
-    tool_spec_schema.set({})(tool)  # E: has no attribute "set"
+    tool_spec_schema.set({})(tool)  # E: not callable
     put(tool_spec_schema, {}, tool)  # E: No overload variant of "put"
     over(tool_spec_schema, dict, tool)  # E: No overload variant of "over"
 
@@ -51,7 +49,7 @@ def a_traversal_is_viewed(agent: Pattern) -> None:
     view(each_agent_tool, agent)  # E: No overload variant of "view"
     view(as_agent, agent)  # E: No overload variant of "view"
     view(each_agent_tool & tool_spec_name, agent)  # E: No overload variant of "view"
-    each_agent_tool.get()  # E: has no attribute "get"
+    each_agent_tool.get()  # E: not callable
 
 
 def the_value_is_of_another_type(agent: Pattern) -> None:
@@ -63,6 +61,8 @@ def the_value_is_of_another_type(agent: Pattern) -> None:
     put(agent_model, None, agent)  # E: Cannot infer value
     put(agent_tool_specs, agent, agent)  # E: Cannot infer value
     over(agent_instruction, len, agent)  # E: incompatible type
+    put(agent_tool_specs[0], "t", agent)  # E: Cannot infer value
+    agent_model.sett("A/b")  # E: not callable
     agent & agent_model.set(3)  # E: incompatible type "int"; expected "Model | str"
     length: int = view(agent_name, agent)  # E: expression has type "str", variable has type "int"
     assert length
@@ -80,7 +80,6 @@ def the_arguments_are_swapped(agent: Pattern, document: Document) -> None:
     put(agent, agent_model, "A/b")  # E: No overload variant of "put"
     collect(agent, each_agent_tool)  # E: No overload variant of "collect"
     over(str.upper, agent_name, agent)  # E: No overload variant of "over"
-    edit(each_instruction, document, "x")  # E: incompatible type
     add_tool(agent, len)  # E: incompatible type
 
 
@@ -110,9 +109,14 @@ def what_is_right_is_accepted(agent: Pattern, document: Patterns, file: Document
     assert_type(document & each_instruction.modify(str.upper), Patterns)
     assert_type(over(agent_model, lambda model: Model("C", model.name), agent), Pattern)
     assert_type(over(agent_name, str.upper, agent), Pattern)
-    assert_type(edit(file, each_agent & agent_model, "A/b"), Document)
-    assert_type(edit_with(file, each_instruction, str.upper), Document)
+    assert_type(put(each_agent & agent_model, "A/b", file), Document)
+    assert_type(over(each_instruction, str.upper, file), Document)
     assert_type(as_agent.construct(agent), Pattern)
+    assert_type(put(agent_model.provider, "B", agent), Pattern)
+    assert_type(view(agent_model.provider, agent), Any)
+    assert_type(view(agent_tool_specs[0], agent), Pattern)
+    assert_type(put(agent_tool_specs[0].value.identity, "t", agent), Pattern)
+    assert_type(collect(each_agent & agent_model.name, document), tuple[Any, ...])
     (agent_model & raw.GetAttr("name")).set("b")(agent)
 
 

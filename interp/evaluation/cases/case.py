@@ -7,11 +7,12 @@ from typing import Final
 
 from attrs import field, frozen
 
-from gram import Fault, Pattern
+from gram import Diagnostic, Pattern
 from lenses_ext import written_signature
 
+from ...files import File
 from ...json_text import Json, write_json
-from ...machine import call_text
+from ...machine import Given, call_text
 from ...reprs import short_repr, shortened
 from .row import Row
 
@@ -41,6 +42,7 @@ class Case:
     Attributes:
         name: its name, which no other case of its file has.
         input: what is said to the agent: a text, or an object of arguments.
+        attachments: the files that are attached to the input.
         has_expected: whether a certain answer is expected.
         expected: that answer: a text or another JSON value.
         calls: all tool calls that are expected, in their order; None for any.
@@ -53,6 +55,7 @@ class Case:
 
     name: str
     input: Json
+    attachments: tuple[File, ...] = ()
     has_expected: bool = False
     expected: Json = None
     calls: tuple[ExpectedCall, ...] | None = None
@@ -78,11 +81,11 @@ class Case:
         """What is said to the agent, as text; an object of arguments is written as JSON."""
         return self.input if isinstance(self.input, str) else write_json(self.input)
 
-    def given_to(self, program: Pattern) -> str | Mapping[str, Json]:
+    def given_to(self, program: Pattern) -> Given:
         """What a run of a program is begun with: an object of arguments if it declares some."""
         if isinstance(self.input, Mapping) and written_signature(program) is not None:
             return self.input
-        return self.message
+        return [self.message, *self.attachments] if self.attachments else self.message
 
     @property
     def expects_nothing(self) -> bool:
@@ -94,7 +97,7 @@ class Case:
         """``file:line:col`` of the case; empty if it was not read from a file."""
         return self.row.place if self.row else ""
 
-    def fault(self, code: str, message: str, column: str, hint: str | None = None) -> Fault:
+    def fault(self, code: str, message: str, column: str, hint: str | None = None) -> Diagnostic:
         """A fault of the case, at one of its columns.
 
         Args:
@@ -105,4 +108,4 @@ class Case:
         """
         if self.row:
             return self.row.fault(code, message, column, hint)
-        return Fault(code, "error", f"case {self.name}: {message}", hint=hint)
+        return Diagnostic(code, "error", f"case {self.name}: {message}", hint=hint)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from difflib import get_close_matches
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gram import Fault
+from gram import Diagnostic, nearest
 
+from ...errors import ValidationError
+from ...files import File, is_address
 from ...json_text import Json, write_json
 from ...reprs import shortened
 from .case import Case, ExpectedCall
@@ -17,7 +18,7 @@ from .row import COLUMNS, Row
 _NEAR = 0.8  # a free column that is so like another one is a slip that would leave a case untested
 
 
-def case_of(row: Row, faults: list[Fault]) -> Case | None:
+def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
     """The case of a row, its name empty if it has none; None if something is wrong with it.
 
     Args:
@@ -26,14 +27,14 @@ def case_of(row: Row, faults: list[Fault]) -> Case | None:
     """
     cells: dict[str, Any] = {}
     columns: dict[str, Json] = {}
-    found: list[Fault] = []
+    found: list[Diagnostic] = []
     for column, value in row.values.items():
         if read := _CELLS.get(column):
             try:
                 cells[column] = read(value)
             except ValueError as error:
                 found.append(row.fault("ill-typed", f"{column} {error}", column))
-        elif near := get_close_matches(column.strip().lower(), COLUMNS, n=1, cutoff=_NEAR):
+        elif near := nearest(column.strip(), COLUMNS, cutoff=_NEAR):
             hint = f"did you mean {near[0]}? Else give the column another name"
             found.append(row.fault("near-column", f"{column} is not {near[0]}", column, hint))
         else:
@@ -46,11 +47,32 @@ def case_of(row: Row, faults: list[Fault]) -> Case | None:
         if not program.is_file():
             found.append(row.fault("no-program", f"there is no file {program}", "program"))
         cells["program"] = str(program)
+    if "attach" in cells:
+        cells["attachments"] = tuple(_files(row, cells.pop("attach"), found))
+        if isinstance(cells.get("input"), dict):
+            found.append(
+                row.fault("ill-typed", "attach goes with an input that is a text", "attach")
+            )
     faults.extend(found)
     if found:
         return None
     has_expected = "expected" in cells
     return Case(**{"name": "", **cells}, has_expected=has_expected, columns=columns, row=row)
+
+
+def _files(row: Row, words: Iterable[str], found: list[Diagnostic]) -> Iterator[File]:
+    """The files of a case, whose paths are from the folder of the file of cases."""
+    for word in words:
+        path = Path(row.source.filename or "").parent / word
+        try:
+            yield File(word if is_address(word) else path)
+        except (OSError, ValidationError) as error:
+            told = f"there is no file {path}" if isinstance(error, OSError) else str(error)
+            found.append(row.fault("no-file", told.partition("\n")[0], "attach"))
+
+
+def _names(value: Json) -> tuple[str, ...]:
+    return _checks([value] if isinstance(value, str) else value)
 
 
 def _text(value: Json) -> str:
@@ -91,7 +113,7 @@ def _any(value: Json) -> Json:
 
 
 _CELLS: Mapping[str, Callable[[Json], Any]] = dict(
-    zip(COLUMNS, (_text, _input, _any, _calls, _checks, _text, _text), strict=True)
+    zip(COLUMNS, (_text, _input, _names, _any, _calls, _checks, _text, _text), strict=True)
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gram import Fault, Source, Span, counted
+from gram import Diagnostic, Source, Span, counted
 
 from ...json_text import Json, read_json
 from .row import Row
@@ -17,13 +17,13 @@ from .row import Row
 _CELL = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^",\r\n][^,\r\n]*|))')
 _END = re.compile(r",|\r?\n|\r|\Z")
 
-LISTS = ("calls", "checks")
+LISTS = ("attach", "calls", "checks")
 """Columns whose cells are lists: JSON arrays, or names with commas or blanks between them."""
 
 _Cell = tuple[str, Span]
 
 
-def csv_rows(source: Source, faults: list[Fault]) -> Iterator[Row]:
+def csv_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
     """The rows of CSV; cells that are empty are left out, and rows without any text.
 
     Args:
@@ -32,7 +32,7 @@ def csv_rows(source: Source, faults: list[Fault]) -> Iterator[Row]:
     """
 
     def refuse(code: str, message: str, span: Span, hint: str | None = None) -> None:
-        faults.append(Fault(code, "error", message, span=span, hint=hint, source=source))
+        faults.append(Diagnostic(code, "error", message, span=span, hint=hint, source=source))
 
     header: list[str] = []
     for cells in _lines(source, faults):
@@ -82,7 +82,7 @@ def _whole(cells: list[_Cell]) -> Span:
     return Span(cells[0][1].start, max(cells[-1][1].end, cells[0][1].start + 1))
 
 
-def _lines(source: Source, faults: list[Fault]) -> Iterator[list[_Cell]]:
+def _lines(source: Source, faults: list[Diagnostic]) -> Iterator[list[_Cell]]:
     """The cells of each line; a cell whose quotes are not closed ends the reading."""
     text = source.text
     at = int(text.startswith("\ufeff"))  # spreadsheets write one
@@ -94,7 +94,9 @@ def _lines(source: Source, faults: list[Fault]) -> Iterator[list[_Cell]]:
             message = "a quote that is not closed, or text after one"
             hint = "double each quote in a cell that is in quotes"
             span = Span(at, at + 1)
-            faults.append(Fault("not-csv", "error", message, span=span, hint=hint, source=source))
+            faults.append(
+                Diagnostic("not-csv", "error", message, span=span, hint=hint, source=source)
+            )
             return
         quoted = cell["quoted"]
         content = cell["plain"] if quoted is None else quoted.replace('""', '"')

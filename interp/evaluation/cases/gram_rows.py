@@ -15,7 +15,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from gram import Document, Fault, Pattern, Source, Span, did_you_mean, fault, write_value
+from gram import Diagnostic, Document, Pattern, Source, Span, did_you_mean, write_value
 from lenses_ext import NotJson, find_agents, parse, to_json_value
 
 from ...json_text import Json
@@ -24,7 +24,7 @@ from .row import COLUMNS, Row
 CASE = "Case"
 
 
-def gram_rows(source: Source, faults: list[Fault]) -> Iterator[Row]:
+def gram_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
     """The rows of a gram file: first what holds for all cases, if it says so, then the cases.
 
     Args:
@@ -44,7 +44,7 @@ def gram_rows(source: Source, faults: list[Fault]) -> Iterator[Row]:
         for label in sorted(pattern.value.labels):
             if near := did_you_mean(label, [CASE]):
                 message = f"the label {label} is not {CASE}"
-                faults.append(fault("unknown-label", message, pattern, "labels", hint=near))
+                faults.append(Diagnostic.of("unknown-label", message, pattern, "labels", hint=near))
 
 
 def _head(document: Document) -> Row | None:
@@ -59,25 +59,27 @@ def _head(document: Document) -> Row | None:
     return evolve(row, values=named) if named else None
 
 
-def _row(document: Document, pattern: Pattern, faults: list[Fault]) -> Row:
+def _row(document: Document, pattern: Pattern, faults: list[Diagnostic]) -> Row:
     values: dict[str, Json] = {}
     spans: dict[str, Span] = {}
     for key, value in pattern.value.properties.items():
-        spans[key] = fault("", "", pattern, key).span or Span(0, 0)
+        spans[key] = Diagnostic.of("", "", pattern, key).span or Span(0, 0)
         try:
             values[key] = to_json_value(value)
         except NotJson as error:
             if key in COLUMNS:
-                faults.append(fault("not-json", str(error), pattern, key))
+                faults.append(Diagnostic.of("not-json", str(error), pattern, key))
             values[key] = write_value(value)
     if pattern.value.identity and "name" in values:
         message = f"the case has two names, {pattern.value.identity} and {values['name']}"
-        faults.append(fault("two-names", message, pattern, "name"))
+        faults.append(Diagnostic.of("two-names", message, pattern, "name"))
     if pattern.value.identity:
         values["name"] = pattern.value.identity
-        spans["name"] = fault("", "", pattern, "identity").span or Span(0, 0)
+        spans["name"] = Diagnostic.of("", "", pattern, "identity").span or Span(0, 0)
     for element in pattern.elements:
         hint = "write what is expected as properties: expected, calls, checks"
-        faults.append(fault("unexpected-element", "a Case has no elements", element, hint=hint))
-    whole = fault("", "", pattern).span or Span(0, 0)
+        faults.append(
+            Diagnostic.of("unexpected-element", "a Case has no elements", element, hint=hint)
+        )
+    whole = Diagnostic.of("", "", pattern).span or Span(0, 0)
     return Row(document.source, whole, values, spans)

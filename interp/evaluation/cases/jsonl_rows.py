@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from gram import Fault, Source, Span
+from gram import Diagnostic, Source, Span
 
 from ...json_text import read_json
 from .row import Row
@@ -14,7 +14,7 @@ from .row import Row
 _BLANKS = re.compile(r"[ \t\r]*")
 
 
-def jsonl_rows(source: Source, faults: list[Fault]) -> Iterator[Row]:
+def jsonl_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
     """The rows of JSON Lines; blank lines are left out.
 
     Args:
@@ -32,10 +32,10 @@ def jsonl_rows(source: Source, faults: list[Fault]) -> Iterator[Row]:
         start += len(line) + 1
 
 
-def _row(source: Source, span: Span, text: str, faults: list[Fault]) -> Row | None:
+def _row(source: Source, span: Span, text: str, faults: list[Diagnostic]) -> Row | None:
     def refuse(code: str, message: str, at: int = 0, hint: str | None = None) -> None:
         place = Span(span.start + at, max(span.start + at + 1, span.end if at == 0 else 0))
-        faults.append(Fault(code, "error", message, span=place, hint=hint, source=source))
+        faults.append(Diagnostic(code, "error", message, span=place, hint=hint, source=source))
 
     try:
         value = read_json(text)

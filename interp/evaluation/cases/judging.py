@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import frozen
 
-from gram import ArgumentError, Fault, Pattern, did_you_mean, expect
+from gram import ArgumentError, Diagnostic, Pattern, did_you_mean, expect
 from lenses_ext import same_json
 
 from ...errors import ValidationError, said_by
@@ -93,7 +93,7 @@ def require_checks(cases: Iterable[Case], checks: Checks) -> None:
         kind = returned_unfinished(check) if callable(check) else type(check).__name__
         if kind is not None:
             raise ArgumentError(f"check {name} must be a plain function, got {kind}")
-    faults: list[Fault] = []
+    faults: list[Diagnostic] = []
     for case in cases:
         for name in case.checks:
             if name not in checks:
@@ -114,7 +114,7 @@ def require_tools(cases: Iterable[tuple[Case, Sequence[Pattern]]]) -> None:
     Raises:
         ValidationError: no program has a tool; ``faults`` has all of them, with places.
     """
-    faults: list[Fault] = []
+    faults: list[Diagnostic] = []
     for case, programs in cases:
         known = dict.fromkeys(name for each in programs for name in callable_in(each))
         for name in dict.fromkeys(call.name for call in case.calls or ()):
@@ -132,7 +132,7 @@ def _expected(case: Case, response: AgentResponse) -> Iterator[Failure]:
     if not case.has_expected:
         return
     wanted, content = case.expected, response.content
-    if isinstance(wanted, str) and not response.is_typed:
+    if isinstance(wanted, str) and (response.is_text or not response.is_typed):
         if content != wanted:
             yield _unlike("expected", wanted, content, _likeness(wanted, content))
         return

@@ -9,7 +9,7 @@ from typing import TypeAlias, Union
 
 from attrs import evolve
 
-from gram import Fault, Source, Span, decode, expect, resolved
+from gram import Diagnostic, Source, Span, decode, expect, resolved
 
 from ...errors import ValidationError
 from ...reprs import shortened
@@ -22,7 +22,7 @@ from .row import Row
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
-_FORMS: Mapping[str, Callable[[Source, list[Fault]], Iterable[Row]]] = {
+_FORMS: Mapping[str, Callable[[Source, list[Diagnostic]], Iterable[Row]]] = {
     ".jsonl": jsonl_rows,
     ".csv": csv_rows,
     ".gram": gram_rows,
@@ -38,7 +38,8 @@ _LONGEST_NAME = 60  # characters of the input that name a case without a name
 def read_cases(path: PathLike) -> tuple[Case, ...]:
     """Read the cases of a file, in the form that its ending names: .jsonl, .csv or .gram.
 
-    A case has an ``input``. It may have a ``name``, the answer that is ``expected``, the ``calls``
+    A case has an ``input``. It may have a ``name``, files to ``attach`` (paths from the folder of
+    the file, and addresses), the answer that is ``expected``, the ``calls``
     of tools that are expected, ``checks`` by name, and any other columns. A case, or a first row
     with nothing else, may name the ``program`` (a path from the folder of the file) and ``agent``.
 
@@ -52,10 +53,10 @@ def read_cases(path: PathLike) -> tuple[Case, ...]:
     file = Path(path)
     resolved(file)  # refuses what is no path
     source = Source(decode(file.read_bytes(), str(path)), str(path))
-    faults: list[Fault] = []
+    faults: list[Diagnostic] = []
 
     def refuse(code: str, message: str, hint: str) -> None:
-        faults.append(Fault(code, "error", message, span=Span(0, 0), hint=hint, source=source))
+        faults.append(Diagnostic(code, "error", message, span=Span(0, 0), hint=hint, source=source))
 
     rows: list[Row] = []
     if read := _FORMS.get(file.suffix.lower()):
@@ -82,7 +83,7 @@ def _below(head: Row, row: Row) -> Row:
     return evolve(row, values={**head.values, **row.values}, spans={**head.spans, **row.spans})
 
 
-def _named(cases: Iterable[Case], faults: list[Fault]) -> tuple[Case, ...]:
+def _named(cases: Iterable[Case], faults: list[Diagnostic]) -> tuple[Case, ...]:
     """Name the cases that have no name by their inputs, and find names that are there twice."""
     cases = list(cases)
     taken: dict[str, Case] = {}

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from gram import Fault, Source, Span
+from gram import Diagnostic, Source, Span
 
 from ...json_text import Json
 
-COLUMNS = ("name", "input", "expected", "calls", "checks", "program", "agent")
+COLUMNS = ("name", "input", "attach", "expected", "calls", "checks", "program", "agent")
 """The columns that have a meaning; all others are free."""
 
 
@@ -37,7 +37,7 @@ class Row:
 
     def fault(
         self, code: str, message: str, column: str | None = None, hint: str | None = None
-    ) -> Fault:
+    ) -> Diagnostic:
         """A fault at a column, or at the row itself.
 
         Args:
@@ -47,4 +47,4 @@ class Row:
             hint: how to mend it.
         """
         span = self.spans.get(column, self.span) if column else self.span
-        return Fault(code, "error", message, span=span, hint=hint, source=self.source)
+        return Diagnostic(code, "error", message, span=span, hint=hint, source=self.source)

@@ -173,12 +173,7 @@ class ReadyArm:
         """The model for one run."""
         given = self.arm.model
         if callable(given) and not callable(getattr(given, "complete", None)):
-            try:
-                return given()
-            except GramError:
-                raise
-            except (Exception, SystemExit) as error:
-                raise ConfigurationError(f"making the model failed: {said_by(error)}") from error
+            given = _called(given, "model")
         return given  # type: ignore[return-value]  # what makes a model was called above
 
 
@@ -258,14 +253,17 @@ def _made(given: Library | None) -> Any:
         raise ConfigurationError(
             "a library that is entered is made anew for each run: write library=lambda: …"
         )
-    if not callable(given) or isinstance(given, Tool):
-        return given
+    return _called(given, "library") if callable(given) and not isinstance(given, Tool) else given
+
+
+def _called(make: Callable[[], Any], what: str) -> Any:
+    """What a function of the user makes."""
     try:
-        return given()
+        return make()
     except GramError:
         raise
     except (Exception, SystemExit) as error:
-        raise ConfigurationError(f"making the library failed: {said_by(error)}") from error
+        raise ConfigurationError(f"making the {what} failed: {said_by(error)}") from error
 
 
 def _entered(made: Any, opened: ExitStack) -> ToolLibrary:

@@ -13,36 +13,35 @@ another experiment's, are found.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import NoReturn, TypeAlias, Union
+from typing import Any, NoReturn, TypeAlias, Union
 
-from attrs import evolve, frozen
-from pyrsistent import pvector
+from attrs import asdict, evolve, frozen
 
 from gram import (
-    ONE_LINE,
+    Diagnostic,
     Pattern,
     Source,
-    Spelling,
     Subject,
+    TaggedString,
     Value,
     decode,
     dumps,
     expect,
-    fault,
     holding,
     parse,
     resolved,
     write_atomically,
-    write_pattern,
 )
 
 from ...errors import ValidationError
-from ...history.records import Reader, without_empty, write_text
+from ...history.records import Reader, pattern_line, write_text
+from ...json_text import Json
 from ...machine import Usage
 from ..cases import Case
 from .judging import slug
@@ -52,7 +51,7 @@ from .trials import Score, Trial
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
 _PLAN, _RESULTS, _RUNS = "plan.gram", "results.gram", "runs"
-_TRIAL, _SCORE = "Trial", "Score"
+_TRIAL = "Trial"
 
 
 @frozen
@@ -122,9 +121,9 @@ class Folder:
         Raises:
             OSError: it cannot be written.
         """
-        entry = trial_to_pattern(trial, self.path)
+        entry = _pattern_of(trial, self.path)
         signed = _signed(entry, plan)
-        rest = memoryview(_line(signed).encode() + b"\n")
+        rest = memoryview(pattern_line(signed).encode() + b"\n")
         file = os.open(self.path / _RESULTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             before = os.fstat(file).st_size
@@ -156,12 +155,12 @@ class Folder:
         known, seen = set(plan.keys), set[tuple[str, int, str]]()
         found = []
         for entry in parse(source.text, source.filename).patterns:
-            trial = trial_from_pattern(entry, cases, self.path)
             if _digest(entry, plan) != entry.value.properties.get("digest"):
                 hint = "results stay as they were written; begin another experiment instead"
                 _refuse(
                     "edited-result", "the result was edited, or is of another plan", entry, hint
                 )
+            trial = _trial_of(entry, cases, self.path)
             if trial.key not in known or trial.key in seen:
                 _refuse("misfit", "the plan has no such trial, or it is there twice", entry)
             seen.add(trial.key)
@@ -182,15 +181,7 @@ class Folder:
 
 
 def _refuse(code: str, message: str, entry: Pattern, hint: str | None = None) -> NoReturn:
-    raise ValidationError.of([fault(code, message, entry, hint=hint)])
-
-
-def _line(pattern: Pattern) -> str:
-    return write_pattern(pattern, style=_one_line)
-
-
-def _one_line(_: tuple[Pattern, ...]) -> Spelling:
-    return ONE_LINE
+    raise ValidationError.of([Diagnostic.of(code, message, entry, hint=hint)])
 
 
 def _digest(entry: Pattern, plan: Plan) -> str:
@@ -207,136 +198,65 @@ def _signed(entry: Pattern, plan: Plan) -> Pattern:
     return Pattern(marked, entry.elements)
 
 
-# --- trials as gram
-
-_KEYS = (
-    "arm",
-    "case",
-    "repeat",
-    "failure",
-    "content",
-    "calls",
-    "rounds",
-    "input",
-    "output",
-    "cost",
-    "seconds",
-    "models",
-    "fingerprint",
-    "file",
-    "digest",
-)
+# --- trials as gram: what is whole, by its digest, was written here
 
 
-def trial_to_pattern(trial: Trial, folder: Path) -> Pattern:
+def _pattern_of(trial: Trial, folder: Path) -> Pattern:
     """A trial as gram; its file is named from the folder."""
-    properties: dict[str, Value | None] = {
-        **without_empty(
-            {
-                "failure": None if trial.failure is None else write_text(trial.failure),
-                "content": write_text(trial.content),
-                "fingerprint": trial.fingerprint,
-                "models": pvector(map(write_text, trial.models)),
-                "file": None if trial.file is None else _relative(trial.file, folder),
-            }
-        ),
-        "arm": write_text(trial.arm),
-        "case": write_text(trial.case.name),
-        "repeat": trial.repeat,
-        "calls": trial.calls,
-        "rounds": trial.rounds,
-        "input": trial.usage.input_tokens,
-        "output": trial.usage.output_tokens,
-        "cost": trial.cost,
-        "seconds": float(trial.seconds),
+    told = asdict(trial, recurse=False, filter=lambda each, _: each.name not in _NOT_TOLD)
+    file = trial.file
+    if file is not None:
+        file = file.relative_to(folder) if file.is_relative_to(folder) else file
+    told |= {
+        "case": trial.case.name,
+        "usage": asdict(trial.usage),
+        "file": None if file is None else file.as_posix(),
+        "scores": {name: asdict(score) for name, score in trial.scores.items()},
     }
-    known = {key: value for key, value in properties.items() if value is not None}
-    scores = [_score_to_pattern(name, score) for name, score in trial.scores.items()]
-    return Pattern(Subject("", {_TRIAL}, known), scores)
+    properties = {key: _property(value) for key, value in told.items() if value is not None}
+    return Pattern(Subject("", {_TRIAL}, properties))
 
 
-def _relative(file: Path, folder: Path) -> str:
-    return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.as_posix()
+_NOT_TOLD = ("response", "state")
 
 
-def _score_to_pattern(name: str, score: Score) -> Pattern:
-    properties: dict[str, Value] = {"metric": write_text(name)}
-    if score.value is not None:
-        properties["value"] = score.value
-    if score.problem:
-        properties["problem"] = write_text(score.problem)
-    if score.usage:
-        told = {"input": score.usage.input_tokens, "output": score.usage.output_tokens}
-        properties |= {key: count for key, count in told.items() if count is not None}
-        properties["judged"] = True
-    if score.cost is not None:
-        properties["cost"] = score.cost
-    return Pattern(Subject("", {_SCORE}, properties))
+def _property(value: Json) -> Value:
+    if isinstance(value, str):
+        return write_text(value)
+    is_number = isinstance(value, bool | int | float)
+    return value if is_number else TaggedString("json", json.dumps(value))
 
 
-def trial_from_pattern(pattern: Pattern, cases: Mapping[str, Case], folder: Path) -> Trial:
-    """Read a trial.
-
-    Args:
-        pattern: the trial as gram.
-        cases: the cases of the plan by name.
-        folder: the folder that its file is named from.
-
-    Raises:
-        ValidationError: it is not a trial, or its case is unknown; the fault has its place.
-    """
-    read = Reader(pattern, _TRIAL, _KEYS)
-    name = read.text("case")
-    if name not in cases:
-        read.refuse("misfit", f'the plan has no case "{name}"', "case")
+def _trial_of(pattern: Pattern, cases: Mapping[str, Case], folder: Path) -> Trial:
+    """The trial that `_pattern_of` wrote."""
+    read = Reader(pattern, _TRIAL, pattern.value.properties)
+    told: dict[str, Any] = {}
+    for key, value in read.properties.items():
+        match value:
+            case TaggedString("json", text):
+                told[key] = json.loads(text)
+            case str() | TaggedString():
+                told[key] = read.text(key)
+            case _:
+                told[key] = value
+    del told["digest"]
+    scores = {name: _score_of(**score) for name, score in told["scores"].items()}
     return Trial(
-        arm=read.text("arm"),
-        case=cases[name],
-        repeat=read.number("repeat"),
-        failure=read.text("failure") if read.has("failure") else None,
-        content=read.text("content", ""),
-        calls=read.number("calls"),
-        rounds=read.number("rounds"),
-        usage=_usage(read),
-        cost=_number(pattern, "cost"),
-        seconds=_number(pattern, "seconds") or 0.0,
-        models=tuple(map(str, _values(pattern, "models"))),
-        fingerprint=read.text("fingerprint", ""),
-        file=folder / read.text("file") if read.has("file") else None,
-        scores=dict(map(_score_from_pattern, pattern.elements)),
+        **told
+        | {
+            "case": cases[told["case"]],
+            "usage": Usage(**told["usage"]),
+            "models": tuple(told["models"]),
+            "scores": scores,
+            "file": folder / told["file"] if "file" in told else None,
+            "failure": told.get("failure"),
+            "cost": told.get("cost"),
+        }
     )
 
 
-def _score_from_pattern(pattern: Pattern) -> tuple[str, Score]:
-    read = Reader(pattern, _SCORE, _SCORE_KEYS)
-    value = pattern.value.properties.get("value")
-    if value is not None and not isinstance(value, bool | int | float):
-        read.refuse("ill-typed", "the value of a score is a number or a boolean", "value")
-    problem = read.text("problem") if read.has("problem") else None
-    usage = _usage(read) if read.has("judged") else None
-    return read.text("metric"), Score(value, problem, usage, _number(pattern, "cost"))
-
-
-_SCORE_KEYS = ("metric", "value", "problem", "judged", "input", "output", "cost")
-
-
-def _usage(read: Reader) -> Usage:
-    return Usage(
-        read.number("input") if read.has("input") else None,
-        read.number("output") if read.has("output") else None,
-    )
-
-
-def _number(pattern: Pattern, key: str) -> float | None:
-    value = pattern.value.properties.get(key)
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-        return value
-    raise ValidationError.of([fault("ill-typed", f"{key} must be a number", pattern, key)])
-
-
-def _values(pattern: Pattern, key: str) -> Iterable[object]:
-    value = pattern.value.properties.get(key, ())
-    return value if isinstance(value, Iterable) and not isinstance(value, str) else ()
+def _score_of(*, usage: dict[str, Any] | None, **told: Any) -> Score:
+    return Score(**told, usage=None if usage is None else Usage(**usage))
 
 
 def folder_of(out: PathLike) -> Folder:

@@ -12,7 +12,7 @@ from gram import dumps
 from lenses_ext import Model, ProgramLike, agent_answer, agent_model, view
 
 from ...errors import AgentError, ConfigurationError
-from ...execution import named_model
+from ...execution import Spending, named_model
 from ...json_text import Json, write_json
 from ...machine import ApprovalPolicy, Effect, Event, Limits, Step
 from ...programs import the_agent
@@ -21,7 +21,6 @@ from ...tools import LibraryLike, library_of
 from .comparing import Better
 from .metrics import Metric, short_hash
 from .plan import described, tool_to_pattern
-from .replies import Replies
 from .trials import Score, Trial
 
 
@@ -69,10 +68,10 @@ def judged_by(
         if trial.file:
             chosen["record"] = record = judged_file(trial.file, name)
             record.unlink(missing_ok=True)  # of a judge that was interrupted
-        replies, theirs = Replies(), options.get("watch")
+        spending, theirs = Spending(), options.get("watch")
 
         async def watch(effect: Effect | None, event: Event, step: Step) -> None:
-            replies.watch(effect, event)
+            spending.count(effect, event)
             told = theirs(effect, event, step) if theirs else None
             if told is not None:
                 await told
@@ -83,7 +82,7 @@ def judged_by(
             score = _verdict((await run.afinish()).value)
         except AgentError as error:
             score = Score(None, f"the judge failed: {error}")
-        return evolve(score, usage=run.state.usage, cost=replies.cost(asked))
+        return evolve(score, usage=run.state.usage, cost=spending.cost(asked))
 
     written = [dumps(tool_to_pattern(each)) for each in tools.values()]
     chosen_before = [f"{key}={_told(value)}" for key, value in sorted(options.items())]

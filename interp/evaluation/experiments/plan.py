@@ -23,10 +23,9 @@ from typing import Any
 
 from attrs import evolve, fields, frozen
 
-from gram import Pattern, Subject, TaggedString, Value, counted, dumps, fault, format_text
+from gram import Pattern, Subject, TaggedString, Value, counted, dumps, format_text
 from lenses_ext import Model, dumps as dumps_program
 
-from ...errors import ValidationError
 from ...history.records import Reader, expect_one_of, without_empty, write_text
 from ...json_text import Json, write_json
 from ...machine import Limits
@@ -192,13 +191,13 @@ def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -
     subject = head.value
     bare = evolve(subject, properties=subject.properties.discard("hash"))
     plan = Plan(
-        tuple(Reader(each, "Arm", _ARM_KEYS).text("name") for each in parts["Arm"]),
+        tuple(Reader(each, "Arm", each.value.properties).text("name") for each in parts["Arm"]),
         tuple(map(_metric_from_pattern, parts["Metric"])),
         read.text("primary"),
         tuple(map(_case_from_pattern, parts["Case"])),
         read.number("repeats"),
         read.number("seed"),
-        _number(head, "difference"),
+        read.seconds("difference"),
         Pattern(bare),
         tuple(others),
     )
@@ -213,17 +212,6 @@ def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -
 
 
 # --- the parts
-
-_ARM_KEYS = (
-    "name",
-    "model",
-    "baseUrl",
-    "settings",
-    "limits",
-    "match",
-    "policy",
-    "withoutResultChecks",
-)
 
 
 def _arm_to_pattern(ready: ReadyArm) -> Pattern:
@@ -281,20 +269,15 @@ def _metric_to_pattern(metric: Metric) -> Pattern:
 
 def _metric_from_pattern(pattern: Pattern) -> PlannedMetric:
     read = Reader(pattern, "Metric", ["name", "better", "worst", "code"])
-    better = read.text("better")
+    better, worst = read.text("better"), read.properties.get("worst")
     if better not in ("higher", "lower"):
         read.refuse("ill-typed", "better must be higher or lower", "better")
     return PlannedMetric(
         read.text("name"),
         better,  # type: ignore[arg-type]  # one of the two words, as was checked
-        _worst(pattern),
+        worst if isinstance(worst, bool) else read.seconds("worst"),
         read.text("code", ""),
     )
-
-
-def _worst(pattern: Pattern) -> float | bool | None:
-    value = pattern.value.properties.get("worst")
-    return value if isinstance(value, bool) else _number(pattern, "worst")
 
 
 _CASE_KEYS = ("name", "input", "expected", "calls", "checks", "columns")
@@ -341,16 +324,6 @@ def _json(value: Json) -> Value:
 
 def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else list(value)
-
-
-def _number(pattern: Pattern, key: str) -> float | None:
-    value = pattern.value.properties.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        message = f"{key} must be a number"
-        raise ValidationError.of([fault("ill-typed", message, pattern, key)])
-    return float(value)
 
 
 def repeated_names(cases: Iterable[Case]) -> Iterator[str]:

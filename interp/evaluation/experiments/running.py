@@ -13,7 +13,7 @@ from gram import GramError
 
 from ...concurrency import work_on
 from ...errors import AgentError, said_by
-from ...execution import finished
+from ...execution import Spending, finished
 from ...history.records import RecordedRun, RunFile
 from ...machine import AgentResponse, State, Status, Usage
 from ...running import Run
@@ -21,7 +21,6 @@ from ...tools import is_from_outside
 from ..cases import Case
 from .arms import ReadyArm, fresh_library
 from .metrics import Metric
-from .replies import Replies
 from .trials import Trial, fingerprint
 
 _ENDED = (Status.DONE, Status.LIMITED, Status.UNUSABLE)
@@ -68,7 +67,7 @@ def run_trials(job: Job, keys: Sequence[Key]) -> None:
 async def _trial(job: Job, key: Key) -> Trial:
     name, repeat, arm = key
     case, ready, file = job.cases[name], job.arms[arm], job.file_of(key)
-    replies = Replies()
+    spending = Spending()
     began, before = monotonic(), 0.0
     response: AgentResponse | None = None
     failure: str | None = None
@@ -79,7 +78,7 @@ async def _trial(job: Job, key: Key) -> Trial:
         if kept:
             state = kept[1].state
             for step in kept[1].steps:
-                replies.watch(step.effect, step.event)
+                spending.count(step.effect, step.event)
             before = sum(step.seconds or 0.0 for step in kept[1].steps)
         if state and state.status in _ENDED:
             response = finished(state).response
@@ -89,10 +88,10 @@ async def _trial(job: Job, key: Key) -> Trial:
                 if kept:
                     file_so_far, recorded = kept
                     run = ready.take_up(
-                        recorded.state, library, record=file_so_far, watch=replies.watch
+                        recorded.state, library, record=file_so_far, watch=spending.count
                     )
                 else:
-                    run = ready.begin(case, library, record=file, watch=replies.watch)
+                    run = ready.begin(case, library, record=file, watch=spending.count)
                 response = await run.afinish()
     except AgentError as error:
         if type(error) is AgentError and isinstance(error.__cause__, OSError):
@@ -115,11 +114,11 @@ async def _trial(job: Job, key: Key) -> Trial:
         failure=failure,
         content=response.content if response else "",
         calls=len(state.tools_used) if state else 0,
-        rounds=len(replies.found),
+        rounds=len(spending.replies),
         usage=state.usage if state else Usage(0, 0),
-        cost=replies.cost(ready.model) if state else None,
+        cost=spending.cost(ready.model) if state else None,
         seconds=seconds,
-        models=replies.models,
+        models=spending.models,
         fingerprint=fingerprint(state.context) if state else "",
         file=file if file and file.exists() else None,
         response=response,

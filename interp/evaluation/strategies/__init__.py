@@ -4,21 +4,13 @@ They need Hypothesis: ``pip install 'gram-agents[laws]'``. ``docs/properties.md`
 used; `check_runs` holds an invariant against many runs and keeps the smallest that breaks it.
 """
 
-from .arguments import arguments_of, broken_arguments_of, results_of
-from .invariants import check_runs
-from .libraries import libraries
-from .models import models, replies_to
-from .runs import runs
-from .schema_values import values_of
-
-__all__ = [
-    "arguments_of",
-    "broken_arguments_of",
-    "check_runs",
-    "libraries",
-    "models",
-    "replies_to",
-    "results_of",
-    "runs",
-    "values_of",
-]
+from .arguments import (
+    arguments_of as arguments_of,
+    broken_arguments_of as broken_arguments_of,
+    results_of as results_of,
+)
+from .invariants import check_runs as check_runs
+from .libraries import libraries as libraries
+from .models import models as models, replies_to as replies_to
+from .runs import runs as runs
+from .schema_values import values_of as values_of

@@ -14,7 +14,7 @@ from lenses_ext import ProgramLike
 
 from ...history.records import RecordedRun
 from ...machine import AgentResponse, ConversationContext, empty_context
-from ...running import BeginOptions, RunOptions, begin
+from ...running import BeginOptions, begin
 from ...tools import LibraryLike, ToolLibrary
 from .network import Network
 from .recordings import SUFFIX, Mode, Recording
@@ -121,7 +121,7 @@ class AgentUnderTest:
         self,
         user_input: str,
         context: ConversationContext = empty_context,
-        **options: Unpack[RunOptions],
+        **options: Unpack[BeginOptions],
     ) -> AgentResponse:
         """Say something to the agent; see `interp.run`."""
         __tracebackhide__ = True
@@ -132,7 +132,7 @@ class AgentUnderTest:
         self,
         user_input: str,
         context: ConversationContext = empty_context,
-        **options: Unpack[RunOptions],
+        **options: Unpack[BeginOptions],
     ) -> AgentResponse:
         """Say something to the agent without blocking; see `interp.arun`."""
         __tracebackhide__ = True

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias, Union
 
 from gram import (
+    Diagnostic,
     Document,
-    Fault,
     HeldFile,
     Span,
     decode,
     dumps,
     expect,
-    fault,
     format_text,
     holding,
     parse,
@@ -24,7 +23,7 @@ from gram import (
 )
 
 from ...errors import ValidationError
-from ...machine import ConversationContext, empty_context
+from ...machine import ConversationContext, Message, conversation_of, empty_context
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
@@ -52,13 +51,13 @@ class Session:
         """
         self._file.check_unchanged()
 
-    def save(self, context: ConversationContext) -> None:
+    def save(self, context: Iterable[Message]) -> None:
         """Write the conversation to the file; comments in the file are kept.
 
         Raises:
             OSError: the file cannot be written, or another program has changed it.
         """
-        expect(context, ConversationContext, "context", by="save")
+        context = conversation_of(context, by="save")
         self._document = _with_conversation(self._document, context)
         self._file.write(self._document.text)
         self.context = context
@@ -81,7 +80,7 @@ def session(path: PathLike) -> Iterator[Session]:
         yield Session(file)
 
 
-def save_context(path: PathLike, context: ConversationContext) -> None:
+def save_context(path: PathLike, context: Iterable[Message]) -> None:
     """Write a conversation to a file; the old content of the file is replaced.
 
     The replacement is atomic, so that a crash never loses the old content. A new file
@@ -92,7 +91,7 @@ def save_context(path: PathLike, context: ConversationContext) -> None:
         ArgumentError: an argument is of the wrong type.
     """
     expect(path, (str, os.PathLike), "path", by="save_context")
-    expect(context, ConversationContext, "context", by="save_context")
+    context = conversation_of(context, by="save_context")
     with holding(Path(path), private=True) as file:
         file.write(_with_conversation(parse(""), context).text)
 
@@ -122,6 +121,6 @@ def _conversation(document: Document) -> ConversationContext:
         return context_from_pattern(document.patterns[0])
     message = f"expected one pattern labelled {CONVERSATION}, found {len(document.patterns)}"
     if document.patterns:
-        raise ValidationError.of([fault("no-conversation", message, document.patterns[1])])
-    empty = Fault("no-conversation", "error", message, span=Span(0, 0), source=document.source)
+        raise ValidationError.of([Diagnostic.of("no-conversation", message, document.patterns[1])])
+    empty = Diagnostic("no-conversation", "error", message, span=Span(0, 0), source=document.source)
     raise ValidationError.of([empty])

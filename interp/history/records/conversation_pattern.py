@@ -6,28 +6,34 @@
       (:User {content: "hello"}),
       [:Assistant | (:ToolCall {arguments: json`{"name": "Alice"}`, id: "c1", name: "greet"})],
       (:Function {callId: "c1", content: "Hello, Alice!", name: "greet"}),
-      (:Assistant {content: "I said hello."})]
+      (:Assistant {content: "I said hello."}),
+      [:User {content: "What is this?"} | (:File {bytes: base64`…`, type: "image/png"})]]
 
-A conversation that is written and read again is equal. `interp.history.records.pattern_parts` says
-how texts are written that the notation cannot hold.
+A conversation that is written and read again is equal. `file_pattern` says how files are written,
+`interp.history.records.pattern_parts` how texts are that the notation cannot hold.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 from gram import Pattern, Subject, expect
 
 from ...machine import (
-    AnyRole,
     AssistantRole,
     ConversationContext,
     FunctionRole,
     Message,
+    MessageRole,
     Role,
     ToolCall,
     UserRole,
+    conversation_of,
 )
-from .nodes import Node
-from .pattern_parts import Reader, Written, expect_one_of, write_json_text, write_text
+from .file_pattern import FILE, file_from_pattern, files_to_patterns
+from .nodes import node
+from .pattern_parts import Reader, expect_one_of, write_json_text, write_text
 
 CONVERSATION = "Conversation"
 ASSISTANT = "Assistant"
@@ -36,18 +42,31 @@ FUNCTION = "Function"
 
 _LABELS: dict[Role, str] = {UserRole: "User", AssistantRole: ASSISTANT}
 _ROLES = {label: role for role, label in _LABELS.items()}
-_MESSAGE_KEYS = ("content", "callId", "refused", "echo", "speaker")
+_MESSAGE_KEYS = ("content", "callId", "refused", "echo", "speaker", "summary")
 
 
-def context_to_pattern(context: ConversationContext) -> Pattern:
+def context_to_pattern(context: Iterable[Message]) -> Pattern:
     """Convert a conversation to a pattern.
 
     >>> from gram import dumps
     >>> dumps(context_to_pattern(ConversationContext([Message(UserRole, "hi")])))
     '[:Conversation | (:User {content: "hi"})]'
     """
-    expect(context, ConversationContext, "context", by="context_to_pattern")
-    return Pattern(Subject("", {CONVERSATION}), map(message_to_pattern, context))
+    messages = conversation_of(context, by="context_to_pattern")
+    return Pattern(Subject("", {CONVERSATION}), messages_to_patterns(messages))
+
+
+def messages_to_patterns(
+    messages: Iterable[Message], written: set[str] | None = None
+) -> Iterator[Pattern]:
+    """Convert the messages of a conversation to patterns, with the bytes of each file once.
+
+    Args:
+        messages: the messages, or the last of them.
+        written: the hashes of files whose bytes are written before; new ones are added.
+    """
+    written = set() if written is None else written
+    return (message_to_pattern(each, written) for each in messages)
 
 
 def context_from_pattern(pattern: Pattern) -> ConversationContext:
@@ -57,19 +76,26 @@ def context_from_pattern(pattern: Pattern) -> ConversationContext:
         ValidationError: the pattern is not a conversation; the fault has its place.
     """
     expect(pattern, Pattern, "pattern", by="context_from_pattern")
+    return conversation_from_pattern(pattern, {})
+
+
+def conversation_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> ConversationContext:
+    """Read a conversation; the bytes of its files are added to those known, by their hashes."""
     Reader(pattern, CONVERSATION)
-    return ConversationContext(map(message_from_pattern, pattern.elements))
+    return ConversationContext(message_from_pattern(each, known) for each in pattern.elements)
 
 
-def message_to_pattern(message: Message) -> Pattern:
-    """Convert a message to a pattern: its label is the role, its elements are the tool calls."""
-    return message_node(message).pattern()
+def message_to_pattern(message: Message, written: set[str]) -> Pattern:
+    """Convert a message to a pattern.
 
+    Its label is the role, its elements are the files that are attached and the tool calls.
 
-def message_node(message: Message) -> Node:
-    """Convert a message to a node."""
+    Args:
+        message: the message.
+        written: the hashes of files whose bytes are written before; new ones are added.
+    """
     role = message.role
-    properties: dict[str, Written] = {}
+    properties: dict[str, Any] = {}
     if message.content:
         properties["content"] = write_text(message.content)
     if message.refused:
@@ -80,51 +106,63 @@ def message_node(message: Message) -> Node:
         properties["callId"] = write_text(message.call_id)
     if message.speaker is not None:
         properties["speaker"] = write_text(message.speaker)
+    if message.summary is not None:
+        properties["summary"] = write_text(message.summary)
     if isinstance(role, FunctionRole):
         properties["name"] = write_text(role.name)
     label = FUNCTION if isinstance(role, FunctionRole) else _LABELS[role]
-    return Node(label, properties, tuple([_call_node(each) for each in message.tool_calls]))
+    files = files_to_patterns(message.attachments, written)
+    return node(label, properties, (*files, *map(call_to_pattern, message.tool_calls)))
 
 
-def message_from_pattern(pattern: Pattern) -> Message:
+def message_in_short(message: Message) -> Pattern:
+    """The pattern of a message with the hashes of its files instead of their bytes."""
+    return message_to_pattern(message, {file.sha256 for file in message.attachments})
+
+
+def message_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> Message:
     """Read a message from a pattern.
+
+    Args:
+        pattern: its pattern.
+        known: the bytes of files that were read before, by their hashes; new ones are added.
 
     Raises:
         ValidationError: the pattern is not a message.
     """
     label = expect_one_of([*_ROLES, FUNCTION], pattern)
-    role: AnyRole
+    role: MessageRole
     if label == FUNCTION:
         read = Reader(pattern, label, [*_MESSAGE_KEYS, "name"])
-        role = FunctionRole(read.text("name"))
+        role = FunctionRole(read.name())
     else:
         read = Reader(pattern, label, _MESSAGE_KEYS)
         role = _ROLES[label]
+    files = [each for each in pattern.elements if FILE in each.value.labels]
+    calls = [each for each in pattern.elements if FILE not in each.value.labels]
     return Message(
         role,
         read.text("content", ""),
-        map(call_from_pattern, pattern.elements),
+        map(call_from_pattern, calls),
         read.text("callId") if read.has("callId") else None,
         read.flag("refused"),
         read.json_text("echo") if read.has("echo") else None,
         read.text("speaker") if read.has("speaker") else None,
+        read.text("summary") if read.has("summary") else None,
+        attachments=[file_from_pattern(each, known) for each in files],
     )
 
 
 def call_to_pattern(call: ToolCall) -> Pattern:
     """Convert a tool call to a pattern."""
-    return _call_node(call).pattern()
-
-
-def _call_node(call: ToolCall) -> Node:
-    properties: dict[str, Written] = {
+    properties: dict[str, Any] = {
         "id": write_text(call.id),
         "name": write_text(call.name),
         "arguments": write_json_text(call.arguments),
     }
     if call.echo is not None:
         properties["echo"] = write_json_text(call.echo)
-    return Node(TOOL_CALL, properties)
+    return node(TOOL_CALL, properties)
 
 
 def call_from_pattern(pattern: Pattern) -> ToolCall:
@@ -133,7 +171,7 @@ def call_from_pattern(pattern: Pattern) -> ToolCall:
     read.without_elements()
     return ToolCall(
         read.text("id", ""),
-        read.text("name"),
+        read.name(),
         read.json_text("arguments"),
         read.json_text("echo") if read.has("echo") else None,
     )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gram import dumps, expect, format_text
+from gram import dumps, format_text
 
-from ...machine import Ask, CallModel, CallTool, Effect, Request
-from .conversation_pattern import message_to_pattern
+from ...machine import Ask, CallModel, Effect, Request
+from .conversation_pattern import message_in_short
 
 
 def effect_lines(effect: Effect) -> list[str]:
     """What an effect asks for, a line for each part."""
-    expect(effect, (Ask, CallModel, CallTool), "effect", by="effect_lines")
     if isinstance(effect, CallModel):
         return list(_request_lines(effect.request))
     asked = "may it run" if isinstance(effect, Ask) else "run"
@@ -25,5 +24,5 @@ def _request_lines(request: Request) -> Iterator[str]:
         yield f"{key}: {value!r}"
     yield from (f"instruction: {line}" for line in request.instruction.splitlines())
     patterns = [*request.tools, *([request.answer] if request.answer else [])]
-    for pattern in (*patterns, *map(message_to_pattern, request.messages)):
+    for pattern in (*patterns, *map(message_in_short, request.messages)):
         yield from format_text(dumps(pattern)).splitlines()

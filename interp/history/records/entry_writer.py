@@ -10,10 +10,11 @@ from gram import Pattern
 from ...execution import Folded, Note
 from ...machine import CallModel, State
 from ...tools import Tool
-from .event_pattern import event_node
+from .event_pattern import event_written
 from .fingerprints import Fingerprints
 from .first_entry import head_of
-from .note_pattern import note_node
+from .nodes import pattern_line
+from .note_pattern import note_to_pattern
 from .replayer import Replayer
 
 
@@ -27,11 +28,11 @@ class EntryWriter:
         """An event, see `RunLog.append`."""
         effect = folded.effect
         request = self._fingerprints.of(effect.request) if isinstance(effect, CallModel) else None
-        return event_node(folded.event, seconds, request).line()
+        return pattern_line(event_written(folded.event, seconds, request))
 
     def note(self, note: Note) -> str:
         """A note."""
-        return note_node(note).line()
+        return pattern_line(note_to_pattern(note))
 
 
 def run_text(

@@ -8,6 +8,7 @@
     (:CallFailed {at: [0, 1], error: "no such file"})
     (:Decided {allowed: true, at: [0, 2]})
     (:TimeUp)
+    (:CostReached {expected: "0.02"})
     [:Resumed {limits: {…}} | [:ApprovalPolicy {otherwise: "ask"}]]
 
 Beside them may stand what is not folded: ``seconds``, how long the effect took that the event
@@ -16,18 +17,22 @@ answers; ``request``, the fingerprint of the request that a reply answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 
 from attrs import frozen
 
-from gram import Pattern, expect
+from gram import GramEncodeError, Pattern, expect
+from lenses_ext import Model
 
+from ...json_text import write_json
 from ...machine import (
     ApprovalPolicy,
     At,
     CallBegun,
     CallFailed,
+    CostReached,
     Decided,
     Event,
     ModelReplied,
@@ -35,19 +40,19 @@ from ...machine import (
     TimeUp,
     ToolReturned,
 )
-from .conversation_pattern import message_from_pattern, message_node
-from .nodes import Node
+from .conversation_pattern import message_from_pattern, message_to_pattern
+from .nodes import node
 from .pattern_parts import (
     Reader,
-    Written,
     expect_one_of,
     without_empty,
     write_json_text,
+    write_json_value,
     write_text,
 )
-from .run_parts import CHANGE_KEYS, Changes, read_usage, usage_to_map
+from .run_parts import CHANGE_KEYS, Changes, read_model, read_usage, usage_to_map
 
-Parts: TypeAlias = tuple[dict[str, Written], tuple[Node | Pattern, ...]]
+Parts: TypeAlias = tuple[dict[str, Any], tuple[Pattern, ...]]
 
 
 @frozen
@@ -74,11 +79,13 @@ def event_to_pattern(event: Event, seconds: float | None = None) -> Pattern:
     """
     expect(event, tuple(_TYPES), "event", by="event_to_pattern")
     expect(seconds, (int, float, type(None)), "seconds", by="event_to_pattern")
-    return event_node(event, seconds).pattern()
+    return event_written(event, seconds)
 
 
-def event_node(event: Event, seconds: float | None = None, request: str | None = None) -> Node:
-    """Convert an event to a node; see `WrittenEvent`."""
+def event_written(
+    event: Event, seconds: float | None = None, request: str | None = None
+) -> Pattern:
+    """Convert an event to a pattern; see `WrittenEvent`."""
     properties, elements = _TYPES[type(event)].write(event)
     if event.at:
         properties["at"] = event.at
@@ -86,7 +93,7 @@ def event_node(event: Event, seconds: float | None = None, request: str | None =
         properties["seconds"] = round(seconds, 6)
     if request is not None:
         properties["request"] = request
-    return Node(type(event).__name__, properties, elements)
+    return node(type(event).__name__, properties, elements)
 
 
 def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
@@ -118,6 +125,8 @@ def written_event(pattern: Pattern) -> WrittenEvent:
     label = expect_one_of(_FORMS, pattern)
     form = _FORMS[label]
     read = Reader(pattern, label, ["at", "seconds", *form.keys])
+    if form.read not in (_read_reply, _read_change):
+        read.without_elements()
     event = form.read(read, read.position())
     request = read.text("request") if read.has("request") else None
     return WrittenEvent(event, read.seconds(), request)
@@ -127,7 +136,7 @@ def written_event(pattern: Pattern) -> WrittenEvent:
 
 
 def _write_reply(event: ModelReplied) -> Parts:
-    properties: dict[str, Written] = {}
+    properties: dict[str, Any] = {}
     if usage := usage_to_map(event.usage):
         properties["usage"] = usage
     if event.truncated:
@@ -138,13 +147,22 @@ def _write_reply(event: ModelReplied) -> Parts:
         properties["served"] = write_text(event.served_model)
     if event.server:
         properties["server"] = write_text(event.server)
-    return properties, (message_node(event.message),)
+    if event.reasoning:
+        properties["reasoning"] = write_text(event.reasoning)
+    if event.cost is not None:
+        properties["cost"] = str(event.cost)
+    if event.model is not None:
+        properties["model"] = str(event.model)
+    if event.tried:
+        tried = {str(model): why for model, why in event.tried}
+        properties["tried"] = write_json_value(write_json(tried))
+    return properties, (message_to_pattern(event.message, set()),)
 
 
 def _read_reply(read: Reader, at: At) -> Event:
     if len(read.pattern.elements) != 1:
         read.refuse("no-message", "a ModelReplied must have one element, what the model said")
-    message = message_from_pattern(read.pattern.elements[0])
+    message = message_from_pattern(read.pattern.elements[0], {})
     return ModelReplied(
         at,
         message,
@@ -153,38 +171,49 @@ def _read_reply(read: Reader, at: At) -> Event:
         read.text("finish", ""),
         read.text("served", ""),
         read.text("server", ""),
+        read.text("reasoning", ""),
+        read_model(read),
+        tuple(_tried(read)),
+        _amount(read, "cost") if read.has("cost") else None,
     )
 
 
-def _read_begun(read: Reader, at: At) -> Event:
+def _amount(read: Reader, key: str) -> Decimal:
+    """An amount of money, written as a text: exactly."""
+    try:
+        amount = Decimal(read.text(key))
+    except ArithmeticError:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0:
+        read.refuse("ill-typed", f"{key} of {read.label} must be an amount of US dollars", key)
+    return amount
+
+
+def _read_cost_reached(read: Reader, at: At) -> Event:
     read.without_elements()
-    return CallBegun(at)
+    return CostReached(_amount(read, "expected"), at)
+
+
+def _tried(read: Reader) -> Iterator[tuple[Model, str]]:
+    """The models that were asked before, each with why it gave no reply."""
+    tried = read.json_value("tried").value if read.has("tried") else {}
+    if not isinstance(tried, dict) or not all(isinstance(why, str) for why in tried.values()):
+        read.refuse("ill-typed", "tried must be a JSON object of models and reasons", "tried")
+    for model, why in tried.items():
+        try:
+            yield Model.parse(model), why
+        except GramEncodeError as error:
+            read.refuse("ill-typed", str(error), "tried")
 
 
 def _read_result(read: Reader, at: At) -> Event:
-    read.without_elements()
     text = read.json_text("result")
     read.parsed(text, "result")
     return ToolReturned(at, text)
 
 
-def _read_failure(read: Reader, at: At) -> Event:
-    read.without_elements()
-    return CallFailed(at, read.text("error", ""))
-
-
 def _write_decision(event: Decided) -> Parts:
     return {"allowed": event.allowed, **without_empty({"reason": write_text(event.reason)})}, ()
-
-
-def _read_decision(read: Reader, at: At) -> Event:
-    read.without_elements()
-    return Decided(at, read.flag("allowed"), read.text("reason", ""))
-
-
-def _read_time_up(read: Reader, at: At) -> Event:
-    read.without_elements()
-    return TimeUp(at)
 
 
 def _write_change(event: Resumed) -> Parts:
@@ -203,23 +232,39 @@ def _read_change(read: Reader, at: At) -> Event:
 
 _TYPES: Mapping[type[Event], _Form] = {
     ModelReplied: _Form(
-        ("usage", "truncated", "finish", "served", "server", "request"),
+        (
+            "usage",
+            "truncated",
+            "finish",
+            "served",
+            "server",
+            "reasoning",
+            "model",
+            "tried",
+            "cost",
+            "request",
+        ),
         _write_reply,
         _read_reply,
     ),
-    CallBegun: _Form((), lambda event: ({}, ()), _read_begun),
+    CallBegun: _Form((), lambda event: ({}, ()), lambda read, at: CallBegun(at)),
     ToolReturned: _Form(
         ("result",), lambda event: ({"result": write_json_text(event.result)}, ()), _read_result
     ),
     CallFailed: _Form(
-        ("error",), lambda event: ({"error": write_text(event.error)}, ()), _read_failure
+        ("error",),
+        lambda event: ({"error": write_text(event.error)}, ()),
+        lambda read, at: CallFailed(at, read.text("error", "")),
     ),
     Decided: _Form(
         ("allowed", "reason"),
         _write_decision,
-        _read_decision,
+        lambda read, at: Decided(at, read.flag("allowed"), read.text("reason", "")),
     ),
-    TimeUp: _Form((), lambda event: ({}, ()), _read_time_up),
+    CostReached: _Form(
+        ("expected",), lambda event: ({"expected": str(event.expected)}, ()), _read_cost_reached
+    ),
+    TimeUp: _Form((), lambda event: ({}, ()), lambda read, at: TimeUp(at)),
     Resumed: _Form(CHANGE_KEYS, _write_change, _read_change),
 }
 _FORMS = {kind.__name__: form for kind, form in _TYPES.items()}

@@ -10,8 +10,8 @@ from gram import Pattern
 from lenses_ext import memo
 
 from ...machine import Message, Request
-from .conversation_pattern import message_node
-from .nodes import Node, pattern_line
+from .conversation_pattern import message_in_short
+from .nodes import node, pattern_line
 from .pattern_parts import write_text
 
 _LENGTH = 16  # hexadecimal digits, which tell billions of requests apart
@@ -35,7 +35,7 @@ class Fingerprints:
     def _told(self, request: Request) -> bytes:
         """The digest of all but the conversation, which is mostly that of the request before."""
         asked = (
-            request.model,
+            {request.model, *request.fallbacks},
             request.instruction,
             request.tools,
             request.answer,
@@ -61,7 +61,7 @@ class Fingerprints:
             place -= 1
         for index in range(place, len(messages)):
             message = messages[index]
-            digest = _digest(digest, message_node(message).line())
+            digest = _digest(digest, pattern_line(message_in_short(message)))
             self._seen[key(index)] = message, digest
         return digest
 
@@ -71,9 +71,10 @@ def _digest(before: bytes, text: str) -> bytes:
 
 
 def _lines(request: Request) -> Iterator[str]:
-    told = {"model": str(request.model), "instruction": write_text(request.instruction)}
-    yield Node("Request", told).line()
-    yield Node("Settings", request.settings).line()
+    models = ", ".join(sorted(map(str, (request.model, *request.fallbacks))))
+    told = {"model": models, "instruction": write_text(request.instruction)}
+    yield pattern_line(node("Request", told))
+    yield pattern_line(node("Settings", request.settings))
     patterns: tuple[Pattern, ...] = (request.answer,) if request.answer else ()
     yield from map(_line, (*request.tools, *patterns))
 

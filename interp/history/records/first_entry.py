@@ -3,7 +3,8 @@
 .. code-block:: text
 
     [:Run {agent: "counter", file: "a.gram", format: 1, input: "go", limits: {…}, program: "…", …} |
-      [:Conversation …], [:ApprovalPolicy …], [:Library | (add:Implementation {…})]]
+      [:Conversation …], [:Attached | (:File …)], [:ApprovalPolicy …],
+      [:Library | (add:Implementation {…})]]
 
 The program is a text: that of its file where the agent can be read from that alone, else the
 agent's own, with whatever it refers to. A file names nothing that is opened: ``file`` is shown.
@@ -15,9 +16,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from gram import (
+    Diagnostic,
     GramError,
     Pattern,
     Source,
@@ -25,7 +27,6 @@ from gram import (
     TaggedString,
     Value,
     dumps,
-    fault,
     origin,
     parse,
 )
@@ -44,10 +45,15 @@ from ...machine import (
 )
 from ...programs import the_agent
 from ...tools import Tool
-from .conversation_pattern import CONVERSATION, context_from_pattern, message_node
-from .nodes import Node
+from .conversation_pattern import (
+    CONVERSATION,
+    conversation_from_pattern,
+    messages_to_patterns,
+)
+from .file_pattern import file_from_pattern, files_to_patterns
+from .nodes import node, pattern_line
 from .note_pattern import read_time, write_time
-from .pattern_parts import Reader, Written, without_empty, write_json_value, write_text
+from .pattern_parts import Reader, without_empty, write_json_value, write_text
 from .recorded_run import BUILT_IN, LIBRARY, ONCE, RecordedRun
 from .run_parts import CHANGE_KEYS, Changes
 
@@ -60,6 +66,8 @@ _KEYS: Final = (
     *CHANGE_KEYS,
 )
 _POLICY: Final = "ApprovalPolicy"
+ATTACHED: Final = "Attached"
+"""The label of the files that are attached to the input."""
 
 
 class Head(NamedTuple):
@@ -95,9 +103,9 @@ class Head(NamedTuple):
     @property
     def shared(self) -> tuple[str, ...]:
         """The parts of the line that all runs of the program have in common."""
-        program = Node(RUN, {"program": write_text(self.program)}).line()
+        program = pattern_line(node(RUN, {"program": write_text(self.program)}))
         in_braces = program[program.index("{") + 1 : program.rindex("}")]
-        return in_braces, Node(LIBRARY, {}, self.library).line()
+        return in_braces, pattern_line(node(LIBRARY, {}, self.library))
 
 
 def head_of(state: State, tools: Iterable[Tool | Pattern], started: datetime | None = None) -> Head:
@@ -111,7 +119,7 @@ def head_of(state: State, tools: Iterable[Tool | Pattern], started: datetime | N
     run = state.beginning.run
     program, filename = _text_of(run.program)
     library = tuple(map(_tool_pattern, tools))
-    properties: dict[str, Written] = without_empty(
+    properties: dict[str, Any] = without_empty(
         {
             "format": FORMAT,
             "version": _version(),
@@ -127,13 +135,16 @@ def head_of(state: State, tools: Iterable[Tool | Pattern], started: datetime | N
     changes = Changes(run.limits, run.model, run.settings or None, run.check_results and None)
     properties |= changes.properties()
     before = context_before(state)
-    elements: list[Node | Pattern] = []
+    elements: list[Pattern] = []
+    written: set[str] = set()
     if before:
-        elements.append(Node(CONVERSATION, {}, tuple(map(message_node, before))))
+        elements.append(node(CONVERSATION, {}, messages_to_patterns(before, written)))
+    if run.attachments:
+        elements.append(node(ATTACHED, {}, files_to_patterns(run.attachments, written)))
     if run.policy != allow_all:
         elements.append(run.policy.to_pattern())
-    elements.append(Node(LIBRARY, {}, library))
-    return Head(Node(RUN, properties, tuple(elements)).line(), program, filename, library)
+    elements.append(node(LIBRARY, {}, library))
+    return Head(pattern_line(node(RUN, properties, elements)), program, filename, library)
 
 
 @cache
@@ -182,14 +193,17 @@ def run_from_head(head: Pattern, source: Source) -> RecordedRun:
     """
     if RUN not in head.value.labels:
         message, hint = "this is not the record of a run", "`gram run --record FILE` writes one"
-        raise ValidationError.of([fault("no-run", message, head, "labels", hint=hint)])
+        raise ValidationError.of([Diagnostic.of("no-run", message, head, "labels", hint=hint)])
     if head.value.properties.get("format") != FORMAT:
         message, hint = f"the format is not {FORMAT}", "it was written by another version"
-        raise ValidationError.of([fault("other-format", message, head, "format", hint=hint)])
+        raise ValidationError.of(
+            [Diagnostic.of("other-format", message, head, "format", hint=hint)]
+        )
     read = Reader(head, RUN, _KEYS)
     parts = {label: each for each in head.elements for label in each.value.labels}
     if len(parts) != len(head.elements) or not {LIBRARY} <= {*parts} <= _PARTS:
-        message = f"a {RUN} has a {LIBRARY}, and at most a {CONVERSATION} and a {_POLICY}"
+        others = f"{CONVERSATION}, {ATTACHED} and {_POLICY}"
+        message = f"a {RUN} has a {LIBRARY}, and at most one each of {others}"
         read.refuse("no-run", message)
     program, filename = read.text("program"), read.text("file") if read.has("file") else None
     context, policy = parts.get(CONVERSATION), parts.get(_POLICY)
@@ -198,13 +212,16 @@ def run_from_head(head: Pattern, source: Source) -> RecordedRun:
         agent = the_agent(parse(program, filename), read.text("agent"), by="load_run")
     except GramError as error:
         read.refuse("no-program", f"what was run is not a valid program: {error}", "program", _HINT)
-    before = context_from_pattern(context) if context else empty_context
+    known: dict[str, bytes] = {}
+    before = conversation_from_pattern(context, known) if context else empty_context
+    attached = parts[ATTACHED].elements if ATTACHED in parts else ()
+    files = [file_from_pattern(each, known) for each in attached]
     allows = ApprovalPolicy.from_pattern(policy) if policy else allow_all
     given = read.json_value("input").value
     try:
         first = start(
             agent,
-            given,
+            [given, *files] if files else given,
             before,
             limits=changes.limits or Limits(),
             model=changes.model,
@@ -220,5 +237,5 @@ def run_from_head(head: Pattern, source: Source) -> RecordedRun:
     return RecordedRun(first, (), program, filename, library, started, source)
 
 
-_PARTS: Final = {CONVERSATION, _POLICY, LIBRARY}
+_PARTS: Final = {CONVERSATION, ATTACHED, _POLICY, LIBRARY}
 _HINT: Final = "was it edited?"

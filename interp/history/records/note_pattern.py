@@ -16,27 +16,27 @@ from typing import get_args
 from gram import Pattern
 
 from ...execution import Begun, Failed, Note, Retried, Stopped
-from .nodes import Node
+from .nodes import node
 from .pattern_parts import Reader, write_text
 
 NOTES = {kind.__name__: kind for kind in get_args(Note)}
 """The notes, by their labels."""
 
 
-def note_node(note: Note) -> Node:
-    """Convert a note to a node."""
+def note_to_pattern(note: Note) -> Pattern:
+    """Convert a note to a pattern."""
     label = type(note).__name__
     match note:
         case Begun(at, time):
-            return Node(label, {"at": at, "time": write_time(time)})
+            return node(label, {"at": at, "time": write_time(time)})
         case Retried(at, error, wait):
             given = {"at": at, "error": write_text(error)}
-            return Node(label, {**given, "wait": round(wait, 6)})
+            return node(label, {**given, "wait": round(wait, 6)})
         case Failed(at, error, seconds):
             given = {"at": at, "error": write_text(error)}
-            return Node(label, {**given, "seconds": round(seconds, 6)})
+            return node(label, {**given, "seconds": round(seconds, 6)})
         case Stopped(error, time):
-            return Node(label, {"error": write_text(error), "time": write_time(time)})
+            return node(label, {"error": write_text(error), "time": write_time(time)})
 
 
 def label_of_note(pattern: Pattern) -> str | None:

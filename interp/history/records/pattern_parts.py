@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import NoReturn, TypeAlias, TypeGuard, TypeVar, Union
+from typing import NoReturn, TypeGuard, TypeVar
 
 from pyrsistent import PVector, pvector
 
-from gram import Pattern, TaggedString, Value, did_you_mean, fault
+from gram import Diagnostic, Pattern, TaggedString, Value, did_you_mean
 
 from ...errors import ValidationError
 from ...json_text import Json, JsonText, read_json, write_json
 from ...machine import At
 
 T = TypeVar("T")
-
-Written: TypeAlias = Union[Value, Mapping[str, "Written"], tuple["Written", ...]]
-"""The value of a property to be written; plain dicts and tuples cost less than maps and vectors."""
 
 ESCAPED = "escaped"
 JSON = "json"
@@ -99,6 +96,13 @@ class Reader:
                 return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), content)
         self.refuse("ill-typed", f"{key} of {self.label} must be a string", key)
 
+    def name(self, key: str = "name") -> str:
+        """The text of a property that is the name of a tool, so it is not empty."""
+        name = self.text(key)
+        if not name:
+            self.refuse("empty-name", f"the {key} of {self.label} is empty", key)
+        return name
+
     def json_text(self, key: str) -> str:
         """The text of a property that is JSON, or should be."""
         value = self.properties.get(key)
@@ -138,7 +142,7 @@ class Reader:
         self.refuse("ill-typed", message, key)
 
     def seconds(self, key: str = "seconds") -> float | None:
-        """A number of seconds, or None if the property is missing."""
+        """A number, such as one of seconds, or None if the property is missing."""
         value = self.properties.get(key)
         if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
             return value
@@ -159,13 +163,13 @@ class Reader:
         """Raise an error if the pattern has elements."""
         for element in self.pattern.elements:
             message = f"{self.label} must not have elements"
-            raise ValidationError.of([fault("unexpected-element", message, element)])
+            raise ValidationError.of([Diagnostic.of("unexpected-element", message, element)])
 
     def refuse(
         self, code: str, message: str, part: str | None = None, hint: str | None = None
     ) -> NoReturn:
         """Raise an error about this pattern."""
-        raise ValidationError.of([fault(code, message, self.pattern, part, hint=hint)])
+        raise ValidationError.of([Diagnostic.of(code, message, self.pattern, part, hint=hint)])
 
 
 def _is_part(value: Value) -> TypeGuard[int | str]:
@@ -186,7 +190,9 @@ def expect_one_of(labels: Iterable[str], pattern: Pattern) -> str:
     hints = (did_you_mean(each, wanted) for each in sorted(pattern.value.labels))
     hint = next(filter(None, hints), None)
     message = f"expected {' or '.join(wanted)}, found {found}"
-    raise ValidationError.of([fault("unexpected-label", message, pattern, "labels", hint=hint)])
+    raise ValidationError.of(
+        [Diagnostic.of("unexpected-label", message, pattern, "labels", hint=hint)]
+    )
 
 
 def without_empty(properties: Mapping[str, T | None]) -> dict[str, T]:

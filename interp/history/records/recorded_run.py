@@ -42,7 +42,7 @@ ONCE: Final = "once"
 Entry: TypeAlias = Union[RecordedStep, Note]
 
 
-def _checked_entries(given: tuple[Entry, ...]) -> tuple[Entry, ...]:
+def _tuple(given: tuple[Entry, ...]) -> tuple[Entry, ...]:
     expect(given, tuple, "entries", by="RecordedRun")
     return given
 
@@ -64,7 +64,7 @@ class RecordedRun:
     """
 
     first: State
-    entries: tuple[Entry, ...] = field(converter=_checked_entries)
+    entries: tuple[Entry, ...] = field(converter=_tuple)
     program: str
     filename: str | None
     library: tuple[Pattern, ...]

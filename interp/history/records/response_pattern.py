@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from gram import Pattern, Subject, expect
 
 from ...machine import AgentResponse, ToolInvocation, Usage, empty_context
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
-from .pattern_parts import Reader, Written, without_empty, write_json_value, write_text
+from .pattern_parts import Reader, without_empty, write_json_value, write_text
 
 RESPONSE = "AgentResponse"
 INVOCATION = "ToolInvocation"
+
+_TOKENS: Final = {
+    "input_tokens": "inputTokens",
+    "output_tokens": "outputTokens",
+    "cached_tokens": "cachedTokens",
+    "reasoning_tokens": "reasoningTokens",
+}
+"""The property of each number of `Usage`."""
 
 
 def response_to_pattern(response: AgentResponse) -> Pattern:
@@ -19,15 +29,13 @@ def response_to_pattern(response: AgentResponse) -> Pattern:
         {
             "content": write_text(response.content),
             "typed": response.is_typed,
+            "text": response.is_text,
             "truncated": response.truncated,
             "unfinished": response.unfinished,
         }
     )
-    counts = {
-        "inputTokens": response.usage.input_tokens,
-        "outputTokens": response.usage.output_tokens,
-    }
-    properties |= {key: count for key, count in counts.items() if count is not None}
+    known = response.usage.details()
+    properties |= {_TOKENS[name]: known[name] for name in _TOKENS if name in known}
     elements = [*map(invocation_to_pattern, response.tools_used)]
     if response.context:
         elements.append(context_to_pattern(response.context))
@@ -41,23 +49,25 @@ def response_from_pattern(pattern: Pattern) -> AgentResponse:
         ValidationError: the pattern is not a response; the fault has its place.
     """
     expect(pattern, Pattern, "pattern", by="response_from_pattern")
-    known = ["content", "inputTokens", "outputTokens", "typed", "truncated", "unfinished"]
+    known = ["content", "typed", "text", "truncated", "unfinished", *_TOKENS.values()]
     read = Reader(pattern, RESPONSE, known)
     elements = list(pattern.elements)
     context = empty_context
     if elements and CONVERSATION in elements[-1].value.labels:
         context = context_from_pattern(elements.pop())
     content = read.text("content", "")
-    if is_typed := read.flag("typed"):
+    is_typed, is_text = read.flag("typed"), read.flag("text")
+    if is_typed and not is_text:
         read.parsed(content, "content")
     return AgentResponse(
         content,
         tuple(map(invocation_from_pattern, elements)),
         context,
-        Usage(*(read.number(key) if read.has(key) else None for key in known[1:3])),
+        Usage(**{name: read.number(key) for name, key in _TOKENS.items() if read.has(key)}),
         is_typed,
         read.flag("truncated"),
         read.flag("unfinished"),
+        is_text=is_text,
     )
 
 
@@ -69,7 +79,7 @@ def invocation_to_pattern(invocation: ToolInvocation) -> Pattern:
     '(:ToolInvocation {args: json`{"x":1}`, result: json`2`, tool: "add"})'
     """
     expect(invocation, ToolInvocation, "invocation", by="invocation_to_pattern")
-    properties: dict[str, Written] = {
+    properties: dict[str, Any] = {
         "tool": write_text(invocation.tool_name),
         "args": write_json_value(invocation.args_text),
     }

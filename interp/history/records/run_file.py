@@ -192,7 +192,7 @@ class RunFile:
             self._read = _Content(text, state.beginning, tuple(state.events))
             self._may_lack_events = False
             return ()
-        missing, missed = _differences(tuple(state.events), content.events)
+        missing, missed = differences(tuple(state.events), content.events)
         try:
             if content.first.run_id != state.run_id:
                 raise ProtocolError("another run is recorded in it")
@@ -220,13 +220,9 @@ class RunFile:
         if read and text == read.text:
             return read
         source = Source(text, str(self.path))
-        if read and text.startswith(read.text):
-            patterns = read_in_pieces(source, start=len(read.text))
-        else:
-            patterns = read_in_pieces(source)
-            read = _Content("", run_from_head(next(patterns), source).first, ())
-        new = (written_event(each).event for each in patterns if not label_of_note(each))
-        self._read = _Content(text, read.first, (*read.events, *new))
+        head, *others = read_in_pieces(source)
+        events = (written_event(each).event for each in others if not label_of_note(each))
+        self._read = _Content(text, run_from_head(head, source).first, tuple(events))
         return self._read
 
     def _write(self, text: str) -> None:
@@ -245,7 +241,7 @@ class RunFile:
             raise
 
 
-def _differences(
+def differences(
     had: tuple[Event, ...], recorded: tuple[Event, ...]
 ) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
     """The events of a run that are not recorded, and the recorded ones that it has not had."""
@@ -314,17 +310,6 @@ def load_run(path: PathLike) -> RecordedRun:
         ReplayError: an event does not fit the run.
     """
     return read_run(_text_of(path), str(path))
-
-
-def source_of_run(path: PathLike) -> Source:
-    """The text of a run file, up to its last whole entry.
-
-    Raises:
-        OSError: the file cannot be read.
-        GramDecodeError: the file is not UTF-8.
-        ValidationError: it has no whole entry.
-    """
-    return Source(_text_of(path), str(path))
 
 
 def _text_of(path: PathLike) -> str:

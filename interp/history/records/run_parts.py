@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from attrs import asdict
+from attrs import asdict, fields
 from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import GramEncodeError, Value
@@ -13,7 +13,7 @@ from lenses_ext import Model
 
 from ...errors import ValidationError
 from ...machine import Limits, Usage
-from .pattern_parts import Reader, Written
+from .pattern_parts import Reader
 
 CHANGE_KEYS: Final = ("model", "limits", "unlimited", "settings", "unset", "checkResults")
 
@@ -33,9 +33,9 @@ class Changes(NamedTuple):
     settings: Mapping[str, Value | None] | None
     check_results: bool | None
 
-    def properties(self) -> dict[str, Written]:
+    def properties(self) -> dict[str, Any]:
         """Its properties."""
-        found: dict[str, Written] = {}
+        found: dict[str, Any] = {}
         if self.model is not None:
             found["model"] = str(self.model)
         if self.limits is not None:
@@ -51,7 +51,7 @@ class Changes(NamedTuple):
         """The changes that `properties` wrote."""
         return cls(
             _read_limits(read) if any(map(read.has, ("limits", "unlimited"))) else None,
-            _read_model(read),
+            read_model(read),
             _read_settings(read) if any(map(read.has, ("settings", "unset"))) else None,
             read.flag("checkResults") if read.has("checkResults") else None,
         )
@@ -61,7 +61,7 @@ def _limits_to_properties(limits: Limits) -> dict[str, Value]:
     """The limits that are set as a map, and the names of the others."""
     each = asdict(limits)
     known = pmap({name: value for name, value in each.items() if value is not None})
-    return _with_names({"limits": known}, "unlimited", each)
+    return _withnames({"limits": known}, "unlimited", each)
 
 
 def _read_limits(read: Reader) -> Limits:
@@ -76,10 +76,10 @@ def _read_limits(read: Reader) -> Limits:
 def _settings_to_properties(settings: Mapping[str, Value | None]) -> dict[str, Value]:
     """The settings that are changed as a map, and the names of those that are left out."""
     known = pmap({key: each for key, each in settings.items() if each is not None})
-    return _with_names({"settings": known}, "unset", settings)
+    return _withnames({"settings": known}, "unset", settings)
 
 
-def _with_names(known: dict[str, Value], key: str, each: Mapping[str, object]) -> dict[str, Value]:
+def _withnames(known: dict[str, Value], key: str, each: Mapping[str, object]) -> dict[str, Value]:
     """What is known, and under a key the names of what is None, if there are any."""
     names = sorted(name for name, value in each.items() if value is None)
     return {**known, key: pvector(names)} if names else known
@@ -90,7 +90,7 @@ def _read_settings(read: Reader) -> PMap[str, Value | None]:
     return pmap({**_map(read, "settings"), **dict.fromkeys(_names(read, "unset"))})
 
 
-def _read_model(read: Reader) -> Model | None:
+def read_model(read: Reader) -> Model | None:
     """The model that the property ``model`` names, or None if there is none."""
     try:
         return Model.parse(read.text("model")) if read.has("model") else None
@@ -100,18 +100,16 @@ def _read_model(read: Reader) -> Model | None:
 
 def usage_to_map(usage: Usage) -> dict[str, int]:
     """The numbers of tokens that are known."""
-    counts = (("input_tokens", usage.input_tokens), ("output_tokens", usage.output_tokens))
-    return {key: count for key, count in counts if count is not None}
+    return usage.details()
 
 
 def read_usage(read: Reader, key: str) -> Usage:
     """The usage that `usage_to_map` wrote."""
     counts = _map(read, key)
-    if not set(counts) <= {"input_tokens", "output_tokens"} or any(
-        type(count) is not int for count in counts.values()
-    ):
+    known = {each.name for each in fields(Usage)}
+    if not set(counts) <= known or any(type(count) is not int for count in counts.values()):
         read.refuse("ill-typed", f"{key} of {read.label} must have whole numbers of tokens", key)
-    return Usage(counts.get("input_tokens"), counts.get("output_tokens"))
+    return Usage(**counts)
 
 
 def _map(read: Reader, key: str) -> Mapping[str, Any]:

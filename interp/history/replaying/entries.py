@@ -10,9 +10,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias, Union
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 
-from ...json_text import Json, read_json
+from ...json_text import json_or_text, read_json
 from ...machine import Status, Usage
 from ...reprs import short_repr
 
@@ -53,6 +53,8 @@ class Entry:
         finish_reason: why the model stopped, in its provider's word; "" if it did not say.
         served_model: the model that answered, as its provider names it; "" if it did not say.
         server: the address of the server that answered, if it is not the provider's own.
+        reasoning: what the model showed of its reasoning; "" if it showed nothing.
+        is_summary: whether the model was asked for a summary of the conversation.
         retries: why the request was sent again, each time.
         requests: how many replies there were inside; None for what has no inside.
         tool_calls: how many calls of tools were answered inside; None for what has no inside.
@@ -78,6 +80,8 @@ class Entry:
     finish_reason: str = ""
     served_model: str = ""
     server: str = ""
+    reasoning: str = field(default="", repr=short_repr)
+    is_summary: bool = False
     retries: tuple[str, ...] = ()
     requests: int | None = None
     tool_calls: int | None = None
@@ -103,28 +107,18 @@ class Entry:
     def to_json(self) -> dict[str, Any]:
         """The entry as a JSON object; what is unknown or empty is left out."""
         result = read_json(self.result) if self.result and self.kind != "model" else self.result
-        found = {
+        told = {each.name: getattr(self, each.name) for each in fields(Entry)}
+        found = told | {
             "at": list(self.at),
-            "kind": self.kind,
-            "who": self.who,
-            "name": self.name,
-            "how": self.how,
-            "arguments": _read_arguments(self.arguments),
+            "arguments": None if self.arguments is None else json_or_text(self.arguments),
             "result": result,
-            "error": self.error,
             "calls": list(self.calls),
-            "approval": self.approval,
             "may_have_run": self.may_have_run or None,
-            "started": self.started,
-            "seconds": self.seconds,
             "usage": None if self.usage is None else self.usage.to_json(),
             "cost": None if self.cost is None else float(self.cost),
-            "finish_reason": self.finish_reason,
-            "served_model": self.served_model,
-            "server": self.server,
             "retries": list(self.retries),
-            "requests": self.requests,
-            "tool_calls": self.tool_calls,
+            "level": None,
+            "is_summary": self.is_summary or None,
             "children": [each.to_json() for each in self.children],
         }
         has_result = self.result is not None
@@ -219,11 +213,3 @@ class Timeline:
             "entries": [each.to_json() for each in self.entries],
             "waits_for": [each.to_json() for each in self.waits_for],
         }
-
-
-def _read_arguments(text: str | None) -> Json:
-    """The arguments of a call; those that are not JSON stay the text that the model wrote."""
-    try:
-        return None if text is None else read_json(text)
-    except ValueError:
-        return text

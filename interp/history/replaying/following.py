@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
 
-from gram import Source, expect, resolved
+from gram import expect, resolved
 
 from ...execution import Stopped
 from ...machine import Status
-from ..records import PathLike, RecordedRun, is_recorded, load_run, source_of_run
+from ..records import PathLike, RecordedRun, is_recorded, load_run
 from ..stores import RunStore, StoreLike, opened
 from .entries import Timeline
-from .shown_run import ShownRun
+from .timeline import timeline
 
 _PAUSE = 0.1  # seconds between two looks
 _PATIENCE = 2.0  # seconds in which a file that nobody writes may find a writer
@@ -48,13 +48,11 @@ def follow(run: PathLike, *, store: StoreLike | None = None) -> Iterator[Timelin
 def _of_store(store: StoreLike, run: str) -> Iterator[Timeline]:
     with opened(store) as found:
         seen = 0
-        shown: ShownRun | None = None
         while True:
             began, row = monotonic(), found.row(run)
             if row.entries != seen:
                 seen = row.entries
-                shown = _shown(found.source_of(run), shown)
-                yield shown.timeline()
+                yield timeline(found.recorded(run))
             elif row.status not in ("queued", "running"):
                 return
             sleep(max(_PAUSE, 2 * (monotonic() - began)))  # a long run is read less often
@@ -62,15 +60,14 @@ def _of_store(store: StoreLike, run: str) -> Iterator[Timeline]:
 
 def _of_file(path: PathLike) -> Iterator[Timeline]:
     seen, changed = 0, monotonic()
-    shown: ShownRun | None = None
     while True:
         is_written, size = is_recorded(path), Path(path).stat().st_size
         began = monotonic()
         if size != seen and (seen or b"\n" in Path(path).read_bytes()):
             seen, changed = size, began
-            shown = _shown(source_of_run(path), shown)
-            yield shown.timeline()
-            if not is_written and _has_ended(shown.run):
+            run = load_run(path)
+            yield timeline(run)
+            if not is_written and _has_ended(run):
                 return
         elif is_written:
             changed = began
@@ -79,14 +76,6 @@ def _of_file(path: PathLike) -> Iterator[Timeline]:
                 load_run(path)  # says what is wrong with a file in which no run begins
             return
         sleep(max(_PAUSE, 2 * (monotonic() - began)))  # a long file is read less often
-
-
-def _shown(source: Source, before: ShownRun | None) -> ShownRun:
-    """A run as it is recorded now; only what is new is read, if it has gone on since."""
-    if before is None or not source.text.startswith(before.text):
-        return ShownRun(source)
-    before.go_on(source)
-    return before
 
 
 def _has_ended(run: RecordedRun) -> bool:

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher, unified_diff
 from attrs import field, frozen
 
 from ...errors import ReplayError
-from ...execution import Handler, Report, TextDelta
+from ...execution import Handler, ReasoningDelta, Report, TextDelta
 from ...machine import (
     FORBIDDEN,
     Ask,
@@ -103,8 +103,11 @@ class _Recorded:
         if live := self._live(effect):
             return await live.perform(effect, report)
         event = self.answers[type(effect), effect.at].event
-        if report and isinstance(event, ModelReplied) and event.message.content:
-            report(TextDelta(event.at, event.message.content))
+        if report and isinstance(event, ModelReplied):
+            if event.reasoning:
+                report(ReasoningDelta(event.at, event.reasoning))
+            if event.message.content:
+                report(TextDelta(event.at, event.message.content))
         return event
 
     def _live(self, effect: Effect) -> Handler | None:

@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from ...errors import ReplayError
-from ...execution import Observation, ToolStarted, finished, observations, under_way
-from ...machine import CallTool, State, pending
+from ...execution import (
+    Observation,
+    ReasoningDelta,
+    ToolStarted,
+    finished,
+    observations,
+    under_way,
+)
+from ...machine import CallTool, ModelReplied, State, pending
 from ..records import RecordedRun, RecordedStep
 
 
@@ -49,4 +56,6 @@ def _seen(step: RecordedStep) -> Iterator[Observation]:
     """What there was to see of a step."""
     if isinstance(step.effect, CallTool):
         yield ToolStarted(step.effect)
+    if isinstance(step.event, ModelReplied) and step.event.reasoning:
+        yield ReasoningDelta(step.event.at, step.event.reasoning)
     yield from observations(step.event, step.taken)

@@ -24,19 +24,18 @@ from ...machine import (
     CallDropped,
     CallFailed,
     CallModel,
+    CostReached,
     Decided,
     Effect,
+    Ended,
     Event,
     Frame,
     FrameBegun,
-    FrameEnded,
     Happened,
     ModelReplied,
     Resumed,
-    RoundEnded,
     State,
     Status,
-    StepEnded,
     TimeUp,
     ToolReturned,
     Usage,
@@ -44,6 +43,7 @@ from ...machine import (
     WorkflowFrame,
     frame_at,
     frames_inside,
+    model_that_replied,
     pending,
 )
 from ...models import price_of_reply
@@ -61,44 +61,24 @@ def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
         has_prices: whether to look up what replies cost, where the extra ``prices`` is installed.
     """
     expect(run, RecordedRun, "run", by="timeline")
-    reader = TimelineReader(run, has_prices=has_prices)
-    for entry in run.entries:
-        reader.take(entry)
-    return reader.timeline()
+    return _Reader(run).timeline(has_prices)
 
 
-class TimelineReader:
-    """Makes the timeline of a run of its entries, from its first to its last.
+class _Reader:
+    """Makes the timeline of a run of its entries, from its first to its last."""
 
-    Args:
-        run: the run, of which what it began with is read.
-        has_prices: as for `timeline`.
-    """
-
-    def __init__(self, run: RecordedRun, *, has_prices: bool = True) -> None:
+    def __init__(self, run: RecordedRun) -> None:
         self._run = run
-        self._has_prices = has_prices
         self._state = run.first
         self._stopped: str | None = None
         self._approvals: dict[Position, bool] = {}
         self._begun: dict[Position, float | None] = {}
         self._retries: dict[Position, tuple[str, ...]] = {}
-        self._ended_so_far: list[Entry] = []
-        self._ended_so_far.extend(self._happened(run.happened, run.first))
 
-    def take(self, entry: RecordedStep | Note) -> None:
-        """Take the next entry of the run."""
-        if isinstance(entry, RecordedStep):
-            self._stopped, self._state = None, entry.state
-            found = self._step(entry)
-        else:
-            found = self._note(entry, self._state)
-        self._ended_so_far.extend(_priced(found) if self._has_prices else found)
-
-    def timeline(self) -> Timeline:
-        """The timeline of the run as far as its entries were taken."""
+    def timeline(self, has_prices: bool) -> Timeline:
+        ended = self._ended()
+        found = [*(_priced(ended) if has_prices else ended), *self._under_way()]
         first, state = self._run.first, self._state
-        found = [*self._ended_so_far, *self._under_way()]
         entries, in_order = nested(found)
         all_of_it = totals(entries)
         times = [each.seconds for each in found if each.seconds is not None]
@@ -123,6 +103,16 @@ class TimelineReader:
             sum(times) if times else None,
         )
 
+    def _ended(self) -> Iterator[Entry]:
+        """What has ended, in order."""
+        yield from self._happened(self._run.happened, self._run.first)
+        for entry in self._run.entries:
+            if isinstance(entry, RecordedStep):
+                self._stopped, self._state = None, entry.state
+                yield from self._step(entry)
+            else:
+                yield from self._note(entry, self._state)
+
     def _note(self, note: Note, state: State) -> Iterator[Entry]:
         if isinstance(note, Begun):
             began = self._run.started
@@ -143,7 +133,8 @@ class TimelineReader:
     def _noted(self, entry: Entry) -> Entry:
         """An entry with what notes say of it; they hold for what began last."""
         started = self._begun.pop(entry.at, None)
-        return evolve(entry, started=started, retries=self._retries.pop(entry.at, ()))
+        retries = (*self._retries.pop(entry.at, ()), *entry.retries)
+        return evolve(entry, started=started, retries=retries)
 
     def _step(self, step: RecordedStep) -> Iterator[Entry]:
         event = step.event
@@ -157,7 +148,7 @@ class TimelineReader:
             case Resumed():
                 if changes := _changes(event, step.before):
                     yield Entry((), "change", _who(step.state), "", "done", arguments=changes)
-            case TimeUp():
+            case TimeUp() | CostReached():
                 yield Entry((), "stop", _who(step.state), "", "failed", error=step.state.stopped)
         for each in self._happened(step.happened, step.before, event):
             ran = isinstance(event, ToolReturned | CallFailed) and each.at == event.at
@@ -174,7 +165,7 @@ class TimelineReader:
             event: the event, or None at the start.
         """
         answered = {each.at for each in happened if isinstance(each, CallAnswered)}
-        called: dict[Position, FrameEnded] = {}
+        called: dict[Position, Ended] = {}
         for each in happened:
             match each:
                 case CallAnswered():
@@ -183,17 +174,11 @@ class TimelineReader:
                 case CallDropped():
                     entry = self._open(before, each.effect)
                     entry = evolve(entry, how="dropped", error=NOT_WAITED_FOR)
-                case FrameEnded() if each.at in answered:
+                case Ended() if each.is_frame and each.at in answered:
                     called[each.at] = each  # its call is the entry
                     continue
-                case FrameEnded():
-                    entry = _frame_ended(each)
-                case RoundEnded():
-                    how: How = "dropped" if each.was_dropped else _how(each.error)
-                    given = (each.given, each.said, each.error)
-                    entry = Entry(each.at, "round", each.name, each.name, how, *given)
-                case StepEnded():
-                    entry = _step_ended(each)
+                case Ended():
+                    entry = _ended(each)
                 case _:
                     continue
             yield self._noted(evolve(entry, approval=self._approvals.get(each.at)))
@@ -230,7 +215,7 @@ def _reply(step: RecordedStep, event: ModelReplied) -> Entry:
         event.at,
         "model",
         _who(step.before, event.at),
-        str(step.effect.request.model) if isinstance(step.effect, CallModel) else "",
+        str(model_that_replied(step.effect, event) or ""),
         "done",
         result=event.message.content,
         error="cut off at its length limit" if event.truncated else None,
@@ -240,16 +225,30 @@ def _reply(step: RecordedStep, event: ModelReplied) -> Entry:
         finish_reason=event.finish_reason,
         served_model=event.served_model,
         server=event.server,
+        reasoning=event.reasoning,
+        is_summary=isinstance(step.effect, CallModel) and step.effect.is_for_summary,
+        cost=event.cost,
+        retries=tuple(f"{model}: {why}" for model, why in event.tried),
     )
 
 
-def _call(answered: CallAnswered, called: FrameEnded | None, ran: bool) -> Entry:
+def _call(answered: CallAnswered, called: Ended | None, ran: bool) -> Entry:
     """The entry of a call, and of the agent or workflow that was called."""
-    call, kind = answered.invocation, _kind(called.frame) if called else "tool"
+    call = answered.invocation
+    kind: Kind = called.kind if called else "tool"
     how: How = "done" if call.error is None else "failed" if ran or called else "refused"
-    error = _error(called.frame, call.error) if called else call.error
+    error = _error(called, call.error) if called else call.error
     given = (call.agent_name, call.tool_name, how, call.args_text, call.result_text, error)
     return Entry(answered.at, kind, *given)
+
+
+def _ended(ended: Ended) -> Entry:
+    """The entry of what nobody called and that has ended."""
+    how: How = "done" if ended.error is None else "failed"
+    if ended.was_dropped or ended.kind == "tool":
+        how = "dropped" if ended.was_dropped else "refused"
+    given = (ended.given, ended.said, _error(ended, ended.error))
+    return Entry(ended.at, ended.kind, ended.by, ended.name, how, *given)
 
 
 _UNFINISHED: Final = "a loop was out of rounds"
@@ -259,34 +258,13 @@ def _is_unfinished(frame: Frame) -> bool:
     return isinstance(frame, WorkflowFrame) and frame.unfinished
 
 
-def _error(frame: Frame, error: str | None) -> str | None:
-    return _UNFINISHED if error is None and _is_unfinished(frame) else error
+def _error(ended: Ended, error: str | None) -> str | None:
+    return _UNFINISHED if error is None and ended.unfinished else error
 
 
-def _how(error: str | None) -> How:
-    return "done" if error is None else "failed"
-
-
-def _kind(frame: Frame) -> Kind:
-    return "agent" if isinstance(frame, AgentFrame) else "workflow"
-
-
-def _frame(frame: FrameBegun | FrameEnded, how: How) -> Entry:
-    return Entry(frame.at, _kind(frame.frame), frame.by, frame.name, how, frame.given)
-
-
-def _frame_ended(ended: FrameEnded) -> Entry:
-    """The entry of an agent or a workflow that nobody called and that has ended."""
-    entry = _frame(ended, "dropped" if ended.was_dropped else _how(ended.error))
-    return evolve(entry, result=ended.said, error=_error(ended.frame, ended.error))
-
-
-def _step_ended(ended: StepEnded) -> Entry:
-    """The entry of a step of a workflow that was neither an effect nor a frame."""
-    kind: Kind = "each" if ended.kind == "each" else "tool"
-    how: How = "done" if ended.error is None else "refused" if kind == "tool" else "failed"
-    given = (ended.given, ended.said, ended.error)
-    return Entry(ended.at, kind, ended.by, ended.name, how, *given)
+def _frame(begun: FrameBegun, how: How) -> Entry:
+    kind: Kind = "agent" if isinstance(begun.frame, AgentFrame) else "workflow"
+    return Entry(begun.at, kind, begun.by, begun.name, how, begun.given)
 
 
 def _rounds(frame: Frame, how: How) -> Iterator[Entry]:
@@ -325,7 +303,8 @@ def _changes(event: Resumed, before: State) -> str | None:
 def _priced(entries: Iterable[Entry]) -> Iterator[Entry]:
     """The entries with what their replies cost, as far as it is known."""
     for entry in entries:
-        cost = None if entry.usage is None else _cost(entry, entry.usage)
+        is_open = entry.cost is None and entry.usage is not None
+        cost = _cost(entry, entry.usage or Usage()) if is_open else None
         yield entry if cost is None else evolve(entry, cost=cost)
 
 

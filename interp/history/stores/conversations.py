@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -12,13 +12,16 @@ from gram import expect, loads_one
 
 from ...errors import StoreError
 from ...machine import ConversationContext, Message
-from ..records import context_from_pattern, message_node
-from .database import Database
-from .removing import remove_entries, remove_unused_texts
+from ..records import context_from_pattern, messages_to_patterns, pattern_line
+from .database import Database, in_pages
+from .entries import remove_entries, remove_unused_texts
 
 _NAME: Final = "messages:"
 _BETWEEN: Final = ", "
 """What is between two elements of a pattern on one line."""
+
+_MAY_REFER: Final = "(:File {"
+"""What is in the text of a message with a file whose bytes may be those of a file before it."""
 
 _A_PAGE: Final = 50
 
@@ -40,7 +43,7 @@ class Turn:
     @classmethod
     def after(cls, conversation: str, context: ConversationContext) -> Turn:
         """The turn that begins after some messages."""
-        lines = (message_node(each).line() for each in context)
+        lines = map(pattern_line, messages_to_patterns(context))
         return cls(conversation, len(context), _BETWEEN.join(lines))
 
     @property
@@ -92,8 +95,11 @@ class Conversation:
         end = size if before is None else max(0, min(before, size))
         begin = 0 if limit is None else max(0, end - limit)
         texts = texts_of(self.database, self.name, begin, end)
+        if begin and any(_MAY_REFER in each for each in texts):
+            texts = texts_of(self.database, self.name, 0, end)  # a file's bytes may stand before
         pattern = loads_one(f"[:Conversation | {_BETWEEN.join(texts)}]") if texts else None
-        return context_from_pattern(pattern) if pattern else ConversationContext()
+        context = context_from_pattern(pattern) if pattern else ConversationContext()
+        return context[begin - end :] if context else context
 
     def remove(self) -> None:
         """Remove the conversation, with the runs that are its turns, for good.
@@ -147,29 +153,20 @@ class Conversation:
         return self.database.together(work)
 
 
-def conversations_of(
+def found_conversations(
     database: Database, before: datetime | None, beginning: str, limit: int | None
 ) -> Iterator[Conversation]:
     """The conversations of a store, see `RunStore.conversations`."""
-    until = None if before is None else before.timestamp()
-    after, last = "TRUE", list[object]()
-    while limit is None or limit > 0:
-        page = _A_PAGE if limit is None else min(_A_PAGE, limit)
-        found = database.execute(
-            "SELECT name, changed FROM gram_conversations WHERE size > 0 AND changed < "
-            f"COALESCE(?, changed + 1) AND substr(name, 1, ?) = ? AND {after} "
-            f"ORDER BY changed DESC, name DESC LIMIT {page}",
-            until,
-            len(beginning),
-            beginning,
-            *last,
-        )
-        for name, changed in found:
-            yield Conversation(database, name, datetime.fromtimestamp(changed, UTC))
-        if len(found) < page:
-            return
-        limit = None if limit is None else limit - page
-        after, last = "(changed, name) < (?, ?)", [found[-1][1], found[-1][0]]
+    found = in_pages(
+        database,
+        "SELECT changed, name FROM gram_conversations WHERE size > 0 AND changed < "
+        "COALESCE(?, changed + 1) AND substr(name, 1, ?) = ?",
+        (before and before.timestamp(), len(beginning), beginning),
+        ("changed", "name"),
+        limit,
+    )
+    for changed, name in found:
+        yield Conversation(database, name, datetime.fromtimestamp(changed, UTC))
 
 
 def texts_of(database: Database, conversation: str, begin: int, end: int) -> list[str]:
@@ -200,7 +197,7 @@ def add_turn(
     conversation: str,
     run: str,
     before: int,
-    messages: Iterable[Message],
+    messages: Sequence[Message],
 ) -> None:
     """Add what was said in a turn to its conversation, once.
 
@@ -209,12 +206,13 @@ def add_turn(
         conversation: the name of the conversation.
         run: the id of the run.
         before: how many messages the conversation had when the run began.
-        messages: what was said since.
+        messages: those, and what was said since.
 
     Raises:
         StoreError: the conversation has gone on since.
     """
-    lines = [message_node(each).line() for each in messages]
+    written = {file.sha256 for each in messages[:before] for file in each.attachments}
+    lines = [*map(pattern_line, messages_to_patterns(messages[before:], written))]
     size = database.execute(
         "INSERT INTO gram_conversations (name, size, run) VALUES (?, 0, '') "
         "ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING size, run",

@@ -6,7 +6,7 @@ rest is here: the clock, and the lock of a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from ...errors import StoreError
@@ -50,6 +50,39 @@ class Database(Protocol):
 
     def close(self) -> None:
         """Close the connection; the next statement opens a new one."""
+
+
+_A_PAGE: Final = 100
+
+
+def in_pages(
+    database: Database,
+    select: str,
+    values: Sequence[object],
+    newest: tuple[str, str],
+    limit: int | None,
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of a SELECT, the newest first, a page at a time.
+
+    Args:
+        database: the database.
+        select: the SELECT, up to the end of its conditions; it begins with those of `newest`.
+        values: its values.
+        newest: the column with the time of a row, and one that tells rows of one time apart.
+        limit: how many rows at most; None for all.
+    """
+    order = ", ".join(f"{each} DESC" for each in newest)
+    after, last = "", tuple[Any, ...]()
+    while limit is None or limit > 0:
+        page = _A_PAGE if limit is None else min(_A_PAGE, limit)
+        rows = database.execute(
+            f"{select}{after} ORDER BY {order} LIMIT {page}", *values, *last[:2]
+        )
+        yield from rows
+        if len(rows) < page:
+            return
+        limit = None if limit is None else limit - page
+        after, last = f" AND ({', '.join(newest)}) < (?, ?)", rows[-1]
 
 
 UNKEEPABLE: Final = (

@@ -69,7 +69,7 @@ def _is_of_postgres(address: str) -> bool:
 
 
 @contextmanager
-def opened(store: StoreLike) -> Iterator[RunStore]:
+def opened(store: StoreLike, *, must_exist: bool = True) -> Iterator[RunStore]:
     """A store, which is opened if it is not, and then closed in the end.
 
     Raises:
@@ -78,7 +78,7 @@ def opened(store: StoreLike) -> Iterator[RunStore]:
     if isinstance(store, RunStore):
         yield store
         return
-    with open_store(store, must_exist=True) as found:
+    with open_store(store, must_exist=must_exist) as found:
         yield found
 
 
@@ -108,7 +108,5 @@ def run_of(store: StoreLike, run: str) -> tuple[StoredRun, RecordedRun]:
 
 def context_of(store: StoreLike, conversation: str) -> ConversationContext:
     """The messages of a conversation of a store, which is opened for that if it is not."""
-    if isinstance(store, RunStore):
-        return store.conversation(conversation).context
-    with open_store(store) as opened:
-        return opened.conversation(conversation).context
+    with opened(store, must_exist=False) as found:
+        return found.conversation(conversation).context

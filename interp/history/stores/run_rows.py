@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -14,7 +14,7 @@ from gram import counted, did_you_mean, expect, expect_all
 from ...errors import StoreError, ValidationError
 from ...machine import Usage
 from ...reprs import shortened
-from .database import Database
+from .database import Database, in_pages
 
 RunStatus: TypeAlias = Literal[
     "queued", "running", "stopped", "waiting", "limited", "failed", "done", "cancelled"
@@ -26,11 +26,10 @@ ENDED: Final = ("failed", "done", "cancelled")
 """The statuses of runs that nothing goes on with."""
 
 _COLUMNS: Final = (
-    "id, {standing}, agent, model, filename, program, parent, tenant, conversation, priority, "
-    "created, changed, input_tokens, output_tokens, reason, "
+    "created, id, {standing}, agent, model, filename, program, parent, tenant, conversation, "
+    "priority, changed, input_tokens, output_tokens, reason, "
     "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id)"
 )
-_A_PAGE: Final = 100
 _MOST_SHOWN: Final = 100  # characters of a reason in a repr
 
 
@@ -166,78 +165,29 @@ def has_status(status: Sequence[RunStatus], clock: str) -> tuple[str, list[objec
     return f"({' OR '.join(parts) or 'FALSE'})", [*plain]
 
 
-def row_of(database: Database, run: str) -> RunRow:
-    """A run as a list shows it.
-
-    Raises:
-        StoreError: there is no such run, or the store cannot be read.
-    """
-    for row in _found(database, "id = ?", [run], 1):
-        return row
-    raise no_run(database, run)
-
-
-def rows_of(
-    database: Database,
-    status: Sequence[RunStatus],
-    columns: Mapping[str, str | None],
-    since: datetime | None,
-    before: datetime | None,
-    beginning: str,
-    limit: int | None,
-) -> Iterator[RunRow]:
-    """The runs for which some conditions hold, see `RunStore.rows`.
-
-    Args:
-        columns: the values of columns, None for any.
-    """
-    where, values = ["TRUE"], list[object]()
-    for sql, value in (
-        *((f"{column} = ?", value) for column, value in columns.items()),
-        ("created >= ?", since.timestamp() if since else None),
-        ("created < ?", before.timestamp() if before else None),
-        ("substr(id, 1, ?) = ?", beginning or None),
-    ):
-        if value is not None:
-            where.append(sql)
-            values += [len(beginning), value] if sql.startswith("substr") else [value]
-    if status:
-        condition, given = has_status(status, database.clock)
-        where, values = [*where, condition], [*values, *given]
-    return _found(database, " AND ".join(where), values, limit)
-
-
-def _found(
+def found_rows(
     database: Database, where: str, values: Sequence[object], limit: int | None
 ) -> Iterator[RunRow]:
-    """The runs for which a condition holds, the newest first, read a page at a time."""
+    """The runs for which a condition holds, the newest first.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
     standing = (
         f"CASE WHEN status = 'running' AND leased_until < {database.clock} "
         "THEN 'stopped' ELSE status END"
     )
-    after, last = "TRUE", list[object]()
-    while limit is None or limit > 0:
-        page = _A_PAGE if limit is None else min(_A_PAGE, limit)
-        rows = database.execute(
-            f"SELECT {_COLUMNS.format(standing=standing)} FROM gram_runs "
-            f"WHERE {where} AND {after} ORDER BY created DESC, id DESC LIMIT {page}",
-            *values,
-            *last,
-        )
-        yield from map(_row, rows)
-        if len(rows) < page:
-            return
-        limit = None if limit is None else limit - page
-        after, last = "(created, id) < (?, ?)", [rows[-1][10], rows[-1][0]]
+    select = f"SELECT {_COLUMNS.format(standing=standing)} FROM gram_runs WHERE {where}"
+    return map(_row, in_pages(database, select, values, ("created", "id"), limit))
 
 
 def _row(row: tuple[Any, ...]) -> RunRow:
-    run, status, agent, model, filename, program, parent, tenant, conversation, priority = row[:10]
-    created, changed, input_tokens, output_tokens, reason, entries = row[10:]
+    created, run, status, *facts = row[:11]
+    changed, input_tokens, output_tokens, reason, entries = row[11:]
     return RunRow(
         run,
         status,
-        RunFacts(agent, model, filename, program, parent, tenant, conversation, priority),
+        RunFacts(*facts),
         datetime.fromtimestamp(created, UTC),
         datetime.fromtimestamp(changed, UTC),
         Usage(input_tokens, output_tokens),

@@ -6,17 +6,24 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from types import TracebackType
 
-from gram import ArgumentError, Source, expect
+from gram import ArgumentError, expect
 
-from ...machine import Message, Usage
+from ...errors import RunExistsError, StoreError
+from ...machine import Usage
 from ..records import RecordedRun, read_run
-from . import leases, writing
-from .conversations import Conversation, Turn, conversations_of
-from .database import Database
-from .leases import Lease
-from .reading import entries_of
-from .removing import prune, remove_unused_texts
-from .renewing import Keeper
+from . import leases
+from .conversations import Conversation, Turn, expect_messages, found_conversations, named_text
+from .database import Database, Rows
+from .entries import (
+    MANY,
+    cut,
+    joined,
+    keep_texts,
+    remove_entries,
+    remove_unused_texts,
+    shared_text,
+)
+from .leases import Keeper, Lease
 from .run_rows import (
     ENDED,
     RunFacts,
@@ -24,10 +31,10 @@ from .run_rows import (
     RunStatus,
     expect_name,
     expect_status,
+    found_rows,
     has_status,
     name_of,
-    row_of,
-    rows_of,
+    no_run,
 )
 from .tables import make_store
 
@@ -52,7 +59,7 @@ class RunStore:
             raise ArgumentError(f"RunStore: database must be one, got {found}; see open_store")
         self.database = database
         self._has_tables = False
-        self._keeper = Keeper(self._renew)
+        self._keeper = Keeper(self.ready)
         self.name = database.name
 
     def __repr__(self) -> str:
@@ -117,68 +124,51 @@ class RunStore:
             RunExistsError: there is a run of this id.
             StoreError: the store cannot be written.
         """
-        writing.create(self.ready(), run, head, facts, shared, turn, status, entries, usage, reason)
+        database = self.ready()
+        own, texts = cut(head, shared, turn.named if turn else {})
+        maker = leases.new_owner()
+        columns = {
+            "id": run,
+            "status": status,
+            "agent": facts.agent,
+            "model": facts.model,
+            "filename": facts.filename,
+            "program": facts.program,
+            "parent": facts.parent,
+            "tenant": facts.tenant,
+            "conversation": facts.conversation,
+            "messages": turn.before if turn else None,
+            "priority": facts.priority,
+            "owner": maker,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "reason": reason,
+        }
 
-    def claim(self, run: str, size: int | None = None) -> Lease:
-        """Claim a run, to write to it; the claim is renewed until it is let go.
+        def make() -> Rows:
+            if turn:
+                expect_messages(database, turn.conversation, turn.before)
+            made = database.execute(
+                f"INSERT INTO gram_runs ({', '.join(columns)}, created, changed, fence, "
+                f"leased_until) VALUES ({', '.join('?' * len(columns))}, {database.clock}, "
+                f"{database.clock}, 0, 0) ON CONFLICT (id) DO NOTHING RETURNING id",
+                *columns.values(),
+            )
+            if made:
+                keep_texts(database, run, texts)
+            for place, entry in enumerate([own, *entries] if made else ()):
+                database.execute(
+                    "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, ?, 0, ?)",
+                    run,
+                    place,
+                    entry,
+                )
+            return made or database.execute(  # made before, where its success could not be told
+                "SELECT id FROM gram_runs WHERE id = ? AND owner = ?", run, maker
+            )
 
-        Args:
-            run: its id.
-            size: how many entries it had when it was read; None if it does not matter.
-
-        Raises:
-            RunTakenError: somebody else has claimed it, or has gone on with it since it was read.
-            StoreError: there is no such run, or the store cannot be written.
-        """
-        return self._kept(leases.claim(self.ready(), run, size))
-
-    def take_over(self, run: str) -> Lease:
-        """Claim a run even if somebody else has it, who can write nothing more to it then.
-
-        Raises:
-            StoreError: there is no such run, it has ended, or the store cannot be written.
-        """
-        return self._kept(leases.take_over(self.ready(), run))
-
-    def append(self, claim: Lease, *entries: str, may_be_lost: bool = False) -> None:
-        """Write entries, all or none; one thread at a time for each claim.
-
-        Args:
-            claim: the claim of the run.
-            entries: the entries.
-            may_be_lost: whether they may be lost when the server of the database crashes, so that
-                nothing waits for its disk.
-
-        Raises:
-            RunTakenError: somebody else has claimed the run since.
-            StoreError: the store cannot be written.
-        """
-        writing.append(self.ready(), claim, entries, may_be_lost)
-
-    def let_go(
-        self,
-        claim: Lease,
-        status: RunStatus,
-        usage: Usage,
-        reason: str | None = None,
-        *,
-        context: Sequence[Message] = (),
-    ) -> None:
-        """Give a claim up, and say what the status of the run is.
-
-        Args:
-            claim: the claim.
-            status: the status of the run.
-            usage: the tokens that it has used; what is unknown stays as it was.
-            reason: what it was stopped by, or None.
-            context: the conversation at its end; a turn that is done adds what is new of it.
-
-        Raises:
-            RunTakenError: somebody else has claimed the run since.
-            StoreError: the store cannot be written.
-        """
-        self._keeper.let_go(claim)
-        leases.let_go(self.ready(), claim, status, usage, reason, context)
+        if not database.together(make):
+            raise RunExistsError(f"{database.name}: it has a run {run} already")
 
     def begin_anew(
         self, run: str, head: str, *, shared: Sequence[str] = (), turn: Turn | None = None
@@ -194,7 +184,48 @@ class RunStore:
         Raises:
             StoreError: the store cannot be written.
         """
-        return writing.begin_anew(self.ready(), run, head, shared, turn)
+        database = self.ready()
+        own, texts = cut(head, shared, turn.named if turn else {})
+
+        def replace() -> Rows:
+            replaced = database.execute(
+                "UPDATE gram_entries SET text = ? WHERE run = ? AND seq = 0 AND fence = 0 "
+                "AND EXISTS (SELECT 1 FROM gram_runs "
+                f"WHERE id = ? AND leased_until < {database.clock}) "
+                "AND NOT EXISTS (SELECT 1 FROM gram_entries WHERE run = ? AND seq > 0) "
+                "RETURNING seq",
+                own,
+                *[run] * 3,
+            )
+            if replaced:
+                keep_texts(database, run, texts)
+            if replaced and turn:
+                database.execute("UPDATE gram_runs SET messages = ? WHERE id = ?", turn.before, run)
+            return replaced
+
+        return bool(database.together(replace))
+
+    def claim(self, run: str, size: int | None = None, *, fence: int = 0) -> Lease:
+        """Claim a run, to write to it; the lease is renewed until it is let go.
+
+        Args:
+            run: its id.
+            size: how many entries it had when it was read; None if it does not matter.
+            fence: that of the last lease of whoever claims it, who has written what has it.
+
+        Raises:
+            RunTakenError: somebody else has claimed it, or has gone on with it since it was read.
+            StoreError: there is no such run, or the store cannot be written.
+        """
+        return self._keeper.keep(leases.claim(self.ready(), run, size, fence))
+
+    def take_over(self, run: str) -> Lease:
+        """Claim a run even if somebody else has it, who can write nothing more to it then.
+
+        Raises:
+            StoreError: there is no such run, it has ended, or the store cannot be written.
+        """
+        return self._keeper.keep(leases.take_over(self.ready(), run))
 
     def entries(self, run: str) -> list[str]:
         """The entries of a run, in their order.
@@ -202,31 +233,26 @@ class RunStore:
         Raises:
             StoreError: there is no such run, or the store cannot be read.
         """
-        return entries_of(self.ready(), run)
+        database = self.ready()
+        found = database.execute(
+            "SELECT text, seq, conversation FROM gram_entries JOIN gram_runs ON id = run "
+            "WHERE run = ? ORDER BY seq",
+            run,
+        )
+        if not found:
+            raise no_run(database, run)
+        for place, (_, seq, _) in enumerate(found):
+            if seq != place:
+                raise StoreError(
+                    f"{name_of(database, run)}: its entry {place} is missing: was it removed?"
+                )
+        (own, _, conversation), *others = found
 
-    def conversation(self, name: str) -> Conversation:
-        """A conversation, which is empty until its first turn is done."""
-        expect(name, str, "name", by="conversation")
-        expect_name(name, "conversation")
-        return Conversation(self.ready(), name)
+        def text_of(name: str) -> str:
+            said = named_text(database, conversation, name)
+            return shared_text(database, name) if said is None else said
 
-    def conversations(
-        self, *, before: datetime | None = None, beginning: str = "", limit: int | None = None
-    ) -> Iterator[Conversation]:
-        """The conversations of the store that have messages, those that changed last first.
-
-        Args:
-            before: only those that last changed before this time.
-            beginning: only those whose name begins with this.
-            limit: how many at most.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
-        expect(before, (datetime, type(None)), "before", by="conversations")
-        expect(beginning, str, "beginning", by="conversations")
-        expect(limit, (int, type(None)), "limit", by="conversations")
-        return conversations_of(self.ready(), before, beginning, limit)
+        return [joined(own, text_of), *(text for text, _, _ in others)]
 
     def recorded(self, run: str) -> RecordedRun:
         """What is recorded of a run, which can be looked at and replayed.
@@ -237,17 +263,8 @@ class RunStore:
             ValidationError: what is kept is not the record of a run; the fault has its place.
             ReplayError: an event does not fit the run.
         """
-        found = self.source_of(run)
-        return read_run(found.text, found.filename)
-
-    def source_of(self, run: str) -> Source:
-        """The text of a run, an entry a line.
-
-        Raises:
-            StoreError: there is no such run, or the store cannot be read.
-        """
         lines = (f"{each}\n" for each in self.entries(run))
-        return Source("".join(lines), self.name_of(run))
+        return read_run("".join(lines), self.name_of(run))
 
     def name_of(self, run: str) -> str:
         """How messages name a run."""
@@ -261,7 +278,9 @@ class RunStore:
         Raises:
             StoreError: there is no such run, or the store cannot be read.
         """
-        return row_of(self.ready(), run)
+        for row in found_rows(self.ready(), "id = ?", [run], 1):
+            return row
+        raise no_run(self.database, run)
 
     def rows(
         self,
@@ -295,10 +314,26 @@ class RunStore:
         expect(before, (datetime, type(None)), "before", by="rows")
         expect(beginning, str, "beginning", by="rows")
         expect(limit, (int, type(None)), "limit", by="rows")
+        where, values = ["TRUE"], list[object]()
         columns = {"agent": agent, "tenant": tenant, "conversation": conversation}
         for name, text in columns.items():
             expect(text, (str, type(None)), name, by="rows")
-        return rows_of(self.ready(), status, columns, since, before, beginning, limit)
+        for condition, value in (
+            *((f"{column} = ?", text) for column, text in columns.items()),
+            ("created >= ?", since and since.timestamp()),
+            ("created < ?", before and before.timestamp()),
+        ):
+            if value is not None:
+                where.append(condition)
+                values.append(value)
+        if beginning:
+            where.append("substr(id, 1, ?) = ?")
+            values += [len(beginning), beginning]
+        if status:
+            condition, given = has_status(status, self.database.clock)
+            where.append(condition)
+            values += given
+        return found_rows(self.ready(), " AND ".join(where), values, limit)
 
     def prune(
         self, before: datetime, *, status: Sequence[RunStatus] = ENDED, tenant: str | None = None
@@ -316,12 +351,55 @@ class RunStore:
         expect(before, datetime, "before", by="prune")
         expect_status(status, by="prune")
         expect(tenant, (str, type(None)), "tenant", by="prune")
-        where, values = has_status(status, self.database.clock)
+        database = self.ready()
+        is_free = f"(owner IS NULL OR leased_until < {database.clock})"
+        where, values = has_status(status, database.clock)
         values.append(before.timestamp())
         if tenant is not None:
             values.append(tenant)
-        of_tenant = "" if tenant is None else " AND tenant = ?"
-        return prune(self.ready(), f"{where} AND changed < ?{of_tenant}", values)
+
+        def remove() -> int:
+            removed = database.execute(
+                f"DELETE FROM gram_runs WHERE id IN (SELECT id FROM gram_runs WHERE {where} "
+                f"AND changed < ?{'' if tenant is None else ' AND tenant = ?'} AND {is_free} "
+                f"LIMIT {MANY}) AND {is_free} RETURNING id",
+                *values,
+            )
+            remove_entries(database, [run for (run,) in removed])
+            return len(removed)
+
+        count = 0
+        while removed := database.together(remove):
+            count += removed
+        if count:
+            remove_unused_texts(database)
+        return count
+
+    # --- conversations
+
+    def conversation(self, name: str) -> Conversation:
+        """A conversation, which is empty until its first turn is done."""
+        expect(name, str, "name", by="conversation")
+        expect_name(name, "conversation")
+        return Conversation(self.ready(), name)
+
+    def conversations(
+        self, *, before: datetime | None = None, beginning: str = "", limit: int | None = None
+    ) -> Iterator[Conversation]:
+        """The conversations of the store that have messages, those that changed last first.
+
+        Args:
+            before: only those that last changed before this time.
+            beginning: only those whose name begins with this.
+            limit: how many at most.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        expect(before, (datetime, type(None)), "before", by="conversations")
+        expect(beginning, str, "beginning", by="conversations")
+        expect(limit, (int, type(None)), "limit", by="conversations")
+        return found_conversations(self.ready(), before, beginning, limit)
 
     def prune_conversations(self, before: datetime) -> int:
         """Remove conversations with the runs that are their turns; returns how many.
@@ -337,14 +415,3 @@ class RunStore:
         removed = sum(each.remove_if_old(before) for each in self.conversations(before=before))
         remove_unused_texts(self.database)
         return removed
-
-    def _kept(self, claim: Lease) -> Lease:
-        """A claim that is renewed from now on."""
-        self._keeper.keep(claim)
-        return claim
-
-    def _renew(self, held: Sequence[Lease]) -> None:
-        leases.renew(self.ready(), held)
-        for claim in held:
-            if claim.is_lost:
-                self._keeper.let_go(claim)

@@ -9,13 +9,11 @@ from typing import ClassVar
 
 from attrs import evolve
 
-from gram import expect
-
 from ...errors import AgentError, StoreError
 from ...execution import CANCELLED, Folded, Note, Stopped, now
 from ...machine import Event, State, Status, Usage
 from ...tools import Tool
-from ..records import EntryWriter, Head, RecordedRun, event_lines, head_of
+from ..records import EntryWriter, Head, RecordedRun, differences, event_lines, head_of
 from .conversations import Turn
 from .leases import Lease
 from .run_rows import ENDED, RunFacts, RunStatus
@@ -53,8 +51,6 @@ class StoredRun:
         status: RunStatus = "stopped",
         closes_store: bool = False,
     ) -> None:
-        expect(store, RunStore, "store", by="StoredRun")
-        expect(run, str, "run", by="StoredRun")
         self.store = store
         self.id = run
         self.has_begun = False
@@ -63,7 +59,7 @@ class StoredRun:
         self._status: RunStatus = status
         self._closes_store = closes_store
         self._claim: Lease | None = None
-        self._size = 1
+        self._size, self._fence = 1, 0
         self._events = 0
         self._entries = EntryWriter()
         self._unwritten: list[str] = []
@@ -186,19 +182,17 @@ class StoredRun:
             RunTakenError: somebody else has claimed it, or has gone on with it.
             StoreError: the store cannot be written.
         """
-        if self._claim is not None:  # an interrupt has left it behind
-            with suppress(StoreError):
-                self._let_go(self._claim, standing)
         try:
-            claim = self.store.claim(self.id, self._size)
+            if self._claim is not None:  # an interrupt has left it behind
+                with suppress(StoreError):
+                    self._let_go(self._claim, standing)
+            claim = self.store.claim(self.id, self._size, fence=self._fence)
+            self._claim, self._stopped_by = claim, None
         except AgentError:
             self._close()
             raise
-        self._claim, self._stopped_by = claim, None
         try:
-            self._write()  # what could not be written before
-            count = len(standing().events) if standing else self._events
-            yield self.store.recorded(self.id).events[count:] if count < self._events else ()
+            yield self._taken_up(claim, standing)
         except BaseException:  # raised again, whatever becomes of the claim, which ends alone
             with suppress(StoreError):
                 self._let_go(claim, standing)
@@ -209,15 +203,30 @@ class StoredRun:
             if self._facts.conversation is not None:  # which does not have the answer
                 raise  # else the entries say what the status is
 
+    def _taken_up(self, claim: Lease, standing: Callable[[], State] | None) -> tuple[Event, ...]:
+        """Write what could not be written before; gives the events that the State has not."""
+        is_known = claim.size == self._size
+        self._write()
+        if standing is None:
+            return ()
+        had = tuple(standing().events)
+        if is_known and len(had) == self._events:
+            return ()
+        recorded = self.store.recorded(self.id).events
+        self._events = len(recorded)
+        return differences(had, recorded)[1]
+
     def _let_go(self, claim: Lease, standing: Callable[[], State] | None) -> None:
         """Let go of the run; its status is kept with it."""
-        self._claim, self._size = None, claim.size
+        if self._claim is not claim:  # which was let go where an interrupt had left it behind
+            return
+        self._claim, self._size, self._fence = None, claim.size, claim.fence
         state = None if standing is None or self._unwritten else standing()
         usage = state.usage if state else Usage(None, None)
         status = status_of(state) if state else "stopped"
         context = state.context if state else ()
         try:
-            self.store.let_go(claim, status, usage, self._stopped_by, context=context)
+            claim.let_go(status, usage, self._stopped_by, context=context)
         finally:
             self._close()
 
@@ -259,7 +268,7 @@ class StoredRun:
             self._unwritten += entries
             if self._claim is not None and self._unwritten:
                 may_be_lost = may_be_lost and len(self._unwritten) == 1
-                self.store.append(self._claim, *self._unwritten, may_be_lost=may_be_lost)
+                self._claim.append(*self._unwritten, may_be_lost=may_be_lost)
                 self._unwritten = []
 
 

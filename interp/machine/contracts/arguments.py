@@ -98,11 +98,6 @@ class Parameters:
         self._schema = read_json(schema)
         require_valid(schema)
         self._defaults = _defaults_in(self._schema, self._schema, {})
-        self._plain: dict[str, Json] = {}  # scalar defaults, which need no copy
-        if self._defaults and not self._defaults.below and not self._defaults.items:
-            own = self._defaults.own
-            if not any(isinstance(default, dict | list) for default in own.values()):
-                self._plain, self._defaults = own, None
         self._not_null = frozenset(
             key
             for key, below in _properties(self._schema).items()
@@ -128,7 +123,7 @@ class Parameters:
 
     def filled(self, args: dict[str, Json]) -> dict[str, Json]:
         """Fill in the defaults of arguments that have been checked."""
-        filled = {**args, **self._plain, **args}  # given keys keep their order and values
+        filled = dict(args)
         if self._defaults:
             _fill(self._defaults, filled)
         return filled

@@ -13,8 +13,10 @@ from lenses_ext import answer_schema, wire_name
 
 from ...json_text import Json, read_json, write_json
 from ..messages import Message
+from .text_answers import is_text_schema
 
-_WRAPPED = "answer"
+WRAPPED = "answer"
+"""The property that an answer is asked for in which is no object."""
 _DEFINITIONS = ("$defs", "definitions")
 
 
@@ -29,15 +31,19 @@ def response_format(answer: Pattern) -> dict[str, Json]:
 
 def unwrapped(answer: Pattern, message: Message) -> Message:
     """The message with its answer unwrapped; any other message is returned unchanged."""
-    if message.tool_calls or _is_object(answer_schema(answer)):
+    schema = answer_schema(answer)
+    if message.tool_calls or _is_object(schema):
         return message
     try:
         said = read_json(message.content)
     except ValueError:
         return message
-    if not isinstance(said, dict) or said.keys() != {_WRAPPED}:
+    if not isinstance(said, dict) or said.keys() != {WRAPPED}:
         return message
-    return evolve(message, content=write_json(said[_WRAPPED]))
+    inside = said[WRAPPED]
+    if is_text_schema(schema) and not isinstance(inside, str):
+        return message  # some JSON, which is the text that was asked for
+    return evolve(message, content=write_json(inside))
 
 
 def _is_object(schema: dict[str, Json]) -> bool:
@@ -49,8 +55,8 @@ def _wrapped(schema: dict[str, Json]) -> dict[str, Json]:
     inside = {key: value for key, value in schema.items() if key not in definitions}
     return {
         "type": "object",
-        "properties": {_WRAPPED: inside},
-        "required": [_WRAPPED],
+        "properties": {WRAPPED: inside},
+        "required": [WRAPPED],
         "additionalProperties": False,
         **definitions,
     }

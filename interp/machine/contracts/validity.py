@@ -5,7 +5,7 @@ Every violation is reported with its path, so that a model knows what to fix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from gram import ArgumentError
 from lenses_ext import (
     NotJson,
     is_plainly_valid,
-    plain_judge,
     schema_validator,
     validation_visits,
 )
@@ -51,8 +50,6 @@ def is_valid(schema: str, value: Json) -> bool:
     Raises:
         ValidationError: the schema is not valid, or checking the value would take too long.
     """
-    if (judge := _plain_judge(schema)) is not None:
-        return judge(value)
     validator = validator_of(schema)
     root = _with_references(schema)
     if root is None or validation_visits(root, value, root, at_most=_MOST_VISITS) <= _MOST_VISITS:
@@ -68,13 +65,6 @@ def is_valid(schema: str, value: Json) -> bool:
             "checking it would take too long: its types refer to each other through too many "
             "alternatives"
         ) from None
-
-
-@lru_cache(maxsize=512)
-def _plain_judge(schema: str) -> Callable[[Json], bool] | None:
-    """What judges values without the validator; None where that is needed."""
-    read = read_json(schema)
-    return plain_judge(read) if isinstance(read, dict) and is_plainly_valid(read) else None
 
 
 @lru_cache(maxsize=512)

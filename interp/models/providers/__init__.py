@@ -9,6 +9,7 @@ from .provider import (
     Provider,
     in_variable_name,
     is_address,
+    is_on_this_machine,
 )
 from .provider_file import user_folder
 from .table import (
@@ -33,6 +34,7 @@ __all__ = [
     "find_provider",
     "in_variable_name",
     "is_address",
+    "is_on_this_machine",
     "is_own_server",
     "known_providers",
     "provider_without_row",

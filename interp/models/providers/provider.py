@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from attrs import frozen
 
-Dialect: TypeAlias = Literal["tools", "functions"]
-"""The dialects of Chat Completions: the current one, and the older one with one call per reply."""
+Dialect: TypeAlias = Literal["responses", "tools", "functions"]
+"""The Responses API, Chat Completions, and its older form with one call per reply."""
 
 MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
 """The names that providers use for the setting ``maxTokens``."""
@@ -46,6 +47,8 @@ class Provider:
         answers: How an agent with tools asks for a typed answer.
         answers_as: Whether it accepts a schema for the answer.
         max_reply_bytes: The most bytes that a reply may have, counted decompressed.
+        context_window: How many tokens its models read at most, where that is known of all.
+        not_taken: The settings that it does not take; they are left out.
     """
 
     name: str
@@ -56,11 +59,32 @@ class Provider:
     answers: AnswerMode = "after_tools"
     answers_as: AnswerFormat = "json_schema"
     max_reply_bytes: int = MAX_REPLY_BYTES
+    context_window: int | None = None
+    not_taken: Sequence[str] = ()
 
     @property
     def base_url_variable(self) -> str:
         """The environment variable that overrides ``base_url``."""
         return f"{in_variable_name(self.name)}_BASE_URL"
+
+    @property
+    def dialect_variable(self) -> str:
+        """The environment variable that overrides ``dialect``."""
+        return f"{in_variable_name(self.name)}_DIALECT"
+
+    def is_at(self, url: str) -> bool:
+        """Whether an address is its own, or below it.
+
+        >>> openai = Provider("OpenAI", "https://api.openai.com/v1")
+        >>> openai.is_at("https://eu.api.openai.com/v1"), openai.is_at("http://localhost:1/v1")
+        (True, False)
+        """
+        own, other = _host(self.base_url), _host(url)
+        return other is not None and own is not None and f".{other}".endswith(f".{own}")
+
+
+def _host(url: str) -> str | None:
+    return urlsplit(url).hostname if is_address(url) else None
 
 
 def in_variable_name(name: str) -> str:
@@ -86,3 +110,13 @@ def is_address(text: str) -> bool:
     if " " in text or not text.isprintable():  # `urlsplit` drops some of these characters
         return False
     return parts.scheme in ("http", "https") and host != "" and host.isascii() and port != 0
+
+
+def is_on_this_machine(url: str) -> bool:
+    """Whether the server at an address is on this machine.
+
+    >>> is_on_this_machine("http://127.0.0.1:8080/v1"), is_on_this_machine("https://example.org")
+    (True, False)
+    """
+    host = _host(url) or ""
+    return host in ("localhost", "::1") or host.startswith("127.")

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from gram import did_you_mean
+from lenses_ext import SETTINGS
 
 from ...errors import ConfigurationError
 from .provider import (
@@ -44,6 +45,8 @@ _COLUMNS = {
     "answers": get_args(AnswerMode),
     "answers_as": get_args(AnswerFormat),
     "max_reply_bytes": None,
+    "context_window": None,
+    "not_taken": None,
 }
 _NAME_OF_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 
@@ -115,9 +118,14 @@ def _row(path: Path, name: str, table: Any) -> Provider:
             hint = did_you_mean(column, _COLUMNS) or f"it may have {', '.join(_COLUMNS)}"
             raise ConfigurationError(f"{where} has no column {column}; {hint}")
         words = _COLUMNS[column]
-        if column == "max_reply_bytes":
+        if column in ("max_reply_bytes", "context_window"):
             if type(value) is not int or value < 1:
                 raise ConfigurationError(f"{where} {column} must be a whole number from 1")
+        elif column == "not_taken":
+            if not isinstance(value, list) or not {*value} <= {*SETTINGS}:
+                raise ConfigurationError(
+                    f"{where} {column} must be a list of settings, such as {', '.join(SETTINGS)}"
+                )
         elif not isinstance(value, str) or (words and value not in words):
             expected = f"one of {', '.join(words)}" if words else "a string"
             raise ConfigurationError(f"{where} {column} must be {expected}")

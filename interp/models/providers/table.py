@@ -20,10 +20,11 @@ from .provider_file import user_providers
 
 # fmt: off
 _ROWS = (
-    Provider("OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY",
+    Provider("OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", dialect="responses",
              max_tokens="max_completion_tokens", answers="with_tools"),
     Provider("Anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY",
-             answers="as_tool", answers_as="json_object"),
+             answers="as_tool", answers_as="json_object",
+             not_taken=("frequencyPenalty", "presencePenalty", "seed")),  # by its own list
     Provider("Google", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
     Provider("Ollama", "http://localhost:11434/v1"),
     Provider("LMStudio", "http://localhost:1234/v1"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from ...json_text import Json, is_plain_json
+from ...json_text import Json
 from .forms import SCALARS
 from .pydantic_types import is_pydantic_class, pydantic_json
 
@@ -23,31 +23,27 @@ def to_json_value(value: Any) -> Json:
     >>> to_json_value({"sizes": (1, 2)})
     {'sizes': [1, 2]}
     """
-    return value if is_plain_json(value) else _converted(value)
-
-
-def _converted(value: Any) -> Json:
     if type(value) in SCALARS:
         return value
     if isinstance(value, Enum):
-        return _converted(value.value)
+        return to_json_value(value.value)
     if isinstance(value, Mapping):
-        return {_key(key): _converted(below) for key, below in value.items()}
+        return {_key(key): to_json_value(below) for key, below in value.items()}
     if isinstance(value, list | tuple):
-        return [_converted(item) for item in value]
+        return [to_json_value(item) for item in value]
     if isinstance(value, set | frozenset):
-        return _sorted([_converted(item) for item in value])
+        return _sorted([to_json_value(item) for item in value])
     if isinstance(value, type | str | int | float):
         return value
     if is_pydantic_class(type(value)):
         return pydantic_json(value)
     if dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value)]
-        return {name: _converted(getattr(value, name)) for name in names}
+        return {name: to_json_value(getattr(value, name)) for name in names}
     if attrs.has(type(value)):
         # Under the names that the constructor takes: `_name` is called `name` there.
         fields = attrs.fields(type(value))
-        return {field.alias: _converted(getattr(value, field.name)) for field in fields}
+        return {field.alias: to_json_value(getattr(value, field.name)) for field in fields}
     return pydantic_json(value)
 
 

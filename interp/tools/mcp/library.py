@@ -9,17 +9,15 @@ from functools import reduce
 from importlib.util import find_spec
 from operator import add
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from attrs import field, frozen
+from attrs import frozen
 
 from gram import expect
-from lenses_ext import NotJson, is_plainly_valid
 
 from ...concurrency import call_in_thread
-from ...errors import ConfigurationError, ValidationError
-from ...json_text import Json, write_json
-from ...machine.contracts import require_schema
+from ...errors import ConfigurationError, ToolError
+from ...json_text import Json
 from ..implementation import Tool
 from ..library import ToolLibrary
 from .lookalikes import look_alikes
@@ -80,61 +78,12 @@ class McpTool(Tool):
     """A tool of an MCP server; its ``place`` names the server.
 
     Unless the server says that it only reads, or that to repeat it changes nothing, it is ``once``.
-    The texts of its schemas are not written: a program uses few of the tools of a server.
     """
-
-    _listed: Any = field(default=None, hash=False)  # a `types.Tool`
-
-    def __init__(
-        self, listed: types.Tool, invoke: Callable[[dict[str, Json]], Any], place: str
-    ) -> None:
-        name = listed.name
-        description = visible(listed.description or "").strip()
-        description = description or visible(listed.title or "") or name
-        once = not _may_be_repeated(listed.annotations)
-        self.__attrs_init__(
-            name,
-            description,
-            _UNWRITTEN,
-            invoke,
-            _UNWRITTEN,
-            place,
-            invoke,
-            once,
-            False,
-            None,
-            True,
-            listed,
-        )
 
     @property
     def is_of_server(self) -> bool:
         """Yes: its server says what it is, and may say something else tomorrow."""
         return True
-
-    @property
-    def schema(self) -> dict[str, Json]:
-        """The JSON Schema of the parameters, a fresh copy."""
-        found: dict[str, Json] = self._written(self._listed.input_schema)
-        return found
-
-    @property
-    def result_schema(self) -> dict[str, Json] | None:
-        """The JSON Schema of the result, a fresh copy, or None."""
-        found: dict[str, Json] | None = self._written(self._listed.output_schema)
-        return found
-
-    def _written(self, schema: dict[str, Json] | None) -> Json:
-        """A schema as JSON.
-
-        Raises:
-            ConfigurationError: the server has put in what JSON has not, such as NaN.
-        """
-        try:
-            return write_json(schema).value
-        except NotJson as error:
-            said = f'tool "{visible(self.name)}": not a JSON Schema: {error}'
-            raise ConfigurationError(f"{self.place}: {said}") from None
 
     @property
     def source(self) -> str:
@@ -144,7 +93,6 @@ class McpTool(Tool):
 
 _MOST_LOOK_ALIKES = 10  # that are named in a warning
 _log = logging.getLogger("interp.mcp")
-_UNWRITTEN = write_json(None)
 
 
 class McpLibrary:
@@ -231,17 +179,20 @@ def _tool(listed: types.Tool, connection: Connection) -> Tool:
     async def invoke(arguments: dict[str, Json]) -> Json:
         return await connection.acall(name, arguments)
 
-    for schema in (listed.input_schema, listed.output_schema):
-        if schema is not None and not is_plainly_valid(schema):
-            _require_valid(schema, listed, connection)
-    return McpTool(listed, invoke, str(connection.server))
-
-
-def _require_valid(schema: dict[str, Json], listed: types.Tool, connection: Connection) -> None:
+    description = visible(listed.description or "").strip()
     try:
-        require_schema(schema)
-    except ValidationError as error:
-        reason = said(f'tool "{visible(listed.name)}": {str(error).splitlines()[0]}')
+        return McpTool(
+            name,
+            description or visible(listed.title or "") or name,
+            listed.input_schema,
+            invoke,
+            result_schema=listed.output_schema,
+            place=str(connection.server),
+            once=not _may_be_repeated(listed.annotations),
+            may_report=True,
+        )
+    except ToolError as error:
+        reason = said(visible(str(error).splitlines()[0]))
         raise ConfigurationError(f"{connection.server}: {reason}") from None
 
 

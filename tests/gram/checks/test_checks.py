@@ -8,8 +8,9 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 
-from gram import GramDecodeError, Pattern, Subject, apply_fixes, check, loads, parse
-from gram.checks import CHECKS, Check, Finding, Reading, Scope, syntax_fault
+from gram import Diagnostic, GramDecodeError, Pattern, Subject, apply_fixes, check, loads, parse
+from gram.checks import CHECKS, Check, Reading, syntax_fault
+from gram.trees import Scope
 from tests.gram.strategies import forests, gram_texts
 from tests.paths import CORPUS
 
@@ -124,11 +125,11 @@ def test_faults_of_patterns_that_were_made_have_a_path_and_no_place() -> None:
 
 
 def test_a_row_supersedes_others_at_the_same_pattern_only() -> None:
-    def named_a(reading: Reading) -> Iterator[Finding]:
+    def named_a(reading: Reading) -> Iterator[Diagnostic]:
         """A pattern must not be called `a`."""
         for each in reading.occurrences[1:]:
             if each.name == "a":
-                yield Finding("no pattern is called `a`", each.path)
+                yield Diagnostic.found("no pattern is called `a`", each.path)
 
     row = Check("no-a", "error", named_a, supersedes=["duplicate-definition"])
     text = "(a:P) (a:Q) (b:P) (b:Q)"

@@ -4,8 +4,7 @@ from itertools import combinations
 
 from hypothesis import given, strategies as st
 
-from gram import Pattern, Subject, loads
-from gram.editing.alignment import PATTERNS, VALUES, align, common_ends, longest_increasing
+from gram.editing.alignment import align, common_ends, longest_increasing
 
 
 @given(st.lists(st.integers(0, 9), max_size=9))
@@ -20,7 +19,7 @@ def test_no_increasing_subsequence_is_longer(numbers: list[int]) -> None:
 
 @given(st.lists(st.integers(0, 4)), st.lists(st.integers(0, 4)))
 def test_partners_are_equal_where_they_can_be(old: list[int], new: list[int]) -> None:
-    partners = align(old, new, VALUES)
+    partners = align(old, new)
 
     taken = [index for index in partners if index is not None]
     equal = [value for index, value in zip(partners, new, strict=True) if _is(old, index, value)]
@@ -41,26 +40,5 @@ def test_common_ends_do_not_overlap(old: list[int], new: list[int]) -> None:
     assert old[len(old) - last :] == new[len(new) - last :]
 
 
-def test_a_changed_pattern_is_known_by_its_name_wherever_it_moves() -> None:
-    old = loads("(a) (b {k: 1}) (c)")
-    new = loads("(c) (a) (x) (b {k: 2})")
-
-    assert align(old, new, PATTERNS) == [2, 0, None, 1]
-
-
-def test_a_name_given_to_others_stays_with_its_place() -> None:
-    old = loads("(:A) (a:B)")
-
-    assert align(old, loads("(a:A) (a:B {k: 1})"), PATTERNS) == [0, 1]
-
-
-def test_what_is_left_is_paired_by_place_or_by_kind() -> None:
-    old = [Pattern(Subject("", {"A"})), Pattern(Subject("", {"B"}, {"k": 1}))]
-    alike = Pattern(Subject("", {"B"}, {"k": 2}))
-
-    assert align(old, [Pattern(Subject("x")), Pattern(Subject("y"))], PATTERNS) == [0, 1]
-    assert align(old, [alike], PATTERNS) == [1]
-
-
 def test_values_of_different_types_are_not_equal() -> None:
-    assert align([1, True, 1.0], [1.0, 1, True], VALUES) == [2, 0, 1]
+    assert align([1, True, 1.0], [1.0, 1, True]) == [2, 0, 1]

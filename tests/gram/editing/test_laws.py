@@ -123,6 +123,30 @@ def test_the_patterns_as_read_are_those_of_the_new_text(text: str, editor: TreeE
         assert spelling(pattern) == spelling(other)
 
 
+@given(gram_texts(), tree_editors())
+def test_an_edit_names_every_pattern_that_is_not_as_it_was(text: str, editor: TreeEditor) -> None:
+    document = parse(text)
+    edit = document.replace(edited(editor, document.patterns))
+    changed = edit.changed_since(document)
+    known = {each.came_from: each for _, each in walk(document.patterns)}
+    put_in = {each.path for each in changed if each.old is None}
+    named = {each.path for each in changed}
+
+    for path, pattern in walk(edit.patterns):
+        if not put_in.isdisjoint(path[:length] for length in range(1, len(path) + 1)):
+            continue
+        old = known[pattern.came_from]
+        is_other = old.value != pattern.value or len(old.elements) != len(pattern.elements)
+        assert path in named or not is_other
+    for each in changed:
+        if each.old is not None:
+            assert each.old is known[each.old.came_from]
+            assert (
+                not each.keeps_elements
+                or each.old.value != pattern_at(edit.patterns, each.path).value
+            )
+
+
 def spelling(pattern: Pattern) -> str:
     """The text that a pattern was read from."""
     place = origin(pattern)

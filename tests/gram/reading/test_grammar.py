@@ -5,51 +5,67 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import lark
 import pytest
 from hypothesis import given, settings, strategies as st
-from lark.parsers.lalr_analysis import LALR_Analyzer
 
-from gram import GramDecodeError, loads
+from gram import loads
 from gram.errors import MAX_LEVELS
 from gram.grammar import GRAMMAR, TABLE, compile_grammar, digest, grammar
 from gram.reading.construct_builder import ConstructBuilder
 from gram.reading.lexer import END, ERROR, tokens
+from gram.reading.parser import parse_tokens
+from gram.reading.syntax import Token
 from gram.reading.tree_builder import TreeBuilder
+from tests.gram.lark_itself import Nested, conflicts_of, read_by_lark
 from tests.gram.strategies import gram_texts, spoilt_texts, token_texts
+from tests.gram.test_conformance import ROWS, Row, each
 
 DEFINITION = GRAMMAR.read_text(encoding="utf-8")
 
 
-@cache
-def lark_parser() -> lark.Lark:
-    """lark's own parser and lexer over the same file."""
-    return lark.Lark(DEFINITION, parser="lalr", lexer="basic")
+def _builder_of(name: str) -> Callable[[object, list[Any]], Nested]:
+    return lambda _, parts: (name, *map(_placed, parts))
 
 
-def lark_accepts(text: str) -> bool:
+def _placed(part: Any) -> Nested:
+    return (part.type, *part.span) if isinstance(part, Token) else part
+
+
+Nesting = type("Nesting", (), {rule.builder: _builder_of(rule.builder) for rule in grammar().rules})
+"""A builder that makes of each rule its name and parts."""
+
+
+def read_by_us(text: str) -> Nested | None:
+    """All rules and tokens of a text as our parser reads it; None when it refuses the text."""
     try:
-        lark_parser().parse(text.removeprefix("\ufeff"))
-    except lark.UnexpectedInput:
-        return False
-    return True
+        nested: Nested = parse_tokens(GRAMMAR, text, Nesting(), lambda _: NotGramError())
+    except NotGramError:
+        return None
+    return nested
 
 
-def gram_accepts(text: str) -> bool:
-    try:
-        loads(text)
-    except GramDecodeError:
-        return False
-    return True
+class NotGramError(Exception):
+    """A text is refused."""
 
 
-@settings(max_examples=100)
+def assert_read_as_by_lark(text: str) -> None:
+    text = text.removeprefix("\ufeff")  # which is not of the grammar
+    assert read_by_us(text) == read_by_lark(DEFINITION, text)
+
+
+@settings(max_examples=300)
 @given(gram_texts() | spoilt_texts() | token_texts())
-def test_lark_reads_the_grammar_as_the_parser_does(text: str) -> None:
-    assert lark_accepts(text) == gram_accepts(text)
+def test_lark_reads_generated_texts_as_the_parser_does(text: str) -> None:
+    assert_read_as_by_lark(text)
+
+
+@each(ROWS)
+def test_lark_reads_the_corpus_as_the_parser_does(row: Row) -> None:
+    assert_read_as_by_lark(row["source"])
 
 
 @settings(max_examples=50)
@@ -96,10 +112,8 @@ def test_the_table_is_the_grammar_compiled() -> None:
 
 
 def test_the_grammar_has_no_conflicts() -> None:
-    """lark prefers shift to reduce silently, unless its analysis is a strict one."""
-    compiled = lark.Lark(DEFINITION, parser="lalr", lexer="basic")
-
-    LALR_Analyzer(compiled.parser.parser_conf, strict=True).compute_lalr()
+    assert conflicts_of('start: a\na: "x" | "x" a | a "x" "x"')
+    assert conflicts_of(DEFINITION) == []
 
 
 @pytest.mark.parametrize("builder", [TreeBuilder, ConstructBuilder])

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 
 from gram import (
+    Diagnostic,
     GramEncodeError,
     Pattern,
     Span,
     carry_origin,
     construct_of,
     dumps,
-    fault,
     from_json,
     load,
     loads,
@@ -50,7 +50,7 @@ def pickled(pattern: Pattern) -> Pattern:
 
 def place_of_part(pattern: Pattern, part: str | None) -> Span:
     """Where a fault of a part is shown."""
-    span = fault("code", "message", pattern, part).span
+    span = Diagnostic.of("code", "message", pattern, part).span
     assert span is not None
     return span
 

@@ -71,7 +71,7 @@ def test_new_words_are_refused_until_update_takes_them(program: Path, servers: s
     refused = gram("run", str(program), "--mcp", servers, "--offline", "hi")
     assert refused.returncode == 3
     assert "description: spec 'Greets.', implementation 'Greets a person.'" in refused.stderr
-    assert '$.properties.text.type: spec "integer"' in refused.stderr
+    assert 'type of `text`: spec "integer"' in refused.stderr
     assert refused.stderr.endswith("--update shows what a server says now, and takes it\n")
 
     updated = gram("tools", str(program), "--mcp", servers, "--update")

@@ -48,7 +48,7 @@ def test_parameters_are_not_removed_one_by_one() -> None:
     done = gram("del", HELLO, "*.tools.*.parameters.*")
 
     assert done.returncode == 1
-    assert "personName has to be there" in done.stderr
+    assert 'the parameter "personName" of "sayHello" has to be there' in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,8 @@ def test_json_has_the_answer_its_calls_and_what_they_cost(
     }
     assert "refused" in bad["error"]
     assert (first["answer"], first["value"], first["truncated"]) == ("Hi.", None, False)
-    assert first["usage"] == {"input_tokens": 20, "output_tokens": 10, "total_tokens": 30}
+    counts = {"input_tokens": 20, "output_tokens": 10, "total_tokens": 30}
+    assert first["usage"] == {**counts, "cached_tokens": 0, "reasoning_tokens": 0}
     assert (second["answer"], second["calls"], second["session"]) == ("Bye.", [], session)
     assert done.stderr == ""
 
@@ -141,6 +142,22 @@ def test_json_has_the_value_of_a_typed_answer(model_server: ModelServer, tmp_pat
     done = gram("run", str(program), "hi", "--json", **at(model_server))
 
     assert json.loads(done.stdout)["value"] == {"city": "Bern", "people": 134000}
+
+
+@pytest.mark.parametrize("reply", ['{"answer": "long"}', '"long"', "long"])
+@pytest.mark.parametrize("options", [[], ["--stream"]])
+def test_a_text_is_printed_without_quotes(
+    model_server: ModelServer, tmp_path: Path, reply: str, options: list[str]
+) -> None:
+    program = tmp_path / "a.gram"
+    program.write_text(
+        '[a:Agent {instruction: "x", model: "OpenAI/m"} | (:Answer:String {enum: ["long", "no"]})]'
+    )
+    model_server.will_say(reply)
+
+    done = gram("run", str(program), "hi", *options, **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "long\n")
 
 
 def test_json_tells_what_a_run_did_until_it_failed(model_server: ModelServer) -> None:

@@ -127,8 +127,7 @@ SAY_HELLO = '[sayHello:Tool {description: "Returns a friendly greeting message f
         (
             agent_with(SAY_HELLO + ' | (personName::Text {default: "you"})==>(::String)]'),
             3,
-            'tool "sayHello" differs: $.properties.personName.default: '
-            'spec "you", implementation "world"',
+            'tool "sayHello" differs: default of `personName`: spec "you", implementation "world"',
         ),
         (f"{AGENT}\n{AGENT.replace('a:', 'b:')}", 2, "the program has 2 agents"),
     ],

@@ -76,7 +76,8 @@ def test_a_list_and_a_run_name_the_same_things_in_json(address: str) -> None:
     shown = json.loads(runs(address, "show", row["id"], "--json").stdout)
 
     assert {key: shown[key] for key in row} == row
-    assert row["usage"].keys() == {"input_tokens", "output_tokens", "total_tokens"}
+    counts = {"input_tokens", "output_tokens", "total_tokens"}
+    assert row["usage"].keys() == counts | {"cached_tokens", "reasoning_tokens"}
     assert runs(address, "show", "").returncode == 2
 
 

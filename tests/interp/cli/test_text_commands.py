@@ -60,7 +60,11 @@ def test_fmt_leaves_what_is_not_gram(tmp_path: Path) -> None:
 
 
 def test_the_examples_are_laid_out() -> None:
-    assert gram("fmt", "--check", *map(str, sorted(EXAMPLES.glob("*.gram")))).returncode == 0
+    laid_out = EXAMPLES.glob("*.gram")
+    ours = [str(each) for each in sorted(laid_out) if each.stem != "specification"]  # word for word
+
+    assert ours
+    assert gram("fmt", "--check", *ours).returncode == 0
 
 
 def test_convert_goes_to_json_and_back(ugly: Path, tmp_path: Path) -> None:

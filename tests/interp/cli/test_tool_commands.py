@@ -49,8 +49,8 @@ def test_tools_says_why_one_does_not_bind(tmp_path: Path) -> None:
     for line, difference in zip(
         lines,
         (
-            '$.properties.personName.default: spec "world", implementation 1',
-            '$.properties.personName.type: spec "string", implementation "integer"',
+            'default of `personName`: spec "world", implementation 1',
+            'type of `personName`: spec "string", implementation "integer"',
         ),
         strict=True,
     ):

@@ -6,6 +6,7 @@ A few lines of each way are tried, the same each time; ``GRAM_EVERY_LINE=1`` tri
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import random
 import sys
@@ -36,7 +37,7 @@ from interp.history.stores import StoredRun
 from tests.paths import ROOT
 
 ROOMS = tuple(
-    str(ROOT / "interp" / room) for room in ("execution", "records", "running", "concurrency")
+    str(ROOT / "interp" / room) for room in ("execution", "history", "running", "concurrency")
 )
 LINES = 40
 AGENT = loads_one(
@@ -51,6 +52,13 @@ AGENT = loads_one(
 cut_coroutines = pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning"  # of what was cut before it was awaited
 )
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """What was cut is collected in the test that has cut it, and not in a later one."""
+    yield
+    gc.collect()
 
 
 class ByTurn:
@@ -201,16 +209,19 @@ def goes_on(trial: Trial, file: Path, from_memory: bool, told: str) -> None:
 
 
 @cut_coroutines
-def test_a_run_of_a_store_goes_on_whatever_line_it_was_interrupted_at(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_of_a_store_goes_on_whatever_line_it_was_interrupted_at(
+    way: Callable[[Run], str], tmp_path: Path
+) -> None:
     with Interrupting(-1) as counting, open_store(tmp_path / "whole.db") as store:
-        by_run(Trial({"store": store}).begin())
+        way(Trial({"store": store}).begin())
 
     for line in lines_to_try(counting.passed):
         with open_store(tmp_path / f"{line}.db") as store:
             trial = Trial({"store": store})
             try:
                 with Interrupting(line):
-                    by_run(trial.begin())
+                    way(trial.begin())
             except KeyboardInterrupt:
                 pass
             if trial.begun is None:
@@ -218,9 +229,15 @@ def test_a_run_of_a_store_goes_on_whatever_line_it_was_interrupted_at(tmp_path: 
             content = trial.begun.finish().content
             StoredRun.of(store, trial.begun.state.run_id)  # who looks at it says what it is
             row = store.row(trial.begun.state.run_id)
+            kept = store.recorded(trial.begun.state.run_id)
 
             assert (content, row.status) == ("Done.", "done"), f"line {line}"
             assert len(trial.paid) <= 2, f"line {line}"
+            assert set(map(repr, trial.begun.state.events)) == set(map(repr, kept.events)), (
+                f"line {line}"
+            )
+            assert len(trial.begun.state.events) == len(kept.events), f"line {line}"
+            assert not [each for each in trial.seen if each not in kept.events], f"line {line}"
 
 
 @cut_coroutines

@@ -7,13 +7,12 @@ from datetime import UTC
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import ONE_LINE, loads_one, write_pattern
+from gram import loads_one
 from interp import ValidationError
 from interp.execution.run_notes import Begun, Failed, Note, Retried, Stopped
-from interp.history.records.event_pattern import event_node
-from interp.history.records.nodes import Node
-from interp.history.records.note_pattern import NOTES, note_from_pattern, note_node
-from tests.interp.strategies import events, message_texts
+from interp.history.records.nodes import pattern_line
+from interp.history.records.note_pattern import NOTES, note_from_pattern, note_to_pattern
+from tests.interp.strategies import message_texts
 
 AT = st.lists(st.integers(0, 20), max_size=3).map(tuple)
 SECONDS = st.floats(0, 1e6).map(lambda seconds: round(seconds, 6))
@@ -30,16 +29,11 @@ ANY_NOTE = st.one_of(
 
 @given(ANY_NOTE)
 def test_every_note_comes_back_equal_from_its_line(note: Note) -> None:
-    line = note_node(note).line()
+    line = pattern_line(note_to_pattern(note))
     pattern = loads_one(line)
 
     assert "\n" not in line
     assert note_from_pattern(pattern, type(note).__name__) == note
-
-
-@given(events().map(event_node) | ANY_NOTE.map(note_node))
-def test_the_line_of_a_node_is_the_text_of_its_pattern(node: Node) -> None:
-    assert node.line() == write_pattern(node.pattern(), style=lambda _: ONE_LINE)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 
 from gram import loads_one
 from interp import (
@@ -21,12 +21,12 @@ from interp import (
     ToolLibrary,
     create_tool,
     hello_world_tool_library,
+    response as get_response,
     run,
     start,
     step,
     tool,
 )
-from interp.machine.answers import answer_problem
 from tests.interp import strategies
 from tests.interp.model_server import ModelServer, tool_calls
 
@@ -131,29 +131,88 @@ def test_a_run_that_ends_so_waits_for_nothing() -> None:
     assert "not JSON" in state.stopped
 
 
+CHOSEN_BY_NAME = '[:Answer | (:Size), [Size:Type:String {enum: ["long", "short"]}]]'
+SIZE = '(:Answer:String {enum: ["long", "short"]})'
+
+
+def said(*replies: str, answer: str = "(:Answer:String)") -> AgentResponse:
+    """The response of an agent whose model says these things."""
+    agent = loads_one(f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {answer}]')
+    return run(agent, "Well?", model=ScriptedModel(replies))
+
+
+@pytest.mark.parametrize("reply", ["long", '"long"', " long\n", "<think>short?</think>long"])
+@pytest.mark.parametrize("answer", [SIZE, SIZE.replace("Answer", "Answer:Type"), CHOSEN_BY_NAME])
+def test_a_choice_is_answered_by_its_text(answer: str, reply: str) -> None:
+    response = said(reply, answer=answer)
+
+    assert (response.value, response.content, response.is_text) == ("long", "long", True)
+    assert response.context[-1].content == "long"
+
+
+def test_a_text_that_is_no_choice_is_reported_once() -> None:
+    agent = loads_one(f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {SIZE}]')
+    model = ScriptedModel(["Long!", "long"])
+
+    assert run(agent, "Well?", model=model).value == "long"
+    told = model.requests[1].messages[-1].content
+    assert '"Long!" is not one of' in told
+    assert "Answer again with the text alone" in told
+
+
+@given(strategies.json_texts().filter(str.strip))
+@example("123")
+@example('{"answer": 5}')
+@example("Here:\n```json\n{}\n```")
+@example('"a" "b"')
+def test_a_reply_that_is_no_json_string_is_the_text_itself(text: str) -> None:
+    assume(not is_a_string(text))
+
+    assert said(text).value == text
+
+
+@given(strategies.json_texts().filter(str.strip))
+@example('"long"')  # decoded once
+def test_a_json_string_is_the_text_that_it_is_of(text: str) -> None:
+    assert said(json.dumps(text)).value == text
+
+
+def test_half_a_character_is_no_text() -> None:
+    with pytest.raises(ModelError, match="half of a character"):
+        said("\ud800", "\ud800")
+
+
 def is_a_string(text: str) -> bool:
-    """Whether a text is a JSON string that UTF-8 can carry."""
+    """Whether a text is a JSON string."""
     try:
-        value = json.loads(text)
-        return isinstance(value, str) and value.encode() is not None
-    except ValueError:  # an error of encoding is one, too
+        return isinstance(json.loads(text), str)
+    except ValueError:
         return False
 
 
-@given(
-    strategies.message_texts()
-    | strategies.message_texts().map(json.dumps)  # half a character among them, escaped
-    | strategies.odd_json().map(json.dumps)
-)
-@example('"\\ud800"')
-@example('"\\ud83d\\ude00"')
-@example(' "a"\n')
-@example('"a" "b"')
-def test_exactly_a_json_string_is_an_answer_of_type_string(text: str) -> None:
-    problem = answer_problem({"type": "string"}, text)
+@pytest.mark.parametrize("reply", ["long", '"long"'])
+def test_a_text_is_the_same_whoever_folds_the_reply(reply: str) -> None:
+    agent = loads_one(f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {SIZE}]')
+    state, _, _ = start(agent, "Well?")
+    state, _, _ = step(state, ModelReplied((0,), Message(AssistantRole, reply)))
 
-    assert (problem is None) == is_a_string(text)
-    assert problem != ""
+    assert (state.status, get_response(state).value) == (Status.DONE, "long")
+
+
+@pytest.mark.parametrize("reply", ["long", '"long"'])
+def test_a_workflow_chooses_by_a_text(reply: str) -> None:
+    flow = loads_one(
+        """[w:Workflow |
+            [ask:Agent {instruction: "x", model: "OpenAI/m"} |
+                (input::Text)==>(::String {enum: ["long", "short"]})],
+            [more:Agent {instruction: "x", model: "OpenAI/m"}],
+            [less:Agent {instruction: "x", model: "OpenAI/m"}],
+            (ask)-[:WHEN {is: "long"}]->(more), (ask)-[:OTHERWISE]->(less)]"""
+    )
+
+    used = run(flow, "Well?", model=ScriptedModel([reply, "done"]))
+
+    assert used.content == "done"
 
 
 def test_the_rehearsal_answers_in_the_declared_type() -> None:

@@ -8,9 +8,20 @@ from typing import Any
 import pytest
 from hypothesis import given, note, settings, strategies as st
 
-from gram import Pattern, only_errors
+from gram import Pattern, only_errors, write_value
 from interp import Request, ToolLibrary, ValidationError, create_tool, run
-from lenses_ext import parse, resolve, result_schema, tool_spec_schema, validate_program, view
+from lenses_ext import (
+    parse,
+    resolve,
+    result_schema,
+    same_json,
+    tool_spec_schema,
+    validate_program,
+    view,
+    workflow_of,
+)
+from lenses_ext.schemas import json_literal
+from tests.lenses_ext.strategies import json_values
 from tests.lenses_ext.workflow_strategies import (
     Broken,
     broken_workflows,
@@ -92,3 +103,94 @@ def test_a_workflow_that_is_broken_is_refused_with_the_faults_that_the_check_fin
         told = {each.message for each in only_errors(refused.value.faults)}
         assert told == {each.message for each in only_errors(validate_program(document))}
         assert all(each in str(refused.value) for each in told)
+
+
+def choosing(options: list[Any], *asked: Any) -> str:
+    """A workflow whose step `t` gives one of some answers, with an arrow for each that is asked."""
+    wanted = [write_value(json_literal(each)) for each in asked or options]
+    arrows = ", ".join(f"(t)-[:WHEN {{is: {each}}}]->(n{i})" for i, each in enumerate(wanted))
+    nodes = [f'[n{i}:Tool {{description: "d"}} | (x::Any)==>(::Any)]' for i in range(len(wanted))]
+    enum = write_value(json_literal(options))
+    return "\n".join(
+        [
+            f"[w:Workflow | (x::Any)==>(::Any), {arrows}]",
+            f'[t:Tool {{description: "d"}} | (x::Any)==>(::Any {{enum: {enum}}})]',
+            *nodes,
+        ]
+    )
+
+
+def taken(text: str, said: Any) -> list[str]:
+    """The names of the steps of a workflow that are run, where `t` says something."""
+    library = []
+    names = []
+    for spec in parse(text).patterns[1:]:
+
+        def invoke(given: dict[str, Any], name: str = spec.value.identity) -> Any:
+            names.append(name)
+            return said if name == "t" else name
+
+        library.append(create_tool(spec.value.identity, "d", view(tool_spec_schema, spec), invoke))
+    assert run(resolve(parse(text)), "input", ToolLibrary.of(*library)).content
+    return names
+
+
+@given(st.lists(json_values(), min_size=1, max_size=5), st.data())
+@settings(max_examples=60, deadline=None)
+def test_an_answer_with_an_arrow_of_its_own_is_covered_and_takes_that_arrow(
+    options: list[Any], data: st.DataObject
+) -> None:
+    different: list[Any] = []
+    for each in options:
+        if not any(same_json(each, other) for other in different):
+            different.append(each)
+    text = choosing(different)
+    note(text)
+    arm = data.draw(st.integers(0, len(different) - 1))
+
+    assert validate_program(parse(text)) == ()
+    assert taken(text, different[arm]) == ["t", f"n{arm}"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ("json`null`", None),
+        ("json`1`", 1),
+        ("1", 1.0),
+        ("ok", "ok"),
+        ("[ok, {k: ok}]", ["ok", {"k": "ok"}]),
+        ("{k: json`null`}", {"k": None}),
+        ("{k: [ok]}", {"k": ["ok"], "other": 1}),
+    ],
+)
+def test_an_answer_is_what_the_notation_says_of_it(wanted: str, said: Any) -> None:
+    text = f"""
+    [w:Workflow | (x::Any)==>(::Any), (t)-[:WHEN {{is: {wanted}}}]->(n), (t)-[:OTHERWISE]->(o)]
+    [t:Tool {{description: "d"}} | (x::Any)==>(::Any)]
+    [n:Tool {{description: "d"}} | (x::Any)==>(::Any)]
+    [o:Tool {{description: "d"}} | (x::Any)==>(::Any)]
+    """
+
+    assert taken(text, said) == ["t", "n"]
+
+
+def test_a_field_that_is_missing_is_not_null() -> None:
+    text = """
+    [w:Workflow | (x::Any)==>(::Any),
+      (t)-[:WHEN {is: {k: json`null`}}]->(n), (t)-[:OTHERWISE]->(o)]
+    [t:Tool {description: "d"} | (x::Any)==>(::Any)]
+    [n:Tool {description: "d"} | (x::Any)==>(::Any)]
+    [o:Tool {description: "d"} | (x::Any)==>(::Any)]
+    """
+
+    assert taken(text, {}) == ["t", "o"]
+
+
+def test_two_arrows_for_equal_numbers_are_both_taken_and_both_results_kept() -> None:
+    text = choosing([1, 2], 1, 1.0, 2)
+
+    assert validate_program(parse(text)) == ()
+    assert sorted(taken(text, 1)) == ["n0", "n1", "t"]  # both are run at once
+    assert set(workflow_of(parse(text).patterns[0]).nodes) == {"t", "n0", "n1", "n2"}
+    assert workflow_of(parse(text).patterns[0]).result.is_record

@@ -6,6 +6,7 @@ import itertools
 import json
 import pickle
 import tracemalloc
+from decimal import Decimal
 from typing import Any, get_args
 
 import pytest
@@ -24,6 +25,7 @@ from interp import (
     CallModel,
     CallTool,
     ConversationContext,
+    CostReached,
     Decided,
     FunctionRole,
     Limits,
@@ -279,6 +281,7 @@ EVENTS = [
     Decided((0, 1), True),
     Decided((0, 1), False, "no"),
     TimeUp(),
+    CostReached(Decimal("0.5")),
     Resumed(Limits(iterations=9)),
 ]
 

@@ -22,6 +22,8 @@ def test_messages_consist_of_what_their_types_say() -> None:
         lambda: Message(UserRole, "", (5,)),  # type: ignore[arg-type]  # wrong on purpose
         lambda: Message(None, "x"),  # type: ignore[arg-type]  # wrong on purpose
         lambda: ToolCall("1", "t", {}),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: ToolCall("1", "", "{}"),
+        lambda: FunctionRole(""),
         lambda: ConversationContext([5]),  # type: ignore[list-item]  # wrong on purpose
     ):
         with pytest.raises(ArgumentError):

@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 
 from interp import ConfigurationError, Usage, price_of
-from interp.cli.spending import Spending
-from interp.machine import CallModel, ModelReplied, Request
+from interp.execution import Spending
+from interp.machine import CallModel, ModelReplied, Request, shown_price
 from interp.machine.messages import AssistantRole, Message, empty_context
-from interp.models.prices import price_of_reply, shown_price
+from interp.models.prices import price_of_reply
 from lenses_ext import Model
 
 LUNA = Model("OpenAI", "gpt-5.6-luna")

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from gram import Fault, Pattern
+from gram import Diagnostic, Pattern
 from interp.models.program_checks import RETIRED, check_program
 from lenses_ext import dumps, parse
 from tests.lenses_ext.strategies import agent_forests
 
 
-def faults_of(model: str) -> tuple[Fault, ...]:
+def faults_of(model: str) -> tuple[Diagnostic, ...]:
     """The faults of an agent that runs on a model."""
     return check_program(parse(f'[a:Agent {{instruction: "x", model: "{model}"}}]', "p.gram"))
 
@@ -104,7 +104,7 @@ def test_parameters_of_one_name_have_different_types_in_different_tools() -> Non
     assert check_program(parse(tools + "(k::Integer)==>(::Any)]")) == ()
 
 
-def placed(text: str) -> tuple[Fault, ...]:
+def placed(text: str) -> tuple[Diagnostic, ...]:
     """The faults of a text, each of which is placed in the pattern that its path leads to."""
     document = parse(text, "p.gram")
     faults = check_program(document)

@@ -39,12 +39,35 @@ def talk(agent: Pattern, *said: str) -> list[str]:
         ("Hi there, my name is Mary Ann", "Mary Ann"),
         ("hello", "world"),
         ("Greetings! Call me Zoë.", "Zoë"),
+        ("hi, my name is al", "al"),
+        ("Hello Bob", "Bob"),
+        ("Please greet Émile", "Émile"),
+        ("Hello!", "world"),
+        ("Hi there", "world"),
+        ("Good morning!", "world"),
+        ("Hey, how are you?", "world"),
+        ("Hello, I'm fine, nice to meet you", "world"),
+        ("Say hello to the team", "world"),
     ],
 )
+@pytest.mark.parametrize(
+    "parameter", ['personName::Text {default: "world"}', "personName::Text", "who::Text"]
+)
 def test_a_greeting_calls_the_tool_with_the_name_that_was_given(
-    hello_world: Pattern, said: str, name: str
+    parameter: str, said: str, name: str
 ) -> None:
-    assert talk(hello_world, said) == [f"Hello, {name}! Nice to meet you."]
+    agent = loads_one(
+        f"""[greeter:Agent {{instruction: "Greet.", model: "{OFFLINE}"}} |
+          [sayHello:Tool {{description: "Returns a friendly greeting message"}} |
+            ({parameter})==>(::String)]]"""
+    )
+    greet = ToolLibrary.of(
+        [create_tool("sayHello", "x", {}, lambda args: args.get(parameter.split(":")[0], "world"))]
+    )
+
+    used = run(agent, said, greet, match="name").tools_used
+
+    assert [each.result for each in used] == [name]
 
 
 def test_a_name_given_earlier_informs_a_later_call(hello_world: Pattern) -> None:

@@ -8,11 +8,14 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 
 from gram import Pattern
 from interp import (
+    ConfigurationError,
     ConversationContext,
+    FunctionRole,
     Message,
     Model,
     OpenAIModel,
@@ -187,12 +190,27 @@ def test_a_request_is_the_same_text_in_every_process() -> None:
     assert json.loads(said.pop())["temperature"] == 0.5
 
 
+def _can_be_sent(context: ConversationContext, dialect: Dialect) -> bool:
+    """Whether the dialect has forms for all files that users attached."""
+    said = (each for each in context if not isinstance(each.role, FunctionRole))
+    files = [file for each in said for file in each.attachments]
+    if dialect == "functions":
+        return not files
+    return not any(each.content is None and each.kind != "picture" for each in files)
+
+
 @given(contexts(), st.sampled_from(["tools", "functions"]), st.sampled_from([None, "a", "b"]))
 def test_the_bytes_of_a_request_are_the_json_of_its_body(
     context: ConversationContext, dialect: Dialect, server: str | None
 ) -> None:
     request = Request(Model("A", "b"), "x", context, settings=Settings({"temperature": 0}))
     form: dict[str, Any] = {"dialect": dialect, "server": server}
+    if not _can_be_sent(context, dialect):
+        with pytest.raises(ConfigurationError, match="cannot be sent"):
+            request_body(request, **form)
+        with pytest.raises(ConfigurationError, match="cannot be sent"):
+            request_content(request, **form)
+        return
     body = request_body(request, **form)
     whole = json.dumps(body, ensure_ascii=False).encode(errors="replace")
 

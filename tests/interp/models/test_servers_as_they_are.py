@@ -24,6 +24,7 @@ from interp import (
     hello_world_tool_library,
     run,
 )
+from interp.models.reasoning import Reasoning
 from interp.models.reply_reading import Reply, read_reply
 from interp.models.server_events import EventReader
 from interp.models.stream_reading import StreamedReply
@@ -128,9 +129,12 @@ EVENTS: dict[str, tuple[list[Any], Message]] = {
 
 def reply_of(model_server: ModelServer, way: str) -> Reply:
     """The reply of the server's next answer, asked for in one of four ways."""
-    *words, reply = ask(OpenAIModel(model_server.url, "key", attempts=1), way)
+    *pieces, reply = ask(OpenAIModel(model_server.url, "key", "tools", attempts=1), way)
     if "stream" in way:
-        assert "".join(words) == ("" if reply.message.refused else reply.message.content)
+        words = "".join(each for each in pieces if isinstance(each, str))
+        assert words == ("" if reply.message.refused else reply.message.content)
+        thought = "".join(each.text for each in pieces if isinstance(each, Reasoning))
+        assert thought == reply.reasoning
     return reply  # type: ignore[no-any-return]  # the last piece
 
 
@@ -223,7 +227,7 @@ def test_a_message_of_another_role_is_not_a_reply(role: object) -> None:
     reply = StreamedReply()
     reply.add(delta("Hi", "stop", role=role))
 
-    for found in ({"role": role, "content": "Hi"}, reply.completion()):
+    for found in ({"role": role, "content": "Hi"}, reply.whole()):
         with pytest.raises(ModelError, match="role"):
             read_reply(found)
     with pytest.raises(ModelError, match="role"):
@@ -286,7 +290,7 @@ def events_of(data: bytes, cuts: Iterable[int]) -> Any:
                 reply.add(event)
         for event in reader.rest():
             reply.add(event)
-        return read_reply(reply.completion())
+        return read_reply(reply.whole())
     except ModelError as error:
         return str(error)
 
@@ -319,7 +323,7 @@ def test_of_several_replies_at_once_the_first_counts(said: list[tuple[int, str]]
     reply.add(delta(finish="stop"))
 
     expected = "x" + "".join(text for index, text in said if index == 0)
-    assert read_reply(reply.completion()).message.content == expected
+    assert read_reply(reply.whole()).message.content == expected
 
 
 def test_an_event_may_have_several_lines_of_data() -> None:
@@ -333,4 +337,4 @@ def test_a_part_without_a_call_before_it_is_one_of_its_own() -> None:
     reply.add(delta(tool_calls=[part(None, "{}", name="f")]))
     reply.add(delta(finish="stop"))
 
-    assert read_reply(reply.completion()).message == said("", ("f", "{}"))
+    assert read_reply(reply.whole()).message == said("", ("f", "{}"))

@@ -25,7 +25,7 @@ def test_any_completion_cut_into_chunks_is_read_as_the_same_reply(whole: dict[st
         if event != DONE:
             chunks.add(event)
     try:
-        found: Any = read_reply(chunks.completion())
+        found: Any = read_reply(chunks.whole())
     except ModelError as error:
         found = str(error)
 
@@ -53,7 +53,7 @@ def test_any_chunks_are_a_reply_or_a_model_error(events: list[Any], finish: str 
     try:
         for event in [*events, delta(finish=finish)]:
             chunks.add(event)
-        read_reply(chunks.completion())
+        read_reply(chunks.whole())
     except ModelError:
         pass
 
@@ -64,7 +64,7 @@ def test_an_index_or_id_of_a_wrong_type_counts_as_missing() -> None:
     chunks.add(delta(tool_calls=[{"index": "0", "function": {"arguments": "{}"}}]))
     chunks.add(delta(finish="stop"))
 
-    (call,) = read_reply(chunks.completion()).message.tool_calls
+    (call,) = read_reply(chunks.whole()).message.tool_calls
 
     assert (call.id, call.name, call.arguments) == ("call_0", "one", "{}")
 
@@ -75,7 +75,7 @@ def test_whole_calls_under_one_index_are_told_apart_by_their_ids() -> None:
         chunks.add(delta(tool_calls=[part(0, "{}", id=id_, name=name)]))
     chunks.add(delta(finish="stop"))
 
-    calls = read_reply(chunks.completion()).message.tool_calls
+    calls = read_reply(chunks.whole()).message.tool_calls
 
     assert [(call.id, call.name, call.arguments) for call in calls] == [
         ("a", "one", "{}"),
@@ -93,7 +93,7 @@ def test_calls_without_an_index_are_put_together_by_their_order() -> None:
         chunks.add(delta(tool_calls=[piece]))
     chunks.add(delta(finish="stop"))
 
-    calls = read_reply(chunks.completion()).message.tool_calls
+    calls = read_reply(chunks.whole()).message.tool_calls
 
     assert [call.arguments for call in calls] == ['{"a":1}', "{}"]
 
@@ -103,7 +103,7 @@ def test_a_surrogate_pair_cut_in_two_is_put_together_again() -> None:
     chunks.add(delta("\ud83d"))
     chunks.add(delta("\ude00", "stop"))
 
-    assert read_reply(chunks.completion()).message.content == "\U0001f600"
+    assert read_reply(chunks.whole()).message.content == "\U0001f600"
 
 
 def completed(*deltas: dict[str, Any]) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def completed(*deltas: dict[str, Any]) -> dict[str, Any]:
     for each in deltas:
         chunks.add(delta(**each))
     chunks.add(delta(finish="stop"))
-    message: dict[str, Any] = chunks.completion()["choices"][0]["message"]
+    message: dict[str, Any] = chunks.whole()["choices"][0]["message"]
     return message
 
 

@@ -59,7 +59,7 @@ def test_the_program_of_the_run_holds_the_agent() -> None:
 
 
 def test_an_agent_that_does_not_fit_does_not_bind() -> None:
-    with pytest.raises(ToolBindingError, match='tool "count" differs: result'):
+    with pytest.raises(ToolBindingError, match='tool "count" differs: type of the result'):
         run(BOSS, "go", ToolLibrary.of(counter("String")), model=ScriptedModel([]))
 
 

@@ -152,24 +152,28 @@ FITS: list[tuple[str, Callable[..., Any]]] = [
 ]
 
 DIFFERS: list[tuple[str, Callable[..., Any], list[str]]] = [
-    (OPTIONAL, no_limit, ["$.properties.limit"]),
+    (OPTIONAL, no_limit, ["the function does not take `limit`, which the program declares"]),
     (OPTIONAL, needs_limit, ["limit"]),
-    (TEN, limit_of_one, ["$.properties.limit.default: spec 10, implementation 1"]),
+    (TEN, limit_of_one, ["default of `limit`: spec 10, implementation 1"]),
     (QUERY, needs_limit, ["limit"]),
     (QUERY, unit_of_two, ["query", "unit"]),
-    (QUERY, returns_number, ["result $.type: spec "]),
-    (QUERY, returns_maybe, ["result $.type: spec "]),
-    ("(query::Integer)==>(::String)", no_limit, ["$.properties.query.type"]),
-    ("(query::String::Null)==>(::String)", no_limit, ["$.properties.query.type"]),
-    ("(query::Any)==>(::String)", no_limit, ["$.properties.query"]),
-    ("(unit::String)==>(::String)", unit_of_two, ["$.properties.unit.enum"]),
-    (UNIT.replace('"f"', '"x"'), unit_of_two, ["$.properties.unit.enum"]),
-    ("(words::Array)==>(::String)", several, ["$.properties.words"]),
-    ('(words::Array {elementType: "Integer"})==>(::String)', several, ["$.properties.words"]),
+    (QUERY, returns_number, ["type of the result: spec "]),
+    (QUERY, returns_maybe, ["type of the result: spec "]),
+    ("(query::Integer)==>(::String)", no_limit, ["type of `query`"]),
+    ("(query::String::Null)==>(::String)", no_limit, ["type of `query`"]),
+    ("(query::Any)==>(::String)", no_limit, ["type of `query`: spec has none"]),
+    ("(unit::String)==>(::String)", unit_of_two, ["enum of `unit`"]),
+    (UNIT.replace('"f"', '"x"'), unit_of_two, ["enum of `unit`"]),
+    ("(words::Array)==>(::String)", several, ["type of the items of `words`"]),
+    (
+        '(words::Array {elementType: "Integer"})==>(::String)',
+        several,
+        ["type of the items of `words`"],
+    ),
     (
         "(query::Integer)==>(limit::Integer {default: 10})==>(::Integer)",
         limit_of_one,
-        ["$.properties.query.type", "$.properties.limit.default", "result $.type"],
+        ["type of `query`", "default of `limit`", "type of the result"],
     ),
 ]
 
@@ -306,7 +310,7 @@ def test_a_difference_of_types_says_no_such_thing() -> None:
         problem = explain_binding(SPEC, library(schema=TYPED), match=match) or ""
 
         assert problem.startswith(
-            'tool "add" differs: $.properties.x.type: spec "integer", implementation "string"; '
+            'tool "add" differs: type of `x`: spec "integer", implementation "string"; '
         )
         assert "match=" not in problem
 
@@ -365,3 +369,17 @@ def test_tools_are_bound_in_the_order_of_the_agent() -> None:
 def test_a_way_to_match_that_there_is_not_is_a_configuration_error() -> None:
     with pytest.raises(ConfigurationError, match="match is one of full, types, name, found 'nam'"):
         bind_tool(SPEC, library(), match="nam")  # type: ignore[arg-type]  # wrong on purpose
+
+
+def words_needed(query: str, words: list[str]) -> str:
+    """Finds."""
+    return query
+
+
+def test_what_a_function_needs_and_the_program_does_not_declare_is_told_so() -> None:
+    spec = create_tool_specification("words_needed", "Finds.", "(query::String)==>(::String)")
+
+    reason = explain_binding(spec, [words_needed])
+
+    assert reason is not None
+    assert "the function needs `words`, which the program does not declare" in reason

@@ -16,7 +16,7 @@ from interp.tools.invocation import acall_tool
 
 def made(invoke: Callable[[Any], Any]) -> Tool:
     """A tool that does what a function does."""
-    return create_tool("t", "", {"type": "object"}, invoke)
+    return create_tool("t", "Does it.", {"type": "object"}, invoke)
 
 
 def invoked(called: Tool, args: Any) -> Any:

@@ -31,7 +31,13 @@ from interp import (
 from tests.paths import EXAMPLES
 
 
-def made(name: str, description: str = "") -> Tool:
+def test_a_tool_needs_a_description() -> None:
+    for description in ("", " \n"):
+        with pytest.raises(ToolError, match='tool "t" needs a description'):
+            create_tool("t", description, {}, print)
+
+
+def made(name: str, description: str = "Does it.") -> Tool:
     """A tool that says its own name."""
     schema = {"type": "object", "properties": {}, "required": []}
     return create_tool(name, description, schema, lambda _: name)

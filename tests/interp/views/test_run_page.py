@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from interp import (
     ApprovalNeeded,
+    File,
     Limits,
     RecordedRun,
     ScriptedModel,
@@ -24,7 +25,7 @@ from interp import (
     tool,
 )
 from lenses_ext import parse
-from tests.gram.test_markup import Reader
+from tests.gram.display.test_markup import Reader
 from tests.interp.cli.process import gram
 from tests.interp.model_server import tool_calls
 from tests.interp.views.browser import PHONE, WIDE, Browser, a_browser, needs_a_browser
@@ -86,6 +87,23 @@ def test_a_page_has_what_was_asked_called_and_answered(file: Path) -> None:
         "Deep Sea", "refused", "failed", "ValueError", "Find books.",
     ):  # fmt: skip
         assert told in text
+
+
+def test_a_page_shows_pictures_and_loads_none(file: Path) -> None:
+    agent = parse('[seer:Agent {instruction: "Look.", model: "OpenAI/gpt-5"}]')
+    picture = File(b"GIF89a", '<b>"x.gif')
+    given = ["What is this?", picture, File("https://me:pw@example.com/b.png"), File(b"%PDF-", "c")]
+    run(agent, given, model=ScriptedModel(["A chart."]), record=file)
+
+    page = run_page(load_run(file))
+
+    assert page.count("<img ") == 1
+    assert '<img src="data:image/gif;base64,R0lGODlh"' in page
+    assert "<b>" not in page
+    text = Reader(page).text
+    assert "https://example.com/b.png (image/png)" in text
+    assert "c (application/pdf, 5 bytes)" in text
+    assert "pw@" not in Reader(page.partition("The program")[0]).text
 
 
 hostile = st.text(min_size=1, max_size=40) | st.sampled_from(

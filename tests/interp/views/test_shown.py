@@ -20,7 +20,7 @@ from interp import (
     tool,
 )
 from lenses_ext import drawing_of, parse
-from tests.gram.test_markup import Reader
+from tests.gram.display.test_markup import Reader
 from tests.interp.model_server import tool_calls
 
 LONG = "<b>long</b>\n" * 5_000

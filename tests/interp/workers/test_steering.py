@@ -345,7 +345,7 @@ def test_a_run_that_has_ended_is_not_cancelled_just_then(
 ) -> None:
     run = done_run(store)
     with monkeypatch.context() as patch:
-        patch.setattr("interp.workers.cancelling.ENDED", ())  # as if it ended after the look
+        patch.setattr("interp.workers.steering.ENDED", ())  # as if it ended after the look
         with pytest.raises(StoreError, match="it has ended"):
             cancel_run(store, run)
     assert store.row(run).status == "done"

@@ -338,8 +338,8 @@ def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting
     for run in late:
         (asking,) = pending(store.recorded(run).state)
         claim = store.claim(run)
-        store.append(claim, EntryWriter().note(Begun(asking.at)))
-        store.let_go(claim, "stopped", Usage(None, None))
+        claim.append(EntryWriter().note(Begun(asking.at)))
+        claim.let_go("stopped", Usage(None, None))
     run_agent(TALKER, "By hand", model=ScriptedModel(["Yes."]), store=store, conversation="talk")
     following = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
     with worker(database):

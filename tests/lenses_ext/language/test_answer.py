@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
 
 from gram import Pattern, loads_one
 from lenses_ext import (
     FocusError,
+    SignatureError,
     agent_answer,
     agent_answer_schema,
+    agent_settings,
     agent_tool_specs,
+    answer_schema,
+    create_agent_pattern,
     dumps,
+    json_schema_to_answer,
     parse,
     put,
     resolve,
@@ -20,6 +26,8 @@ from lenses_ext import (
     validate_program,
     view,
 )
+from lenses_ext.schemas import canonical
+from tests.lenses_ext.strategies import json_schemas
 
 PERSON = "[person::Answer::Object | (name::String), (age::Integer {optional: true})]"
 
@@ -172,3 +180,58 @@ def test_the_answer_of_an_invalid_agent_is_a_focus_error() -> None:
         view(agent_answer, agent("(:Answer:Integer), (:Answer:Text)"))
     with pytest.raises(FocusError, match="unknown type"):
         view(agent_answer_schema, agent("(:Answer:Txet)"))
+
+
+@given(json_schemas())
+def test_a_schema_comes_back_from_its_answer(schema: Any) -> None:
+    assume(isinstance(schema, dict) and "default" not in schema)
+    try:
+        answer = json_schema_to_answer(schema)
+    except SignatureError:
+        assume(False)  # it is no schema
+
+    assert canonical(answer_schema(loads_one(dumps(answer)))) == canonical(schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer"),
+    [
+        ({"type": "integer", "default": 3}, "(:Answer:Integer)"),
+        (
+            {"type": "object", "properties": {"a": {"type": "null"}}, "title": "T"},
+            '[:Answer:Object {title: "T"} | (a:Null {optional: true})]',
+        ),
+        (
+            {"type": "array", "items": {"$ref": "#/$defs/N"}, "$defs": {"N": {"type": "integer"}}},
+            '[:Answer | (:Array {elementType: "N"}), (N:Integer:Type)]',
+        ),
+    ],
+)
+def test_a_schema_is_written_as_an_answer(schema: dict[str, Any], answer: str) -> None:
+    assert dumps(json_schema_to_answer(schema)) == answer
+
+
+def test_an_agent_is_made_with_its_answer_and_its_settings() -> None:
+    answer = json_schema_to_answer({"type": "integer"})
+    made = create_agent_pattern(
+        "a", None, "A/b", "x", answer=answer, settings={"temperature": 0.2, "stop": ["."]}
+    )
+
+    assert view(agent_answer_schema, made) == {"type": "integer"}
+    settings = view(agent_settings, made)
+    assert settings is not None
+    assert settings.as_json() == {"stop": ["."], "temperature": 0.2}
+    assert validate_agent_pattern(made) == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"answer": loads_one("(a:Tool)")}, "expected a pattern labelled Answer"),
+        ({"settings": {"temprature": 1}}, "did you mean temperature?"),
+        ({"settings": {"temperature": "x"}}, "temperature is a number"),
+    ],
+)
+def test_an_agent_is_made_with_nothing_else(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(FocusError, match=message):
+        create_agent_pattern("a", None, "A/b", "x", **wrong)

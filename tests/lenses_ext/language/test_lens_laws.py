@@ -23,6 +23,7 @@ from lenses_ext import (
     agent_description,
     agent_instruction,
     agent_model,
+    agent_models,
     agent_name,
     agent_settings,
     agent_tool_specs,
@@ -31,6 +32,8 @@ from lenses_ext import (
     as_tool,
     as_workflow,
     collect,
+    create_agent_pattern,
+    create_tool_specification,
     each_agent,
     each_agent_tool,
     each_instruction,
@@ -145,11 +148,17 @@ FLAT = st.lists(
 ).map(tuple)
 """Documents whose agents have no agents inside."""
 
+SOME_MODELS = st.lists(models(), min_size=1, max_size=3, unique=True).map(tuple)
+WITH_MODELS = st.builds(lambda agent, some: put(agent_models, some, agent), agents(), SOME_MODELS)
+
 LENSES: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any], bool]] = [
     (agent_name, like_agents(), NAMES, True),
     (agent_description, like_agents(), texts() | st.none(), True),
     (agent_instruction, like_agents(), texts(), True),
     (agent_model, like_agents(), models(), True),
+    (agent_model, WITH_MODELS, st.builds(Model, st.just("Z"), st.sampled_from("zy")), True),
+    (agent_models, WITH_MODELS, SOME_MODELS, True),
+    (agent_models, like_agents(), SOME_MODELS, True),
     (agent_settings, like_agents() | SET, st.none() | model_settings(), True),
     (agent_tool_specs, agents(depth=0), SOME_TOOLS.map(tuple), True),
     (agent_tool_specs, like_agents(), SOME_TOOLS.map(tuple), False),
@@ -305,7 +314,8 @@ def test_setting_a_parameter_leaves_a_return_type_of_its_name() -> None:
         ("()==>(::String)", (), 0),
         ("(::String)", (), 0),
         ('(::Text {paramName: "a"})==>(::Integer {paramName: "b"})==>(::String)', ("a", "b"), 2),
-        ("(::Text)==>(::Text)==>(a::Text)==>(::String)", ("a",), 3),
+        ("(::Text)==>(::Text)==>(a::Text)==>(::String)", ("arg1", "arg2", "a"), 3),
+        ("(::Text)==>(::String)", ("input",), 1),
     ],
 )
 def test_every_parameter_is_shown_once_whatever_names_it(
@@ -324,6 +334,17 @@ def test_put_put_of_an_answer_fails_only_where_it_is_removed_before_other_elemen
     assert dumps(put(agent_answer, answer, put(agent_answer, None, agent))) == (
         "[a:Agent | (t:Tool), (:Answer:Integer)]"
     )
+
+
+def test_an_agent_is_made_of_tools_with_different_names() -> None:
+    tool, other = (create_tool_specification(name, "d", "()==>(::String)") for name in "tu")
+
+    assert create_agent_pattern("a", None, "OpenAI/x", "Do.", [tool, other]).elements == (
+        tool,
+        other,
+    )
+    with pytest.raises(FocusError, match='create_agent_pattern: two tools are named "t"'):
+        create_agent_pattern("a", None, "OpenAI/x", "Do.", [tool, other, Pattern(Subject("t"))])
 
 
 # --- what is done to every agent

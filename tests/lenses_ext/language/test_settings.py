@@ -61,7 +61,7 @@ def test_every_setting_has_values_to_test_it_with() -> None:
         ("3", "settings-type", "settings are a map", None),
         ("{temprature: 1}", "unknown-setting", 'no setting "temprature"', "temperature?"),
         ("{max_tokens: 1}", "unknown-setting", 'no setting "max_tokens"', "maxTokens?"),
-        ("{x: 1}", "unknown-setting", 'no setting "x"', "the settings are extraBody, freq"),
+        ("{x: 1}", "unknown-setting", 'no setting "x"', "the settings are compactAt, compactBy"),
         ("{temperature: 2.1}", "setting-value", "a number from 0 to 2, found 2.1", None),
         ('{temperature: "1"}', "setting-value", 'found "1"', None),
         ("{temperature: true}", "setting-value", "found true", None),

@@ -33,9 +33,8 @@ from lenses_ext import (
     agent_name,
     agent_tool_specs,
     each_agent,
-    edit,
-    edit_with,
     find_places,
+    over,
     parse,
     put,
     tool_spec_description,
@@ -237,19 +236,19 @@ PROGRAM = """\
 """
 
 EDITS: dict[str, Callable[[Document], Document]] = {
-    "rename": lambda d: edit(d, each_agent & agent_name, "hello"),
-    "model": lambda d: edit(d, each_agent & agent_model, Model("Ollama", "x")),
-    "instruction": lambda d: edit(d, each_agent & agent_instruction, "Do else"),
-    "description": lambda d: edit(d, each_agent & agent_description, "Does it"),
-    "added tool": lambda d: edit_with(
-        d,
+    "rename": lambda d: put(each_agent & agent_name, "hello", d),
+    "model": lambda d: put(each_agent & agent_model, Model("Ollama", "x"), d),
+    "instruction": lambda d: put(each_agent & agent_instruction, "Do else", d),
+    "description": lambda d: put(each_agent & agent_description, "Does it", d),
+    "added tool": lambda d: over(
         each_agent & agent_tool_specs,
         lambda tools: (*tools, loads_one('[t:Tool {description: "x"} | ()-->(:Text)]')),
-    ),
-    "renamed tool": lambda d: edit_with(
         d,
+    ),
+    "renamed tool": lambda d: over(
         each_agent & agent_tool_specs,
         lambda tools: (put(tool_spec_name, "hi", tools[0]), *tools[1:]),
+        d,
     ),
 }
 

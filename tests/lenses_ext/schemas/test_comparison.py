@@ -36,6 +36,20 @@ SAME: list[tuple[str, Any, Any]] = [
         },
         {"properties": {"a": {"type": "string", "description": "d"}}},
     ),
+    ("keywords that refuse nothing", {"minLength": 0, "not": False, "pattern": ""}, {}),
+    (
+        "keywords for other kinds",
+        {"type": "string", "minimum": 1, "items": {}},
+        {"type": "string"},
+    ),
+    ("integers that are numbers", {"type": ["integer", "number"]}, {"type": "number"}),
+    (
+        "a reference alone in allOf",
+        {"allOf": [{"$ref": "#/$defs/A"}], "title": "t", "$defs": {"A": {"type": "string"}}},
+        {"type": "string", "title": "t"},
+    ),
+    ("a single alternative", {"anyOf": [{"oneOf": [{"minimum": 1}]}]}, {"minimum": 1}),
+    ("alternatives that accept nothing", {"anyOf": [{"minimum": 1}, False]}, {"minimum": 1}),
     (
         "references in definitions",
         {
@@ -57,6 +71,12 @@ INTEGER, STRING, NULL = {"type": "integer"}, {"type": "string"}, {"type": "null"
 POINT = {"type": "object", "properties": {"a": INTEGER}, "required": ["a"]}
 CAT = {"type": "object", "properties": {"k": {"const": "cat"}, "n": INTEGER}, "required": ["k"]}
 DOG = {"type": "object", "properties": {"k": {"const": "dog"}, "n": STRING}, "required": ["k"]}
+
+
+def tagged(marks: list[Any]) -> dict[str, Any]:
+    """Objects with one of some values as their field ``k``."""
+    return {"type": "object", "properties": {"k": {"enum": marks}}, "required": ["k"]}
+
 
 WIDER: list[tuple[str, Any, Any]] = [
     ("the same", parameter(INTEGER), parameter(INTEGER)),
@@ -105,6 +125,23 @@ WIDER: list[tuple[str, Any, Any]] = [
         parameter({"type": ["string", "integer"], "minimum": 3}),
     ),
     ("some of an enum", parameter({"enum": ["a", "b"]}), parameter({"enum": ["b", "c", "a"]})),
+    (
+        "an enum with values that the specification refuses",
+        parameter({**STRING, "enum": ["a", 1], "maxLength": 1}),
+        parameter({**STRING, "maxLength": 2}),
+    ),
+    ("booleans as a list", parameter({"type": "boolean"}), parameter({"enum": [True, False, 1]})),
+    ("integers above", parameter({**INTEGER, "exclusiveMinimum": 0}), parameter({"minimum": 1})),
+    (
+        "alternatives for other kinds",
+        parameter(INTEGER),
+        parameter({"oneOf": [STRING, {**STRING, "maxLength": 3}, INTEGER]}),
+    ),
+    (
+        "alternatives of values",
+        parameter({"enum": ["a"]}),
+        parameter({"oneOf": [{"const": "a"}, NULL]}),
+    ),
     ("an enum of a type", parameter({**STRING, "enum": ["a", "b"]}), parameter(STRING)),
     ("an enum within bounds", parameter({"enum": [1, 2]}), parameter({**INTEGER, "minimum": 1})),
     ("one of the alternatives", parameter(POINT), parameter({"anyOf": [STRING, POINT]})),
@@ -267,6 +304,36 @@ DIFFERENT: list[tuple[str, Any, Any, list[str]]] = [
         parameter({}),
         parameter({"oneOf": [{}, {}]}),
         ["$.properties.x.oneOf: spec has none, implementation [{},{}]"],
+    ),
+    (
+        "alternatives told apart by a field that may be null in both",
+        parameter(POINT),
+        parameter({"oneOf": [tagged(["x", None]), tagged([None, "y"])]}),
+        [
+            "$.properties.x.oneOf: spec has none, implementation "
+            '[{"properties":{"k":{"enum":["x",null]}},"required":["k"],"type":"object"},{"pro…'
+        ],
+    ),
+    (
+        "fields with names like a pattern, where no others are taken",
+        parameter({"patternProperties": {"^b": INTEGER}, "additionalProperties": False}),
+        parameter({"additionalProperties": False}),
+        [
+            '$.properties.x.patternProperties: spec {"^b":{"type":"integer"}}, '
+            "implementation has none"
+        ],
+    ),
+    (
+        "what counts as evaluated",
+        parameter({"additionalProperties": True, "unevaluatedProperties": False}),
+        parameter({"unevaluatedProperties": False}),
+        ["$.properties.x.unevaluatedProperties: spec false, implementation false"],
+    ),
+    (
+        "a reference beside a type",
+        parameter(STRING),
+        {**parameter({**STRING, "$ref": "#/$defs/A"}), "$defs": {"A": {"maxLength": 3, **NULL}}},
+        ['$.properties.x.type: spec "string", implementation "null"'],
     ),
     (
         "narrower items",
@@ -465,38 +532,52 @@ def test_a_schema_implements_itself_and_is_unchanged(schema: dict[str, Any]) -> 
 # --- what passes is safe
 
 
+DEFINITIONS = {"A": {"type": ["string", "null"], "maxLength": 1}, "B": {"minimum": 1}}
+TYPES = st.sampled_from(["integer", "number", "string", "null", "object", "array", "boolean"])
+LISTED = st.sampled_from([0, 1, 2, 1.5, "", "a", None, True, False, [], {"k": "x"}])
+
+
 def small_schemas() -> st.SearchStrategy[Any]:
     """Schemas made of few words, so that two of them often have something to do with each other."""
-    types = st.sampled_from(["integer", "number", "string", "null", "object", "array"])
     leaves = st.fixed_dictionaries(
         {},
         optional={
-            "type": types | st.lists(types, min_size=1, max_size=3, unique=True),
+            "type": TYPES | st.lists(TYPES, min_size=1, max_size=3, unique=True),
             "minimum": st.integers(0, 2),
+            "exclusiveMinimum": st.integers(0, 2),
             "exclusiveMaximum": st.integers(1, 3),
             "multipleOf": st.integers(1, 2),
             "maxLength": st.integers(0, 2),
-            "enum": st.lists(st.sampled_from([0, 1, 2, "", "a", None]), min_size=1, max_size=3),
+            "format": st.sampled_from(["date", "float"]),
+            "enum": st.lists(LISTED, min_size=1, max_size=3),
+            "const": LISTED,
+            "$ref": st.sampled_from(["#/$defs/A", "#/$defs/B"]),
         },
     )
+    marks = st.lists(st.sampled_from(["x", "y", None, 1, True]), min_size=1, max_size=2)
+    tags = st.lists(marks.map(tagged), min_size=2, max_size=3)
 
     def around(below: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         some = st.lists(below, min_size=1, max_size=3)
         return st.fixed_dictionaries(
             {},
             optional={
-                "type": types,
-                "properties": st.dictionaries(st.sampled_from("ab"), below, max_size=2),
-                "required": st.lists(st.sampled_from("ab"), max_size=2, unique=True),
+                "type": TYPES,
+                "properties": st.dictionaries(st.sampled_from("abk"), below, max_size=2),
+                "required": st.lists(st.sampled_from("abk"), max_size=2, unique=True),
                 "additionalProperties": below | st.booleans(),
+                "patternProperties": st.dictionaries(
+                    st.sampled_from(["a", "^b"]), below, max_size=1
+                ),
                 "items": below,
                 "maxItems": st.integers(0, 2),
                 "anyOf": some,
-                "oneOf": some,
+                "oneOf": some | tags,
                 "allOf": some,
                 "not": below,
                 "prefixItems": some,
                 "contains": below,
+                "$ref": st.sampled_from(["#/$defs/A", "#/$defs/B"]),
             },
         )
 
@@ -504,18 +585,21 @@ def small_schemas() -> st.SearchStrategy[Any]:
 
 
 def small_values() -> st.SearchStrategy[Any]:
-    leaves = st.sampled_from([None, 0, 1, 2, 1.5, -1, "", "a", "abc"])
+    leaves = st.sampled_from([None, True, 0, 1, 2, 1.5, -1, "", "a", "abc", "x"])
     return st.recursive(
         leaves,
         lambda below: (
-            st.lists(below, max_size=2) | st.dictionaries(st.sampled_from("abc"), below, max_size=2)
+            st.lists(below, max_size=2)
+            | st.dictionaries(st.sampled_from("abck"), below, max_size=2)
         ),
         max_leaves=4,
     )
 
 
 def accepts(schema: Any, value: Any) -> bool:
-    return jsonschema_rs.Draft202012Validator(schema).is_valid(value)
+    if isinstance(schema, dict) and "$defs" not in schema:
+        schema = {**schema, "$defs": DEFINITIONS}
+    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True).is_valid(value)
 
 
 def declares(schema: Any, value: Any, root: Any) -> bool:
@@ -569,12 +653,46 @@ def test_what_is_valid_for_the_specification_is_valid_for_what_implements_it(
     spec: Any, data: st.DataObject, values: list[Any]
 ) -> None:
     implementation = data.draw(small_schemas() | changed(spec))
-    if differences(parameter(spec), parameter(implementation)):
+    root = {"$defs": DEFINITIONS}
+    if differences(parameter(spec) | root, parameter(implementation) | root):
         return
 
     for value in values:
-        if accepts(spec, value) and declares(spec, value, spec):
+        if accepts(spec, value) and declares(spec, value, root):
             assert accepts(implementation, value)
+
+
+def rewritten(schema: Any) -> st.SearchStrategy[Any]:
+    """Another schema for the same values."""
+    forms: list[Any] = [{key: [schema]} for key in ("anyOf", "oneOf", "allOf")]
+    forms += [{"anyOf": [schema, False]}, {"allOf": [True, schema]}]
+    if isinstance(schema, dict):
+        if isinstance(types := schema.get("type"), list):
+            forms.append({"anyOf": [{**schema, "type": each} for each in types]})
+        if "enum" in schema:
+            refused = [each for each in (7, "abcd", None) if not accepts(schema, each)]
+            rest = {key: value for key, value in schema.items() if key != "enum"}
+            more = [each for each in refused if not accepts(rest, each)]
+            forms.append({**schema, "enum": [*more, *schema["enum"]]})
+        if schema.get("type") == "boolean":
+            forms.append({"allOf": [schema, {"enum": [True, False]}]})
+        for key, value in {"minLength": 0, "uniqueItems": False, "not": False}.items():
+            forms.append({key: value, **schema})
+        for key in ("type", "minimum", "maxLength", "enum", "required", "not", "$ref"):
+            if key in schema:
+                part = {key: schema[key]}
+                rest = {name: value for name, value in schema.items() if name != key}
+                forms.append({**rest, "allOf": [*rest.get("allOf", ()), part]})
+    return st.sampled_from(forms)
+
+
+@given(small_schemas().flatmap(lambda schema: st.tuples(st.just(schema), rewritten(schema))))
+def test_another_way_to_write_a_schema_makes_no_difference(both: tuple[Any, Any]) -> None:
+    root = {"$defs": DEFINITIONS}
+    one, other = (parameter(schema) | root for schema in both)
+
+    assert differences(one, other) == ()
+    assert differences(other, one) == ()
 
 
 @pytest.mark.parametrize(
@@ -606,7 +724,9 @@ def test_what_an_implementation_returns_is_valid_for_the_specification(
     implementation: Any, data: st.DataObject, values: list[Any]
 ) -> None:
     spec = data.draw(small_schemas() | changed(implementation))
-    if canonical(implementation) == {} or differences(spec, implementation, result=True):
+    root = {"$defs": DEFINITIONS}
+    whole = [each | root if isinstance(each, dict) else each for each in (spec, implementation)]
+    if canonical(whole[1]) == {} or differences(*whole, result=True):
         return
 
     for value in values:  # a bare object or array declares nothing

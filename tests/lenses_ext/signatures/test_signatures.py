@@ -150,6 +150,15 @@ def test_a_wrong_type_of_argument_is_refused(call: Any) -> None:
         call()
 
 
+def test_a_key_that_a_text_gives_again_is_told_as_the_notation_tells_it() -> None:
+    with pytest.raises(SignatureError) as caught:
+        parse_type_signature("(age::Int {default: 1, default: 2})==>(::String)")
+
+    (fault,) = caught.value.faults
+    assert str(fault).startswith("1:12: error[duplicate-key] the key `default` is given again")
+    assert fault.fix
+
+
 @cases("errors", "case", in_a_tool=True)
 def test_an_error_of_a_tool_in_a_file_cites_the_file(row: dict[str, Any]) -> None:
     elements = row["signature"].replace(") [", "), [").replace("] [", "], [")

@@ -3,14 +3,13 @@
 import subprocess
 import sys
 
-import lark
 import pytest
 from hypothesis import given, strategies as st
-from lark.parsers.lalr_analysis import LALR_Analyzer
 
 from gram.grammar import compile_grammar, digest, load_grammar, table_of
 from lenses_ext import parse_type_signature, result_schema, type_signature_to_json_schema
 from lenses_ext.signatures.text_form import _GRAMMAR, _Builder, is_text_form
+from tests.gram.lark_itself import conflicts_of
 from tests.gram.strategies import names
 
 DEFINITION = _GRAMMAR.read_text(encoding="utf-8")
@@ -24,9 +23,7 @@ def test_the_table_is_what_the_grammar_says() -> None:
 
 
 def test_the_grammar_has_no_conflicts() -> None:
-    compiled = lark.Lark(DEFINITION, parser="lalr", lexer="basic")
-
-    LALR_Analyzer(compiled.parser.parser_conf, strict=True).compute_lalr()
+    assert conflicts_of(DEFINITION) == []
 
 
 def test_every_rule_has_a_method() -> None:

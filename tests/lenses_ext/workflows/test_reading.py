@@ -164,6 +164,26 @@ def test_until_a_value_asks_the_last_node_and_a_map_asks_for_fields() -> None:
     assert dict(fields.until) == {"critic": pmap({"ok": True})}
 
 
+@pytest.mark.parametrize(
+    ("until", "ends", "goes_on"),
+    [
+        ("{critic: json`null`}", None, 0),
+        ("{critic: 1}", 1.0, True),
+        ("{critic: {ok: [yes]}}", {"ok": ["yes"], "more": 1}, {"more": 1}),
+        ('{critic: json`{"ok": null}`}', {"ok": None}, {"ok": None, "more": 1}),
+    ],
+)
+def test_a_loop_is_ended_by_the_answer_that_it_asks_for(
+    until: str, ends: object, goes_on: object
+) -> None:
+    loop = read("writer, critic, (writer)-->(critic)", f"r:Loop {{max: 3, until: {until}}}").loop
+
+    assert loop is not None
+    assert loop.is_ended_by({"critic": ends, "writer": goes_on})
+    assert not loop.is_ended_by({"critic": goes_on})
+    assert not loop.is_ended_by({"writer": ends})
+
+
 def test_arrows_in_both_directions_are_read_the_same() -> None:
     assert read("a, b, (b)<--(a)").arrows[0] == read("a, b, (a)-->(b)").arrows[0]
 

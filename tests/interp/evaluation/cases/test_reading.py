@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import GramDecodeError, Source, loads_one
-from interp import Case, ExpectedCall, ValidationError, read_cases
+from interp import Case, ExpectedCall, File, ValidationError, read_cases
 from interp.evaluation.cases.csv_rows import csv_rows
 from interp.evaluation.cases.jsonl_rows import jsonl_rows
 
@@ -288,3 +288,37 @@ def test_values_of_json_lines_are_found_where_they_are(rows: list[Any], ascii_on
     for row in read:
         for key, span in row.spans.items():
             assert json.loads(text[span.start : span.end]) == row.values[key]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("c.jsonl", '{"input": "Look", "attach": ["x.gif", "https://example.com/b.png"]}\n'),
+        ("c.csv", "input,attach\nLook,x.gif https://example.com/b.png\n"),
+        ("c.gram", '(:Case {input: "Look", attach: ["x.gif", "https://example.com/b.png"]})'),
+    ],
+)
+def test_a_case_has_files(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / "x.gif").write_bytes(b"GIF89a")
+
+    (case,) = read_cases(written(tmp_path, name, text))
+
+    files = (File(b"GIF89a", "x.gif"), File("https://example.com/b.png"))
+    assert case.attachments == files
+    assert case.given_to(loads_one(PROGRAM)) == ["Look", *files]
+
+
+def test_files_that_cannot_be_attached_are_told_with_their_places(tmp_path: Path) -> None:
+    (tmp_path / "empty.gif").touch()
+    text = (
+        '{"input": "a", "attach": "missing.gif"}\n{"input": "a", "attach": ["empty.gif"]}\n'
+        '{"input": "a", "attach": 5}\n{"input": {"a": 1}, "attach": "https://example.com/b.png"}\n'
+    )
+
+    missing, empty, wrong, arguments = refused(tmp_path, "c.jsonl", text)
+
+    assert missing.startswith("1:")
+    assert "there is no file" in missing
+    assert "empty.gif is empty" in empty
+    assert "attach must be an array of names" in wrong
+    assert "attach goes with an input that is a text" in arguments

@@ -418,7 +418,7 @@ def test_edited_results_and_plans_are_found(tmp_path: Path) -> None:
     results, plan = out / "results.gram", out / "plan.gram"
     lines = results.read_text().splitlines(keepends=True)
 
-    results.write_text("".join(lines).replace("value: false", "value: true"))
+    results.write_text("".join(lines).replace('"value": false', '"value": true'))
     with pytest.raises(ValidationError, match=r"results\.gram:\d+:\d+: .*edited"):
         load_experiment(out)
     results.write_text("".join([*lines, lines[0]]))

@@ -75,6 +75,7 @@ def test_an_answer_of_a_declared_type_keeps_its_value() -> None:
         ("[:Conversation | (:User {content: 1})]", "1:35", "content of User must be a string"),
         ("[:Conversation | (:User {content: x`1`})]", "1:35", "content of User must be a string"),
         ("[:Conversation | (:Function)]", "1:18", "Function has no name"),
+        ('[:Conversation | (:Function {name: ""})]', "1:36", "the name of Function is empty"),
         ("[:Conversation | [:User | (a)]]", "1:28", "expected ToolCall, found no label"),
         ('[:Conversation | [:User | (:ToolCall {name: "a"})]]', "1:27", "has no arguments"),
     ],

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gram import Source, dumps
+from gram import dumps
 from interp import load_run, timeline
 from interp.cli import gram
-from interp.history.records import source_of_run
-from interp.history.replaying import ShownRun, follow
+from interp.history.replaying import follow
 from tests.calls import calls_of
 from tests.interp.history.records.test_replayer import COUNTER, long_run
 
@@ -70,19 +69,3 @@ def test_a_run_that_is_followed_is_shown_as_far_as_it_is(file: Path) -> None:
 
     assert first.requests < second.requests
     assert second == timeline(load_run(file))
-
-
-def test_a_run_that_goes_on_reads_as_if_it_was_read_at_once(file: Path) -> None:
-    whole = source_of_run(file)
-    end = whole.text.index("\n", len(whole.text) // 3) + 1
-
-    found = ShownRun(Source(whole.text[:end], whole.filename))
-    found.go_on(whole)
-
-    assert found.run == load_run(file)
-    assert found.timeline() == timeline(load_run(file))
-    assert found.run.placed("here", found.run.steps[-1]).startswith(f"{file}:{len(lines(whole))}:")
-
-
-def lines(source: Source) -> list[str]:
-    return source.text.splitlines()

@@ -10,6 +10,8 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from gram import loads
 from interp import (
     Message,
@@ -150,15 +152,15 @@ def drive(
 def _driven(address: str, run: str, log: Path, point: int, seed: int | None, sync: bool) -> int:
     crash = Crash(point)
     worker = Worker(log, crash, seed)
-    with open_store(address) as store:
-        append = store.append
+    append = Lease.append
 
-        def watched(claim: Lease, *entries: str, may_be_lost: bool = False) -> None:
-            crash.here()
-            append(claim, *entries, may_be_lost=may_be_lost)
-            crash.here()
+    def watched(lease: Lease, *entries: str, may_be_lost: bool = False) -> None:
+        crash.here()
+        append(lease, *entries, may_be_lost=may_be_lost)
+        crash.here()
 
-        store.append = watched  # type: ignore[method-assign]  # to end the process around it
+    with pytest.MonkeyPatch.context() as patch, open_store(address) as store:
+        patch.setattr(Lease, "append", watched)  # to end the process around it
         kept_in, kept = StoredRun.of(store, run)
         going_on = Run(kept.state, worker.library, model=worker, record=kept_in)
         if sync:

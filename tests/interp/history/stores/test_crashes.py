@@ -269,11 +269,11 @@ def test_a_connection_that_is_lost_inside_a_commit_loses_and_doubles_nothing(
                     cut.set()
                     claim = store.claim("one")
                     cut.set()
-                    store.append(claim, f"(:A {{n: {number}}})", f"(:B {{n: {number}}})")
+                    claim.append(f"(:A {{n: {number}}})", f"(:B {{n: {number}}})")
                     cut.set()
-                    store.append(claim, f"(:C {{n: {number}}})")
+                    claim.append(f"(:C {{n: {number}}})")
                     cut.set()
-                    store.let_go(claim, "stopped", Usage(0, 0))
+                    claim.let_go("stopped", Usage(0, 0))
                 entries = store.entries("one")
     finally:
         for each in short.iterdir():

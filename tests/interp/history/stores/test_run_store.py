@@ -30,6 +30,7 @@ from interp import (
 )
 from interp.execution import Begun
 from interp.history.stores import StoredRun
+from interp.history.stores.leases import renew
 from interp.machine.messages import Usage
 from tests.interp.postgres import PostgresServer
 from tests.paths import EXAMPLES
@@ -46,7 +47,7 @@ def test_entries_are_kept_in_order(store: RunStore) -> None:
     made(store, "one", "two")
     claim = store.claim("one")
     for entry in ("(:A)", '(:B {text: "\'é\\n"})'):
-        store.append(claim, entry)
+        claim.append(entry)
 
     assert store.entries("one") == ["(:Run)", "(:A)", '(:B {text: "\'é\\n"})']
     assert store.entries("two") == ["(:Run)"]
@@ -77,7 +78,7 @@ def test_a_run_that_is_claimed_cannot_be_claimed_by_others(store: RunStore, addr
     with open_store(address) as other, pytest.raises(RunTakenError, match="another process goes"):
         other.claim("one")
 
-    store.let_go(claim, "stopped", Usage(1, 2))
+    claim.let_go("stopped", Usage(1, 2))
     with open_store(address) as other:
         assert other.claim("one").fence == claim.fence + 1
 
@@ -85,17 +86,17 @@ def test_a_run_that_is_claimed_cannot_be_claimed_by_others(store: RunStore, addr
 def test_an_owner_that_lost_its_claim_writes_nothing_more(store: RunStore, address: str) -> None:
     made(store, "one")
     old = store.claim("one")
-    store.append(old, "(:Old)")
+    old.append("(:Old)")
     with open_store(address) as other:
         new = other.take_over("one")
 
         with pytest.raises(RunTakenError, match="was taken over"):
-            store.append(old, "(:Late)")
+            old.append("(:Late)")
         with pytest.raises(RunTakenError, match="was taken over"):
-            store.let_go(old, "done", Usage(0, 0))
-        other.append(new, "(:New)")
+            old.let_go("done", Usage(0, 0))
+        new.append("(:New)")
 
-    assert old.is_lost
+    assert not old.is_held
     assert store.entries("one") == ["(:Run)", "(:Old)", "(:New)"]
 
 
@@ -133,14 +134,14 @@ def test_claims_are_renewed_together_while_they_are_held(store: RunStore) -> Non
     for name in names:
         made(store, name)
     held = [store.claim(name) for name in names]
-    store.let_go(held[0], "stopped", Usage(None, None))
+    held[0].let_go("stopped", Usage(None, None))
     store.take_over(names[1])
     store.ready().execute("UPDATE gram_runs SET leased_until = 1")
 
-    store._renew(held)
+    renew(store.ready(), held)
 
     assert {row.id for row in store.rows(status=["running"], limit=200)} == set(names[2:])
-    assert [each.run for each in held if each.is_lost] == names[:2]
+    assert [each.run for each in held if not each.is_held] == names[:2]
     left = "SELECT leased_until FROM gram_runs WHERE id = ?"
     assert store.ready().execute(left, names[0]) == [(1.0,)]  # nobody has it
 
@@ -158,11 +159,11 @@ def test_what_several_threads_write_at_once_is_all_kept(store: RunStore) -> None
 def test_a_statement_that_is_carried_out_twice_does_the_same(store: RunStore) -> None:
     made(store, "one")
     claim = store.claim("one")
-    store.append(claim, "(:A)")
+    claim.append("(:A)")
     claim.size -= 1
-    store.append(claim, "(:A)")
-    store.let_go(claim, "done", Usage(1, 2))
-    store.let_go(claim, "done", Usage(1, 2))
+    claim.append("(:A)")
+    claim.let_go("done", Usage(1, 2))
+    claim.let_go("done", Usage(1, 2))
 
     assert store.entries("one") == ["(:Run)", "(:A)"]
 
@@ -171,15 +172,15 @@ def test_entries_that_a_crash_of_the_server_lost_are_written_again(store: RunSto
     made(store, "one")
     claim = store.claim("one")
     for entry in ("(:A)", "(:B)"):
-        store.append(claim, entry, may_be_lost=True)
+        claim.append(entry, may_be_lost=True)
     store.ready().execute("DELETE FROM gram_entries WHERE run = 'one' AND seq > 0")
-    store.append(claim, "(:C)")
-    store.append(claim, "(:D)", may_be_lost=True)
+    claim.append("(:C)")
+    claim.append("(:D)", may_be_lost=True)
 
     assert store.entries("one") == ["(:Run)", "(:A)", "(:B)", "(:C)", "(:D)"]
 
     store.ready().execute("DELETE FROM gram_entries WHERE run = 'one' AND seq = 4")
-    store.append(claim, "(:E)", may_be_lost=True)
+    claim.append("(:E)", may_be_lost=True)
     assert store.entries("one")[4:] == ["(:D)", "(:E)"]
 
 
@@ -189,7 +190,7 @@ def test_lists_are_filtered_the_newest_first_and_read_in_pages(store: RunStore) 
         store.create(f"{n:03}", "(:Run)", facts)
     claim = store.claim("007")
     done = store.claim("009")
-    store.let_go(done, "done", Usage(3, None))
+    done.let_go("done", Usage(3, None))
 
     assert [row.id for row in store.rows()] == [f"{n:03}" for n in reversed(range(230))]
     assert [row.id for row in store.rows(limit=3)] == ["229", "228", "227"]
@@ -210,7 +211,7 @@ def test_only_runs_that_have_ended_are_pruned_with_the_texts_that_only_they_used
     texts = {each: each * 300 for each in "abc"}
     for each in texts:
         store.create(each, texts[each], FACTS, shared=[texts[each]])
-    store.let_go(store.claim("a"), "done", Usage(0, 0))
+    store.claim("a").let_go("done", Usage(0, 0))
     store.ready().execute("UPDATE gram_texts SET used = 0")
 
     assert store.prune(datetime.now(UTC) - timedelta(hours=1)) == 0
@@ -246,7 +247,7 @@ def test_a_text_that_another_run_uses_is_not_pruned(store: RunStore) -> None:
     text = "t" * 300
     for run in ("a", "b"):
         store.create(run, f"{text}{run}", FACTS, shared=[text])
-    store.let_go(store.claim("a"), "done", Usage(0, 0))
+    store.claim("a").let_go("done", Usage(0, 0))
     store.ready().execute("UPDATE gram_texts SET used = 0")
 
     assert store.prune(datetime.now(UTC) + timedelta(hours=1)) == 1
@@ -332,7 +333,7 @@ def test_a_server_that_comes_back_is_waited_for(postgres: PostgresServer, databa
         made(store, "one")
         claim = store.claim("one")
         postgres.restart()
-        store.append(claim, "(:A)")
+        claim.append("(:A)")
 
         assert store.entries("one") == ["(:Run)", "(:A)"]
 
@@ -344,7 +345,7 @@ def test_statements_are_not_prepared_where_a_pooler_forgets_them(database: str) 
         claim = store.claim("one")
         for number in range(20):
             store.database.execute(forget)
-            store.append(claim, f"(:A {{n: {number}}})")
+            claim.append(f"(:A {{n: {number}}})")
 
         assert len(store.entries("one")) == 21
 
@@ -402,7 +403,7 @@ def _claim_in_a_fork(store: RunStore, run: str) -> int:
     if child == 0:
         try:
             store.claim(run)
-            own = {claim.run for claim in store._keeper._claims}
+            own = {lease.run for lease in store._keeper._leases}
             os._exit(0 if own == {run} else 1)
         finally:
             os._exit(2)
@@ -416,7 +417,7 @@ def test_a_process_that_is_forked_has_a_connection_and_claims_of_its_own(store: 
 
     assert _claim_in_a_fork(store, "its") == 0
 
-    store.append(claim, "(:A)")
+    claim.append("(:A)")
     assert store.entries("mine") == ["(:Run)", "(:A)"]
 
 

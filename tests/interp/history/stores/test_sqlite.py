@@ -85,7 +85,7 @@ def test_an_interrupt_at_any_line_leaves_the_file_to_all(path: Path) -> None:
             claim = store.claim("one")
             sys.settrace(interrupt)
             try:
-                store.append(claim, "(a)", "(b)")
+                claim.append("(a)", "(b)")
             except KeyboardInterrupt:
                 assert len(store.entries("one")) in (each, each + 2)
             finally:

@@ -183,15 +183,15 @@ def test_a_run_stands_where_it_is_recorded_not_where_it_got_to(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = begin(AGENT, "go", counting([]), model=ScriptedModel(["done"]), store=store)
-    append = store.append
+    append = Lease.append
 
-    def failing(claim: Lease, *entries: str, may_be_lost: bool) -> None:
+    def failing(lease: Lease, *entries: str, may_be_lost: bool) -> None:
         if any("ModelReplied" in entry for entry in entries):
             raise StoreError("the store cannot be reached")
-        append(claim, *entries)
+        append(lease, *entries)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "append", failing)
+        patch.setattr(Lease, "append", failing)
         with pytest.raises(StoreError):
             begun.finish()
     assert store.row(begun.state.run_id).status == "stopped"

@@ -111,7 +111,7 @@ def test_the_file_is_looked_for_in_the_users_configuration(
         ('[Cloud]\nbase_url = "http://x"\nanswers = "never"', "one of with_tools, after_tools"),
         (
             '[Cloud]\nbase_url = "http://x"\ndialect = "x"',
-            "must be one of tools, functions",
+            "must be one of responses, tools, functions",
         ),
         ('["a/b"]\nbase_url = "http://x"', "must not be empty or contain a slash"),
         ('[Cloud]\nbase_url = "http://x"\nkey = "gsk_secret"', "keys themselves are never stored"),
@@ -205,7 +205,10 @@ FULL = """
 DOCUMENTED: dict[str, tuple[str, str | None, set[str]]] = {
     "OpenAI": (
         "api.openai.com", "OPENAI_API_KEY",
-        {"tools", "tool_choice", "response_format", "max_completion_tokens"},
+        {
+            "input", "instructions", "tools", "tool_choice", "text", "max_output_tokens",
+            "store", "include",
+        },
     ),
     # Its endpoint for OpenAI's protocol ignores response_format.
     "Anthropic": ("api.anthropic.com", "ANTHROPIC_API_KEY", {"tools", "tool_choice", "max_tokens"}),
@@ -238,7 +241,7 @@ def test_a_row_asks_its_provider_as_that_documents(
     assert urlsplit(PROVIDERS[name].base_url).hostname == host
     assert PROVIDERS[name].key == key
     assert set(sent) - {"model", "messages"} == fields
-    tools = [tool["function"]["name"] for tool in sent["tools"]]
+    tools = [tool.get("function", tool)["name"] for tool in sent["tools"]]
     assert tools == (["t", "final_answer"] if name == "Anthropic" else ["t"])
 
 
@@ -252,7 +255,7 @@ def test_another_host_is_spoken_to_with_portable_names(
     assert isinstance(here, OpenAIModel)
 
     assert "max_tokens" in body(elsewhere, FULL)
-    assert "max_completion_tokens" in body(here, FULL)
+    assert "max_output_tokens" in body(here, FULL)
 
 
 def test_a_local_server_gets_a_key_when_one_is_set(
@@ -300,3 +303,31 @@ def test_a_row_limits_the_size_of_replies(file: Path, model_server: ModelServer)
     assert run(agent("Cloud/m"), "hi").content == "short"
     with pytest.raises(ModelError, match="more than 1,000 bytes"):
         run(agent("Cloud/m"), "hi")
+
+
+def test_settings_that_a_row_does_not_take_are_left_out_and_told(
+    file: Path,
+    model_server: ModelServer,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file.write_text(f'[Cloud]\nbase_url = "{model_server.url}"\nnot_taken = ["seed", "topP"]\n')
+    text = '[a:Agent {instruction: "x", model: "Cloud/m", settings: {seed: 1, temperature: 1}}]'
+    model_server.will_say("hello")
+
+    run(loads_one(text), "hi")
+    (found,) = check_program(parse(text))
+
+    assert "seed" not in model_server.requests[0]
+    assert model_server.requests[0]["temperature"] == 1
+    assert "does not take the setting seed" in caplog.text
+    assert found.code == "setting-not-taken"
+    assert "Cloud does not take seed" in found.message
+
+
+@pytest.mark.parametrize("value", ['"seed"', '["sed"]', "[1]", "3"])
+def test_settings_of_a_row_are_names_of_settings(file: Path, value: str) -> None:
+    file.write_text(f'[Cloud]\nbase_url = "http://127.0.0.1:9"\nnot_taken = {value}\n')
+
+    with pytest.raises(ConfigurationError, match="not_taken must be a list of settings"):
+        connect_model("Cloud/m")

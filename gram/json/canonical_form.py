@@ -1,0 +1,190 @@
+"""Trees as JSON and back: the canonical form of the notation's section 5.
+
+A value that JSON has no kind for is an object whose ``type`` names the kind and whose keys are
+exactly that kind's. A map that would be taken for one of these is written
+``{"type": "map", "entries": {…}}``; every other map is a plain object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias, TypeVar
+
+from pyrsistent import PMap, PVector
+
+from ..errors import ArgumentError, GramDecodeError, GramEncodeError, name_of
+from ..trees import (
+    Bound,
+    Measurement,
+    Pattern,
+    Range,
+    Subject,
+    Symbol,
+    TaggedString,
+    Value,
+    patterns_of,
+)
+from ..writing import sorted_items
+
+Json: TypeAlias = Any
+"""What the ``json`` module reads and writes."""
+
+_T = TypeVar("_T")
+
+_SPECIAL_KEYS = {
+    "symbol": {"type", "value"},
+    "tagged": {"type", "tag", "content"},
+    "range": {"type", "lower", "upper"},
+    "measurement": {"type", "unit", "value"},
+    "map": {"type", "entries"},
+}
+
+
+def to_json(pattern: Pattern | Iterable[Pattern]) -> Json:
+    """The canonical JSON of a pattern (a dict), or of several (a list).
+
+    >>> from gram import loads_one
+    >>> to_json(loads_one("(a:B {k: 1})"))["subject"]
+    {'identity': 'a', 'labels': ['B'], 'properties': {'k': 1}}
+    """
+    if not isinstance(pattern, Pattern):
+        return [to_json(each) for each in patterns_of(pattern, by="to_json")]
+    subject = pattern.value
+    return {
+        "subject": {
+            "identity": subject.identity,
+            "labels": sorted(subject.labels),
+            "properties": _map_to_json(subject.properties),
+        },
+        "elements": [to_json(element) for element in pattern.elements],
+    }
+
+
+def value_to_json(value: Value | None) -> Json:
+    """The canonical JSON of one value."""
+    match value:
+        case Symbol(word):
+            return {"type": "symbol", "value": word}
+        case TaggedString(tag, content):
+            return {"type": "tagged", "tag": tag, "content": content}
+        case Range(lower, upper):
+            return {"type": "range", "lower": value_to_json(lower), "upper": value_to_json(upper)}
+        case Measurement(number, unit):
+            return {"type": "measurement", "unit": unit, "value": number}
+        case PVector():
+            return [value_to_json(item) for item in value]
+        case PMap():
+            plain = _map_to_json(value)
+            return {"type": "map", "entries": plain} if _kind(plain) else plain
+        case str() | int() | float() | None:
+            return value
+    raise ArgumentError(f"value_to_json: value must be a value, got {type(value).__name__}")
+
+
+def _map_to_json(entries: PMap[str, Value]) -> dict[str, Json]:
+    return {key: value_to_json(value) for key, value in sorted_items(entries)}
+
+
+def from_json(data: Json) -> Any:
+    """The pattern of a canonical JSON object, or the tuple of patterns of an array.
+
+    Raises:
+        ArgumentError: the data is of a type that the ``json`` module does not read.
+        GramDecodeError: the data is not the canonical form; the message has the path.
+    """
+    if not isinstance(data, dict | list | tuple | str | int | float | None):
+        raise ArgumentError(f"from_json: data must be JSON, got {name_of(data)}")
+    try:
+        if isinstance(data, list):
+            return tuple(_pattern(item, f"$[{index}]") for index, item in enumerate(data))
+        return _pattern(data, "$")
+    except GramEncodeError as error:
+        raise GramDecodeError(str(error)) from None
+    except RecursionError:
+        raise GramDecodeError("nests too deep to be read") from None
+
+
+def _pattern(data: Json, path: str) -> Pattern:
+    subject, elements = _fields(data, path, "subject", "elements")
+    at = f"{path}.subject"
+    identity, labels, properties = _fields(subject, at, "identity", "labels", "properties")
+    _expect(identity, str, "a string", f"{at}.identity")
+    _expect(labels, list, "an array of strings", f"{at}.labels")
+    for index, label in enumerate(labels):
+        _expect(label, str, "a string", f"{at}.labels[{index}]")
+    _expect(properties, dict, "an object", f"{at}.properties")
+    _expect(elements, list, "an array", f"{path}.elements")
+    return _made(
+        path,
+        lambda: Pattern(
+            Subject(
+                identity,
+                labels,
+                {key: _value(item, f"{at}.properties.{key}") for key, item in properties.items()},
+            ),
+            [_pattern(item, f"{path}.elements[{i}]") for i, item in enumerate(elements)],
+        ),
+    )
+
+
+def _value(data: Json, path: str) -> object:
+    if data is None:
+        raise GramDecodeError(f"{path}: null is not a value")
+    if isinstance(data, list):
+        return [_value(item, f"{path}[{index}]") for index, item in enumerate(data)]
+    if not isinstance(data, dict):
+        _expect(data, (str, int, float), "a value", path)
+        return data
+    match _kind(data):
+        case "symbol":
+            return _made(path, lambda: Symbol(data["value"]))
+        case "tagged":
+            return _made(path, lambda: TaggedString(data["tag"], data["content"]))
+        case "measurement":
+            return _made(path, lambda: Measurement(data["value"], data["unit"]))
+        case "range":
+            lower, upper = _bound(data["lower"], path), _bound(data["upper"], path)
+            return _made(path, lambda: Range(lower, upper))
+        case "map":
+            data, path = data["entries"], f"{path}.entries"
+            _expect(data, dict, "an object", path)
+    return {key: _value(item, f"{path}.{key}") for key, item in data.items()}
+
+
+def _bound(data: Json, path: str) -> Bound | None:
+    bound = None if data is None else _value(data, path)
+    if bound is not None and not isinstance(bound, int | float | Measurement):
+        raise GramDecodeError(f"{path}: an end of a range is a number, a measurement or null")
+    return bound
+
+
+def _kind(data: Mapping[str, object]) -> str | None:
+    """The special form that an object has: its ``type`` names one, and it has exactly its keys."""
+    kind = data.get("type")
+    if isinstance(kind, str) and _SPECIAL_KEYS.get(kind) == set(data):
+        return kind
+    return None
+
+
+def _fields(data: Json, path: str, *names: str) -> list[Json]:
+    _expect(data, dict, "an object", path)
+    if missing := [name for name in names if name not in data]:
+        raise GramDecodeError(f"{path}: missing {', '.join(map(repr, missing))}")
+    if unknown := [key for key in data if key not in names]:
+        raise GramDecodeError(
+            f"{path}: unknown {', '.join(map(repr, unknown))}; known: {', '.join(names)}"
+        )
+    return [data[name] for name in names]
+
+
+def _expect(data: Json, kind: type | tuple[type, ...], what: str, path: str) -> None:
+    if not isinstance(data, kind):
+        found = "null" if data is None else type(data).__name__
+        raise GramDecodeError(f"{path}: expected {what}, found {found}")
+
+
+def _made(path: str, make: Callable[[], _T]) -> _T:
+    try:
+        return make()
+    except GramEncodeError as error:
+        raise GramDecodeError(f"{path}: {error}") from None

@@ -1,0 +1,217 @@
+"""Pictures, documents and sound that a user attaches to a message."""
+
+from __future__ import annotations
+
+import mimetypes
+import os
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal, TypeAlias, Union
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from gram import expect, resolved
+
+from .errors import ValidationError
+
+MOST_BYTES: Final = 20_000_000
+"""How many bytes a file may have; providers take about as many."""
+
+Kind: TypeAlias = Literal["picture", "sound", "document"]
+"""What a file is to a model."""
+
+_ADDRESS: Final = re.compile(r"https?://[!-~]+", re.IGNORECASE)
+_MEDIA_TYPE: Final = re.compile(r"[a-z]+/[a-z0-9*][a-z0-9.+_-]*")
+_PICTURES: Final = frozenset({"png", "jpeg", "gif", "webp", "bmp", "heic", "heif", "*"})
+_SOUNDS: Final[Mapping[str, str]] = {"wav": "wav", "mpeg": "mp3"}
+"""The kinds of sound that models take, by their names in requests."""
+_OTHER_NAMES: Final[Mapping[str, str]] = {
+    "image/jpg": "image/jpeg",
+    "audio/mp3": "audio/mpeg",
+    "audio/wave": "audio/wav",
+    "audio/x-wav": "audio/wav",
+}
+_BEGINNINGS: Final = (
+    (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png"),
+    (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
+    (re.compile(rb"GIF8[79]a"), "image/gif"),
+    (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/webp"),
+    (re.compile(rb"%PDF-"), "application/pdf"),
+    (re.compile(rb"RIFF.{4}WAVE", re.DOTALL), "audio/wav"),
+    (re.compile(rb"ID3|\xff[\xf2\xf3\xfb]"), "audio/mpeg"),
+)
+"""How files of a type begin, whatever their names say."""
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument"
+_BY_SUFFIX: Final[Mapping[str, str]] = {
+    ".docx": f"{_OFFICE}.wordprocessingml.document",
+    ".heic": "image/heic",
+    ".md": "text/markdown",
+    ".pptx": f"{_OFFICE}.presentationml.presentation",
+    ".webp": "image/webp",
+    ".xlsx": f"{_OFFICE}.spreadsheetml.sheet",
+}
+"""Types that Python's own table does not have everywhere."""
+
+
+@frozen(init=False, repr=False)
+class File:
+    """A picture, a document or sound that is attached to a message: read when it is made.
+
+    An address is passed on to the model's server as it is, and never opened here.
+
+    Args:
+        source: the path of a file, its bytes, or an address (``https://…`` or ``http://…``).
+        name: its name for the model; that of the path unless given.
+        media_type: what it is, such as ``image/png``; told from the bytes and the name unless
+            given. An address that does not tell is taken for that of a picture.
+
+    Attributes:
+        content: the bytes; None for an address.
+        address: the address, or None.
+        name: the name, or None.
+        media_type: what it is.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValidationError: it is empty, has more than 20 MB, or is of a type that no model takes.
+
+    >>> note = File(b"Buy milk.", "note.txt")
+    >>> note.media_type, note.kind
+    ('text/plain', 'document')
+    """
+
+    content: bytes | None
+    address: str | None
+    name: str | None
+    media_type: str
+
+    def __init__(
+        self,
+        source: Union[str, os.PathLike[str], bytes],
+        name: str | None = None,
+        media_type: str | None = None,
+    ) -> None:
+        expect(source, (str, os.PathLike, bytes), "source", by="File")
+        expect(name, (str, type(None)), "name", by="File")
+        expect(media_type, (str, type(None)), "media_type", by="File")
+        content = address = None
+        if isinstance(source, bytes):
+            content = source
+        elif isinstance(source, str) and is_address(source):
+            address = source
+        elif isinstance(source, str) and source.startswith("data:"):
+            raise ValidationError("a data: address is no file: File takes the bytes in it")
+        else:
+            path = Path(source)
+            resolved(path)  # refuses what is no path
+            name = path.name if name is None else name
+            with path.open("rb") as file:
+                content = file.read(MOST_BYTES + 1)
+        shown = name or (address and shown_address(address)) or "the file"
+        if content is not None and not content:
+            raise ValidationError(f"{shown} is empty: there is nothing to attach")
+        if content and len(content) > MOST_BYTES:
+            most = MOST_BYTES // 1_000_000
+            raise ValidationError(f"{shown} has more than {most} MB: no request can carry it")
+        found = media_type or _type_of(content, name or _path_of(address))
+        found = found.partition(";")[0].strip().lower()
+        found = _OTHER_NAMES.get(found, found)
+        if not _kind_of(found):
+            raise ValidationError(
+                f"{shown} is {found or 'of an unknown type'}: models take pictures (PNG, JPEG, "
+                "GIF, WebP), PDF, text and office documents, and sound (WAV, MP3)\n"
+                "  hint: File(…, media_type=…) says what it is"
+            )
+        self.__attrs_init__(content, address, name, found)
+
+    @property
+    def kind(self) -> Kind:
+        """What it is to a model."""
+        kind = _kind_of(self.media_type)
+        assert kind, "it was checked when it was made"
+        return kind
+
+    @property
+    def sound_format(self) -> str:
+        """The name of the type of sound in requests; "" for what is no sound."""
+        return _SOUNDS[self.media_type.partition("/")[2]] if self.kind == "sound" else ""
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the bytes, by which they are kept once; "" for an address."""
+        return "" if self.content is None else sha256(self.content).hexdigest()
+
+    @property
+    def filename(self) -> str:
+        """A name in any case: servers want one."""
+        return self.name or f"file{mimetypes.guess_extension(self.media_type) or ''}"
+
+    def __str__(self) -> str:
+        """What it is for people, in a few words.
+
+        >>> str(File(b"Buy milk.", "note.txt"))
+        'note.txt (text/plain, 9 bytes)'
+        """
+        if self.content is None:
+            return f"{shown_address(self.address or '')} ({self.media_type})"
+        return f"{self.filename} ({self.media_type}, {len(self.content):,} bytes)"
+
+    def __repr__(self) -> str:
+        return f"<File {self}>"
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an address that a server could open.
+
+    >>> is_address("https://example.com/a.png"), is_address("a.png")
+    (True, False)
+    """
+    return _ADDRESS.fullmatch(text) is not None
+
+
+def shown_address(address: str) -> str:
+    """An address without what may be secret in it: user, password and query."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _path_of(address: str | None) -> str | None:
+    return address and PurePosixPath(urlsplit(address).path).name
+
+
+def _kind_of(media_type: str) -> Kind | None:
+    """What files of a type are to a model; None if no model takes them."""
+    if not _MEDIA_TYPE.fullmatch(media_type):
+        return None
+    family, _, exact = media_type.partition("/")
+    if family == "image" and exact in _PICTURES:
+        return "picture"
+    if family == "audio" and exact in _SOUNDS:
+        return "sound"
+    is_document = family in ("text", "application") and media_type != "application/octet-stream"
+    return "document" if is_document else None
+
+
+def _type_of(content: bytes | None, name: str | None) -> str:
+    """The type of a file, as its bytes or its name tell; "" if neither does."""
+    suffix = PurePosixPath(name or "").suffix.lower()
+    by_name = _BY_SUFFIX.get(suffix) or mimetypes.guess_type(f"x{suffix}")[0] or ""
+    if content is None:
+        return by_name or "image/*"
+    for beginning, media_type in _BEGINNINGS:
+        if beginning.match(content):
+            return media_type
+    if not _is_text(content) or by_name.startswith(("text/", "application/")):
+        return by_name
+    return "text/plain"
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        return "\0" not in content.decode()
+    except UnicodeDecodeError:
+        return False

@@ -1,0 +1,130 @@
+"""What a user can do about a request that a provider refuses, by the words of the refusal.
+
+Providers say what is wrong in the names of their protocol; the hints name what the user writes: a
+setting, an option, a variable. The words are those of the providers' own messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from lenses_ext import Model
+
+from .providers import in_variable_name
+from .setting_fields import CHAT_FIELDS, RESPONSES_FIELDS
+
+
+class Refusal(NamedTuple):
+    """A kind of refusal.
+
+    Attributes:
+        words: The words that it is known by.
+        hint: What to do; ``{setting}`` is the setting that the words name, ``{variable}`` the
+            variable that says which dialect the provider is spoken to in.
+    """
+
+    words: re.Pattern[str]
+    hint: str
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+REFUSALS: Final = (
+    Refusal(
+        _words(r"function tools with reasoning_effort|use /v1/responses"),
+        "this model takes tools only in the Responses API: write --dialect responses "
+        '(dialect="responses" in Python, {variable}=responses in the environment), or '
+        "--set reasoningEffort=none",
+    ),
+    Refusal(
+        _words(r"does ?n[o']t support (tools|function[ _-]?call)|tool use is not supported"),
+        "this model takes no tools: choose another with --model, or remove the agent's tools",
+    ),
+    Refusal(
+        _words(
+            r"(image|audio|file)(_url|s)? (inputs? |contents? )?(is|are) (not |only )support"
+            r"|support (the )?(image|audio|file|vision)|content\[\]\.type|required for image"
+        ),
+        "this model or its server does not take such a file: choose another with --model, or "
+        "leave the file out",
+    ),
+    Refusal(
+        _words(r"max_tokens.{0,60}max_completion_tokens"),
+        "this server has another name for maxTokens: write it in your file of providers as "
+        'max_tokens = "max_completion_tokens"',
+    ),
+    Refusal(
+        _words(r"organization must be verified to generate reasoning summar"),
+        "leave the summaries out: --set reasoningSummary=null",
+    ),
+    Refusal(
+        _words(
+            r"(invalid|unsupported|not a valid) schema for (the )?(function|tool)"
+            r"|tools?[\[.\d\]]*\.(function\.|custom\.)?(parameters|input_schema)"
+        ),
+        "this model does not take the schema of a tool: make its types simpler, or write "
+        "--set strictTools=off",
+    ),
+    Refusal(
+        _words(
+            r"(invalid|unsupported) schema for (response_format|text\.format)"
+            r"|(response_format|text\.format|output_schema).{0,80}(not support|unsupported|invalid)"
+            r"|(not support|unsupported|invalid).{0,40}(response_format|text\.format|json_schema)"
+            r"|schema (is )?(too complex|not supported)"
+        ),
+        "this model does not take the schema of the answer: make its type simpler, or write "
+        'answers_as = "json_object" in your file of providers',
+    ),
+    Refusal(
+        _words(
+            r"(reasoning[_.]?effort|thinking level).{0,80}"
+            r"(does not support|supported values|must be)"
+            r"|(unsupported|invalid) value.{0,20}reasoning[_.]?effort"
+        ),
+        "this model takes another effort, or none: --set reasoningEffort=low, or =null to leave "
+        "it out",
+    ),
+    Refusal(
+        _words(
+            r"unsupported (parameter|value)|unknown (parameter|name|field)|not permitted"
+            r"|unrecognized (request )?(argument|parameter)|not supported|does ?n[o']t support"
+            r"|unexpected (keyword|field|parameter)|deprecated|cannot (both )?be (set|specified)"
+        ),
+        "this model does not take the setting {setting}: remove it from the program, or write "
+        "--set {setting}=null",
+    ),
+)
+"""The known refusals, the most particular first; the first that fits counts."""
+
+_FIELDS: Final[Mapping[str, str]] = {
+    **{field: name for name, field in (*CHAT_FIELDS.items(), *RESPONSES_FIELDS.items())},
+    "max_tokens": "maxTokens",
+    "maxOutputTokens": "maxTokens",
+    "tool_choice": "toolChoice",
+}
+"""The setting that each field of a request is written from."""
+
+_FIELD: Final = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, _FIELDS))})(?!\w)")
+
+
+def hint_about(said: str, model: Model | None = None) -> str:
+    """What to do about a refusal; "" if it is not a known one.
+
+    Args:
+        said: What the provider said.
+        model: The model that was asked.
+
+    >>> hint_about("Unsupported parameter: 'temperature' is not supported with this model.")[-22:]
+    '--set temperature=null'
+    """
+    field = _FIELD.search(said)
+    name = in_variable_name(model.provider) if model else "<NAME>"
+    known = {"variable": f"{name}_DIALECT", "setting": _FIELDS[field[1]] if field else ""}
+    for refusal in REFUSALS:
+        if refusal.words.search(said) and (field or "{setting}" not in refusal.hint):
+            return refusal.hint.format(**known)
+    return ""

@@ -1,0 +1,126 @@
+"""Messages as the items of a conversation, and what of a reply is kept to go back.
+
+A reply of several items goes back as it came: the reasoning directly before what it led to. It is
+kept in the message's ``echo``, and counts only for the server and the model that sent it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lenses_ext import wire_name
+
+from ...json_text import Json, read_json
+from ...machine import FunctionRole, Message, ToolCall
+from ..attached_parts import responses_parts
+from ..reply_reading import json_text, text_of
+from ..request_json import arguments_sent
+
+
+def items_of(message: Message, server: str, model: str, with_reasoning: bool) -> list[Json]:
+    """The items of a message.
+
+    Args:
+        message: A message of the conversation.
+        server: The server that is asked.
+        model: The model that is asked, in its provider's name for it.
+        with_reasoning: Send encrypted reasoning back.
+
+    Raises:
+        ConfigurationError: a file that is attached to it cannot be sent.
+    """
+    if isinstance(message.role, FunctionRole):
+        result = {"call_id": message.call_id or "", "output": message.content}
+        return [{"type": "function_call_output", **result}]
+    if message.role.name != "assistant":
+        content = responses_parts(message) if message.attachments else message.content
+        return [{"role": message.role.name, "content": content}]
+    kept = _kept(message, server, model)
+    if kept is None:
+        kind = "refusal" if message.refused else "output_text"
+        part = {"type": kind, "refusal" if message.refused else "text": message.content}
+        said = {"type": "message", "role": "assistant", "content": [part]}
+        calls = [{"type": "function_call", **_call(call)} for call in message.tool_calls]
+        return [*([said] if message.content else []), *calls]
+    calls_of_ours = iter(message.tool_calls)
+    found: list[Json] = []
+    for item in kept:
+        if item["type"] == "function_call":
+            item |= _call(next(calls_of_ours))
+        elif item["type"] == "reasoning" and not with_reasoning:
+            item.pop("encrypted_content", None)
+            if not _reasoning_text(item):
+                continue
+        found.append(item)
+    return found
+
+
+def _call(call: ToolCall) -> dict[str, Json]:
+    return {"call_id": call.id, "name": wire_name(call.name), "arguments": arguments_sent(call)}
+
+
+def _kept(message: Message, server: str, model: str) -> list[dict[str, Json]] | None:
+    """The items that the reply came as; None if they are another server's, or no longer its own.
+
+    A message may have been edited since.
+    """
+    try:
+        echo = read_json(message.echo or "{}")
+    except ValueError:  # somebody wrote it by hand
+        return None
+    if not isinstance(echo, dict) or (echo.get("server"), echo.get("model")) != (server, model):
+        return None
+    items = echo.get("output")
+    if not isinstance(items, list) or not all(
+        isinstance(each, dict) and isinstance(each.get("type"), str) for each in items
+    ):
+        return None
+    names = [each.get("name") for each in items if each["type"] == "function_call"]
+    is_own = names == [wire_name(call.name) for call in message.tool_calls]
+    return items if is_own and text_of_items(items) == message.content else None
+
+
+def to_echo(items: Iterable[Mapping[str, Any]], server: str | None, model: str) -> str | None:
+    """What is kept of the items of a reply, as the text of a JSON object; None if nothing is.
+
+    Only replies that call tools go back whole, and messages with a phase. Reasoning goes back if
+    its server can read it: encrypted, or as plain text.
+    """
+    kept = [dict(each) for each in items if _goes_back(each)]
+    is_needed = any(each["type"] == "function_call" or each.get("phase") for each in kept)
+    if server is None or not is_needed:
+        return None
+    return json_text({"server": server, "model": model, "output": kept})
+
+
+def _goes_back(item: Mapping[str, Any]) -> bool:
+    is_reasoning = item["type"] == "reasoning"
+    return not is_reasoning or bool(item.get("encrypted_content") or _reasoning_text(item))
+
+
+def _reasoning_text(item: Mapping[str, Any]) -> str:
+    """The plain text of a reasoning item, not of its summary."""
+    return text_of(item.get("content"))
+
+
+def reasoning_in(item: Mapping[str, Any]) -> str:
+    """What a reasoning item shows: its text, or the parts of its summary with blank lines."""
+    if text := _reasoning_text(item):
+        return text
+    summary = item.get("summary")
+    parts = summary if isinstance(summary, list) else ()
+    return "\n\n".join(filter(None, (text_of([part]) for part in parts)))
+
+
+def text_of_items(items: Iterable[Mapping[str, Any]]) -> str:
+    """The words of the messages among some items, with a blank line between messages."""
+    texts = (text_of(each.get("content")) for each in items if each["type"] == "message")
+    return "\n\n".join(filter(None, texts))
+
+
+def refusal_in(items: Iterable[Mapping[str, Any]]) -> str:
+    """Why the model refuses, from the messages among some items."""
+    contents = (each.get("content") for each in items if each["type"] == "message")
+    parts = (part for each in contents if isinstance(each, list) for part in each)
+    return "".join(text_of(part.get("refusal")) for part in parts if isinstance(part, Mapping))

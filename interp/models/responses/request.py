@@ -1,0 +1,122 @@
+"""The JSON of requests to the Responses API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from gram import Pattern
+from lenses_ext import memo, result_schema
+
+from ...json_text import Json, read_json
+from ...machine import Message, Request
+from ...machine.contracts import function_definition, has_strict_form, response_format
+from ..request_json import dumped, joined, tell_of_settings_left_out, tool_choice
+from ..setting_fields import RESPONSES_FIELDS
+from ..typed_answers import answer_in_words, answer_tool
+from .items import items_of
+
+if TYPE_CHECKING:
+    from .responses import Responses
+
+
+def request_json(
+    request: Request, form: Responses, *, with_reasoning: bool = True
+) -> dict[str, Json]:
+    """The JSON body of a request, as fresh values. Empty fields are left out.
+
+    Args:
+        request: What the model is asked.
+        form: How its server wants it.
+        with_reasoning: Ask for encrypted reasoning, and send it back.
+    """
+    tools, others = _fields(request, form, with_reasoning=with_reasoning)
+    lists: dict[str, Json] = {
+        "input": [
+            item
+            for message in request.messages
+            for item in items_of(message, form.server, request.model.name, with_reasoning)
+        ]
+    }
+    if tools:
+        lists["tools"] = [read_json(tool) for tool in tools]
+    return lists | others
+
+
+def request_content(
+    request: Request, form: Responses, *, with_reasoning: bool, streaming: bool
+) -> bytes:
+    """The bytes of a request: `request_json`, each message and tool encoded only once."""
+    tools, others = _fields(request, form, with_reasoning=with_reasoning)
+    if streaming:
+        others["stream"] = True
+    texts = _message_texts(form.server, request.model.name, with_reasoning)
+    lists: dict[str, Iterable[str]] = {"input": filter(None, map(texts, request.messages))}
+    if tools:
+        lists["tools"] = tools
+    return joined(lists, others)
+
+
+@lru_cache(maxsize=16)
+def _message_texts(server: str, model: str, with_reasoning: bool) -> Callable[[Message], str]:
+    """The JSON texts of messages, each kept as long as its message; a message may be many items."""
+    return memo(lambda message: dumped(items_of(message, server, model, with_reasoning))[1:-1])
+
+
+def _fields(
+    request: Request, form: Responses, *, with_reasoning: bool
+) -> tuple[list[str], dict[str, Json]]:
+    """The tools as texts, and the fields of a body beside the two lists."""
+    settings, instruction = request.settings.as_json(), request.instruction
+    others: dict[str, Json] = {"model": request.model.name, "store": False}
+    if with_reasoning:
+        others["include"] = ["reasoning.encrypted_content"]
+    wanted = settings.get("strictTools")
+    strict = wanted == "on" or (wanted == "auto" and form.is_strict)
+    tools = [_tool_text(strict and has_strict_form(tool))(tool) for tool in request.tools]
+    text: dict[str, Json] = {}
+    if request.answer is not None:
+        if not tools or form.answers == "with_tools":
+            if form.answers_as == "json_schema":
+                named = response_format(request.answer)["json_schema"]
+                text["format"] = {"type": "json_schema", **named, "strict": False}
+            else:
+                text["format"] = {"type": "json_object"}
+                instruction += answer_in_words(request.answer)
+        elif form.answers == "as_tool":
+            function = answer_tool(request, request.answer)["function"]
+            tools.append(dumped({"type": "function", **function, "strict": False}))
+    if text:
+        others["text"] = text
+    if instruction:
+        others["instructions"] = instruction
+    if tools:
+        choice = tool_choice(request, answers_by_tool=len(tools) > len(request.tools))
+        others["tool_choice"] = choice
+    for name, value in settings.items():
+        if name in RESPONSES_FIELDS and (tools or name != "parallelToolCalls"):
+            *outer, field = RESPONSES_FIELDS[name].split(".")
+            place = others
+            for each in outer:
+                place = place.setdefault(each, {})
+            place[field] = value
+    tell_of_settings_left_out(settings, "responses")
+    return tools, {**others, **settings.get("extraBody", {})}
+
+
+@lru_cache(maxsize=2)
+def _tool_text(strict: bool) -> Callable[[Pattern], str]:
+    """The JSON texts of tools, each kept as long as its tool.
+
+    ``strict`` is always written: what is missing counts as true here.
+    """
+    return memo(lambda tool: dumped(_tool(tool, strict)))
+
+
+def _tool(tool: Pattern, strict: bool) -> dict[str, Json]:
+    function = function_definition(tool, strict=strict)["function"]
+    written = {"type": "function", **function, "strict": strict}
+    if (result := result_schema(tool)) is not None:
+        written["output_schema"] = result
+    return written

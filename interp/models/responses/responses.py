@@ -1,0 +1,79 @@
+"""Responses as a dialect: the parts of this room, put together for one server."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from attrs import frozen
+
+from lenses_ext import Model
+
+from ...errors import ModelError
+from ...json_text import Json
+from ...machine import Request
+from ..providers import AnswerFormat, AnswerMode
+from ..reply_reading import Reply, answered_by_tool
+from .reply import read_response
+from .request import request_content, request_json
+
+if TYPE_CHECKING:
+    from .stream import StreamedResponse
+
+_NO_ENCRYPTED: Final = re.compile(
+    r"encrypted[ _]content|reasoning\.encrypted|not issued to this caller", re.IGNORECASE
+)
+
+_without_reasoning: Final[set[tuple[str, Model]]] = set()
+"""The servers, by name and model, that refuse encrypted reasoning."""
+
+
+@frozen
+class Responses:
+    """The Responses API, as one server wants it.
+
+    Attributes:
+        answers: How a typed answer is asked for where there are tools.
+        answers_as: Whether the server takes a schema for the answer.
+        is_strict: Whether ``strictTools: "auto"`` means strict.
+        server: The host, to which alone what it sent to be returned is sent.
+    """
+
+    path = "/responses"
+
+    answers: AnswerMode
+    answers_as: AnswerFormat
+    is_strict: bool
+    server: str
+
+    def body(self, request: Request) -> dict[str, Json]:
+        """The JSON that is sent for a request."""
+        return request_json(request, self, with_reasoning=self._takes_reasoning(request))
+
+    def content(self, request: Request, *, streaming: bool) -> bytes:
+        """The same as bytes."""
+        return request_content(
+            request, self, with_reasoning=self._takes_reasoning(request), streaming=streaming
+        )
+
+    def instead(self, error: ModelError, request: Request) -> bool:
+        """Learn from a refusal: from now on this server is sent no encrypted reasoning."""
+        is_refused = error.status in (400, 404, 422) and bool(_NO_ENCRYPTED.search(str(error)))
+        if not is_refused or not self._takes_reasoning(request):
+            return False
+        _without_reasoning.add((self.server, request.model))
+        return True
+
+    def read(self, reply: Json, request: Request) -> Reply:
+        """Read a response."""
+        found = read_response(reply, request, server=self.server)
+        return answered_by_tool(found, request) if self.answers == "as_tool" else found
+
+    def new_stream(self) -> StreamedResponse:
+        """Puts events together into a response."""
+        from .stream import StreamedResponse  # imported late: most replies come whole
+
+        return StreamedResponse()
+
+    def _takes_reasoning(self, request: Request) -> bool:
+        return (self.server, request.model) not in _without_reasoning

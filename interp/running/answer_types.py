@@ -1,0 +1,161 @@
+"""Runs whose answers are of a Python type: the type is put into the program before they begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from attrs import evolve
+
+from gram import Pattern
+from lenses_ext import (
+    agent_answer,
+    agent_type_signature,
+    canonical,
+    definitions_of,
+    differences,
+    handoffs,
+    is_agent,
+    json_schema_to_type_signature,
+    memo,
+    put,
+    result_schema,
+    tool_spec_of,
+    written_signature,
+)
+
+from ..errors import ConfigurationError, ValidationError
+from ..json_text import Json, write_json
+from ..machine import AgentResponse, answer_schema_of
+from ..programs import the_agent
+from ..tools import AnswerType, answer_type_of
+
+V = TypeVar("V")
+
+_TEXT: dict[str, Json] = {"type": "string"}
+
+
+def with_answer(program: Pattern, answer: AnswerType[Any], *, by: str) -> Pattern:
+    """A program whose answer is declared to be of a Python type.
+
+    An agent gets it as its `Answer`, and so do those that it may hand the conversation over to. A
+    workflow gets a signature that says it.
+
+    Args:
+        program: an agent or a workflow, with its references resolved.
+        answer: the type.
+        by: the function that was called with it, for its errors.
+
+    Raises:
+        ConfigurationError: the program declares another answer, or its result does not fit.
+    """
+    known = _typed(program)
+    if answer.pattern not in known:
+        made = _agents_with if is_agent(program) else _workflow_with
+        known[answer.pattern] = made(program, answer, by)
+    return known[answer.pattern]
+
+
+_typed: Callable[[Pattern], dict[Pattern, Pattern]] = memo(lambda _: {})
+
+
+def declared_answer(
+    program: Pattern, answer_type: type[V] | Any, *, by: str
+) -> AnswerType[V] | None:
+    """The type of the answer of a program that has begun, as it was where it began.
+
+    Raises:
+        ConfigurationError: it is not what the program declares.
+    """
+    if answer_type is None:
+        return None
+    answer: AnswerType[V] = answer_type_of(answer_type, by=by)
+    if with_answer(program, answer, by=by) is not program and is_agent(program):
+        raise ConfigurationError(
+            f"{by}: the run has begun, and its program declares no answer: give answer_type="
+            f"{answer.name} where it begins"
+        )
+    return answer
+
+
+def with_value(response: AgentResponse[Any], answer: AnswerType[V] | None) -> AgentResponse[V]:
+    """A response with its value as the Python type that was asked for.
+
+    Raises:
+        ValidationError: the answer is not of the type.
+    """
+    if answer is None:
+        return response
+    if response.refused:
+        return evolve(response, read=())
+    said = response.value if response.is_typed else response.content
+    return evolve(response, read=(answer.read(said),))
+
+
+# --- agents
+
+
+def _agents_with(program: Pattern, answer: AnswerType[Any], by: str) -> Pattern:
+    names = {program.value.identity, *_may_answer(program)}
+
+    def typed(pattern: Pattern) -> Pattern:
+        elements = tuple(map(typed, pattern.elements))
+        if any(new is not old for new, old in zip(elements, pattern.elements, strict=True)):
+            pattern = evolve(pattern, elements=elements)
+        is_meant = is_agent(pattern) and pattern.value.identity in names
+        return _agent_with(pattern, answer, by) if is_meant else pattern
+
+    return typed(program)
+
+
+def _may_answer(agent: Pattern) -> Iterator[str]:
+    """The names of the agents that may end up with the conversation of one."""
+    defined, seen, pending = definitions_of(agent), set[str](), list(handoffs(agent))
+    while pending:
+        name = pending.pop()
+        if name not in seen and name in defined:
+            seen.add(name)
+            yield name
+            pending += handoffs(defined[name])
+
+
+def _agent_with(agent: Pattern, answer: AnswerType[Any], by: str) -> Pattern:
+    declared = answer_schema_of(agent)
+    if declared is None and written_signature(agent) is None:
+        return put(agent_answer, answer.pattern, agent)
+    declared = _TEXT if declared is None else declared
+    if canonical(declared, match="types") == canonical(answer.schema, match="types"):
+        return agent
+    name = agent.value.identity
+    raise ConfigurationError(
+        f'{by}: the agent "{name}" declares another answer than {answer.name}: '
+        f"{write_json(declared)}, not {write_json(answer.schema)}\n"
+        "  hint: leave out answer_type, or what the program declares"
+    )
+
+
+# --- workflows
+
+
+def _workflow_with(workflow: Pattern, answer: AnswerType[Any], by: str) -> Pattern:
+    name = workflow.value.identity
+    try:
+        if written_signature(workflow) is None:
+            signature = json_schema_to_type_signature(
+                {"type": "object", "properties": {"input": _TEXT}, "required": ["input"]},
+                return_schema=answer.schema,
+            )
+            return the_agent(put(agent_type_signature, signature, workflow), by=by)
+        given = result_schema(tool_spec_of(workflow))
+        found = differences(answer.schema, given, match="types", result=True)
+        if not found:
+            return workflow
+        reason = "; ".join(
+            f"{'.'.join(['$', *map(str, each.path)])} is {each.implementation}, not {each.spec}"
+            for each in found
+        )
+    except ValidationError as error:
+        reason = error.message
+    raise ConfigurationError(
+        f'{by}: the result of the workflow "{name}" is no {answer.name}: {reason}'
+    )

@@ -1,0 +1,333 @@
+"""What people do with runs of a store: cancel, decide, fork, export, import."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias, Union
+
+from attrs import frozen
+
+from gram import GramError, decode, did_you_mean, expect
+from lenses_ext import ProgramLike
+
+from ..errors import RunExistsError, StoreError, ValidationError
+from ..execution import CANCELLED, Begun, Folded, Stopped, now
+from ..history.records import EntryWriter, Head, PathLike, RecordedRun, head_of, read_run
+from ..history.stores import ENDED, RunFacts, RunStore, StoredRun
+from ..json_text import Json, write_json
+from ..machine import (
+    Ask,
+    At,
+    Decided,
+    Effect,
+    Event,
+    State,
+    ToolReturned,
+    Usage,
+    pending,
+    start_again,
+    step,
+)
+from ..programs import the_agent
+from .queue import tell_workers
+
+# --- cancelling
+
+
+def cancel_run(store: RunStore, run: str) -> None:
+    """Cancel a run: nothing more of it is recorded, and nothing goes on with it.
+
+    What is under way elsewhere may still end; its process is refused when it records the result.
+
+    Args:
+        store: the store.
+        run: the id of the run.
+
+    Raises:
+        StoreError: there is no such run, it has ended, or the store cannot be written.
+    """
+    expect(store, RunStore, "store", by="cancel_run")
+    expect(run, str, "run", by="cancel_run")
+    row = store.row(run)
+    if row.status in ENDED:
+        raise StoreError(f"{store.name_of(run)} is {row.status}: nothing is left to cancel")
+    claim = store.take_over(run)
+    claim.append(EntryWriter().note(Stopped(CANCELLED)))
+    claim.let_go("cancelled", Usage(None, None), CANCELLED)
+    tell_workers(store, run)
+
+
+# --- deciding
+
+
+@frozen
+class Result:
+    """The result of a call that was made by other means, instead of making it.
+
+    Attributes:
+        value: the result, a JSON value.
+    """
+
+    value: Json
+
+
+Decision: TypeAlias = Union[bool, str, Result]
+"""Yes, no, no and why, or the result of the call."""
+
+
+def decide_run(
+    store: RunStore, run: str, decisions: Mapping[At, Decision] | bool | str
+) -> tuple[Ask, ...]:
+    """Answer calls that a run waits for approval of; it can be resumed then.
+
+    A call may also be asked about because it had begun when the run was stopped, and its tool is
+    to run only once. Yes runs it again, a `Result` is taken as what it gave.
+
+    Args:
+        store: the store.
+        run: the id of the run.
+        decisions: the answer to each call by its position, or one answer to all.
+
+    Returns:
+        The calls that still wait.
+
+    Raises:
+        ValidationError: no call waits, or none at one of the positions.
+        RunTakenError: somebody goes on with the run.
+        StoreError: there is no such run, or the store cannot be written.
+    """
+    expect(store, RunStore, "store", by="decide_run")
+    expect(run, str, "run", by="decide_run")
+    expect(decisions, (Mapping, bool, str), "decisions", by="decide_run")
+    log, kept = StoredRun.of(store, run)
+    state = kept.state
+    if isinstance(decisions, Mapping):
+        for at, decision in decisions.items():
+            expect(at, tuple, "the position of a decision", by="decide_run")
+            expect(decision, (bool, str, Result), f"decisions[{at}]", by="decide_run")
+    elif state.asks:
+        decisions = {ask.at: decisions for ask in state.asks}
+    else:
+        status = store.row(run).status
+        raise ValidationError(f"no call of run {run} waits for approval: the run is {status}")
+    events = [event for at, decision in decisions.items() for event in _events(state, at, decision)]
+    asks, answers = {ask.at: ask for ask in state.asks}, list[Folded]()
+    for event in events:
+        effect = asks.get(event.at) if isinstance(event, Decided) else None
+        state = step(state, event).state
+        answers.append(Folded(event, effect, state))
+    if answers:
+        with log.held(lambda: state):
+            log.append_all(answers)
+        tell_workers(store, run)
+    return state.asks
+
+
+def _events(state: State, at: At, decision: Decision) -> Iterator[Event]:
+    waiting = {_shown(ask.at): ask for ask in state.asks}
+    if _shown(at) not in waiting:
+        hint = did_you_mean(_shown(at), waiting) or (
+            f"calls wait at {', '.join(waiting)}" if waiting else "the run waits for no approval"
+        )
+        raise ValidationError(f"no call waits for approval at {_shown(at)}; {hint}")
+    if isinstance(decision, Result):
+        yield Decided(at, True)
+        yield ToolReturned(at, write_json(decision.value))
+    elif isinstance(decision, str):
+        yield Decided(at, False, decision)
+    else:
+        yield Decided(at, decision)
+
+
+def _shown(at: At) -> str:
+    return ".".join(map(str, at))
+
+
+# --- forking
+
+_Taken: TypeAlias = tuple[Folded, float | None]
+"""A step, and how long it took in the other run."""
+
+
+def fork_run(
+    store: RunStore, run: str, program: ProgramLike | None = None, *, agent: str | None = None
+) -> str:
+    """Make a new run that begins like another, and can be resumed.
+
+    Args:
+        store: the store.
+        run: the id of the run.
+        program: the program of the new run; None for the same.
+        agent: the name of its agent; None for the only one.
+
+    Returns:
+        The id of the new run. It has what is recorded of the other up to the first request or call
+        that differs, or the first entry that is not as it was recorded. A call that had begun in
+        the other, and has no answer, is one that may have been made. A call that was allowed in
+        the other, and has not begun, waits for approval in the new run.
+
+    Raises:
+        ValidationError: the program is invalid, or the input does not fit it.
+        StoreError: there is no such run, or the store cannot be written.
+    """
+    expect(store, RunStore, "store", by="fork_run")
+    expect(run, str, "run", by="fork_run")
+    kept, facts = store.recorded(run), store.row(run).facts
+    first = kept.first
+    if program is not None:
+        first = start_again(first, the_agent(program, agent, by="fork_run")).state
+    first = first.with_run_id(os.urandom(8).hex())
+    new = RunFacts("", parent=run, tenant=facts.tenant, priority=facts.priority)
+    log = StoredRun(store, first.run_id, facts=new)
+    steps, begun = _taken(kept, first)
+    writer = EntryWriter()
+    head = head_of(first, kept.library, now())
+    entries = [writer.event(each, seconds) for each, seconds in steps]
+    entries += [writer.note(each) for each in begun]
+    log.begin_with(head, first, entries, steps[-1][0].state if steps else first)
+    return first.run_id
+
+
+def _taken(kept: RecordedRun, first: State) -> tuple[list[_Taken], list[Begun]]:
+    """What a new run takes of another: its steps, and the notes of what had begun.
+
+    A call is allowed for one run: the answer that allows it is taken only with what came of it.
+    """
+    unused: list[Decided] = []
+    while True:
+        steps = list(_same(kept, first, unused))
+        begun = list(_begun(kept, steps[-1][0].state if steps else first))
+        found = _unused(steps, begun)
+        if not found:
+            return steps, begun
+        unused += found
+
+
+def _unused(steps: list[_Taken], begun: list[Begun]) -> list[Decided]:
+    """The answers that allow a call which has not begun."""
+    found, used = list[Decided](), {part for note in begun for part in _beginnings(note.at)}
+    for each, _ in reversed(steps):
+        event = each.event
+        if isinstance(event, Decided) and event.allowed and event.at not in used:
+            found.append(event)
+        used.update(_beginnings(event.at))
+    return found
+
+
+def _beginnings(at: At) -> Iterator[At]:
+    """A position, and those of the calls around it."""
+    return (at[:length] for length in range(1, len(at) + 1))
+
+
+def _begun(kept: RecordedRun, state: State) -> Iterator[Begun]:
+    """The notes of what had begun, has no answer, and is waited for by another run, too."""
+    unanswered, needed = kept.unanswered, pending(kept.state, past_limit=True)
+    asked = {each.at: each for each in needed if each.at in unanswered}
+    waiting = pending(state, past_limit=True)
+    shared = {each.at for each in waiting if asked.get(each.at) == each}
+    for note in kept.notes:
+        if isinstance(note, Begun) and note.at in shared:
+            yield note
+
+
+def _same(kept: RecordedRun, state: State, without: list[Decided]) -> Iterator[_Taken]:
+    """The steps that another run takes, too, without some answers."""
+    waiting: dict[At, Effect] = {each.at: each for each in pending(state)}
+    for each in kept.fitting:
+        if any(each.event is answer for answer in without):
+            continue
+        if each.effect is not None and waiting.pop(each.effect.at, None) != each.effect:
+            return
+        try:
+            state, effects, _ = step(state, each.event)
+        except GramError:  # it answers nothing that this run asks
+            return
+        waiting |= {effect.at: effect for effect in effects}
+        yield Folded(each.event, each.effect, state), each.seconds
+
+
+# --- files
+
+
+def export_run(store: RunStore, run: str, path: PathLike) -> None:
+    """Write a run of a store to a new file (mode 0600), which can be resumed and replayed.
+
+    A file does not have its tenant, priority and parent, and not the conversation that it is a
+    turn of.
+
+    Args:
+        store: the store.
+        run: the id of the run.
+        path: the file.
+
+    Raises:
+        StoreError: there is no such run, or the store cannot be read.
+        OSError: the file exists, or cannot be written; nothing of it is left then.
+    """
+    expect(store, RunStore, "store", by="export_run")
+    expect(run, str, "run", by="export_run")
+    expect(path, (str, os.PathLike), "path", by="export_run")
+    content = "".join(f"{each}\n" for each in store.entries(run)).encode()
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        reason = "exists already; a run is exported to a new file"
+        raise FileExistsError(errno.EEXIST, reason, str(path)) from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+    except OSError:
+        Path(path).unlink(missing_ok=True)
+        raise
+
+
+def import_run(store: RunStore, path: PathLike, *, tenant: str | None = None) -> str:
+    """Take the run of a file into a store, up to its last whole entry; the file stays.
+
+    Nothing is done where the store has these entries already.
+
+    Args:
+        store: the store.
+        path: the file.
+        tenant: whom the run was done for.
+
+    Returns:
+        The id of the run.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not gram.
+        ValidationError: the file is not the record of a run; the fault has its place.
+        ReplayError: an event does not fit the run.
+        StoreError: the store has other entries of the run, or cannot be written.
+    """
+    return imported(store, path, tenant=tenant)[0]
+
+
+def imported(store: RunStore, path: PathLike, *, tenant: str | None = None) -> tuple[str, bool]:
+    """The same; gives the id of the run, and whether the store had its entries already."""
+    expect(store, RunStore, "store", by="import_run")
+    expect(path, (str, os.PathLike), "path", by="import_run")
+    expect(tenant, (str, type(None)), "tenant", by="import_run")
+    content = Path(path).read_bytes()
+    text = decode(content[: content.rfind(b"\n") + 1], str(path))
+    found = read_run(text, str(path))
+    head, *entries = text.removesuffix("\n").split("\n")
+    if len(entries) != len(found.entries):
+        raise ValidationError(f"{path}: each entry has to be on a line of its own")
+    run = found.first.run_id or os.urandom(8).hex()
+    log = StoredRun(store, run, facts=RunFacts("", tenant=tenant))
+    last = found.entries[-1] if found.entries else None
+    stopped_by = last.error if isinstance(last, Stopped) else None
+    try:
+        log.begin_with(Head.of(head, found), found.first, entries, found.state, stopped_by)
+    except RunExistsError:
+        if store.entries(run)[: 1 + len(entries)] == [head, *entries]:
+            return run, True
+        told = f"{store.name} has run {run} already, with other entries than this file"
+        hint = "`gram runs export` writes those of the store to a new file"
+        raise RunExistsError(f"{path}: {told}\n  hint: {hint}") from None
+    return run, False

@@ -1,0 +1,1 @@
+"""Agents and workflows from parts; tools shared by the agents of a document."""

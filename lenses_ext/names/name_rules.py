@@ -1,0 +1,265 @@
+"""What can be wrong with the names in a program: what is defined twice, and what refers to nothing.
+
+Each rule looks at a whole program and finds where it is broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from gram import (
+    MAX_LEVELS,
+    WHOLE,
+    Check,
+    Diagnostic,
+    Reading,
+    TreePath,
+    did_you_mean,
+)
+
+from ..labels import (
+    is_runnable,
+    is_tool,
+    is_workflow,
+    kind_of,
+)
+from ..signatures import (
+    RESERVED,
+)
+from .scopes import Definition, Program
+
+MOST_HINTS = 50
+"""For how many references similar names are looked up, which takes long among many names."""
+
+MAX_AGENTS = 100
+"""How many agents one may hold, directly or through others."""
+
+
+# --- definitions
+
+
+def duplicate_definition(reading: Reading) -> Iterator[Diagnostic]:
+    """Two agents, tools or types of one name in one scope."""
+    program = reading.once(Program.of)
+    if not program.outermost:
+        return  # plain data, whose labels may look like types
+    for scope in program.scopes:
+        for first, *others in program.definitions_in(scope):
+            for other in others:
+                if scope == WHOLE or not (is_tool(first.pattern) and is_tool(other.pattern)):
+                    where = reading.cited(first.path)
+                    message = f'"{other.name}" is defined at {where} and again here'
+                    yield Diagnostic.found(message, other.path, "identity", hint="keep one")
+
+
+def duplicate_tool(reading: Reading) -> Iterator[Diagnostic]:
+    """An agent or workflow that has, or refers to, two tools or agents of one name."""
+    program = reading.once(Program.of)
+    for holder in program.runnables.values():
+        first: dict[str, tuple[TreePath, Definition]] = {}
+        for path, meant in program.inside(holder):
+            known, other = first.setdefault(meant.name, (path, meant))
+            if known == path or not meant.name:
+                continue
+            both_tools = is_tool(meant.pattern) and is_tool(other.pattern)
+            if both_tools or path != meant.path or known != other.path:
+                what = "tools" if both_tools else "elements"
+                where = reading.cited(known)
+                message = f'two {what} are named "{meant.name}", the first at {where}'
+                yield Diagnostic.found(message, path, "identity", hint="keep one")
+
+
+def ambiguous_type(reading: Reading) -> Iterator[Diagnostic]:
+    """A type that is defined differently in scopes around the signature that uses it."""
+    program = reading.once(Program.of)
+    for holder in (program.tools | program.answers | program.runnables).values():
+        if not reading.judges(holder.path):
+            continue
+        for path, part, meant in program.type_uses(holder):
+            if len({each.scope for each in meant}) > 1 and _differ(meant):
+                where = " or ".join(f"the one at {reading.cited(each.path)}" for each in meant)
+                message = f'the type "{meant[0].name}" can mean two things: {where}'
+                yield Diagnostic.found(message, path, part, hint="give one of them another name")
+
+
+def _differ(meant: Iterable[Definition]) -> bool:
+    return len({each.pattern for each in meant}) > 1
+
+
+# --- references
+
+_INPUT_OR_RESULT: Final = {"input", "output", "result", "start", "end"}
+"""What people call the two ends of a workflow, by what they know from elsewhere."""
+
+
+def undefined_reference(reading: Reading) -> Iterator[Diagnostic]:
+    """A name in an agent or workflow that nothing visible from there has."""
+    program = reading.once(Program.of)
+    hints = 0
+    for holder in program.runnables.values():
+        if not reading.judges(holder.path):
+            continue
+        for path, name in holder.names_used:
+            if program.meant(name, holder.path):
+                continue
+            hint = None
+            if name in program.inner:
+                hint = _move_it(program, program.inner[name])
+            elif hints < MOST_HINTS:
+                hint = did_you_mean(name, program.names_seen(holder.path))
+            hints += 1
+            if hint is None and (name in RESERVED or name in program.types_in(holder.path)):
+                hint = f"{name} is a type: a signature ends with it without a name, ==>(::{name})"
+            if hint is None and is_workflow(holder.pattern) and name.lower() in _INPUT_OR_RESULT:
+                hint = "write () for the input, at the left of an arrow, and for the result"
+            if hint is None and reading.document is None and len(reading.patterns) == 1:
+                hint = "if the file defines it, resolve the agent with the whole file first"
+            message = f'"{name}" is not defined: no tool or agent of this name is visible here'
+            yield Diagnostic.found(message, path, hint=hint)
+
+
+def _move_it(program: Program, inner: Definition) -> str:
+    kind = kind_of(inner.pattern)
+    owner = program.runnables[inner.scope]
+    where = f'it is defined inside the {kind_of(owner.pattern)} "{owner.name}"'
+    return f"{where}: move the {kind} to the top of the file"
+
+
+def ambiguous_reference(reading: Reading) -> Iterator[Diagnostic]:
+    """A name in an agent or workflow that is defined differently in scopes around it."""
+    program = reading.once(Program.of)
+    for holder in program.runnables.values():
+        for path, name in holder.names_used:
+            meant = program.meant(name, holder.path)
+            # two in one scope are reported where they are defined, two in this agent too
+            scopes = {each.scope for each in meant}
+            if _differ(meant) and len(scopes) > 1 and holder.path not in scopes:
+                places = " or ".join(f"the one at {reading.cited(each.path)}" for each in meant)
+                message = f'"{name}" can mean two things: {places}'
+                yield Diagnostic.found(message, path, hint="give one of them another name")
+
+
+def reference_cycle(reading: Reading) -> Iterator[Diagnostic]:
+    """An agent or workflow that contains itself, by reference or through what it refers to."""
+    for kind, chain, path in reading.once(_Nesting).cycles:
+        names = [*chain, chain[0]]
+        if len(names) > 10:
+            names[5:-4] = ["…"]
+        message = f'{kind} "{chain[0]}" contains itself: {" -> ".join(names)}'
+        yield Diagnostic.found(message, path)
+
+
+def too_many_agents(reading: Reading) -> Iterator[Diagnostic]:
+    """An agent that holds more than 100 others, counted each time that they are referred to."""
+    for path in reading.once(_Nesting).too_many:
+        message = f"more than {MAX_AGENTS} agents are inside this one, by reference"
+        yield Diagnostic.found(message, path, "identity")
+
+
+def too_deep(reading: Reading) -> Iterator[Diagnostic]:
+    """An agent that nests too deep once its references are resolved."""
+    for path in reading.once(_Nesting).too_deep:
+        message = f"what this agent refers to nests deeper than {MAX_LEVELS} levels"
+        yield Diagnostic.found(message, path, "identity")
+
+
+class _Nesting:
+    """Which agents are inside which, when every reference is resolved.
+
+    Each agent is looked at once, those inside it first.
+
+    Attributes:
+        cycles: the references that lead back to an agent or workflow they are in: what that is,
+            the names on the way, and the path of the reference.
+        too_many, too_deep: the paths of those that hold too many others, or nest too deep.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._program = reading.once(Program.of)
+        self.cycles: list[tuple[str, list[str], TreePath]] = []
+        self.too_many: list[TreePath] = []
+        self.too_deep: list[TreePath] = []
+        self._refused: set[TreePath] = set()
+        self._held: dict[TreePath, int] = {}
+        self._levels: dict[TreePath, int] = {}
+        for each in self._program.runnables.values():
+            if each.path not in self._held:
+                self._enter(each)
+
+    def _inside(self, here: Definition) -> list[tuple[TreePath, Definition]]:
+        """What is called by an agent or is a node of a workflow; not what is handed over to."""
+        handed = {meant.path for _, meant in self._program.handed_over(here)}
+        called = [each for each in self._program.inside(here) if each[1].path not in handed]
+        return [*called, *self._program.used_in_arrows(here)]
+
+    def _enter(self, first: Definition) -> None:
+        entered = {first.path: 0}
+        way = [(first, iter(self._inside(first)))]
+        while way:
+            agent, inside = way[-1]
+            path, other = next(inside, (WHOLE, None))
+            if other is None:
+                self._leave(agent)
+                del entered[agent.path]
+                way.pop()
+            elif not is_runnable(other.pattern):
+                continue
+            elif other.path in entered:
+                chain = [each.name for each, _ in way[entered[other.path] :]]
+                self.cycles.append((kind_of(other.pattern), chain, path))
+            elif other.path not in self._held:
+                entered[other.path] = len(way)
+                way.append((other, iter(self._inside(other))))
+
+    def _leave(self, agent: Definition) -> None:
+        inside = [other for _, other in self._inside(agent)]
+        agents = [each.path for each in inside if is_runnable(each.pattern)]
+        held = sum(1 + self._held.get(path, 0) for path in agents)
+        levels = [self._levels.get(path, 0) for path in agents]
+        others = [each for each in inside if not is_runnable(each.pattern)]
+        levels += [self._program.completed(each)[0].levels for each in others]
+        levels += [element.levels for element in agent.pattern.elements if not is_runnable(element)]
+        deepest = 1 + max([agent.pattern.value.levels, *levels])
+        self._held[agent.path], self._levels[agent.path] = held, deepest
+        if not self._refused.isdisjoint(agents):
+            self._refused.add(agent.path)  # for an agent in it, which is reported
+        elif held > MAX_AGENTS:
+            self.too_many.append(agent.path)
+            self._refused.add(agent.path)
+        elif deepest > MAX_LEVELS:
+            self.too_deep.append(agent.path)
+            self._refused.add(agent.path)
+
+
+# codes that another rule supersedes, where it says more of the same slip
+DEFINED_TWICE: Final = frozenset({"duplicate-definition", "inconsistent-definition"})
+
+_SAID_OF_REFERENCES: Final = frozenset({"dangling-reference", "handoff", "unconnected-node"})
+_WRONG_REFERENCE: Final = frozenset({"ambiguous-reference", "reference-cycle", "self-reference"})
+
+REFERENCE_CHECKS: Final = (
+    Check("duplicate-definition", "error", duplicate_definition, DEFINED_TWICE),
+    Check(
+        "duplicate-tool",
+        "error",
+        duplicate_tool,
+        DEFINED_TWICE | _WRONG_REFERENCE | {"unconnected-node"},
+    ),
+    Check("undefined-reference", "error", undefined_reference, _SAID_OF_REFERENCES),
+    Check(
+        "ambiguous-reference",
+        "error",
+        ambiguous_reference,
+        {"reference-cycle", "self-reference"},
+    ),
+    Check("reference-cycle", "error", reference_cycle, {"self-reference"}),
+    Check("too-many-agents", "error", too_many_agents),
+    Check("too-deep", "error", too_deep),
+)
+
+TYPE_CHECKS: Final = (
+    REFERENCE_CHECKS[0],
+    Check("ambiguous-type", "error", ambiguous_type),
+)
+"""Types that a label could mean several of."""

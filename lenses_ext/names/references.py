@@ -1,0 +1,324 @@
+"""References: the elements and ends of arrows that name what is defined elsewhere.
+
+`resolve` puts the definitions in their place, `reached` follows the references, and `choose` finds
+the agent that is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from operator import is_
+from typing import TypeAlias, Union
+
+import attrs
+
+from gram import (
+    Diagnostic,
+    Document,
+    Pattern,
+    Span,
+    Subject,
+    TreePath,
+    carry_origin,
+    check,
+    did_you_mean,
+    expect,
+    expect_all,
+    is_reference,
+    only_errors,
+    pattern_at,
+)
+
+from ..errors import ProgramError
+from ..labels import AGENT, DEFINITIONS, LOOP, WORKFLOW, is_agent, is_runnable, is_tool
+from .name_rules import REFERENCE_CHECKS, TYPE_CHECKS
+from .scopes import Definition, Program, program_scopes
+
+ProgramLike: TypeAlias = Union[Document, Pattern, Iterable[Pattern]]
+"""A program: a document, the patterns of one, or a pattern."""
+
+
+def program_patterns(program: ProgramLike, *, by: str = "program_patterns") -> tuple[Pattern, ...]:
+    """The patterns of a program.
+
+    Args:
+        program: the program.
+        by: the name of the function that was given it.
+    """
+    if isinstance(program, Document):
+        return program.patterns
+    if isinstance(program, Pattern):
+        return (program,)
+    wanted = "a Document, a Pattern or an iterable of Patterns"
+    return expect_all(program, Pattern, "program", by=by, wanted=wanted)
+
+
+def document_of_program(program: ProgramLike) -> Document | None:
+    """The document that a program is given as, if it is one."""
+    return program if isinstance(program, Document) else None
+
+
+def find_agents(program: ProgramLike) -> tuple[Pattern, ...]:
+    """The agents of a program, those below annotations and groups too, in the order of the text.
+
+    An agent inside another, or inside a workflow, is part of that one.
+    """
+    outermost = Program(program_patterns(program, by="find_agents")).outermost
+    return tuple(each.pattern for each in outermost if is_agent(each.pattern))
+
+
+def find_runnables(program: ProgramLike) -> tuple[Pattern, ...]:
+    """The agents and workflows of a program that are not inside one, in the order of the text."""
+    outermost = Program(program_patterns(program, by="find_runnables")).outermost
+    return tuple(each.pattern for each in outermost if is_runnable(each.pattern))
+
+
+def choose(
+    program: Program, name: str | None = None, *, document: Document | None = None
+) -> Definition:
+    """The agent or workflow of a program that is called ``name``, or the only one that is meant.
+
+    Without a name it is the one that nothing else in the program refers to.
+
+    Args:
+        program: the program.
+        name: the name of the agent or workflow.
+        document: what the program was read from, to place the fault that it is empty.
+
+    Raises:
+        ProgramError: there is none of this name, or there are several and no name is given.
+    """
+    known = [each for each in program.outermost if is_runnable(each.pattern)]
+    if not known:
+        raise ProgramError.of([_no_agent(program, document)])
+    names = list(dict.fromkeys(each.name for each in known))
+    if name is None and len(names) > 1:
+        meant = _not_referred_to(program, known)
+        each_other = "" if meant else ", and each is used or handed over to by another"
+        names = list(dict.fromkeys(each.name for each in meant)) or names
+        if len(names) > 1:
+            kind = (
+                "agents"
+                if all(is_agent(each.pattern) for each in known)
+                else "agents and workflows"
+            )
+            raise ProgramError(
+                f"the program has {len(names)} {kind}: {', '.join(names)}{each_other}; choose one, "
+                f'with agent="{names[0]}" in Python or --agent {names[0]} on the command line'
+            )
+        return meant[0]
+    if name is not None and name not in names:
+        hint = did_you_mean(name, names) or f"it has {', '.join(names)}"
+        raise ProgramError(f'the program has no agent "{name}"; {hint}')
+    return known[0] if name is None else next(each for each in known if each.name == name)
+
+
+def _not_referred_to(program: Program, known: list[Definition]) -> list[Definition]:
+    """Those of some agents and workflows that no other one uses or hands over to."""
+    used: set[TreePath] = set()
+    for each in program.runnables.values():
+        outer = each.path[: next(n for n in range(1, 99) if each.path[:n] in program.runnables)]
+        used |= {to for to in _leads_to(program, each) if to != outer}
+    return [each for each in known if each.path not in used]
+
+
+def _leads_to(program: Program, here: Definition) -> Iterator[TreePath]:
+    for _, meant in (
+        *program.inside(here),
+        *program.used_in_arrows(here),
+        *program.handed_over(here),
+    ):
+        yield meant.path
+
+
+def _no_agent(program: Program, document: Document | None) -> Diagnostic:
+    message = "there is no agent here: no pattern has the label Agent"
+    for pattern in program.patterns:
+        for label in sorted(pattern.value.labels):
+            near = next((it for it in (AGENT, WORKFLOW, LOOP) if did_you_mean(label, [it])), None)
+            if near:
+                hint = f"did you mean {near} instead of {label}?"
+                return Diagnostic.of("no-agent", message, pattern, "labels", hint=hint)
+    hint = "write [name:Agent {…}]"
+    if not program.patterns:
+        source, span = (document.source, Span(0, 0)) if document else (None, None)
+        message = "the program is empty"
+        return Diagnostic("no-agent", "error", message, span=span, hint=hint, source=source)
+    return Diagnostic.of("no-agent", message, program.patterns[0], hint=hint)
+
+
+def reached(program: Program, agent: Definition) -> frozenset[TreePath]:
+    """The paths of an agent and of every definition that it refers to, directly or not.
+
+    Where a name can mean several definitions, all of them are reached.
+    """
+    found: set[TreePath] = set()
+    pending = [agent, *program.meant(agent.name, agent.scope)]
+    while pending:
+        here = pending.pop()
+        if here.path in found:
+            continue
+        found.add(here.path)
+        if is_runnable(here.pattern):
+            for index, element in enumerate(here.pattern.elements):
+                path = (*here.path, index)
+                if is_reference(element):
+                    pending.extend(program.meant(element.value.identity, here.path))
+                elif (inside := program.defined_by(path, element, here)) is not None:
+                    pending.append(inside)
+            for _, name, _ in here.names_in_arrows:
+                pending.extend(program.meant(name, here.path))
+        if here.path in program.runnables | program.tools | program.answers:
+            for name in program.completed(here)[1]:
+                pending.extend(program.types_meant(name, here.scope))
+    return frozenset(found)
+
+
+def tool_with_types(program: Program, tool: Definition) -> Pattern:
+    """A tool of a program with the types put beside it that it uses.
+
+    Raises:
+        ProgramError: one of its types is defined twice, or can mean two things.
+    """
+    for _, _, meant in program.type_uses(tool):
+        if len({each.pattern for each in meant}) > 1:
+            within = reached(program, tool)
+            faults = check(
+                program.patterns, checks=TYPE_CHECKS, scopes=program_scopes, within=within
+            )
+            raise ProgramError.of(only_errors(faults))
+    return program.completed(tool)[0]
+
+
+def resolve(program: ProgramLike, agent: str | None = None) -> Pattern:
+    """An agent or workflow with each reference replaced by what it names.
+
+    The types that its tools share with others are put beside their signatures. What arrows alone
+    name is put among the elements: of a workflow as further elements, of agents that are handed
+    over to as one element labelled `Definitions` of the whole (see `definitions_of`). The ends of
+    arrows stay names. Where there is nothing to replace, the pattern itself is given back.
+
+    Args:
+        program: a document, the patterns of one, or a pattern.
+        agent: the name of the agent or workflow; without it, the only one, or the one that nothing
+            else refers to.
+
+    Raises:
+        ProgramError: there is none, or a reference in it names nothing, can mean two things, or
+            leads back to what it is in (with ``faults``).
+
+    >>> from gram import dumps, loads
+    >>> dumps(resolve(loads("[a:Agent | t] (t:Tool)")))
+    '[a:Agent | (t:Tool)]'
+    """
+    patterns = program_patterns(program, by="resolve")
+    definitions = Program(patterns)
+    chosen = choose(definitions, agent, document=document_of_program(program))
+    within = reached(definitions, chosen)
+    faults = check(patterns, checks=REFERENCE_CHECKS, scopes=program_scopes, within=within)
+    if errors := only_errors(faults):
+        raise ProgramError.of(errors)
+    return _Resolving(definitions, chosen).whole()
+
+
+class _Resolving:
+    """Puts definitions in the place of references, beginning at one agent or workflow."""
+
+    def __init__(self, program: Program, root: Definition) -> None:
+        self._program = program
+        self._root = root
+        self._named: dict[TreePath, Definition] = {}
+        """What is handed over to and is not inside the root, in the order in which it is found."""
+
+    def whole(self) -> Pattern:
+        whole = self._resolved(self._root)
+        group: list[Pattern] = []
+        while len(group) < len(self._named):
+            group.append(self._resolved([*self._named.values()][len(group)]))
+        if not group:
+            return whole
+        known = [each for each in whole.elements if DEFINITIONS in each.value.labels]
+        before = [each for each in whole.elements if DEFINITIONS not in each.value.labels]
+        group = [*(each for old in known for each in old.elements), *group]
+        definitions = Pattern(Subject("", {DEFINITIONS}), group)
+        return carry_origin(attrs.evolve(whole, elements=(*before, definitions)), whole)
+
+    def _resolved(self, here: Definition) -> Pattern:
+        program, old = self._program, here.pattern
+        handed = {meant.path for _, meant in program.handed_over(here)}
+        elements = []
+        for index, element in enumerate(old.elements):
+            path = (*here.path, index)
+            meant = program.defined_by(path, element, here)
+            if meant is not None and meant.path in handed:
+                continue  # not called, but handed over to
+            if DEFINITIONS in element.value.labels:
+                elements.append(self._group(path, element))
+            else:
+                elements.append(element if meant is None else self._put(meant))
+        elements += [self._put(meant) for _, meant in program.used_in_arrows(here)]
+        elements += program.completed(here)[0].elements[len(old.elements) :]
+        for _, meant in program.handed_over(here):
+            inside = meant.path[: len(self._root.path)] == self._root.path
+            is_there = meant is self._root or (inside and self._is_in_group(meant))
+            if not is_there:
+                self._named.setdefault(meant.path, meant)
+        if len(elements) == len(old.elements) and all(map(is_, elements, old.elements)):
+            return old
+        return carry_origin(attrs.evolve(old, elements=tuple(elements)), old)
+
+    def _put(self, meant: Definition) -> Pattern:
+        if is_runnable(meant.pattern):
+            return self._resolved(meant)
+        return self._program.completed(meant)[0]
+
+    def _group(self, path: TreePath, group: Pattern) -> Pattern:
+        """A group of definitions, with each agent or workflow in it resolved."""
+        elements = [
+            self._put(known) if (known := self._program.runnables.get((*path, at))) else each
+            for at, each in enumerate(group.elements)
+        ]
+        if all(map(is_, elements, group.elements)):
+            return group
+        return carry_origin(attrs.evolve(group, elements=tuple(elements)), group)
+
+    def _is_in_group(self, meant: Definition) -> bool:
+        """Whether it stands in the group of definitions of the root."""
+        depth = len(self._root.path) + 1
+        if len(meant.path) != depth + 1:
+            return False
+        around = pattern_at(self._program.patterns, meant.path[:depth])
+        return DEFINITIONS in around.value.labels
+
+
+def definitions_of(program: Pattern) -> Mapping[str, Pattern]:
+    """The agents that may be handed over to, by name: the program itself, and those it holds.
+
+    Args:
+        program: an agent or workflow, as `resolve` gives it.
+
+    >>> from gram import loads
+    >>> triage = resolve(loads("[t:Agent | (t)-[:HANDOFF]->(b)] (b:Agent)"))
+    >>> sorted(definitions_of(triage))
+    ['b', 't']
+    """
+    expect(program, Pattern, "program", by="definitions_of")
+    groups = (each for each in program.elements if DEFINITIONS in each.value.labels)
+    held = {each.value.identity: each for group in groups for each in group.elements}
+    return held | ({program.value.identity: program} if is_agent(program) else {})
+
+
+def shared_tools(program: ProgramLike) -> tuple[Pattern, ...]:
+    """The tools that are not inside an agent, with the types that they share beside them.
+
+    Raises:
+        ProgramError: a type of one of them is defined twice, or can mean two things.
+
+    >>> from gram import dumps, loads
+    >>> [t] = shared_tools(loads("[t:Tool | (u::User)==>(::String)] [User:Object | (n::Text)]"))
+    >>> len(t.elements)
+    2
+    """
+    definitions = Program(program_patterns(program, by="shared_tools"))
+    tools = [each for each in definitions.outermost if is_tool(each.pattern)]
+    return tuple(tool_with_types(definitions, each) for each in tools)

@@ -1,0 +1,1 @@
+"""What can be wrong in a program: tables of rules, types along arrows, validation."""

@@ -1,0 +1,375 @@
+"""What can be wrong with the arrows of agents and workflows, before types are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gram import (
+    Diagnostic,
+    Occurrence,
+    Path,
+    Pattern,
+    Reading,
+    Span,
+    TreePath,
+    did_you_mean,
+)
+
+from ..labels import is_agent, kind_of
+from ..names import Definition, Program, is_defined_there
+from ..signatures import is_path, is_typed_path
+from ..workflows import ARROW_LABELS, HANDOFF, FlowArrow, arrows_in, edges_in, workflow_of
+
+_KEYS: Final = {
+    "PLAIN": {"as"},
+    "WHEN": {"as", "is"},
+    "OTHERWISE": {"as"},
+    "EACH": {"as", "at_once"},
+    "HANDOFF": set(),
+}
+"""The keys that an arrow may have, by its kind."""
+
+
+def holders(reading: Reading) -> tuple[Definition, ...]:
+    """The workflows that are judged, and the agents that have arrows."""
+    return reading.once(_holders)
+
+
+def _holders(reading: Reading) -> tuple[Definition, ...]:
+    return tuple(
+        each
+        for each in reading.once(Program.of).runnables.values()
+        if reading.judges(each.path) and (not is_agent(each.pattern) or each.has_arrows)
+    )
+
+
+def workflows(reading: Reading) -> Iterator[Definition]:
+    """The workflows that are judged."""
+    return (each for each in holders(reading) if not is_agent(each.pattern))
+
+
+def arrow_direction(reading: Reading) -> Iterator[Diagnostic]:
+    """An arrow without a direction, or with two."""
+    of_elements = {
+        (*holder.path, index)
+        for holder in holders(reading)
+        for index, element in enumerate(holder.pattern.elements)
+        if is_path(element) and not is_typed_path(element)
+    }
+    if not of_elements:
+        return
+
+    def may_matter(each: Occurrence) -> bool:
+        return each.path in of_elements and each.spelling[:1] == "("
+
+    for each, construct in reading.written(may_matter):
+        if not isinstance(construct, Path):
+            continue
+        for arrow in construct.arrows:
+            if arrow.kind in ("both", "undirected"):
+                has = "two directions" if arrow.kind == "both" else "no direction"
+                message = f"an arrow points from one node to another, this has {has}"
+                hint = "write (a)-->(b), and another arrow for the other direction"
+                span = Span(arrow.start, arrow.end)
+                yield Diagnostic.found(message, each.path, span=span, hint=hint)
+
+
+def arrow_label(reading: Reading) -> Iterator[Diagnostic]:
+    """An arrow with a label that means nothing."""
+    for holder in holders(reading):
+        for arrow in arrows_in(holder.pattern):
+            if arrow.kind == "UNKNOWN" and arrow.pattern:
+                labels = sorted(arrow.pattern.value.labels)
+                message = (
+                    f"the label of an arrow is {_one_of(ARROW_LABELS)}, not {' and '.join(labels)}"
+                )
+                hint = did_you_mean(labels[0], ARROW_LABELS) if len(labels) == 1 else "keep one"
+                yield Diagnostic.found(message, _at(holder, arrow), "labels", hint=hint)
+
+
+def arrow_key(reading: Reading) -> Iterator[Diagnostic]:
+    """A key of an arrow that it does not have, or a value that it cannot have."""
+    for holder in holders(reading):
+        for arrow in arrows_in(holder.pattern):
+            if arrow.kind == "UNKNOWN" or arrow.pattern is None:
+                continue
+            at, record = _at(holder, arrow), arrow.pattern.value.properties
+            known = _KEYS[arrow.kind]
+            what = "a plain arrow" if arrow.kind == "PLAIN" else f"an arrow {arrow.kind}"
+            unknown = sorted(record.keys() - known)
+            for key in unknown:
+                hint = did_you_mean(key, known) or (
+                    f"it has {_one_of(sorted(known))}" if known else "leave it out"
+                )
+                yield Diagnostic.found(f"{what} has no {key}", at, key, hint=hint)
+            if arrow.kind == "WHEN" and not arrow.conditions and not unknown:
+                message = "an arrow WHEN says which answer it is taken for"
+                yield Diagnostic.found(message, at, hint='write -[:WHEN {is: "…"}]->')
+            if "as" in record and not arrow.key:
+                message = "the name of what an arrow carries is a text"
+                yield Diagnostic.found(message, at, "as", hint='write {as: "name"}')
+            if "at_once" in record and "at_once" in known and not (arrow.at_once or 0) > 0:
+                message = (
+                    "at_once is a whole number above 0: how many items are worked on at a time"
+                )
+                yield Diagnostic.found(message, at, "at_once")
+
+
+def arrow_end(reading: Reading) -> Iterator[Diagnostic]:
+    """An end of an arrow that is not a name."""
+    for holder in holders(reading):
+        elements = {each.value.identity for each in holder.pattern.elements if each.value.identity}
+        uses: dict[str, str] = {}
+        for path, edge in edges_in(holder.pattern):
+            for index, end in enumerate(edge.elements):
+                at = (*holder.path, *path, index)
+                if problem := _wrong_end(holder.pattern, end, elements, uses):
+                    yield Diagnostic.found(problem[0], at, hint=problem[1])
+
+
+def _wrong_end(
+    holder: Pattern, end: Pattern, elements: set[str], uses: dict[str, str]
+) -> tuple[str, str | None] | None:
+    subject = end.value
+    name, labels = subject.identity, sorted(subject.labels)
+    if end.elements:
+        return "an arrow goes from one name to another, this is a pattern", None
+    if is_defined_there(end):
+        message = "the ends of an arrow are names, this is a definition"
+        return message, f"write it as an element beside the arrows, and here ({name})"
+    if not labels or (not name and len(labels) == 1 and is_agent(holder)):
+        return None
+    if not name or len(labels) > 1:
+        hint = f"write ({labels[0]}), or (again::{labels[0]}) for another use of it"
+        return "another use of a node is one name and what it uses", hint
+    if is_agent(holder):
+        return "an arrow of an agent goes to an agent itself", f"write ({labels[0]})"
+    if name in elements:
+        message = f'"{name}" is an element here, so it cannot be another use of "{labels[0]}"'
+        return message, "use another name"
+    if uses.setdefault(name, labels[0]) != labels[0]:
+        message = f'"{name}" is another use of "{uses[name]}" and of "{labels[0]}"'
+        return message, "use two names"
+    return None
+
+
+def handoff(reading: Reading) -> Iterator[Diagnostic]:
+    """An arrow of an agent that does not hand its conversation over to another agent."""
+    program = reading.once(Program.of)
+    for holder in holders(reading):
+        in_agent = is_agent(holder.pattern)
+        for arrow in arrows_in(holder.pattern):
+            at = _at(holder, arrow)
+            if not in_agent:
+                if arrow.kind == HANDOFF:
+                    message = "HANDOFF belongs among the elements of an agent, not of a workflow"
+                    yield Diagnostic.found(message, at, "labels", hint="leave out the label")
+                continue
+            if arrow.kind == "UNKNOWN":
+                continue
+            if arrow.kind != HANDOFF:
+                message = "an arrow among the elements of an agent hands over"
+                hint = f"write ({holder.name})-[:HANDOFF]->({arrow.target or '…'}), "
+                hint += "or put the arrows into a Workflow"
+                yield Diagnostic.found(message, at, hint=hint)
+            elif arrow.source != holder.name:
+                message = f'"{arrow.source or "()"}" hands over here, inside "{holder.name}"'
+                hint = f"write ({holder.name})"
+                if arrow.source:
+                    hint = f'write this arrow among the elements of "{arrow.source}"'
+                yield Diagnostic.found(message, (*at, 0), hint=hint)
+            else:
+                yield from _handed_over_to(reading, program, holder, arrow)
+
+
+def _handed_over_to(
+    reading: Reading, program: Program, holder: Definition, arrow: FlowArrow
+) -> Iterator[Diagnostic]:
+    at = (*_at(holder, arrow), 1)
+    if arrow.target is None:
+        yield Diagnostic.found(
+            "an agent hands over to an agent, this is nothing", at, hint="name an agent"
+        )
+        return
+    if arrow.target == holder.name:
+        yield Diagnostic.found(f'"{holder.name}" hands over to itself', at)
+        return
+    for meant in program.meant(arrow.target, holder.path)[:1]:
+        if not is_agent(meant.pattern):
+            where = reading.cited(meant.path)
+            message = f'"{arrow.target}" is a {kind_of(meant.pattern)} (at {where}), not an agent'
+            yield Diagnostic.found(message, at, hint="only an agent can take a conversation over")
+
+
+def handoff_names(reading: Reading) -> Iterator[Diagnostic]:
+    """Two agents of one name that a conversation may be handed over to."""
+    program = reading.once(Program.of)
+    first: dict[str, Definition] = {}
+    for holder in holders(reading):
+        for path, meant in program.handed_over(holder):
+            known = first.setdefault(meant.name, meant)
+            if known.path != meant.path and known.pattern != meant.pattern:
+                where = reading.cited(known.path)
+                message = f'another agent "{meant.name}", at {where}, is handed over to as well'
+                yield Diagnostic.found(
+                    message, path, hint="messages say who spoke: use another name"
+                )
+
+
+def called_without_description(reading: Reading) -> Iterator[Diagnostic]:
+    """An agent or workflow that another agent may call or hand over to, without a description."""
+    program = reading.once(Program.of)
+    callers: dict[TreePath, tuple[Definition, Definition]] = {}
+    for caller in program.agents.values():
+        called = (*program.inside(caller), *program.handed_over(caller))
+        for _, each in called:
+            if each.path in program.runnables and each.path != caller.path:
+                callers.setdefault(each.path, (each, caller))
+    for path, (called_one, caller) in sorted(callers.items()):
+        if reading.judges(path) and "description" not in called_one.pattern.value.properties:
+            message = (
+                f"{_called(called_one)} has no description, by which "
+                f'"{caller.name}" ({reading.cited(caller.path)}) chooses what to call'
+            )
+            yield Diagnostic.found(message, path, "identity", hint='add description: "…"')
+
+
+# --- workflows
+
+
+def empty_workflow(reading: Reading) -> Iterator[Diagnostic]:
+    """A workflow without a node."""
+    for holder in workflows(reading):
+        if not workflow_of(holder.pattern).nodes:
+            hint = "write [name:Workflow | first, second, (first)-->(second)]"
+            yield Diagnostic.found(f"{_called(holder)} has no nodes", holder.path, hint=hint)
+
+
+def unconnected_node(reading: Reading) -> Iterator[Diagnostic]:
+    """A node without an arrow where there are arrows: it would never be used."""
+    for holder in workflows(reading):
+        ends = _ends(holder)
+        for at, name in unconnected(holder):
+            message = f'"{name}" has no arrow, so nothing uses it'
+            nodes = workflow_of(holder.pattern).nodes
+            near = did_you_mean(name, sorted(end for end in ends if end and end not in nodes))
+            hint = near or f"write ()-->({name}), or leave it out"
+            yield Diagnostic.found(message, at, "identity", hint=hint)
+
+
+def unconnected(holder: Definition) -> Iterator[tuple[TreePath, str]]:
+    """The nodes of a workflow with arrows that have none, with their paths."""
+    ends = _ends(holder)
+    nodes = workflow_of(holder.pattern).nodes if ends else {}
+    for index, element in enumerate(holder.pattern.elements):
+        name = element.value.identity
+        if name in nodes and name not in ends and nodes[name].definition == name:
+            yield (*holder.path, index), name
+
+
+def _ends(holder: Definition) -> set[str | None]:
+    """The names at the ends of the arrows that are written; None is the input and the result."""
+    return {end for arrow in arrows_in(holder.pattern) for end in (arrow.source, arrow.target)}
+
+
+def arrow_cycle(reading: Reading) -> Iterator[Diagnostic]:
+    """Arrows that lead in a circle; only a Loop repeats."""
+    for holder in workflows(reading):
+        flow = workflow_of(holder.pattern)
+        for way in cycles_of(flow.arrows):
+            names = [arrow.source or "" for arrow in way]
+            message = f"arrows lead in a circle: {' -> '.join([*names, names[0]])}"
+            hint = "repeat with [name:Loop {max: 3, until: …} | …]"
+            yield Diagnostic.found(message, _at(holder, way[-1]), hint=hint)
+
+
+_NONE: Final = FlowArrow(None, None)
+
+
+def cycles_of(arrows: tuple[FlowArrow, ...]) -> Iterator[list[FlowArrow]]:
+    """For each arrow that closes a circle, the arrows along it, that one last."""
+    leaving: dict[str, list[FlowArrow]] = {}
+    for arrow in arrows:
+        if arrow.source is not None and arrow.target is not None:
+            leaving.setdefault(arrow.source, []).append(arrow)
+    done: set[str] = set()
+    for start in leaving:
+        if start in done:
+            continue
+        way: list[FlowArrow] = []
+        entered = {start: 0}
+        pending = [iter(leaving[start])]
+        while pending:
+            arrow = next(pending[-1], _NONE)
+            if arrow is _NONE:
+                pending.pop()
+                if way:
+                    done.add(last := way.pop().target or "")
+                    entered.pop(last, None)
+                continue
+            target = arrow.target or ""
+            if target in entered:
+                yield [*way[entered[target] :], arrow]
+            elif target in leaving and target not in done:
+                entered[target] = len(way) + 1
+                way.append(arrow)
+                pending.append(iter(leaving[target]))
+        done.add(start)
+
+
+def duplicate_field(reading: Reading) -> Iterator[Diagnostic]:
+    """Two arrows that carry something of the same name into one record."""
+    for holder in workflows(reading):
+        flow = workflow_of(holder.pattern)
+        joins = [node.input for node in flow.nodes.values()]
+        for join in (*joins, flow.result):
+            first: dict[str, FlowArrow] = {}
+            for arrow in join.arrows if join.is_record else ():
+                key = flow.key_of(arrow)
+                other = first.setdefault(key, arrow)
+                if other is arrow or flow.ways.at_most_one((other, arrow)):
+                    continue
+                at = next(each for each in (arrow, other) if each.is_written)
+                where = reading.cited(_at(holder, other)) if other.is_written else "another arrow"
+                message = f'"{key}" is carried there twice, by {where} too'
+                yield Diagnostic.found(message, _at(holder, at), hint='name one with {as: "…"}')
+
+
+def several_lists(reading: Reading) -> Iterator[Diagnostic]:
+    """An arrow EACH that cannot map: to the result, or a second one to a node."""
+    for holder in workflows(reading):
+        seen: dict[str, FlowArrow] = {}
+        for arrow in arrows_in(holder.pattern):
+            if arrow.kind != "EACH":
+                continue
+            if arrow.target is None:
+                message = "EACH leads to a node that is run for each item, not to the result"
+                yield Diagnostic.found(message, _at(holder, arrow))
+            elif seen.setdefault(arrow.target, arrow) is not arrow:
+                where = reading.cited(_at(holder, seen[arrow.target]))
+                message = f'"{arrow.target}" is run for each item already, see {where}'
+                yield Diagnostic.found(
+                    message, _at(holder, arrow), hint="put a workflow between them"
+                )
+
+
+def too_many_ways(reading: Reading) -> Iterator[Diagnostic]:
+    """A workflow with more choices than can be followed."""
+    for holder in workflows(reading):
+        if workflow_of(holder.pattern).ways.too_many:
+            message = f"the choices of {_called(holder)} can go in too many ways to be followed"
+            hint = "put some of them into a workflow of their own"
+            yield Diagnostic.found(message, holder.path, "identity", hint=hint)
+
+
+def _at(holder: Definition, arrow: FlowArrow) -> TreePath:
+    return (*holder.path, *arrow.path)
+
+
+def _one_of(words: tuple[str, ...] | list[str]) -> str:
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _called(holder: Definition) -> str:
+    return f'"{holder.name}"' if holder.name else f"a {kind_of(holder.pattern)}"

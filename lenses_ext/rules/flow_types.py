@@ -1,0 +1,253 @@
+"""The types along the arrows of a workflow: what each node takes, and what each arrow carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import is_
+
+import attrs
+
+from gram import Pattern, Reading, TreePath
+
+from ..labels import is_agent, is_workflow
+from ..language import tool_spec_of, written_signature
+from ..names import Definition, Program
+from ..schemas import (
+    ANYTHING,
+    Schema,
+    any_of,
+    differences,
+    field_of,
+    fields_of,
+    items_of,
+    list_schema,
+    record_schema,
+    says_nothing,
+)
+from ..signatures import (
+    SignatureError,
+    parse_type_signature,
+    result_schema,
+    type_signature_to_json_schema,
+)
+from ..workflows import FlowArrow, Join, Workflow, workflow_of
+
+
+class Types:
+    """The types of what a program defines; ``{}`` is that of any value, and of what is faulty."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.program = reading.once(Program.of)
+        self._taken: dict[TreePath, Schema] = {}
+        self._given: dict[TreePath, Schema] = {}
+        self._entered: set[TreePath] = set()
+
+    def takes(self, what: Definition) -> Schema:
+        """What has to be given to a tool, agent or workflow: a value, or a record of several.
+
+        An agent without a signature takes anything. A workflow without one takes anything where
+        all that it gives its input to does; and where some of that does not even take a text,
+        which is reported inside.
+        """
+        is_open = written_signature(what.pattern) is None
+        if is_open and is_agent(what.pattern):
+            return ANYTHING
+        if what.path not in self._taken:
+            self._taken[what.path] = ANYTHING  # it contains itself, which is reported
+            taken = self._parameters(what)
+            if is_open and is_workflow(what.pattern):
+                wanted = self._wanted_of_input(what)
+                fit = (not differences(each, taken, match="types", result=True) for each in wanted)
+                taken = taken if wanted and all(fit) else ANYTHING
+            self._taken[what.path] = taken
+        return self._taken[what.path]
+
+    def given_to(self, what: Definition) -> Schema:
+        """What a workflow is given; it is what it takes, where nothing in it is wrong."""
+        if written_signature(what.pattern) is None and not self._wanted_of_input(what):
+            return ANYTHING
+        return self._parameters(what)
+
+    def _wanted_of_input(self, what: Definition) -> list[Schema]:
+        """What the steps of a workflow take that are given its input, but for those that take all.
+
+        A step that is run for each item takes a list.
+        """
+        flow = Flow(self, what, ANYTHING)
+        found = []
+        for name, node in flow.read.nodes.items():
+            used = flow.used(name)
+            for arrow in node.input.arrows if used is not None else ():
+                if arrow.source is not None:
+                    continue
+                assert used is not None
+                wanted = self.takes(used)
+                if node.input.is_record and self.several(used):
+                    wanted = field_of(wanted, flow.read.key_of(arrow)) or ANYTHING
+                if arrow.kind == "EACH":
+                    wanted = list_schema(wanted) if not says_nothing(wanted) else {"type": "array"}
+                if not says_nothing(wanted):
+                    found.append(wanted)
+        return found
+
+    def parameters(self, what: Definition) -> Schema:
+        """The parameters of a tool, agent or workflow, as the fields of an object."""
+        try:
+            return type_signature_to_json_schema(tool_spec_of(self.program.completed(what)[0]))
+        except SignatureError:  # reported already
+            return ANYTHING
+
+    def item_of(self, flow: Flow, arrow: FlowArrow) -> Schema:
+        """What the node takes that an arrow leads to; anything where it leads to no node."""
+        used = None if arrow.target is None else flow.used(arrow.target)
+        return ANYTHING if used is None else self.takes(used)
+
+    def _parameters(self, what: Definition) -> Schema:
+        schema = self.parameters(what)
+        names = fields_of(schema)
+        if len(names) == 1:
+            return field_of(schema, names[0]) or ANYTHING
+        return schema if names else ANYTHING
+
+    def several(self, what: Definition) -> bool:
+        """Whether it has several parameters, which take the fields of a record."""
+        try:
+            spec = tool_spec_of(self.program.completed(what)[0])
+            return len(parse_type_signature(spec).parameters) > 1
+        except SignatureError:
+            return False
+
+    def gives(self, what: Definition) -> Schema:
+        """What a tool, agent or workflow gives."""
+        if what.path not in self._given:
+            if what.path in self._entered:  # it contains itself, which is reported
+                return ANYTHING
+            self._entered.add(what.path)
+            self._given[what.path] = self._result(what)
+        return self._given[what.path]
+
+    def _result(self, what: Definition) -> Schema:
+        if is_workflow(what.pattern) and written_signature(what.pattern) is None:
+            flow = Flow(self, what)
+            return flow.joined(flow.read.result, None)
+        try:
+            declared = result_schema(tool_spec_of(self._whole(what)))
+        except SignatureError:
+            return ANYTHING
+        return ANYTHING if declared is None else declared
+
+    def _whole(self, what: Definition) -> Pattern:
+        """A definition with the types that it shares; of an agent, also those of its answer."""
+        whole = self.program.completed(what)[0]
+        elements = []
+        for index, element in enumerate(whole.elements):
+            answer = self.program.answers.get((*what.path, index))
+            elements.append(element if answer is None else self.program.completed(answer)[0])
+        if all(map(is_, elements, whole.elements)):
+            return whole
+        return attrs.evolve(whole, elements=tuple(elements))
+
+    def declared_result(self, what: Definition) -> Schema:
+        """What the signature of a workflow says that it gives; anything without one."""
+        return self.gives(what) if written_signature(what.pattern) is not None else ANYTHING
+
+
+class Flow:
+    """The types along the arrows of one workflow.
+
+    Args:
+        types: the types of the program.
+        holder: the workflow.
+        given: what it is given, instead of what it takes: in a loop, what the next round gets.
+    """
+
+    def __init__(self, types: Types, holder: Definition, given: Schema | None = None) -> None:
+        self.types = types
+        self.holder = holder
+        self.read: Workflow = workflow_of(holder.pattern)
+        self.given = types.given_to(holder) if given is None else given
+        self._at_nodes: dict[str, Schema] = {}
+        self._answers: dict[str, Schema] = {}
+
+    def used(self, name: str) -> Definition | None:
+        """What a node uses; None where that is not defined."""
+        definition = self.read.nodes[name].definition
+        return next(iter(self.types.program.meant(definition, self.holder.path)), None)
+
+    def answer(self, name: str | None) -> Schema:
+        """What a node answers: a list where it is run for each item; None asks for the input.
+
+        Of a node that is mapped over what is no list nothing is known: that is reported once.
+        """
+        if name is None:
+            return self.given
+        if name not in self._answers:
+            self._answers[name] = ANYTHING  # where arrows lead in a circle, which is reported
+            self._answers[name] = self._answered(name)
+        return self._answers[name]
+
+    def _answered(self, name: str) -> Schema:
+        used, each = self.used(name), self.read.nodes[name].each
+        schema = ANYTHING if used is None else self.types.gives(used)
+        if each is None:
+            return schema
+        return list_schema(schema) if self.is_list(each) else ANYTHING
+
+    def is_list(self, arrow: FlowArrow) -> bool:
+        """Whether an arrow starts from what may be a list."""
+        return items_of(self.answer(arrow.source)) is not None
+
+    def is_list_again(self) -> bool:
+        """Whether what a loop is given in its next round may be a list; so it is without a loop."""
+        return self.read.loop is None or items_of(self.fed_back()) is not None
+
+    def chosen_on(self, name: str | None) -> Schema:
+        """What a choice is made on: what a node answers, or the input, in a loop of any round."""
+        if name is None and self.read.loop is not None:
+            return any_of([self.given, self.fed_back()])
+        return self.answer(name)
+
+    def at(self, name: str) -> Schema:
+        """What a node is given."""
+        if name not in self._at_nodes:
+            self._at_nodes[name] = ANYTHING  # where arrows lead in a circle, which is reported
+            self._at_nodes[name] = self.joined(self.read.nodes[name].input, name)
+        return self._at_nodes[name]
+
+    def carried(self, arrow: FlowArrow) -> Schema:
+        """What an arrow carries."""
+        if arrow.is_choice and arrow.source is not None:
+            return self.at(arrow.source)
+        answer = self.answer(arrow.source)
+        if arrow.kind == "EACH":
+            found = items_of(answer)
+            return ANYTHING if found is None else found
+        return answer
+
+    def joined(self, join: Join, target: str | None) -> Schema:
+        """What some arrows carry together to a node, or to the result."""
+        if not join.is_record:
+            return any_of(map(self.carried, join.arrows)) if join.arrows else ANYTHING
+        fields: dict[str, list[FlowArrow]] = {}
+        for arrow in join.arrows:
+            fields.setdefault(self.read.key_of(arrow), []).append(arrow)
+        return record_schema(
+            {key: any_of(map(self.carried, arrows)) for key, arrows in fields.items()},
+            [key for key, arrows in fields.items() if self.is_always_there(arrows, target)],
+        )
+
+    def is_always_there(self, arrows: Iterable[FlowArrow], target: str | None) -> bool:
+        """Whether one of some arrows is taken whenever the node they lead to is run."""
+        ways = self.read.ways
+        indices = {i for i, each in enumerate(ways.arrows) if any(each is one for one in arrows)}
+        return all(way & indices for way in ways.live if ways.runs(way, target))
+
+    def fed_back(self) -> Schema:
+        """What the next round of a loop is given."""
+        assert self.read.loop is not None
+        feedback = self.read.loop.feedback
+        answers = {each.source or "": self.answer(each.source) for each in feedback.arrows}
+        if not feedback.is_record:
+            return any_of(answers.values()) if answers else ANYTHING
+        always = [n for n in answers if all(self.read.ways.runs(w, n) for w in self.read.ways.live)]
+        return record_schema(answers, always)

@@ -1,0 +1,519 @@
+"""What can be wrong with one agent or tool: a rule each, which finds where it is broken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
+from typing import NamedTuple, TypeAlias
+
+import attrs
+from pyrsistent import PMap, PVector
+
+from gram import Diagnostic, Pattern, Reading, TreePath, Value, exact, is_reference, nearest, walk
+
+from ..errors import FocusError
+from ..labels import AGENT, is_agent, is_answer, is_loop, is_tool, is_workflow, kind_of
+from ..language import (
+    AGENTS,
+    SETTINGS,
+    TOOL_SPECS,
+    WORKFLOW_PARTS,
+    Vocabulary,
+    agent_models,
+    answer_faults,
+    answer_schema,
+    setting_problems,
+    tool_spec_of,
+    wire_name,
+    written_signature,
+)
+from ..names import Definition, Program
+from ..optics import view
+from ..schemas import canonical, is_regular_expression, subschemas
+from ..signatures import (
+    SignatureError,
+    dotted,
+    is_typed_path,
+    result_schema,
+    signature_elements,
+    signature_faults,
+    signature_of,
+    signature_text,
+    type_signature_to_json_schema,
+)
+
+Rule: TypeAlias = Callable[[Pattern], Iterator[Diagnostic]]
+"""Finds what is wrong with one agent or tool; the paths of what it yields begin there."""
+
+
+class Properties(NamedTuple):
+    """The properties that mean something in an agent or a tool.
+
+    Attributes:
+        holder: the agent or tool.
+        vocabulary: the words that mean something in it.
+        own: those of its properties that do.
+    """
+
+    holder: Definition
+    vocabulary: Vocabulary
+    own: Mapping[str, Value]
+
+
+PropertyRule: TypeAlias = Callable[[Properties], Iterator[Diagnostic]]
+"""The same, for one of the properties that mean something."""
+
+
+def missing_name(pattern: Pattern) -> Iterator[Diagnostic]:
+    """An agent or a tool without a name."""
+    if not pattern.value.identity:
+        label = next(iter(sorted(pattern.value.labels)), AGENT)
+        written = pattern.value.properties.get("name")
+        name = written if isinstance(written, str) and _NAME.fullmatch(written) else "name"
+        hint = f"write it before the label: [{name}:{label} …]"
+        yield Diagnostic.found(f"{_whose(pattern)} needs a name", hint=hint)
+
+
+def slash_in_name(pattern: Pattern) -> Iterator[Diagnostic]:
+    """A name with a slash: rules of approval write ``agent/tool``."""
+    if "/" in pattern.value.identity:
+        message = f'the name "{pattern.value.identity}" has a slash, which separates names'
+        yield Diagnostic.found(message, part="identity", hint="write _ or . instead")
+
+
+def missing(key: str) -> PropertyRule:
+    """The rule that a property is there where it has to be."""
+
+    def rule(properties: Properties) -> Iterator[Diagnostic]:
+        if key not in properties.own and key in properties.vocabulary.needed:
+            pattern = properties.holder.pattern
+            slip = nearest(key, sorted(pattern.value.properties))
+            hint = f"did you mean {key} instead of {slip[0]}?" if slip else f'add {key}: "…"'
+            yield Diagnostic.found(f"{_whose(pattern)} has no {key}", part=key, hint=hint)
+
+    rule.__doc__ = f"An agent or a tool without {key}, where it is needed."
+    return rule
+
+
+def not_a_text(key: str) -> PropertyRule:
+    """The rule that a property is a string."""
+
+    def rule(properties: Properties) -> Iterator[Diagnostic]:
+        value = properties.own.get(key)
+        is_list_of_models = key == "model" and isinstance(value, PVector)
+        if value is not None and not isinstance(value, str) and not is_list_of_models:
+            found = type(value).__name__
+            message = f"the {key} of {_whose(properties.holder.pattern)} is a string, found {found}"
+            yield Diagnostic.found(message, part=key)
+
+    rule.__doc__ = f"A value of {key} that is not a string."
+    return rule
+
+
+def empty(key: str) -> PropertyRule:
+    """The rule that a property says something."""
+
+    def rule(properties: Properties) -> Iterator[Diagnostic]:
+        value = properties.own.get(key)
+        if isinstance(value, str) and not value.strip():
+            yield Diagnostic.found(
+                f"the {key} of {_whose(properties.holder.pattern)} is empty", part=key
+            )
+
+    rule.__doc__ = f"An empty {key}."
+    return rule
+
+
+def model_name(agent: Pattern) -> Iterator[Diagnostic]:
+    """A model that is not written provider/name, or a list that is not one of several models."""
+    model = agent.value.properties.get("model")
+    if (isinstance(model, str) and model.strip()) or isinstance(model, PVector):
+        try:
+            view(agent_models, agent)
+        except FocusError as error:
+            yield Diagnostic.found(error.reason, part="model")
+
+
+def settings_type(agent: Pattern) -> Iterator[Diagnostic]:
+    """Settings that are not a map."""
+    settings = agent.value.properties.get("settings")
+    if settings is not None and not isinstance(settings, PMap):
+        found = type(settings).__name__
+        yield Diagnostic.found(
+            f"settings are a map, {{temperature: 0.2}}, found {found}", part="settings"
+        )
+
+
+def setting_value(agent: Pattern) -> Iterator[Diagnostic]:
+    """A setting with a value that it cannot have."""
+    return _settings(agent, known=True)
+
+
+def summary_writer(agent: Pattern) -> Iterator[Diagnostic]:
+    """A name of ``compactBy`` that no agent among the elements has."""
+    settings = agent.value.properties.get("settings")
+    name = settings.get("compactBy") if isinstance(settings, PMap) else None
+    named = (each for each in agent.elements if each.value.identity == name)
+    if isinstance(name, str) and not any(is_agent(each) or is_reference(each) for each in named):
+        yield Diagnostic.found(
+            f'compactBy names "{name}", which is no agent among the elements of this one',
+            part="settings",
+            keys=("compactBy",),
+            hint=f"add the agent, or its name: ({name})",
+        )
+
+
+def unknown_setting(agent: Pattern) -> Iterator[Diagnostic]:
+    """A setting that there is not."""
+    return _settings(agent, known=False)
+
+
+def _settings(agent: Pattern, *, known: bool) -> Iterator[Diagnostic]:
+    settings = agent.value.properties.get("settings")
+    for problem in setting_problems(settings) if isinstance(settings, PMap) else ():
+        if (problem.key in SETTINGS) == known:
+            keys = (problem.key,)
+            yield Diagnostic.found(problem.reason, part="settings", keys=keys, hint=problem.hint)
+
+
+def agent_property(agent: Pattern) -> Iterator[Diagnostic]:
+    """A property that looks like one that counts, and is ignored."""
+    properties = agent.value.properties
+    for key in sorted(properties.keys() - AGENTS.properties.keys()):
+        if key in SETTINGS:
+            message = f"{key} is a setting of the model, and counts only in settings"
+            yield Diagnostic.found(message, part=key, hint=f"write settings: {{{key}: …}}")
+            continue
+        for near in nearest(key, AGENTS.properties, cutoff=0.75):
+            # of an instruction or a model that is missing, the rule for that has a hint
+            if near in properties or near not in ("instruction", "model"):
+                message = f"an agent has no property {key}; did you mean {near}?"
+                yield Diagnostic.found(message, part=key)
+
+
+def workflow_property(workflow: Pattern) -> Iterator[Diagnostic]:
+    """A property of a workflow that looks like one that counts, and is ignored."""
+    written = workflow.value.properties
+    for key in sorted(written.keys() - WORKFLOW_PARTS.properties.keys()):
+        meant = meant_key(key)
+        if meant in ("max", "until"):
+            if is_loop(workflow) and meant not in written:
+                continue  # of what a loop has to have, the rule for that has a hint
+            hint: str | None = f"did you mean {meant}?"
+            if not is_loop(workflow):
+                hint = f"a Loop has {meant}: label it Loop, or leave out {key}"
+        elif meant is not None:
+            hint = f"did you mean {meant}?"
+        elif key in AGENTS.properties or key in SETTINGS:
+            hint = "write it in the agents that it uses"
+        else:
+            near = nearest(key, _OF_FLOWS, cutoff=0.8)
+            hint = _OF_FLOWS[near[0]] if near else None
+        if hint is not None:
+            message = f"{_whose(workflow)} is a {kind_of(workflow)}, which has no {key}"
+            yield Diagnostic.found(message, part=key, hint=hint)
+
+
+def meant_key(key: str) -> str | None:
+    """The property of a workflow or loop that a key is a slip for, or another word; else None.
+
+    >>> meant_key("utnil"), meant_key("maxRounds"), meant_key("note")
+    ('until', 'max', None)
+    """
+    near = nearest(key, WORKFLOW_PARTS.properties, cutoff=0.75)
+    if near:
+        return near[0]
+    plain = key.lower().replace("_", "").replace("-", "")
+    return next((meant for meant, words in _OTHER_WORDS.items() if plain in words), None)
+
+
+_OTHER_WORDS: Mapping[str, frozenset[str]] = {
+    "max": frozenset(
+        ["rounds", "maxrounds", "iterations", "maxiterations", "times", "repeat", "turns", "limit"]
+    ),
+    "until": frozenset(["while", "end", "ends", "endwhen", "stop", "stopwhen", "condition"]),
+}
+"""Words that others have for the properties of a loop."""
+
+_BY_ARROWS = "arrows say what waits for what: nodes without one between them run at once"
+_AT_ONCE = "write it on the arrow: -[:EACH {at_once: 3}]->"
+_BEHIND_BAR = "write them behind the bar: | a, b, (a)-->(b)"
+_OF_FLOWS: Mapping[str, str] = {
+    **dict.fromkeys(("parallel", "sequential", "concurrent", "order", "mode"), _BY_ARROWS),
+    **dict.fromkeys(("at_once", "concurrency", "maxConcurrency"), _AT_ONCE),
+    **dict.fromkeys(("nodes", "steps", "agents", "arrows", "edges", "flow"), _BEHIND_BAR),
+}
+"""Words that others have for what elements and arrows say here, and how it is written."""
+
+
+def second_signature(runnable: Pattern) -> Iterator[Diagnostic]:
+    """An agent or workflow with more than one type signature."""
+    paths = [index for index, each in enumerate(runnable.elements) if is_typed_path(each)]
+    for index in paths[1:]:
+        message = f"{_whose(runnable)} has one type signature, and this is another"
+        yield Diagnostic.found(message, (index,), hint="keep one")
+
+
+def duplicate_answer(agent: Pattern) -> Iterator[Diagnostic]:
+    """An agent with more than one answer."""
+    answers = [index for index, element in enumerate(agent.elements) if is_answer(element)]
+    for index in answers[1:]:
+        yield Diagnostic.found(f"{_whose(agent)} has {len(answers)} answers; keep one", (index,))
+
+
+def missing_signature(tool: Pattern) -> Iterator[Diagnostic]:
+    """A tool without a type signature."""
+    if signature_of(tool.elements) is None:
+        signature = _signature_in_property(tool) or "(name::Text)==>(::String)"
+        hint = f"write it behind a bar: | {signature}"
+        yield Diagnostic.found(f"{_whose(tool)} has no type signature", hint=hint)
+
+
+def signature_property(pattern: Pattern) -> Iterator[Diagnostic]:
+    """A signature that is written as a property, where it is not read."""
+    if _SIGNATURE not in pattern.value.properties:
+        return
+    is_spec = is_tool(pattern)
+    if signature_of(pattern.elements) if is_spec else any(map(is_typed_path, pattern.elements)):
+        message = f"{_SIGNATURE} of {_whose(pattern)} is not read: its signature is behind the bar"
+        yield Diagnostic.found(message, part=_SIGNATURE, hint="leave it out")
+    elif not is_spec:  # of a tool, which has to have one, the rule for that has a hint
+        signature = _signature_in_property(pattern) or "(name::Text)==>(::String)"
+        message = f"{_whose(pattern)} has no property {_SIGNATURE}"
+        hint = f"write it behind a bar: | {signature}"
+        yield Diagnostic.found(message, part=_SIGNATURE, hint=hint)
+
+
+_SIGNATURE = "typeSignature"
+_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+
+
+def _signature_in_property(pattern: Pattern) -> str | None:
+    """The signature in a property, as it is written behind a bar; None if it is no signature."""
+    written = pattern.value.properties.get(_SIGNATURE)
+    try:
+        elements = signature_elements(written, open=True) if isinstance(written, str) else ()
+    except SignatureError:
+        return None
+    return signature_text(Pattern(elements=elements)).replace("\n", ", ") or None
+
+
+def tool_name(tool: Pattern) -> Iterator[Diagnostic]:
+    """A name of a tool that model APIs do not accept, so that they are sent another."""
+    name = tool.value.identity
+    if name and (sent := wire_name(name)) != name:
+        message = f'tool name "{name}" is not accepted by model APIs; it is sent as "{sent}"'
+        yield Diagnostic.found(message, part="identity")
+
+
+def _whose(pattern: Pattern) -> str:
+    if pattern.value.identity:
+        return f'"{pattern.value.identity}"'
+    return f"{'an' if is_agent(pattern) else 'a'} {kind_of(pattern)}"
+
+
+def agents(rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
+    """A rule about agents, for every agent that is judged."""
+    return _of_each(rule, _agents)
+
+
+def tools(rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
+    """A rule about tools, for every tool that is judged."""
+    return _of_each(rule, _tools)
+
+
+def runnables(rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
+    """A rule about agents and workflows, for each of them that is judged."""
+    return _of_each(rule, _runnables)
+
+
+def workflows(rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
+    """A rule about workflows, for every workflow that is judged."""
+    return _of_each(rule, _workflows)
+
+
+def all_named(rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
+    """A rule about agents, workflows and tools, for each of them that is judged."""
+    return _of_each(rule, _all_named)
+
+
+def properties(rule: PropertyRule) -> Callable[[Reading], Iterator[Diagnostic]]:
+    """A rule about properties, for every agent, workflow and tool that is judged."""
+
+    @wraps(rule)
+    def find(reading: Reading) -> Iterator[Diagnostic]:
+        for each in reading.once(_properties):
+            for found in rule(each):
+                yield found.below(*each.holder.path)
+
+    return find
+
+
+def _of_each(
+    rule: Rule, chosen: Callable[[Reading], Iterable[Definition]]
+) -> Callable[[Reading], Iterator[Diagnostic]]:
+    @wraps(rule)
+    def find(reading: Reading) -> Iterator[Diagnostic]:
+        for each in reading.once(chosen):
+            for found in rule(each.pattern):
+                yield found.below(*each.path)
+
+    return find
+
+
+def _agents(reading: Reading) -> list[Definition]:
+    return _judged(reading, reading.once(Program.of).agents)
+
+
+def _runnables(reading: Reading) -> list[Definition]:
+    return _judged(reading, reading.once(Program.of).runnables)
+
+
+def _tools(reading: Reading) -> list[Definition]:
+    return _judged(reading, reading.once(Program.of).tools)
+
+
+def _workflows(reading: Reading) -> list[Definition]:
+    return _judged(reading, reading.once(Program.of).workflows)
+
+
+def _all_named(reading: Reading) -> list[Definition]:
+    program = reading.once(Program.of)
+    return _judged(reading, program.runnables | program.tools)
+
+
+def _judged(reading: Reading, found: Mapping[TreePath, Definition]) -> list[Definition]:
+    return [each for path, each in found.items() if reading.judges(path)]
+
+
+def _properties(reading: Reading) -> list[Properties]:
+    found = []
+    for holder in reading.once(_all_named):
+        vocabulary = _vocabulary(holder.pattern)
+        written = holder.pattern.value.properties.items()
+        own = {key: value for key, value in written if key in vocabulary.properties}
+        found.append(Properties(holder, vocabulary, own))
+    return found
+
+
+def _vocabulary(pattern: Pattern) -> Vocabulary:
+    if is_workflow(pattern):
+        return WORKFLOW_PARTS
+    return AGENTS if is_agent(pattern) else TOOL_SPECS
+
+
+# --- what is wrong with signatures
+
+
+def agent_signature(reading: Reading) -> Iterator[Diagnostic]:
+    """A signature of an agent or workflow that does not say a type."""
+    program = reading.once(Program.of)
+    for holder in program.runnables.values():
+        if written_signature(holder.pattern) is None or not reading.judges(holder.path):
+            continue
+        spec = tool_spec_of(program.completed(holder)[0])
+        places = {id(each): at for at, each in enumerate(holder.pattern.elements)}
+        for each in signature_faults(spec):
+            first = each.path[0] if each.path else None
+            if not isinstance(first, int):
+                continue
+            element = spec.elements[first]
+            if id(element) in places:
+                path: TreePath = (*holder.path, places[id(element)])
+            else:
+                path = program.types_meant(element.value.identity, holder.scope)[0].path
+            yield attrs.evolve(each, path=(*path, *each.path[1:]))
+
+
+def answer_differs(reading: Reading) -> Iterator[Diagnostic]:
+    """An agent whose signature and Answer say two things: they are two ways to say one."""
+    program = reading.once(Program.of)
+    for path, answer in program.answers.items():
+        holder = program.runnables[path[:-1]]
+        if written_signature(holder.pattern) is None or not reading.judges(path):
+            continue
+        try:
+            declared = result_schema(tool_spec_of(program.completed(holder)[0]))
+            other = answer_schema(program.completed(answer)[0])
+        except SignatureError:
+            continue  # reported already
+        if exact(canonical(declared or {}, match="types")) != exact(
+            canonical(other, match="types")
+        ):
+            message = f"the answer of {_whose(holder.pattern)} is not what its signature gives"
+            yield Diagnostic.found(message, path, hint="keep one of the two, or make them equal")
+
+
+def signature(reading: Reading) -> Iterator[Diagnostic]:
+    """A signature, or an answer, that does not say a type; the faults have codes of their own."""
+    program = reading.once(Program.of)
+    for holder in (program.tools | program.answers).values():
+        if reading.judges(holder.path):
+            yield from _signature_faults(program, holder)
+
+
+def _signature_faults(program: Program, holder: Definition) -> Iterator[Diagnostic]:
+    completed, used = program.completed(holder)
+    own = len(completed.elements) - len(used)  # the types that it uses are put behind its own
+    steps = 0
+    if is_answer(holder.pattern):
+        faults = answer_faults(completed)
+        steps = 1 if used and completed.elements[:own] != holder.pattern.elements else 0
+    else:
+        faults = _tool_faults(completed)
+    for each in faults:
+        first = each.path[0] if each.path else 0
+        if isinstance(first, int) and first >= own and used:
+            meant = program.types_meant(used[first - own], holder.scope)[0]
+            yield attrs.evolve(each, path=(*meant.path, *each.path[1:]))
+        else:
+            yield attrs.evolve(each, path=(*holder.path, *each.path[steps:]))
+
+
+def _tool_faults(tool: Pattern) -> tuple[Diagnostic, ...]:
+    return () if signature_of(tool.elements) is None else signature_faults(tool)
+
+
+def pattern(reading: Reading) -> Iterator[Diagnostic]:
+    """A pattern for texts that is not a regular expression, so that no call can be checked."""
+    program = reading.once(Program.of)
+    for tool in reading.once(_tools):
+        completed, _ = program.completed(tool)
+        if not _may_say(completed, "pattern"):
+            continue
+        try:
+            schema = type_signature_to_json_schema(completed)
+        except SignatureError:
+            continue  # reported already
+        for keys, each in subschemas(schema):
+            text = each.get("pattern")
+            if isinstance(text, str) and not is_regular_expression(text):
+                where = dotted((*keys, "pattern"))
+                message = f'"{text}" ({where}) is not a regular expression: no call can be checked'
+                path, part = _where_written(program, tool, text)
+                yield Diagnostic.found(message, path, part)
+
+
+def _may_say(tool: Pattern, key: str) -> bool:
+    """Whether a key is somewhere in a tool, or may be in one of its arrays and maps."""
+    subjects = (each.value for _, each in walk(tool))
+    return any(subject.levels or key in subject.properties for subject in subjects)
+
+
+def _where_written(program: Program, tool: Definition, text: str) -> tuple[TreePath, str]:
+    """The path and the part of a tool, or of a type that it uses, that say a pattern for texts."""
+    types = [program.types_meant(name, tool.scope)[0] for name in program.completed(tool)[1]]
+    for each in (tool, *types):
+        for below, part in walk(each.pattern):
+            if part.value.properties.get("pattern") == text:
+                return (*each.path, *below), "pattern"
+    return tool.path, "identity"
+
+
+def nearest_label(labels: Iterable[str], wanted: Iterable[str]) -> str | None:
+    """The hint for a label that may be a slip for one of those that are wanted."""
+    for label in sorted(labels):
+        if near := nearest(label, sorted(wanted)):
+            return f"did you mean {near[0]} instead of {label}?"
+    return None

@@ -1,0 +1,145 @@
+"""Files that are attached to messages at the command line and in a chat."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interp import File, load_context, load_run
+from tests.interp.cli.process import at, gram
+from tests.interp.model_server import ModelServer
+from tests.paths import EXAMPLES
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+ADDRESS = "https://example.com/b.png"
+
+
+@pytest.fixture
+def chart(tmp_path: Path) -> str:
+    """The path of a picture."""
+    path = tmp_path / "chart.png"
+    path.write_bytes(PNG)
+    return str(path)
+
+
+def last_said(server: ModelServer, request: int = -1) -> Any:
+    """The content of the last message of a request."""
+    return server.requests[request]["messages"][-1]["content"]
+
+
+SENT = {
+    "type": "image_url",
+    "image_url": {"url": f"data:image/png;base64,{b64encode(PNG).decode()}"},
+}
+LINKED = {"type": "image_url", "image_url": {"url": ADDRESS}}
+
+
+def test_files_go_along_with_the_first_message(
+    model_server: ModelServer, chart: str, tmp_path: Path
+) -> None:
+    model_server.will_say("A chart.", "Yes.")
+    session = str(tmp_path / "s.gram")
+    words = ("What is this?", "Sure?", "--attach", chart, "--attach", ADDRESS)
+
+    done = gram("run", HELLO, *words, "--session", session, **at(model_server))
+
+    assert done.stdout == "A chart.\nYes.\n"
+    said = {"type": "text", "text": "What is this?"}
+    assert last_said(model_server, 0) == [said, SENT, LINKED]
+    assert last_said(model_server) == "Sure?"
+    kept = load_context(session)
+    assert kept[0].attachments == (File(chart), File(ADDRESS))
+    assert kept[2].attachments == ()
+
+
+def test_standard_input_is_what_is_attached_and_no_context(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    model_server.will_say("A note.")
+    record = tmp_path / "a.run.gram"
+    words = ("What is this?", "--attach", "-", "--record", str(record))
+
+    gram("run", HELLO, *words, stdin="Buy milk.", **at(model_server))
+
+    text, part = last_said(model_server)
+    assert text == {"type": "text", "text": "What is this?"}
+    assert part["file"]["filename"] == "file.txt"
+    assert load_run(record).first.context[0].attachments == (File(b"Buy milk."),)
+
+
+def test_a_recorded_run_with_a_picture_is_replayed(
+    model_server: ModelServer, chart: str, tmp_path: Path
+) -> None:
+    model_server.will_say("A chart.")
+    record = str(tmp_path / "a.run.gram")
+    gram("run", HELLO, "Look.", "--attach", chart, "--record", record, **at(model_server))
+    Path(chart).unlink()
+
+    replayed = gram("replay", record)
+    shown = gram("trace", record)
+
+    assert (replayed.returncode, len(model_server.requests)) == (0, 1)
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("hi", "--attach", "missing.png"), "missing.png"),
+        (("hi", "--attach", "empty.png"), "empty.png is empty"),
+        (("hi", "--attach", "film.mp4"), "film.mp4 is video/mp4"),
+        (("hi", "--attach", "big.png"), "big.png has more than 20 MB"),
+        (("--attach", "chart.png"), "Missing argument 'MESSAGES...'"),
+        (("--input", '{"a": 1}', "--attach", "chart.png"), "--attach goes with a message"),
+        (("-", "--attach", "-"), "standard input (-) can be read only once"),
+    ],
+)
+def test_what_cannot_be_attached_is_wrong_usage(
+    model_server: ModelServer, tmp_path: Path, chart: str, words: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "empty.png").touch()
+    (tmp_path / "film.mp4").write_bytes(b"\0\xff")
+    (tmp_path / "big.png").write_bytes(b"\0" * 30_000_000)
+
+    done = gram("run", HELLO, *words, cwd=tmp_path, **at(model_server))
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not model_server.requests
+
+
+def test_attach_in_a_chat_is_for_the_next_message_and_kept_for_retry(
+    model_server: ModelServer, chart: str
+) -> None:
+    model_server.will_say("A chart.", "Still one.", "Yes.")
+    lines = f"/attach {chart}\nWhat is this?\n/retry\nSure?\n"
+
+    done = gram("chat", HELLO, stdin=lines, **at(model_server))
+
+    assert done.stdout == "A chart.\nStill one.\nYes.\n"
+    assert "attached to the next message: chart.png (image/png, 28 bytes)" in done.stderr
+    said = [{"type": "text", "text": "What is this?"}, SENT]
+    assert [last_said(model_server, index) for index in range(3)] == [said, said, "Sure?"]
+
+
+def test_what_is_attached_is_shown_with_its_message(
+    model_server: ModelServer, chart: str, tmp_path: Path
+) -> None:
+    model_server.will_say("A chart.")
+    kept = ("--store", str(tmp_path / "runs.db"))
+    words = ("What is this?", "--attach", chart, "--conversation", "talk", *kept)
+    gram("run", HELLO, *words, **at(model_server))
+
+    shown = gram("conversations", "show", "talk", *kept)
+    found = json.loads(gram("conversations", "show", "talk", "--json", *kept).stdout)
+
+    assert "user: What is this? <File chart.png (image/png, 28 bytes)>" in shown.stdout
+    (attached,) = found[0]["attachments"]
+    assert (attached["name"], attached["address"]) == ("chart.png", None)
+    assert len(attached["sha256"]) == 64

@@ -1,0 +1,208 @@
+"""Money: a run stops before it costs more than it may, and can be resumed with more."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import Pattern, loads_one
+from interp import (
+    ConfigurationError,
+    LimitError,
+    Limits,
+    ModelReplied,
+    ScriptedModel,
+    Usage,
+    ValidationError,
+    arun,
+    fold,
+    hello_world_tool_library,
+    load_run,
+    resume_run,
+    run,
+    timeline,
+)
+from interp.execution import Budget
+from lenses_ext import Model
+from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
+
+CALL = tool_calls(("c1", "sayHello", {"personName": "Al"}))
+FLOW = """
+[both:Workflow | [one:Agent {instruction: "x", model: "A/m", settings: {maxTokens: 10}}],
+  [two:Agent {instruction: "x", model: "A/m", settings: {maxTokens: 10}}], [three:Agent {
+    instruction: "x", model: "A/m", settings: {maxTokens: 10}}],
+  ()-->(one), ()-->(two), ()-->(three), (one)-->(), (two)-->(), (three)-->()]
+"""
+
+
+def cents(_: Model, usage: Usage) -> Decimal | None:
+    """One cent a token."""
+    return None if usage.total_tokens is None else Decimal(usage.total_tokens) / 100
+
+
+def replies(*tokens: int) -> ScriptedModel:
+    """A model that calls a tool, as often as there are numbers of tokens, and answers then."""
+    return ScriptedModel(
+        [
+            completion(CALL, usage={"prompt_tokens": count, "completion_tokens": 0})
+            for count in tokens
+        ]
+        + [completion({"content": "Hi"}, usage={"prompt_tokens": 1, "completion_tokens": 0})]
+    )
+
+
+def test_what_replies_cost_is_counted_in_their_events(hello_world: Pattern) -> None:
+    begun: list[Any] = []
+    run(
+        hello_world,
+        "hi",
+        hello_world_tool_library,
+        model=replies(3),
+        cost_of=cents,
+        observe=lambda _, event: begun.append(event),
+    )
+
+    costs = [each.cost for each in begun if isinstance(each, ModelReplied)]
+    assert costs == [Decimal("0.03"), Decimal("0.01")]
+
+
+def test_a_run_stops_before_a_request_that_may_cost_too_much(hello_world: Pattern) -> None:
+    model = replies(60)
+
+    with pytest.raises(LimitError, match=r"\$0.60 of \$0.65, and the next request may cost"):
+        run(
+            hello_world,
+            "hi",
+            hello_world_tool_library,
+            model=model,
+            settings={"maxTokens": 1},
+            limits=Limits(cost=0.65),
+            cost_of=cents,
+        )
+    assert len(model.requests) == 1
+
+
+def test_a_run_goes_on_with_more_money(hello_world: Pattern, tmp_path: Path) -> None:
+    record = tmp_path / "a.run.gram"
+    options: dict[str, Any] = {"settings": {"maxTokens": 1}, "cost_of": cents}
+    one = completion(CALL, usage={"prompt_tokens": 60, "completion_tokens": 0})
+    with pytest.raises(LimitError) as stopped:
+        run(
+            hello_world,
+            "hi",
+            hello_world_tool_library,
+            model=ScriptedModel([one]),
+            limits=Limits(cost=0.65),
+            record=record,
+            **options,
+        )
+    assert stopped.value.state is not None
+    kept = load_run(record)
+    assert kept.state == stopped.value.state == fold(kept.first, kept.state.events)
+    entry = timeline(kept).entries[-1]
+    assert "limit: cost" in (entry.error or "")
+
+    answer = resume_run(
+        record,
+        hello_world_tool_library,
+        model=ScriptedModel([completion({"content": "Hi"})]),
+        limits=Limits(cost=5),
+        **options,
+    )
+    assert answer.content == "Hi"
+    assert load_run(record).state.run.cost > Decimal("0.60")
+
+
+def test_requests_under_way_count(hello_world: Pattern) -> None:
+    agent = loads_one(FLOW)
+    asked: list[str] = []
+
+    class Slow:
+        async def acomplete(self, request: Any) -> Any:
+            asked.append(request.instruction)
+            await asyncio.sleep(0.05)
+            usage = {"prompt_tokens": 10, "completion_tokens": 0}
+            return completion({"content": "ok"}, usage=usage)
+
+        def complete(self, request: Any) -> Any:
+            raise AssertionError("it is asked without blocking")
+
+    async def go() -> None:
+        await arun(agent, "hi", model=Slow(), limits=Limits(cost=0.25), cost_of=cents)
+
+    with pytest.raises(LimitError, match="limit: cost"):
+        asyncio.run(go())
+
+    assert len(asked) == 2
+
+
+def test_a_first_request_is_refused_by_its_length(hello_world: Pattern) -> None:
+    model = ScriptedModel(["Hi"])
+
+    with pytest.raises(LimitError, match=r"\$0.00 of \$0.01, and the next request may cost"):
+        run(
+            hello_world,
+            "a" * 4_000,
+            hello_world_tool_library,
+            model=model,
+            limits=Limits(cost=0.01),
+            cost_of=cents,
+        )
+
+    assert not model.requests
+
+
+def test_an_unknown_price_is_refused_before_anything_runs(hello_world: Pattern) -> None:
+    model = ScriptedModel(["Hi"])
+
+    with pytest.raises(ConfigurationError, match=r"the price of OpenAI/.* is not known"):
+        run(hello_world, "hi", hello_world_tool_library, model=model, limits=Limits(cost=1),
+            cost_of=lambda model, usage: None)  # fmt: skip
+
+    assert not model.requests
+
+
+@pytest.mark.parametrize("price", [-1, float("nan"), float("inf")])
+def test_a_price_that_is_none_is_one_message(hello_world: Pattern, price: float) -> None:
+    with pytest.raises(ConfigurationError, match="which is no price"):
+        run(hello_world, "hi", hello_world_tool_library, model=ScriptedModel(["Hi"]),
+            limits=Limits(cost=1), cost_of=lambda model, usage: price)  # fmt: skip
+
+
+def test_servers_on_this_machine_cost_nothing(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(Answer(completion(CALL)), "Hi")
+
+    answer = run(hello_world, "hi", hello_world_tool_library, limits=Limits(cost=0.000001))
+
+    assert answer.content == "Hi"
+
+
+@pytest.mark.parametrize("cost", [0, -1, "1", True, float("nan"), float("inf")])
+def test_a_limit_of_money_is_an_amount(cost: Any) -> None:
+    with pytest.raises(ValidationError, match="an amount of US dollars above 0"):
+        Limits(cost=cost)
+
+
+@given(st.lists(st.decimals(0, 1, places=9), max_size=5))
+def test_costs_add_up_exactly_in_any_order(costs: list[Decimal]) -> None:
+    assert sum(costs, Decimal(0)) == sum(reversed(costs), Decimal(0))
+
+
+def test_a_reply_of_unknown_size_counts_as_what_was_expected(hello_world: Pattern) -> None:
+    seen: list[Any] = []
+
+    def known(model: Model, usage: Usage) -> float | None:
+        return None if usage.total_tokens is None else 0.2
+
+    run(hello_world, "hi", hello_world_tool_library, model=ScriptedModel(["Hi"]), cost_of=known,
+        observe=lambda _, event: seen.append(event))  # fmt: skip
+
+    assert [each.cost for each in seen if isinstance(each, ModelReplied)] == [Decimal("0.2")]
+    assert Budget(known).cost_of is known

@@ -1,0 +1,121 @@
+"""Recorded replies of providers and servers: each is read right, whole and streamed.
+
+What providers wrote is not part of this project: it is in the folder ``shared`` beside it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from interp import AgentError, ConversationContext, Message, OpenAIModel, Request, UserRole
+from interp.models.retries import sent_once
+from lenses_ext import Model
+from tests.interp.model_server import Answer, ModelServer
+from tests.paths import ROOT
+
+REPLIES = ROOT.parent / "shared" / "conformance" / "replies"
+ASKED = Request(Model("Some", "m"), "x", ConversationContext([Message(UserRole, "hi")]))
+COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+
+# An error says as much as the row asks for, and a user has more of it than of an empty answer.
+SAYS_NOTHING = (
+    "cut off at its length limit before",
+    "reply is empty",
+    "content filter",
+    "no message",
+)
+
+# A server's error in a stream, with its own words.
+NO_RULE = {("gpustack", "stream reasoning_content")}
+
+
+def rows(name: str) -> list[Any]:
+    """The rows of a file; a single one that is skipped where the file is not."""
+    file = REPLIES / f"{name}.jsonl"
+    if not file.exists():
+        reason = "the recorded replies are not beside the project"
+        return [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
+    found = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    ids = [f"{index}-{row['provider']}-{row['kind']}" for index, row in enumerate(found)]
+    return [pytest.param(row, id=id_) for row, id_ in zip(found, ids, strict=True)]
+
+
+def answered(server: ModelServer, row: dict[str, Any], dialect: Any) -> list[Any]:
+    """What the model of a server gives for a row: the pieces of a stream, then reply or error."""
+    headers = {"content-type": row["content_type"] or "application/json"}
+    body = row["body"] if isinstance(row["body"], str) else json.dumps(row["body"])
+    server.will_say(Answer(status=row["status"] or 200, headers=headers, raw=body.encode()))
+    model = OpenAIModel(server.url, "k", dialect)
+    try:
+        with sent_once():
+            return list(model.stream(ASKED)) if row["stream"] else [model.complete(ASKED)]
+    except AgentError as error:
+        return [error]
+
+
+def arguments(text: str) -> Any:
+    try:
+        return json.loads(text) if text else {}
+    except ValueError:
+        return text
+
+
+@pytest.mark.parametrize("row", rows("responses"))
+def test_a_recorded_response_is_read_right(row: dict[str, Any], model_server: ModelServer) -> None:
+    right = row["right"]
+    *pieces, reply = answered(model_server, row, "responses")
+    if isinstance(reply, AgentError):
+        assert "error" in right or any(each in str(reply) for each in SAYS_NOTHING)
+        assert right.get("says", "") in str(reply)
+        assert not right.get("retriable") or getattr(reply, "retriable", False)
+        return
+    message, usage = reply.message, reply.usage
+    assert "error" not in right or right.get("also_error")
+    assert ("" if message.refused else message.content) == "\n\n".join(
+        right.get("texts") or [right["text"]]
+    )
+    assert (message.content if message.refused else "") == right["refusal"]
+    calls = [(call.name, arguments(call.arguments)) for call in message.tool_calls]
+    assert calls == [(each["name"], arguments(each["arguments"])) for each in right["calls"]]
+    assert reply.truncated == right["truncated"]
+    counted = {name: right[name] for name in COUNTS if right.get(name) is not None}
+    assert {name: getattr(usage, name) or 0 for name in counted} == counted
+    if right.get("words") and not message.refused:
+        assert "".join(each for each in pieces if isinstance(each, str)) == message.content
+    if "echo" in right:
+        back = json.loads(message.echo or "{}").get("output", [])
+        wanted = [each for each in right["echo"] if each["type"] != "reasoning" or each["keep"]]
+        assert [(each["type"], each.get("id")) for each in back] == [
+            (each["type"], each.get("id")) for each in wanted
+        ]
+        kept = [
+            each[what["keep"]] for each, what in zip(back, wanted, strict=True) if "keep" in what
+        ]
+        assert all(kept)
+
+
+@pytest.mark.parametrize("row", rows("chat"))
+def test_a_recorded_completion_is_read_right(
+    row: dict[str, Any], model_server: ModelServer
+) -> None:
+    right = row["right"]
+    *_, reply = answered(model_server, row, "tools")
+    if isinstance(reply, AgentError):
+        is_known = (row["provider"], row["kind"]) in NO_RULE
+        assert "error" in right or is_known or any(each in str(reply) for each in SAYS_NOTHING)
+        assert not right.get("retriable") or getattr(reply, "retriable", False)
+        return
+    message = reply.message
+    assert "error" not in right
+    assert ("" if message.refused else message.content) == right["text"]
+    assert (message.content if message.refused else "") == right["refusal"]
+    calls = [(call.name, arguments(call.arguments)) for call in message.tool_calls]
+    wanted = [(each["name"], each["arguments"]) for each in right["calls"]]
+    assert calls == [
+        (name, given.removeprefix("RAW:") if isinstance(given, str) else given)
+        for name, given in wanted
+    ]
+    assert reply.truncated == right["truncated"]

@@ -1,0 +1,457 @@
+"""Answers of Python types: declared in the program, read into values, or refused."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import pickle
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+import attrs
+import pydantic
+import pytest
+
+from gram import Document, Pattern
+from interp import (
+    AgentResponse,
+    ApprovalNeeded,
+    AssistantRole,
+    ConfigurationError,
+    Finished,
+    Message,
+    ModelError,
+    Run,
+    ScriptedModel,
+    ValidationError,
+    WorkflowError,
+    answer_of,
+    arun,
+    ask_all,
+    astream,
+    begin,
+    create_agent_pattern,
+    create_tool,
+    execute_agent,
+    execute_agent_with_library,
+    load_run,
+    open_store,
+    resume_run,
+    run,
+    stream,
+)
+from interp.workers.submission import to_submit
+from lenses_ext import agent_answer, agent_answer_schema, dumps, parse, view
+from tests.interp.model_server import ModelServer
+
+
+class Color(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclasses.dataclass
+class Person:
+    name: str
+    age: int = 3
+    likes: Color | None = None
+
+
+@attrs.frozen
+class Point:
+    x: int
+
+
+class Pet(pydantic.BaseModel):
+    name: str = pydantic.Field(min_length=2)
+    owner: Person
+
+    @pydantic.field_validator("name")
+    @classmethod
+    def no_rex(cls, name: str) -> str:
+        """Refuses a name by code that no schema says."""
+        if name == "Rex":
+            raise ValueError("not again")
+        return name
+
+
+class Place(TypedDict):
+    name: str
+    height: NotRequired[int]
+
+
+@dataclasses.dataclass
+class Tree:
+    name: str
+    below: list[Tree] = dataclasses.field(default_factory=list)
+
+
+AGENT = create_agent_pattern("a", None, "OpenAI/m", "Answer.")
+
+
+def said(*replies: Any) -> ScriptedModel:
+    """A model that says these things."""
+    return ScriptedModel(replies)
+
+
+@pytest.mark.parametrize(
+    ("answer_type", "reply", "value"),
+    [
+        (Person, '{"name": "Bob", "likes": "red"}', Person("Bob", 3, Color.RED)),
+        (Pet, '{"name": "Tom", "owner": {"name": "Al"}}', Pet(name="Tom", owner=Person("Al"))),
+        (Point, '{"x": 1}', Point(1)),
+        (Place, '{"name": "Oslo"}', {"name": "Oslo"}),
+        (Tree, '{"name": "a", "below": [{"name": "b"}]}', Tree("a", [Tree("b")])),
+        (Color, "red", Color.RED),
+        (Color, '"blue"', Color.BLUE),
+        (Literal["long", "short"], "long", "long"),
+        (list[Person], '[{"name": "Al"}]', [Person("Al")]),
+        (dict[str, Point], '{"a": {"x": 2}}', {"a": Point(2)}),
+        (tuple[int, str], '[1, "a"]', (1, "a")),
+        (Person | None, "null", None),
+        (Person | int, "4", 4),
+        (str, "Hello.", "Hello."),
+        (int, "3.0", 3),
+        (bool, "true", True),
+        (None, "true", None),
+    ],
+)
+def test_the_value_is_of_the_type(answer_type: Any, reply: str, value: Any) -> None:
+    found = run(AGENT, "hi", model=said(reply), answer_type=answer_type).value
+
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("answer_type", "value"), [(Place | dict[str, str], {"name": "a"}), (Annotated[int, {}], 1)]
+)
+def test_a_type_may_be_used_again(answer_type: Any, value: Any) -> None:
+    for _ in range(2):
+        model = said(json.dumps(value))
+        assert run(AGENT, "hi", model=model, answer_type=answer_type).value == value
+
+
+def test_alternatives_are_tried_in_their_order() -> None:
+    @attrs.frozen
+    class Dot:
+        x: int
+
+    one, other = (
+        run(AGENT, "hi", model=said('{"x": 1}'), answer_type=each).value
+        for each in (Dot | Point, Point | Dot)
+    )
+
+    assert (one, other) == (Dot(1), Point(1))
+
+
+async def awaited(**options: Any) -> AgentResponse:
+    return await arun(AGENT, "hi", **options)
+
+
+async def last_seen(**options: Any) -> AgentResponse:
+    seen = [each async for each in astream(AGENT, "hi", **options)]
+    return last(seen)
+
+
+def last(seen: list[Any]) -> AgentResponse:
+    """The response at the end of a stream."""
+    assert isinstance(seen[-1], Finished)
+    return seen[-1].response
+
+
+def gone_on_with(**options: Any) -> AgentResponse:
+    model = options.pop("model")
+    begun = begin(AGENT, "hi", **options, model="Offline/rehearsal")
+    return Run(begun.state, answer_type=options["answer_type"], model=model).finish()
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        lambda **options: run(AGENT, "hi", **options),
+        lambda **options: asyncio.run(awaited(**options)),
+        lambda **options: last(list(stream(AGENT, "hi", **options))),
+        lambda **options: asyncio.run(last_seen(**options)),
+        lambda **options: execute_agent(AGENT, "hi", **options),
+        lambda **options: execute_agent_with_library(
+            AGENT, "hi", AgentResponse("").context, [], **options
+        ),
+        lambda **options: begin(AGENT, "hi", **options).finish(),
+        lambda **options: asyncio.run(begin(AGENT, "hi", **options).afinish()),
+        gone_on_with,
+    ],
+)
+def test_every_way_to_run_gives_it(way: Any) -> None:
+    response = way(model=said('{"name": "Bob"}'), answer_type=Person)
+
+    assert response.value == Person("Bob")
+    assert response.content == '{"name": "Bob"}'
+    assert pickle.loads(pickle.dumps(response)).value == Person("Bob")
+
+
+def test_the_program_that_is_recorded_declares_it(tmp_path: Path) -> None:
+    file = tmp_path / "a.run.gram"
+    run(AGENT, "hi", model=said('{"name": "Bob"}'), answer_type=Person, record=file)
+
+    recorded = load_run(file)
+
+    assert view(agent_answer_schema, recorded.state.agent) == {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "age": {"type": "integer", "default": 3},
+            "likes": {
+                "anyOf": [{"type": "string", "enum": ["red", "blue"]}, {"type": "null"}],
+                "default": None,
+            },
+        },
+        "required": ["name"],
+    }
+    assert resume_run(file, answer_type=Person).value == Person("Bob")
+
+
+def test_the_model_is_asked_for_it_and_corrected(model_server: ModelServer) -> None:
+    model_server.will_say('{"age": 3}', '{"name": "Bob"}')
+
+    assert run(AGENT, "hi", answer_type=Person).value == Person("Bob")
+    asked = model_server.requests[0]["response_format"]["json_schema"]["schema"]
+    assert asked["required"] == ["name"]
+    assert 'missing required "name"' in model_server.requests[1]["messages"][-1]["content"]
+
+
+def test_a_run_that_is_resumed_gives_it() -> None:
+    look = create_tool("look", "Looks", {"type": "object", "properties": {}}, lambda _: 1)
+    agent = parse(
+        '[a:Agent {instruction: "x", model: "OpenAI/m"} | [look:Tool {description: "Looks"} | '
+        "()==>(::Any)]]"
+    )
+    call = {"tool_calls": [{"id": "1", "function": {"name": "look", "arguments": "{}"}}]}
+    with pytest.raises(ApprovalNeeded) as stopped:
+        run(agent, "hi", [look], model=said(call), answer_type=Person, policy=ask_all)
+    assert stopped.value.log is not None
+
+    response = resume_run(
+        stopped.value.log,
+        [look],
+        model=said('{"name": "Bob"}'),
+        approve=lambda _: True,
+        answer_type=Person,
+    )
+
+    assert response.value == Person("Bob")
+
+
+def test_who_takes_a_conversation_over_answers_in_the_type() -> None:
+    desk = parse(
+        """[triage:Agent {instruction: "Sort.", model: "OpenAI/m"} | (triage)-[:HANDOFF]->(billing)]
+           [billing:Agent {description: "Bills.", instruction: "Bill.", model: "OpenAI/m"}]"""
+    )
+    over = {"tool_calls": [{"id": "1", "function": {"name": "billing", "arguments": "{}"}}]}
+    model = said(over, "Bob!", '{"name": "Bob"}')
+
+    response = run(desk, "hi", agent="triage", model=model, answer_type=Person)
+
+    assert response.value == Person("Bob")
+    assert model.requests[1].answer is not None
+
+
+# --- what a program declares already
+
+
+def declaring(answer: str) -> Document:
+    """A program with an agent that declares an answer."""
+    return parse(f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {answer}]')
+
+
+@pytest.mark.parametrize(
+    ("program", "answer_type"),
+    [
+        ("(:Answer:Integer {description: 'How many'})", int),
+        ('(:Answer:String {enum: ["blue", "red"]})', Color),
+        ("(x::Text)==>(::String)", str),
+        ("(x::Text)==>(::Array {elementType: 'Integer'})", list[int]),
+        ("[somebody:Answer:Object | (height:Integer {optional: true}), (name:Text)]", Place),
+    ],
+)
+def test_an_equal_type_may_be_declared(program: str, answer_type: Any) -> None:
+    begun = begin(declaring(program), "hi", model=said(), answer_type=answer_type)
+
+    assert begun.state.agent == declaring(program).patterns[0]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "(:Answer:Integer)",
+        "(:Answer:Any)",
+        "(:Answer:Object)",
+        "(x::Text)==>(::String)",
+        "[:Answer:Object | (name:Text), (height:Integer)]",
+    ],
+)
+def test_another_declared_type_is_refused_before_anything_is_asked(program: str) -> None:
+    model = said()
+
+    with pytest.raises(ConfigurationError, match='agent "a" declares another answer than Place'):
+        run(declaring(program), "hi", model=model, answer_type=Place)
+    assert model.requests == []
+
+
+@pytest.mark.parametrize(
+    ("answer_type", "message"),
+    [
+        (bytes, "bytes has no JSON form"),
+        (3, "3 has no JSON form"),
+        ("Person", "Person has no JSON form"),
+        ({"type": "object"}, "has no JSON form"),
+        (Person("Bob"), "has no JSON form"),
+        (dict[int, str], "keys of a JSON object are str"),
+        (list[complex], "complex has no JSON form"),
+    ],
+)
+def test_what_is_no_type_of_answers_is_refused(answer_type: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"run: .*{message}"):
+        run(AGENT, "hi", model=said(), answer_type=answer_type)
+    with pytest.raises(ConfigurationError, match=f"answer_of: .*{message}"):
+        answer_of(answer_type)
+
+
+def test_a_run_that_began_without_it_cannot_get_it() -> None:
+    state = begin(AGENT, "hi", model=said()).state
+
+    with pytest.raises(ConfigurationError, match="give answer_type=Person where it begins"):
+        Run(state, answer_type=Person)
+
+
+# --- what is answered
+
+
+def test_what_the_type_itself_refuses_is_an_error() -> None:
+    reply = '{"name": "Rex", "owner": {"name": "Al"}}'
+
+    with pytest.raises(ValidationError, match=r"the answer is no Pet: name: .*not again") as found:
+        run(AGENT, "hi", model=said(reply), answer_type=Pet)
+    assert found.value.state is not None
+    assert found.value.state.context[-1].content == reply
+
+
+def test_what_is_twice_not_of_the_type_is_an_error_of_the_model() -> None:
+    with pytest.raises(ModelError, match="not what the program declares"):
+        run(AGENT, "hi", model=said("Bob", "Bob"), answer_type=Person)
+
+
+def test_a_refusal_has_no_value() -> None:
+    refusal = Message(AssistantRole, "I would rather not.", refused=True)
+
+    response = run(AGENT, "hi", model=said(refusal), answer_type=Person)
+
+    assert response.refused
+    with pytest.raises(ValidationError, match=r"refused.*I would rather not"):
+        assert response.value
+
+
+# --- workflows
+
+
+def flow(answer: str, signature: str = "") -> Pattern:
+    """A workflow of one agent."""
+    text = (
+        f'[w:Workflow | {signature} [a:Agent {{instruction: "x", model: "OpenAI/m"}} | {answer}]]'
+    )
+    return parse(text).patterns[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "signature"),
+    [
+        ("[:Answer:Object | (name:Text), (height:Integer)]", ""),
+        ("(:Answer:Any)", ""),
+        ("(:Answer:Object)", "(x::Text)==>(::Object),"),
+    ],
+)
+def test_the_result_of_a_workflow_is_of_the_type(answer: str, signature: str) -> None:
+    model = said('{"name": "Oslo", "height": 23}')
+
+    response = run(flow(answer, signature), "hi", model=model, answer_type=Place)
+
+    assert response.value == {"name": "Oslo", "height": 23}
+
+
+def test_the_text_of_a_workflow_may_be_of_the_type() -> None:
+    agent = '(:Answer:String {enum: ["red", "blue"]})'
+
+    assert run(flow(agent), "hi", model=said("red"), answer_type=Color).value is Color.RED
+
+
+@pytest.mark.parametrize(
+    ("answer", "signature"),
+    [
+        ("(:Answer:Integer)", ""),
+        ("(:Answer:Integer)", "(x::Text)==>(::Integer),"),
+        ("(x::Text)==>(::String)", ""),
+    ],
+)
+def test_a_result_that_does_not_fit_is_refused_before_anything_is_asked(
+    answer: str, signature: str
+) -> None:
+    model = said()
+
+    with pytest.raises(ConfigurationError, match='result of the workflow "w" is no Place'):
+        run(flow(answer, signature), "hi", model=model, answer_type=Place)
+    assert model.requests == []
+
+
+@pytest.mark.parametrize(
+    ("signature", "kind"), [("", WorkflowError), ("(x::Text)==>(::Object),", ValidationError)]
+)
+def test_a_result_whose_type_nobody_knew_is_checked_when_it_comes(
+    signature: str, kind: type[Exception]
+) -> None:
+    with pytest.raises(kind, match='missing required "name"'):
+        run(flow("(:Answer:Object)", signature), "hi", model=said("{}"), answer_type=Place)
+
+
+def test_the_answer_of_a_type_is_gram() -> None:
+    made = create_agent_pattern("a", None, "A/b", "x", answer=answer_of(Place))
+
+    assert dumps(made) == (
+        '[a:Agent {instruction: "x", model: "A/b"} | '
+        "[::Answer::Object | (name::String), (height::Integer {optional: true})]]"
+    )
+
+
+# --- where runs are kept
+
+
+def test_turns_of_a_conversation_have_values(tmp_path: Path) -> None:
+    with open_store(tmp_path / "runs.db") as store:
+        for name in ("Al", "Bo"):
+            response = run(
+                AGENT,
+                name,
+                model=said(f'{{"name": "{name}"}}'),
+                answer_type=Person,
+                store=store,
+                conversation="talk",
+            )
+            assert response.value == Person(name)
+        (_, second) = store.rows()
+        kept = resume_run(second.id, store=store, answer_type=Person)
+
+    assert kept.value.name in ("Al", "Bo")
+
+
+def test_a_run_that_is_submitted_declares_it() -> None:
+    state = to_submit(AGENT, "hi", {"answer_type": Place})
+
+    assert view(agent_answer, state.agent) == answer_of(Place)
+
+
+def test_another_turn_may_be_of_another_type() -> None:
+    first = run(AGENT, "Who?", model=said('{"name": "Bob"}'), answer_type=Person)
+
+    second = run(AGENT, "Red?", context=first.context, model=said("true"), answer_type=bool)
+
+    assert (first.value, second.value) == (Person("Bob"), True)

@@ -1,0 +1,149 @@
+"""What is said of workflows before they run: of each kind of fault, and of random workflows."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given, note, settings
+
+from gram import Diagnostic, Document, check, only_errors
+from lenses_ext import (
+    PROGRAM_CHECKS,
+    agent_faults,
+    dumps,
+    new_errors,
+    parse,
+    program_scopes,
+    resolve,
+    validate_program,
+)
+from tests.lenses_ext.workflow_strategies import Broken, broken_workflows, well_typed_workflows
+from tests.paths import DATA
+
+ABBREVIATIONS = {
+    "$A": 'Agent {instruction: "x", model: "Offline/rehearsal"}',
+    "$T": 'Tool {description: "d"}',
+}
+ROWS = tomllib.loads((DATA / "workflows.toml").read_text(encoding="utf-8"))["case"]
+CASES = [pytest.param(row, id=row["name"]) for row in ROWS]
+
+
+def read(text: str) -> Document:
+    for short, long in ABBREVIATIONS.items():
+        text = text.replace(short, long)
+    return parse(text)
+
+
+UNDESCRIBED = "called-without-description"
+
+
+def faults_of(document: Document, row: dict[str, Any]) -> list[Diagnostic]:
+    """The faults of a case; that `$A` has no description only where the case is about it."""
+    is_about_it = any(each.startswith(UNDESCRIBED) for each in row["faults"])
+    found = check(document, checks=PROGRAM_CHECKS, scopes=program_scopes)
+    return [each for each in found if is_about_it or each.code != UNDESCRIBED]
+
+
+def said(fault: Diagnostic) -> str:
+    kind = "" if fault.severity == "error" else f" ({fault.severity})"
+    return f"{fault.code}{kind}: {fault.message}"
+
+
+@pytest.mark.parametrize("row", CASES)
+def test_what_is_right_has_no_fault(row: dict[str, Any]) -> None:
+    document = read(row["right"])
+
+    faults = [each for each in faults_of(document, row) if each.severity != "info"]
+    assert [each.with_hint() for each in faults] == []
+    for name in re.findall(r"^\[(\w+)", row["right"]):
+        assert only_errors(agent_faults(document, name)) == ()
+        assert resolve(document, name).value.identity == name
+
+
+@pytest.mark.parametrize("row", CASES)
+def test_what_is_wrong_is_told_with_its_places_and_a_hint(row: dict[str, Any]) -> None:
+    marked = row["wrong"]
+    for short, long in ABBREVIATIONS.items():
+        marked = marked.replace(short, long)
+    document = parse(marked.replace("^", ""))
+    places = [mark.start() - count for count, mark in enumerate(re.finditer(r"\^", marked))]
+
+    faults = faults_of(document, row)
+
+    assert [said(each) for each in faults] == row["faults"]
+    assert [each.hint or "" for each in faults] == row["hints"]
+    assert [each.span.start if each.span else None for each in faults] == places
+
+
+@pytest.mark.parametrize("row", CASES)
+def test_a_wrong_program_is_refused_in_the_same_words(row: dict[str, Any]) -> None:
+    document = read(row["wrong"].replace("^", ""))
+    errors = only_errors(faults_of(document, row))
+    name = document.patterns[0].value.identity
+    if name and document.patterns[0].value.labels & {"Agent", "Workflow", "Loop"}:
+        refused = only_errors(agent_faults(document, name))
+
+        assert {said(each) for each in refused} <= {said(each) for each in errors}
+        assert refused or not errors
+
+
+@pytest.mark.parametrize("row", CASES)
+def test_an_edit_is_refused_for_the_faults_that_it_adds(row: dict[str, Any]) -> None:
+    right, wrong = read(row["right"]), read(row["wrong"].replace("^", ""))
+    edited = right.replace(wrong.patterns)
+    told = {each.code for each in only_errors(faults_of(edited, row))}
+
+    assert {each.code for each in new_errors(right, edited)} == told
+
+
+@given(well_typed_workflows())
+@settings(max_examples=60, deadline=None)
+def test_a_well_typed_workflow_has_no_fault(text: str) -> None:
+    note(text)
+    document = parse(text)
+
+    assert [each.with_hint() for each in validate_program(document)] == []
+    assert parse(dumps(document.patterns)).patterns == document.patterns
+    assert [each.message for each in validate_program(parse(dumps(document.patterns)))] == []
+
+
+def lines_of(fault: Diagnostic) -> set[int]:
+    """The lines that a fault leads to: its own, and those of the places that it names."""
+    cited = re.findall(r"\b(\d+):\d+", f"{fault.message} {fault.hint}")
+    return {*map(int, cited), *([fault.lineno] if fault.lineno else [])}
+
+
+@given(broken_workflows())
+@settings(max_examples=150, deadline=None)
+def test_a_workflow_that_is_broken_in_one_place_has_that_fault_with_its_places(
+    broken: Broken,
+) -> None:
+    note(broken.text)
+    lines = broken.text.splitlines()
+
+    faults = only_errors(validate_program(parse(broken.text)))
+
+    note("\n".join(map(said, faults)))
+    told = [each for each in faults if each.code in broken.codes]
+    about = {
+        number
+        for name in broken.about
+        for number, line in enumerate(lines, 1)
+        if line.startswith(f"[{name}:")
+    }
+    assert any(each.span and about <= lines_of(each) for each in told)
+
+
+def test_faults_of_a_workflow_are_found_among_many() -> None:
+    """Every arrow is looked at: the last of a long sequence is no exception."""
+    names = [f"n{index}" for index in range(60)]
+    tools = "\n".join(f"[{each}:$T | (x::Text)==>(::Text)]" for each in names)
+    flow = "-->".join(f"({each})" for each in names)
+    right = f"[w:Workflow | {flow}]\n{tools}"
+    wrong = right.replace("[n59:$T | (x::Text)", "[n59:$T | (x::Int)")
+
+    assert validate_program(read(right)) == ()
+    assert [each.code for each in validate_program(read(wrong))] == ["arrow-type"]
