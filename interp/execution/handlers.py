@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeAlias, Union
 
@@ -220,23 +220,18 @@ class LiveHandler:
         words: list[str] = []
         deltas = DeltasWithoutKeys()
         whole = None
-        pieces = self.model.astream(request)
-        try:
-            async for piece in pieces:
-                said: Delta
-                if isinstance(piece, Reasoning):
-                    said = ReasoningDelta(effect.at, piece.text)
-                elif isinstance(piece, str):
-                    words.append(piece)
-                    said = TextDelta(effect.at, piece)
-                else:
-                    whole = piece
-                    continue
-                for delta in deltas.take(said):
-                    report(delta)
-        finally:
-            if isinstance(pieces, AsyncGenerator):
-                await pieces.aclose()
+        async for piece in self.model.astream(request):
+            said: Delta
+            if isinstance(piece, Reasoning):
+                said = ReasoningDelta(effect.at, piece.text)
+            elif isinstance(piece, str):
+                words.append(piece)
+                said = TextDelta(effect.at, piece)
+            else:
+                whole = piece
+                continue
+            for delta in deltas.take(said):
+                report(delta)
         for delta in deltas.rest():
             report(delta)
         return read_reply("".join(words) if whole is None else whole, request)
