@@ -74,6 +74,7 @@ else:
 
         __slots__ = ()
 
+        __iter__ = __contains__ = None  # every index gives a lens, so neither would ever end
         __class_getitem__ = classmethod(GenericAlias)  # takes two or three types
 
         def _compose_optic(self, optic):

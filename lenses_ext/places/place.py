@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 import attrs
 from attrs import frozen
 
-from gram import ArgumentError, Pattern, TreePath, expect, expect_all, pattern_at
+from gram import ArgumentError, Pattern, TreePath, carry_origin, expect, expect_all, pattern_at
 
 from ..errors import FocusError
 from ..language import is_arrows
-from ..optics import Getter, over, view
+from ..optics import Getter, any_property, over, put, view
 from .paths import PathError, write_path
 
 
@@ -173,10 +173,31 @@ def _pairs(changes: object) -> Iterator[tuple[Any, Any]]:
 def _apply(place: Place, function: Callable[[Any], Any], pattern: Pattern) -> tuple[Pattern, ...]:
     if place.lens is not None:
         lens: Any = place.lens  # a getter refuses by itself
-        return (over(lens, function, pattern),)
+        return (over(lens, function, _without_wrong_type(place, pattern)),)
     new = function(pattern)
     expect(new, Pattern, "value", by="change_places")
     return (new,)
+
+
+def _without_wrong_type(place: Place, pattern: Pattern) -> Pattern:
+    """The pattern; a property of a wrong type is left out, or blank where it is needed.
+
+    No lens looks at such a property, and it can be set all the same.
+    """
+    if place.lens is None or not place.keys or place.keys != place.inside:
+        return pattern
+    try:
+        view(place.lens, pattern)
+        return pattern
+    except FocusError as error:
+        if error.is_missing:
+            return pattern
+    changed = put(any_property(*place.keys), None, pattern)
+    try:
+        view(place.lens, changed)
+    except FocusError:  # it is needed
+        changed = put(any_property(*place.keys), "?/?", pattern)  # a text, and a model
+    return carry_origin(changed, pattern)
 
 
 def _remove(place: Place, pattern: Pattern) -> tuple[Pattern, ...]:

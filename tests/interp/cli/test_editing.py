@@ -253,14 +253,14 @@ def test_a_part_of_the_wrong_type_does_not_hide_the_others(tmp_path: Path) -> No
 
 def test_a_path_with_a_star_sets_all_its_places_or_none(tmp_path: Path) -> None:
     path = tmp_path / "p.gram"
-    text = '[a:Agent {instruction: "A", model: "A/b"}] [b:Agent {instruction: "B", model: 3}]'
+    text = '[a:Agent {instruction: "A", model: "A/b"}] [b:Agent {instruction: "B", model: "A/b"}]'
     path.write_text(text)
 
-    refused = gram("set", "-i", str(path), "*.model", "C/d")
+    refused = gram("set", "-i", str(path), "*.name", "same")
     edited = gram("set", str(path), "*.instruction", "I")
 
     assert (refused.returncode, path.read_text()) == (1, text)
-    assert "expected a text, found a whole number 3" in refused.stderr
+    assert "duplicate-definition" in refused.stderr
     assert edited.stdout == text.replace('"A",', '"I",').replace('"B",', '"I",')
 
 
@@ -484,3 +484,27 @@ def test_a_signature_is_set_where_there_was_none(tmp_path: Path) -> None:
     )
     assert wrong.returncode == 1
     assert "error[arrow-type]" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "written"),
+    [
+        ("a.instruction", "Be kind.", 'instruction: "Be kind.", // five'),
+        ("a.model", "OpenAI/x", 'model: "OpenAI/x"'),
+        ("a.settings", "{temperature: 0.5}", "settings: {temperature: 0.5}"),
+        ("a.tools.t.description", "Does it.", '[t:Tool {description: "Does it."}'),
+    ],
+)
+def test_a_property_of_a_wrong_type_is_set_to_one_of_the_right_type(
+    tmp_path: Path, path: str, value: str, written: str
+) -> None:
+    file = tmp_path / "wrong.gram"
+    file.write_text(
+        '[a:Agent {instruction: 5, // five\n  settings: "hot", model: ["OpenAI/m"]} |\n'
+        "  [t:Tool {description: 3} | (x::Text)==>(::Text)]]\n"
+    )
+
+    assert written in gram("set", str(file), path, value).stdout
+    assert "names no provider" in gram("set", str(file), "a.model", "m").stderr
+    assert "settings" not in gram("del", str(file), "a.settings").stdout
+    assert "has to be there" in gram("del", str(file), "a.instruction").stderr
