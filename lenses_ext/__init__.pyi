@@ -166,7 +166,7 @@ from .schemas.json_values import (
 )
 from .schemas.schema_parts import resolve_ref as resolve_ref
 from .schemas.visits import validation_visits as validation_visits
-from .signatures.errors import SignatureError as SignatureError
+from .signatures.faults import SignatureError as SignatureError
 from .signatures.from_schema import (
     json_schema_faults as json_schema_faults,
     json_schema_to_type_signature as json_schema_to_type_signature,
@@ -178,7 +178,6 @@ from .signatures.parsing import (
     signature_faults as signature_faults,
     type_signature_to_json_schema as type_signature_to_json_schema,
 )
-from .signatures.style import dumps as dumps, parse as parse
 from .signatures.values import (
     Parameter as Parameter,
     Shape as Shape,
@@ -186,6 +185,8 @@ from .signatures.values import (
     TypeSignature as TypeSignature,
 )
 from .signatures.writer import (
+    dumps as dumps,
+    parse as parse,
     signature_text as signature_text,
     write_type_signature as write_type_signature,
 )

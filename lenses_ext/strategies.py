@@ -22,7 +22,7 @@ from gram.strategies import texts
 from .language.model import Model
 from .schemas import Keywords
 from .signatures import parse_type_signature, signature_text
-from .signatures.errors import SignatureError
+from .signatures.faults import SignatureError
 from .signatures.values import Parameter, Shape, Type, TypeSignature
 from .signatures.writer import write_type_signature
 

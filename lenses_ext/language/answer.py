@@ -26,6 +26,7 @@ from ..signatures import (
     PARAMETERS,
     SignatureError,
     TypeSignature,
+    json_schema_to_type_signature,
     parse_type_signature,
     result_schema,
     signature_elements,
@@ -97,8 +98,6 @@ def json_schema_to_answer(schema: Mapping[str, Any], name: str = "result") -> Pa
 
 def _as_parameter(name: str, schema: dict[str, Any], definitions: Any) -> tuple[Pattern, ...]:
     """The elements of a tool with one parameter of a type; definitions are types beside it."""
-    from .. import json_schema_to_type_signature  # only needed where programs are made
-
     whole: dict[str, Any] = {"type": "object", "properties": {name: schema}, "required": [name]}
     if definitions is not None:
         schema = {key: value for key, value in schema.items() if key != "$defs"}

@@ -31,7 +31,7 @@ from ..schemas import (
     says_nothing,
     to_json_value,
 )
-from ..signatures import SignatureError
+from ..signatures import SignatureError, json_schema_to_type_signature
 from ..workflows import HANDOFF, FlowArrow, Join, all_hold, conditions_of
 from .arrow_rules import cycles_of, holders, unconnected, workflows
 from .flow_types import Flow, Types
@@ -186,8 +186,6 @@ _HINT = "change one of the two types, or put a step between them"
 
 def _signature_hint(place: _Place, parameters: Schema) -> str | None:
     """The signature that a workflow without one needs to have some parameters."""
-    from .. import json_schema_to_type_signature  # through the front: only hints write schemas
-
     holder = place.holder
     if written_signature(holder.pattern) is not None or not isinstance(parameters, dict):
         return None

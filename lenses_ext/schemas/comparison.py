@@ -98,6 +98,9 @@ def differences(
     Results: the implementation has to return only what is valid for the specification, where both
     declare a type. None, ``{}`` and a bare object or array declare nothing about the inside.
 
+    ``unevaluatedProperties`` and ``unevaluatedItems`` depend on what other keywords have looked at.
+    They are not followed: schemas with them agree only where they are equal.
+
     Args:
         spec: the JSON Schema of the specification's parameters, or of its result.
         implementation: the same of the implementation.

@@ -1,9 +1,8 @@
 """The types of tools: read, checked, written, and turned into JSON Schemas and back."""
 
-from .chain import INPUT, names_of
 from .checks import dotted
-from .errors import SignatureError
-from .file_shapes import shared_shapes, type_names, used_shapes, with_shared_shapes
+from .faults import SignatureError
+from .from_schema import json_schema_to_type_signature
 from .parsing import (
     parse_type_signature,
     result_schema,
@@ -11,8 +10,19 @@ from .parsing import (
     signature_faults,
     type_signature_to_json_schema,
 )
-from .parts import is_chain, is_path, is_typed_path, signature_of
-from .style import dumps as dumps_program
-from .values import TypeSignature
-from .vocabulary import NAMED, PARAMETERS, RESERVED, RESERVED_KEYS
-from .writer import signature_text
+from .parts import (
+    INPUT,
+    is_chain,
+    is_path,
+    is_typed_path,
+    names_of,
+    shared_shapes,
+    signature_of,
+    type_names,
+    used_shapes,
+    with_shared_shapes,
+)
+from .values import NAMED, PARAMETERS, RESERVED, RESERVED_KEYS, SHOWN_BY, TypeSignature
+from .writer import dumps as dumps_program, signature_text, write_type_signature
+
+SHOWN_BY["signature"] = write_type_signature

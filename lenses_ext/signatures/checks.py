@@ -19,12 +19,10 @@ from ..schemas import (
     is_of,
     remote_references,
 )
-from .faults import Written
+from .faults import Written, format_hint, keyword_hint
 from .reader import SignatureReader
-from .slips import format_hint, keyword_hint
 from .to_schema import SchemaWriter, parameters_schema
-from .values import Parameter, Shape, Type, TypeSignature
-from .vocabulary import COMBINATORS, NAMED, basic, json_types
+from .values import COMBINATORS, NAMED, Parameter, Shape, Type, TypeSignature, basic, json_types
 
 MAX_TYPES = 20_000
 """How many types a signature may have once its local shapes are expanded."""

@@ -2,16 +2,87 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from attrs import evolve
 
-from gram import Diagnostic, Pattern, Severity, origin
+from gram import (
+    Diagnostic,
+    GramError,
+    PartPath,
+    Pattern,
+    Severity,
+    Source,
+    Span,
+    TreePath,
+    nearest,
+    origin,
+)
 
-from .parts import Element, Parts
-from .values import Type
-from .vocabulary import RESERVED
+from ..schemas import KEYWORDS, KIND_OF
+from .values import ALIASES, BUILT_IN, PARAMETERS, RESERVED, RESERVED_KEYS, Type, basic
 
+
+class SignatureError(GramError, ValueError):
+    """A type signature, or a JSON Schema that should become one, is not valid.
+
+    Attributes:
+        faults: all the errors, in the order of the text where there is one. Warnings are not
+            among them, see `signature_faults`.
+        lineno, colno: the place of the first fault, from 1; None when it was not read from text.
+        path: the path of the first fault: element indices, then the name of the part.
+    """
+
+    def __init__(self, faults: Iterable[Diagnostic]) -> None:
+        self.faults = tuple(faults)
+        super().__init__(*(fault.message for fault in self.faults))
+
+    @property
+    def lineno(self) -> int | None:
+        """The line of the first fault."""
+        return self.faults[0].lineno
+
+    @property
+    def colno(self) -> int | None:
+        """The column of the first fault."""
+        return self.faults[0].colno
+
+    @property
+    def path(self) -> PartPath:
+        """The path of the first fault."""
+        return self.faults[0].path
+
+    def __str__(self) -> str:
+        return "\n".join(map(_line, self.faults))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return SignatureError, (self.faults,)
+
+
+def _line(fault: Diagnostic) -> str:
+    hint = f"\n  hint: {fault.hint}" if fault.hint else ""
+    if fault.filename is not None and fault.lineno is not None:
+        return f"{fault.filename}:{fault.lineno}:{fault.colno}: {fault.message}{hint}"
+    return fault.message + hint
+
+
+class Element(NamedTuple):
+    """A pattern of a signature, with the path to it from the tool or text that was read."""
+
+    pattern: Pattern
+    path: TreePath = ()
+
+    def below(self) -> list[Element]:
+        """Its elements."""
+        return [
+            Element(each, (*self.path, index)) for index, each in enumerate(self.pattern.elements)
+        ]
+
+
+Spans: TypeAlias = Mapping[int, Mapping[str | None, Span]]
+"""Where a text says a pattern and its parts, by the pattern's identity."""
 Role: TypeAlias = Literal["parameter", "field", "part", "return", "type"]
 
 
@@ -69,16 +140,18 @@ class Faults:
     """The faults of one signature.
 
     Args:
-        parts: its parts, with the faults of their spelling.
+        found: those of its spelling.
+        spans: where a text says a pattern and its parts, by the pattern's identity.
+        source: this text.
 
     Attributes:
         found: the faults so far.
     """
 
-    def __init__(self, parts: Parts) -> None:
-        self.found = list(parts.faults)
-        self._spans = parts.spans
-        self._source = parts.source
+    def __init__(
+        self, found: Iterable[Diagnostic], spans: Spans, source: Source | None = None
+    ) -> None:
+        self.found, self._spans, self._source = list(found), spans, source
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -120,3 +193,189 @@ class Faults:
     def sorted(self) -> tuple[Diagnostic, ...]:
         """The faults in the order of the text."""
         return tuple(sorted(self.found, key=lambda each: each.span or (0, 0)))
+
+
+# --- names of types
+
+_ELSEWHERE = {
+    "str": "String",
+    "float": "Number",
+    "decimal": "Number",
+    "long": "Integer",
+    "list": "Array",
+    "tuple": "Array",
+    "set": "Array",
+    "dict": "Object",
+    "map": "Object",
+    "record": "Object",
+    "none": "Null",
+    "nil": "Null",
+    "unit": "Null",
+    "void": "Null",
+    "union": "AnyOf",
+    "unknown": "Any",
+}
+"""Names that types have in other languages, in lower case."""
+
+
+def unknown_type(name: str, owner: str, shapes: Iterable[str] = ()) -> str:
+    """What to say of a name that is not a type, with the nearest name that is."""
+    candidates = {*BUILT_IN, *ALIASES, *shapes}
+    near = next(iter(nearest(name, sorted(candidates))), _ELSEWHERE.get(name.lower()))
+    meant = f'; did you mean "{near}"?' if near else "."
+    return (
+        f'unknown type "{name}" of {owner}{meant} Known: {", ".join(BUILT_IN)}, '
+        f"or a type defined as [{name}:Object | …]"
+    )
+
+
+def haskell_type(name: str) -> str | None:
+    """What to write instead of a type as Haskell writes it, or None when it is not such."""
+    match = re.match(r"(IO|Maybe|Either|List)(?: +(.*))?$|\[(.*)\]$", name, re.DOTALL)
+    if match is None:
+        return None
+    constructor, argument = match[1], match[2] or "Text"
+    if constructor == "IO":
+        json_name = ALIASES.get(argument, argument)
+        advice = f'drop "IO" (the return type of "(…) --> IO {argument}" is {json_name})'
+    elif constructor == "Maybe":
+        advice = f'drop "Maybe" and write {{optional: true}} beside {argument}'
+    elif constructor == "Either":
+        advice = 'write AnyOf {of: ["…", "…"]}'
+    else:
+        element = match[3] or argument
+        advice = f'write Array {{elementType: "{element}"}}'
+    return f'"{name}" is not a JSON type: {advice}'
+
+
+# --- the path
+
+
+def no_return_hint(nodes: Sequence[Pattern]) -> str | None:
+    """How to mend a path whose last node is not a return type."""
+    last = nodes[-1].value if nodes else None
+    if last is None or not last.identity:
+        return None
+    name, label = last.identity, "::".join(sorted(last.labels))
+    if not label:
+        return f"a type comes after ::, write (::{name})" if name in RESERVED else None
+    if len(nodes) == 1:
+        return f"write ({name}::{label})==>(::String)"
+    return (
+        f'"{name}" has a name, so it is a parameter: add ==>(::String) after it, '
+        f"or write (::{label}) if it is the result"
+    )
+
+
+def nameless_shape_hint(labels: Iterable[str]) -> str | None:
+    """How to mend a type without a name, when its label is nearly ``Parameters``."""
+    near = [label for label in labels if nearest(label, [PARAMETERS])]
+    return f"did you mean {PARAMETERS} instead of {near[0]}?" if near else None
+
+
+# --- the keys of records
+
+_LABELS_OF = {
+    "string": {"String"},
+    "number": {"Integer", "Number"},
+    "array": {"Array"},
+    "object": {"Object"},
+}
+"""The basic types of the kinds that keywords are about."""
+
+_MEANT = {
+    "desc": "description",
+    "doc": "description",
+    "help": "description",
+    "min": "minimum",
+    "max": "maximum",
+    "opt": "optional",
+    "example": "examples",
+    "choices": "enum",
+    "values": "enum",
+    "options": "enum",
+    "regex": "pattern",
+    "items_type": "elementType",
+    "itemType": "elementType",
+    "name": "paramName",
+}
+
+
+def check_keys(keys: Iterable[str], labels: frozenset[str], owner: Owner, faults: Faults) -> None:
+    """Warn of keys of a record that are misspelt, unknown or without effect."""
+    basics = {name for label in labels if (name := basic(label))}
+    for key in keys:
+        if key not in KEYWORDS:
+            if not key.startswith("x-"):
+                faults.warn("unknown-key", *_unknown_key(key, owner))
+            continue
+        if key == "default" and owner.role == "return":
+            message = "default of the return type has no effect: a result is never left out"
+            faults.warn("no-effect", message, owner, key)
+        kinds = _LABELS_OF.get(KIND_OF.get(key, ""))
+        if kinds and len(basics) == len(labels) > 0 and not kinds & basics:
+            found, wanted = ", ".join(sorted(basics)), " and ".join(sorted(kinds))
+            message = f"{key} of {owner.words} has no effect: it is for {wanted}, not {found}"
+            if key != "required":  # which is mostly another slip, reported already
+                faults.warn("no-effect", message, owner, key)
+
+
+def _unknown_key(key: str, owner: Owner) -> tuple[str, Owner, str, str | None]:
+    message = f'unknown key "{key}" of {owner.words}'
+    if key == "nullable":
+        return f"{message}; null is a type", owner, key, "write ::Null beside the type"
+    if near := _nearest_key(key):
+        return f'{message}; did you mean "{near}"?', owner, key, None
+    hint = f'if it is meant, write "x-{key}"'
+    return f"{message}: it is not a keyword of JSON Schema", owner, key, hint
+
+
+def _nearest_key(key: str) -> str | None:
+    if key in _MEANT:
+        return _MEANT[key]
+    plain = {_plain(known): known for known in sorted({*KEYWORDS, *RESERVED_KEYS})}
+    begins = (known for known in plain if len(key) > 3 and known.startswith(_plain(key)))
+    found = [*nearest(_plain(key), plain, cutoff=0.7), *begins]
+    return plain[found[0]] if found else None
+
+
+def _plain(key: str) -> str:
+    return key.lower().replace("_", "").replace("-", "")
+
+
+_FORMATS = frozenset(
+    {
+        *("binary", "byte", "date", "date-time", "double", "duration", "email", "float"),
+        *("hostname", "idn-email", "idn-hostname", "int32", "int64", "ipv4", "ipv6", "iri"),
+        *("iri-reference", "json-pointer", "password", "regex", "relative-json-pointer"),
+        *("time", "uri", "uri-reference", "uri-template", "uuid"),
+    }
+)
+"""The formats of JSON Schema and of OpenAPI."""
+
+
+def format_hint(format: str) -> str | None:
+    """The format that was probably meant; None for a known one and for one of somebody's own."""
+    if format in _FORMATS:
+        return None
+    plain = {_plain(known): known for known in _FORMATS} | {"url": "uri", "guid": "uuid"}
+    near = nearest(_plain(format), plain, cutoff=0.75)
+    return f"did you mean {plain[near[0]]}?" if near else None
+
+
+def keyword_hint(keyword: str, value: object) -> str | None:
+    """How to mend a keyword whose value is not what JSON Schema says, or None."""
+    match keyword, value:
+        case "required", False:
+            return "write optional: true"
+        case "required", True:
+            return "leave it out: what has no default is required"
+        case "items", str():
+            return f'write elementType: "{value}"'
+        case "type", str() if basic(value):
+            return f"write the type as a label, ::{value}"
+        case "enum", str():
+            return f'write a list, enum: ["{value}"]'
+        case "properties", dict():
+            return "write the fields in a type beside the signature: [Name:Object | (field::Text)]"
+    return None

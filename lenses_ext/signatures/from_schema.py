@@ -22,10 +22,9 @@ from ..schemas import (
     subschemas,
 )
 from .checks import dotted, remote_reference
-from .errors import SignatureError
+from .faults import SignatureError
 from .to_schema import reference_to
-from .values import UNCONSTRAINED, Parameter, Shape, Type, TypeSignature
-from .vocabulary import (
+from .values import (
     ANY,
     COMBINATORS,
     JSON_TYPES,
@@ -33,6 +32,11 @@ from .vocabulary import (
     PARAMETERS,
     RESERVED,
     RESERVED_KEYS,
+    UNCONSTRAINED,
+    Parameter,
+    Shape,
+    Type,
+    TypeSignature,
 )
 from .writer import write_type_signature
 

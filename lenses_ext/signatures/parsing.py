@@ -12,8 +12,7 @@ from gram import Diagnostic, Pattern, expect, expect_all, walk
 from ..labels import is_tool
 from ..weak_cache import memo
 from .checks import check_signature
-from .errors import SignatureError
-from .faults import Faults
+from .faults import Faults, SignatureError
 from .parts import Parts, parts_of_pattern, parts_of_text
 from .reader import SignatureReader
 from .to_schema import parameters_schema, result_schema as schema_of_result
@@ -143,7 +142,7 @@ def _parts_of(text: str, shapes: tuple[Pattern, ...]) -> Parts:
 
 
 def _read(parts: Parts, open: bool = False) -> _Reading:
-    faults = Faults(parts)
+    faults = Faults(parts.faults, parts.spans, parts.source)
     reader = SignatureReader(faults, parts.known, open=open)
     signature = reader.read(parts)
     if not faults.errors:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from types import MappingProxyType
 from typing import NamedTuple
 
+import attrs
+from pyrsistent import PMap, PVector
+
 from gram import (
     CHECKS,
+    WALK,
     WALK_SUBJECT,
     Arrow,
     Construct,
@@ -19,6 +24,8 @@ from gram import (
     Pattern,
     Source,
     Span,
+    TreePath,
+    carry_origin,
     check,
     construct_of,
     is_edge,
@@ -27,29 +34,80 @@ from gram import (
     walk,
 )
 
-from ..labels import is_tool
-from .errors import SignatureError
-from .file_shapes import shared_shapes, used_shapes
-from .vocabulary import PARAMETERS, RESERVED
+from ..labels import AGENT, ANSWER, DEFINITIONS, TOOLS, WORKFLOWS, is_tool
+from .faults import Element, Faults, SignatureError, Spans
+from .values import PARAMETERS, RESERVED
+
+_NO_SHAPES = frozenset({AGENT, ANSWER, DEFINITIONS, *TOOLS, *WORKFLOWS})
+
+
+def shared_shapes(patterns: Iterable[Pattern]) -> dict[str, Pattern]:
+    """The shapes among a file's top-level patterns, by name: those labelled with a type."""
+    named = {
+        pattern.value.identity: pattern
+        for pattern in patterns
+        if pattern.value.identity and not pattern.value.labels & _NO_SHAPES
+    }
+    types = RESERVED | named.keys()  # a shape may be another name for one
+    return {name: pattern for name, pattern in named.items() if pattern.value.labels & types}
+
+
+def with_shared_shapes(tool: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
+    """A tool with the shared shapes that its signature uses as further elements.
+
+    A shape of the tool hides a shared one of the same name. A tool that uses none is returned
+    unchanged.
+    """
+    used = used_shapes(tool.elements, shapes)
+    if not used:
+        return tool
+    return carry_origin(attrs.evolve(tool, elements=(*tool.elements, *used)), tool)
+
+
+def used_shapes(elements: Iterable[Pattern], shapes: Mapping[str, Pattern]) -> tuple[Pattern, ...]:
+    """The shared shapes that the elements of a tool use, directly or through each other."""
+    pending = list(elements) if shapes else []
+    own = {element.value.identity for element in pending}
+    used: dict[str, Pattern] = {}
+    while pending:
+        for _, _, name in type_names(pending.pop()):
+            if name in shapes and name not in own and name not in used:
+                used[name] = shapes[name]
+                pending.append(shapes[name])
+    return tuple(used.values())
+
+
+def type_names(pattern: Pattern) -> Iterator[tuple[TreePath, str, str]]:
+    """The names in a pattern that may be those of types.
+
+    Yields:
+        The path of the pattern it is in, the part (``labels`` or a key), and the name.
+    """
+    for path, part in walk(pattern):
+        for label in sorted(part.value.labels - RESERVED):
+            yield path, "labels", label
+        for key in ("elementType", "of", "fields"):
+            if key in part.value.properties:
+                yield from ((path, key, word) for word in _words(part.value.properties[key]))
+
+
+def _words(value: object) -> Iterator[str]:
+    """The strings and symbols in a value."""
+    if isinstance(value, PVector):
+        for item in value:
+            yield from _words(item)
+    elif isinstance(value, PMap):
+        for item in value.values():
+            yield from _words(item)
+    elif not isinstance(value, int | float):
+        yield str(value)
+
 
 _REPEATED_KEYS = [row for row in CHECKS if row.code == "duplicate-key"]
 """What the notation says of any text, which a signature by itself is too."""
 
 _ARROW_LABEL = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
 _UNNAMED_ARROW_LABEL = re.compile(rf"{_ARROW_LABEL.pattern}|[a-z]\w*", re.ASCII)
-
-
-class Element(NamedTuple):
-    """A pattern of a signature, with the path to it from the tool or text that was read."""
-
-    pattern: Pattern
-    path: tuple[int, ...] = ()
-
-    def below(self) -> list[Element]:
-        """Its elements."""
-        return [
-            Element(each, (*self.path, index)) for index, each in enumerate(self.pattern.elements)
-        ]
 
 
 class Parts(NamedTuple):
@@ -72,7 +130,7 @@ class Parts(NamedTuple):
     faults: tuple[Diagnostic, ...] = ()
     known: tuple[str, ...] = ()
     nodes: tuple[Element, ...] | None = None
-    spans: Mapping[int, dict[str | None, Span]] = MappingProxyType({})
+    spans: Spans = MappingProxyType({})
     source: Source | None = None
 
 
@@ -243,3 +301,67 @@ def _not_gram(error: GramDecodeError) -> Diagnostic:
     if hint is None and error.expected:
         hint = f"expected {', '.join(error.expected)}"
     return Diagnostic("not-gram", "error", message, (), Span(error.pos, error.pos), hint, source)
+
+
+INPUT = "input"
+"""What the only parameter is called that has no name of its own."""
+
+
+def names_of(parameters: Iterable[Pattern]) -> tuple[str, ...]:
+    """The names under which models see parameters, those of a path's nodes but the last.
+
+    The only parameter is called ``input`` when it is written without a name; of several, one
+    without a name is called ``arg1``, ``arg2``, … by its place.
+
+    >>> from gram import loads
+    >>> names_of(loads("(::Text)")), names_of(loads("(::Text) (age::Int) (::Text)"))
+    (('input',), ('arg1', 'age', 'arg3'))
+    """
+    written = [_written_name(each) for each in parameters]
+    if written == [None]:
+        return (INPUT,)
+    names: list[str] = []
+    for place, name in enumerate(written, 1):
+        if name is None:
+            free = (f"arg{number}" for number in count(place))
+            name = next(each for each in free if each not in written and each not in names)
+        names.append(name)
+    return tuple(names)
+
+
+def _written_name(parameter: Pattern) -> str | None:
+    subject = parameter.value
+    written = subject.properties.get("paramName")
+    if isinstance(written, str):
+        return written
+    is_type = subject.identity in RESERVED and not subject.labels  # in the place of the name
+    return None if is_type else subject.identity or None
+
+
+def nodes_of(parts: Parts, faults: Faults) -> list[Element] | None:
+    """The nodes of a signature's path, the return type last; None when it is not a path."""
+    chain = parts.chain
+    if parts.nodes is not None:
+        return list(parts.nodes)
+    if chain is None:
+        return []
+    if any(each.code == "arrow" for each in faults.found):
+        return None  # an arrow of the text points elsewhere, so it is not known which node is last
+    if not chain.pattern.elements:
+        return [chain]
+    if chain.pattern.value.properties:
+        faults.tell("arrow", "the path of a signature has no record", chain)
+    is_walk = WALK in chain.pattern.value.labels
+    nodes: list[Element] = []
+    for edge in chain.below() if is_walk else [chain]:
+        ends = edge.below()
+        if len(ends) != 2 or (nodes and nodes[-1].pattern != ends[0].pattern):
+            message = 'an arrow of the path does not point to a return type; use "==>"'
+            faults.tell("arrow", message, edge)
+            return None
+        subject = edge.pattern.value
+        if subject.identity or subject.labels or (is_walk and subject.properties):
+            message = "an arrow of a signature has no name, type or record"
+            faults.tell("arrow", message, edge)
+        nodes.extend(ends[1:] if nodes else ends)
+    return nodes

@@ -24,9 +24,8 @@ from gram import (
     unescape,
 )
 
-from .errors import SignatureError
-from .file_shapes import shared_shapes, used_shapes
-from .parts import Element, Parts
+from .faults import Element, SignatureError
+from .parts import Parts, shared_shapes, used_shapes
 
 _GRAMMAR = Path(__file__).with_name("text_form.lark")
 _TAILS, _HEADS = ("-", "=", "~"), ("->", "=>", "~>")

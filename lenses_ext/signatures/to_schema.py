@@ -9,10 +9,18 @@ from urllib.parse import quote
 from gram import Diagnostic
 
 from ..schemas import Schema
-from .errors import SignatureError
-from .slips import unknown_type
-from .values import Parameter, Shape, Type, TypeSignature
-from .vocabulary import ANY, COMBINATORS, PARAMETERS, basic, json_types
+from .faults import SignatureError, unknown_type
+from .values import (
+    ANY,
+    COMBINATORS,
+    PARAMETERS,
+    Parameter,
+    Shape,
+    Type,
+    TypeSignature,
+    basic,
+    json_types,
+)
 
 
 def parameters_schema(signature: TypeSignature) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from hypothesis import given
 import gram
 from gram import Pattern, Subject, loads, loads_one
 from lenses_ext import dumps, signature_elements, signature_text
-from lenses_ext.signatures.style import agent_style
+from lenses_ext.signatures.writer import agent_style
 from tests.gram.strategies import forests
 
 AGENT = """\
