@@ -67,10 +67,10 @@ from .graphs import (
 from .json.canonical_form import (
     Json as Json,
     from_json as from_json,
+    json_schema as json_schema,
     to_json as to_json,
     value_to_json as value_to_json,
 )
-from .json.schema import json_schema as json_schema
 from .plurals import counted as counted
 from .reading.in_pieces import read_in_pieces as read_in_pieces
 from .reading.lexer import tokens as tokens

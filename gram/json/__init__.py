@@ -1,4 +1,3 @@
 """The canonical JSON form of trees, and its schema."""
 
-from .canonical_form import from_json, to_json, value_to_json
-from .schema import json_schema
+from .canonical_form import from_json, json_schema, to_json, value_to_json

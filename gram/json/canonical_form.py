@@ -7,7 +7,9 @@ exactly that kind's. A map that would be taken for one of these is written
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from pyrsistent import PMap, PVector
@@ -188,3 +190,16 @@ def _made(path: str, make: Callable[[], _T]) -> _T:
         return make()
     except GramEncodeError as error:
         raise GramDecodeError(f"{path}: {error}") from None
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of what `gram.to_json` writes: a pattern, or an array of patterns.
+
+    What a schema cannot say is left to `gram.from_json`: that a tree nests 100 levels at the most,
+    that a string holds no lone surrogate, that a number can be held.
+
+    >>> json_schema()["$schema"]
+    'https://json-schema.org/draft/2020-12/schema'
+    """
+    schema: dict[str, Any] = json.loads(Path(__file__).with_name("schema.json").read_text("utf-8"))
+    return schema

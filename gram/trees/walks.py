@@ -1,4 +1,4 @@
-"""Every pattern of a tree with the path that leads to it, without recursion.
+"""Every pattern of a tree with the path that leads to it.
 
 A path is the index of an element, then of an element in that, and so on; ``()`` is the tree
 itself. Of several trees the first index says which, as in `gram.Document.spans`.
@@ -31,21 +31,16 @@ def walk(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Patte
     [(0,), (1,), (1, 0)]
     """
     if isinstance(pattern, Pattern):
-        return chain([((), pattern)], _downwards(pattern.elements))
-    return _downwards(patterns_of(pattern, by="walk"))
+        return chain([((), pattern)], _downwards(pattern.elements, ()))
+    return _downwards(patterns_of(pattern, by="walk"), ())
 
 
-def _downwards(patterns: Iterable[Pattern]) -> Iterator[_Placed]:
-    """Siblings and all below them; what was begun of each level above waits meanwhile."""
-    waiting: list[tuple[TreePath, Iterator[tuple[int, Pattern]]]] = [((), enumerate(patterns))]
-    while waiting:
-        path, level = waiting.pop()
-        for index, each in level:
-            here = (*path, index)
-            yield here, each
-            if each.elements:
-                waiting += (path, level), (here, enumerate(each.elements))
-                break
+def _downwards(patterns: Iterable[Pattern], path: TreePath) -> Iterator[_Placed]:
+    for index, each in enumerate(patterns):
+        here = (*path, index)
+        yield here, each
+        if each.elements:
+            yield from _downwards(each.elements, here)
 
 
 def walk_up(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Pattern]]:
@@ -56,22 +51,15 @@ def walk_up(pattern: Pattern | Iterable[Pattern]) -> Iterator[tuple[TreePath, Pa
     ['c', 'b', 'd', 'a']
     """
     if isinstance(pattern, Pattern):
-        return _upwards([((), pattern)])
-    patterns = patterns_of(pattern, by="walk_up")
-    return _upwards(((index,), each) for index, each in enumerate(patterns))
+        return chain(_upwards(pattern.elements, ()), [((), pattern)])
+    return _upwards(patterns_of(pattern, by="walk_up"), ())
 
 
-def _upwards(start: Iterable[_Placed]) -> Iterator[_Placed]:
-    for path, here in start:
-        pending = [(path, here, False)]
-        while pending:
-            path, here, entered = pending.pop()
-            if entered or not here.elements:
-                yield path, here
-                continue
-            pending.append((path, here, True))
-            below = [((*path, index), each, False) for index, each in enumerate(here.elements)]
-            pending.extend(reversed(below))
+def _upwards(patterns: Iterable[Pattern], path: TreePath) -> Iterator[_Placed]:
+    for index, each in enumerate(patterns):
+        here = (*path, index)
+        yield from _upwards(each.elements, here)
+        yield here, each
 
 
 def pattern_at(patterns: Sequence[Pattern], path: TreePath) -> Pattern:

@@ -116,6 +116,7 @@ class Program:
     Attributes:
         patterns: its patterns.
         agents, workflows, tools, answers: all of them by path, in the order of the text.
+        runnables, named: the agents and workflows, and these with the tools.
         outermost: the agents, workflows and tools that are not inside one.
         scopes: the paths of the scopes: `WHOLE`, every agent and every workflow.
     """
@@ -135,9 +136,8 @@ class Program:
         while pending:
             pending.extend(reversed(self._add(pending.pop())))
         self.runnables = dict(sorted((self.agents | self.workflows).items()))
-        self.outermost = [
-            each for each in (self.runnables | self.tools).values() if each.scope == WHOLE
-        ]
+        self.named = self.runnables | self.tools
+        self.outermost = [each for each in self.named.values() if each.scope == WHOLE]
         self.scopes = tuple(self._named)
 
     @classmethod
@@ -252,7 +252,7 @@ class Program:
     def inner(self) -> Mapping[str, Definition]:
         """What is defined inside agents and workflows, by name: of one name the first."""
         found: dict[str, Definition] = {}
-        for each in (self.runnables | self.tools).values():
+        for each in self.named.values():
             if each.scope != WHOLE:
                 found.setdefault(each.name, each)
         return found

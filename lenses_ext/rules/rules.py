@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import attrs
 from pyrsistent import PMap, PVector
@@ -313,29 +313,16 @@ def _whose(pattern: Pattern) -> str:
     return f"{'an' if is_agent(pattern) else 'a'} {kind_of(pattern)}"
 
 
-def agents(rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
-    """A rule about agents, for every agent that is judged."""
-    return _of_each(rule, _agents)
+def of_each(kind: Kind, rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
+    """A rule about patterns of a kind, for each of them that is judged."""
 
+    @wraps(rule)
+    def find(reading: Reading) -> Iterator[Diagnostic]:
+        for each in judged(reading, kind):
+            for found in rule(each.pattern):
+                yield found.below(*each.path)
 
-def tools(rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
-    """A rule about tools, for every tool that is judged."""
-    return _of_each(rule, _tools)
-
-
-def runnables(rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
-    """A rule about agents and workflows, for each of them that is judged."""
-    return _of_each(rule, _runnables)
-
-
-def workflows(rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
-    """A rule about workflows, for every workflow that is judged."""
-    return _of_each(rule, _workflows)
-
-
-def all_named(rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
-    """A rule about agents, workflows and tools, for each of them that is judged."""
-    return _of_each(rule, _all_named)
+    return find
 
 
 def properties(rule: PropertyRule) -> Callable[[Reading], Iterator[Diagnostic]]:
@@ -350,46 +337,19 @@ def properties(rule: PropertyRule) -> Callable[[Reading], Iterator[Diagnostic]]:
     return find
 
 
-def _of_each(
-    rule: Rule, chosen: Callable[[Reading], Iterable[Definition]]
-) -> Callable[[Reading], Iterator[Diagnostic]]:
-    @wraps(rule)
-    def find(reading: Reading) -> Iterator[Diagnostic]:
-        for each in reading.once(chosen):
-            for found in rule(each.pattern):
-                yield found.below(*each.path)
-
-    return find
+Kind: TypeAlias = Literal["agents", "workflows", "runnables", "tools", "answers", "named"]
+"""What a rule is about, by the attribute of `Program` that holds it."""
 
 
-def _agents(reading: Reading) -> list[Definition]:
-    return _judged(reading, reading.once(Program.of).agents)
-
-
-def _runnables(reading: Reading) -> list[Definition]:
-    return _judged(reading, reading.once(Program.of).runnables)
-
-
-def _tools(reading: Reading) -> list[Definition]:
-    return _judged(reading, reading.once(Program.of).tools)
-
-
-def _workflows(reading: Reading) -> list[Definition]:
-    return _judged(reading, reading.once(Program.of).workflows)
-
-
-def _all_named(reading: Reading) -> list[Definition]:
-    program = reading.once(Program.of)
-    return _judged(reading, program.runnables | program.tools)
-
-
-def _judged(reading: Reading, found: Mapping[TreePath, Definition]) -> list[Definition]:
+def judged(reading: Reading, kind: Kind) -> list[Definition]:
+    """The definitions of a kind that are judged, in the order of the text."""
+    found: Mapping[TreePath, Definition] = getattr(reading.once(Program.of), kind)
     return [each for path, each in found.items() if reading.judges(path)]
 
 
 def _properties(reading: Reading) -> list[Properties]:
     found = []
-    for holder in reading.once(_all_named):
+    for holder in judged(reading, "named"):
         vocabulary = _vocabulary(holder.pattern)
         written = holder.pattern.value.properties.items()
         own = {key: value for key, value in written if key in vocabulary.properties}
@@ -409,8 +369,8 @@ def _vocabulary(pattern: Pattern) -> Vocabulary:
 def agent_signature(reading: Reading) -> Iterator[Diagnostic]:
     """A signature of an agent or workflow that does not say a type."""
     program = reading.once(Program.of)
-    for holder in program.runnables.values():
-        if written_signature(holder.pattern) is None or not reading.judges(holder.path):
+    for holder in judged(reading, "runnables"):
+        if written_signature(holder.pattern) is None:
             continue
         spec = tool_spec_of(program.completed(holder)[0])
         places = {id(each): at for at, each in enumerate(holder.pattern.elements)}
@@ -478,7 +438,7 @@ def _tool_faults(tool: Pattern) -> tuple[Diagnostic, ...]:
 def pattern(reading: Reading) -> Iterator[Diagnostic]:
     """A pattern for texts that is not a regular expression, so that no call can be checked."""
     program = reading.once(Program.of)
-    for tool in reading.once(_tools):
+    for tool in judged(reading, "tools"):
         completed, _ = program.completed(tool)
         if not _may_say(completed, "pattern"):
             continue

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 
 from gram import GramDecodeError, Pattern, from_json, json_schema, loads, loads_one, to_json
+from gram.grammar import terminal
 from tests.gram.strategies import forests
 from tests.interp.strategies import json_data
 
@@ -306,3 +307,12 @@ def test_data_that_holds_itself_is_refused() -> None:
     for data in (with_value(cyclic), pattern):
         with pytest.raises(GramDecodeError, match="nests"):
             from_json(data)
+
+
+def test_the_schema_has_the_symbols_and_units_of_the_grammar() -> None:
+    definitions = json_schema()["$defs"]
+    symbol = definitions["symbol"]["properties"]["value"]["pattern"]
+    unit = definitions["measurement"]["properties"]["unit"]["pattern"]
+
+    assert symbol == f"^(?!(?:true|false)$)(?:{terminal('SYMBOL').pattern})$"
+    assert unit == f"^(?:{terminal('UNIT').pattern})$"
