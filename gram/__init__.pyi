@@ -104,8 +104,10 @@ from .trees.pattern import (
 from .trees.scopes import (
     WHOLE as WHOLE,
     Scope as Scope,
+    Scoped as Scoped,
     Scopes as Scopes,
     one_scope as one_scope,
+    scopes_from as scopes_from,
 )
 from .trees.shapes import is_edge as is_edge, is_reference as is_reference
 from .trees.values import (

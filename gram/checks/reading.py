@@ -12,31 +12,13 @@ from attrs import define, field
 from ..documents import Document
 from ..reading import Construct, construct_of, spans_in_text
 from ..source import Source, Span
-from ..trees import WHOLE, Pattern, Scopes, TreePath, one_scope, read_from, scoped
+from ..trees import Pattern, Scoped, Scopes, TreePath, one_scope, read_from, scoped, scopes_from
 
 T = TypeVar("T")
 
 
-class Occurrence:
-    """A pattern in its place.
-
-    Attributes:
-        path: the index of the top-level pattern, then of the element, and so on.
-        pattern: the pattern.
-        scope: the path of the pattern whose scope its name belongs to, or `WHOLE`.
-        is_private: whether that scope, or one around it, is private.
-    """
-
-    def __init__(self, path: TreePath, pattern: Pattern, scope: TreePath, is_private: bool) -> None:
-        self.path = path
-        self.pattern = pattern
-        self.scope = scope
-        self.is_private = is_private
-
-    @property
-    def name(self) -> str:
-        """Its identity, ``""`` when it is anonymous."""
-        return self.pattern.value.identity
+class Occurrence(Scoped):
+    """A pattern in its place, with its text."""
 
     @property
     def source(self) -> Source | None:
@@ -104,7 +86,7 @@ class Reading:
     @cached_property
     def occurrences(self) -> tuple[Occurrence, ...]:
         """Every pattern, in the order of the trees."""
-        return tuple(Occurrence(*each) for each in scoped(self.patterns, self.scopes))
+        return tuple(scoped(self.patterns, self.scopes, Occurrence))
 
     def written(
         self, may_matter: Callable[[Occurrence], bool]
@@ -141,10 +123,7 @@ class Reading:
 
     def scopes_from(self, scope: TreePath) -> Iterator[TreePath]:
         """A scope and those around it, from the inside out."""
-        while scope != WHOLE:
-            yield scope
-            scope = self._by_path[scope].scope
-        yield WHOLE
+        return scopes_from(scope, self._by_path)
 
     def place(
         self, path: TreePath, part: str | None = None, keys: tuple[str, ...] = ()

@@ -15,8 +15,7 @@ from attrs import define, field
 
 from ..documents import Document
 from ..errors import GramError, NoPatternError, expect
-from ..trees import WALK, Pattern, Scopes, is_edge, one_scope, patterns_of
-from .scoping import with_names
+from ..trees import WALK, Pattern, Scopes, is_edge, one_scope, patterns_of, with_names
 
 if TYPE_CHECKING:
     import networkx
@@ -148,7 +147,8 @@ def graph_of(what: Document | Pattern | Iterable[Pattern], *, scopes: Scopes = o
         "annotation": [],
         "other": [],
     }
-    for (_, each, *_), scope in with_names(patterns, scopes):
+    for here, scope in with_names(patterns, scopes):
+        each = here.pattern
         kind = shape(each)
         if kind != "node":
             by_shape[kind].append(each)

@@ -14,6 +14,7 @@ from ..errors import ArgumentError, GramError, expect, expect_all
 from ..trees import (
     Pattern,
     Scoped,
+    ScopeKey,
     Scopes,
     Subject,
     TreePath,
@@ -21,8 +22,8 @@ from ..trees import (
     one_scope,
     origin,
     unfold,
+    with_names,
 )
-from .scoping import ScopeKey, with_names
 
 Policy: TypeAlias = Literal["last-wins", "first-wins", "merge", "strict"]
 
@@ -80,15 +81,15 @@ def reconcile(
     first: dict[ScopeKey, Scoped] = {}
     occurrences: dict[TreePath, tuple[Scoped, ScopeKey]] = {}
     for here, scope in with_names(trees, scopes):
-        key = (*scope, here.pattern.value.identity)
+        key = (*scope, here.name)
         occurrences[here.path] = here, key
-        if not here.pattern.value.identity or is_reference(here.pattern):
+        if not here.name or is_reference(here.pattern):
             continue
         known = first.setdefault(key, here)
         if known is here or policy == "last-wins":
             subjects[key], bodies[key] = here.pattern.value, here
         elif policy == "strict" and _differ(known.pattern, here.pattern):
-            name, places = here.pattern.value.identity, (_place(known), _place(here))
+            name, places = here.name, (_place(known), _place(here))
             raise ReconcileError(name, known.pattern, here.pattern, places)
         elif policy == "merge":
             subjects[key] = _merged(subjects[key], here.pattern.value)

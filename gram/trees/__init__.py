@@ -4,7 +4,17 @@ from . import operations, pattern
 from .operations import unfold
 from .origins import origin, read_from
 from .pattern import WALK, WALK_SUBJECT, Pattern, ReadFrom, Subject, patterns_of
-from .scopes import WHOLE, Scope, Scoped, Scopes, one_scope, scoped
+from .scopes import (
+    WHOLE,
+    Scope,
+    Scoped,
+    ScopeKey,
+    Scopes,
+    one_scope,
+    scoped,
+    scopes_from,
+    with_names,
+)
 from .shapes import is_edge, is_header, is_reference, walk_nodes
 from .values import (
     Bound,

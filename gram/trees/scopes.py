@@ -6,8 +6,8 @@ belongs to the scope around it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from .pattern import Pattern
 from .walks import TreePath
@@ -32,8 +32,8 @@ def one_scope(pattern: Pattern) -> Scope:
     return "around"
 
 
-class Scoped(NamedTuple):
-    """A pattern in its place.
+class Scoped:
+    """A pattern in its place: what the checks, graphs and programs know a name by.
 
     Attributes:
         path: the index of the top-level pattern, then of the element, and so on.
@@ -42,15 +42,24 @@ class Scoped(NamedTuple):
         is_private: whether that scope, or one around it, is private.
     """
 
-    path: TreePath
-    pattern: Pattern
-    scope: TreePath
-    is_private: bool
+    def __init__(
+        self, path: TreePath, pattern: Pattern, scope: TreePath, is_private: bool = False
+    ) -> None:
+        self.path, self.pattern = path, pattern
+        self.scope, self.is_private = scope, is_private
+
+    @property
+    def name(self) -> str:
+        """Its identity, ``""`` when it is anonymous."""
+        return self.pattern.value.identity
 
 
-def scoped(patterns: Iterable[Pattern], scopes: Scopes) -> Iterator[Scoped]:
+S = TypeVar("S", bound=Scoped)
+
+
+def scoped(patterns: Iterable[Pattern], scopes: Scopes, kind: type[S]) -> Iterator[S]:
     """Every pattern with its scope, each before its elements."""
-    pending = [Scoped((index,), each, WHOLE, False) for index, each in enumerate(patterns)][::-1]
+    pending = [kind((index,), each, WHOLE) for index, each in enumerate(patterns)][::-1]
     while pending:
         here = pending.pop()
         yield here
@@ -59,4 +68,30 @@ def scoped(patterns: Iterable[Pattern], scopes: Scopes) -> Iterator[Scoped]:
             scope = here.scope if opened == "around" else here.path
             private = here.is_private or opened == "private"
             below = enumerate(here.pattern.elements)
-            pending += [Scoped((*here.path, i), each, scope, private) for i, each in below][::-1]
+            pending += [kind((*here.path, i), each, scope, private) for i, each in below][::-1]
+
+
+def scopes_from(scope: TreePath, opened_by: Mapping[TreePath, Scoped]) -> Iterator[TreePath]:
+    """A scope and those around it, from the inside out, as the patterns that open them tell."""
+    while scope != WHOLE:
+        yield scope
+        scope = opened_by[scope].scope
+    yield WHOLE
+
+
+ScopeKey: TypeAlias = tuple[Hashable, ...]
+"""A scope: the names of the patterns that opened it and those around it.
+
+In two scopes of one key, a name means the same. An anonymous pattern is told from others by its
+``id``.
+"""
+
+
+def with_names(patterns: Iterable[Pattern], scopes: Scopes) -> Iterator[tuple[Scoped, ScopeKey]]:
+    """Every pattern, each before its elements, with the names of its scope."""
+    names: dict[TreePath, ScopeKey] = {WHOLE: ()}
+    for here in scoped(patterns, scopes, Scoped):
+        around = names[here.scope]
+        if here.pattern.elements:
+            names[here.path] = (*around, here.name or id(here.pattern))
+        yield here, around

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gram import WHOLE, Pattern, Reading, Scope, TreePath, is_reference
+from gram import WHOLE, Pattern, Reading, Scope, Scoped, TreePath, is_reference, scopes_from
 
 from ..labels import ANSWER, DEFINITIONS, is_agent, is_answer, is_runnable, is_tool
 from ..language import (
@@ -44,26 +44,11 @@ def program_scopes(pattern: Pattern) -> Scope:
 _TYPES = RESERVED | {ANSWER}
 
 
-class Definition:
+class Definition(Scoped):
     """An agent, a workflow, a tool, an answer or a type, in its place.
 
-    Attributes:
-        path: where it is in the program.
-        pattern: the pattern.
-        scope: the path of the agent or workflow that it is defined in, or `WHOLE`.
+    Its scope is the path of the agent or workflow that it is defined in, or `WHOLE`.
     """
-
-    __slots__ = ("path", "pattern", "scope")
-
-    def __init__(self, path: TreePath, pattern: Pattern, scope: TreePath) -> None:
-        self.path = path
-        self.pattern = pattern
-        self.scope = scope
-
-    @property
-    def name(self) -> str:
-        """Its identity, ``""`` when it has none."""
-        return self.pattern.value.identity
 
     @property
     def references(self) -> Iterator[tuple[TreePath, Pattern]]:
@@ -180,10 +165,7 @@ class Program:
 
     def scopes_from(self, scope: TreePath) -> Iterator[TreePath]:
         """A scope and those around it, from the inside out."""
-        while scope != WHOLE:
-            yield scope
-            scope = self.runnables[scope].scope
-        yield WHOLE
+        return scopes_from(scope, self.runnables)
 
     def definitions_in(self, scope: TreePath) -> Iterator[list[Definition]]:
         """What a scope defines by name, types too, those of one name together."""

@@ -75,6 +75,7 @@ OTHERS = {
     "rich_text": "needs rich, which not every environment of the tests has",
     "present": "is called by our packages alone, when they are loaded",
     "one_scope": "is called by ours alone",
+    "scopes_from": "is called by ours alone",
     "parse_tokens": "takes a grammar and a builder of ours",
     "load": "see the files below",
     "parse_file": "see the files below",
