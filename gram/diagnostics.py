@@ -152,10 +152,10 @@ class Diagnostic:
         return f"{place}{self.severity}[{self.code}] {self.message}"
 
 
-def only_errors(faults: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The faults that make a program invalid: those of severity ``error``."""
+def only_errors(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The faults among some diagnostics: those of severity ``error``."""
     return tuple(
         each
-        for each in expect_all(faults, Diagnostic, "faults", by="only_errors")
+        for each in expect_all(diagnostics, Diagnostic, "diagnostics", by="only_errors")
         if each.severity == "error"
     )

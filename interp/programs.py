@@ -9,7 +9,7 @@ from lenses_ext import (
     Model,
     ProgramError,
     ProgramLike,
-    agent_faults,
+    agent_diagnostics,
     agent_models,
     each_agent,
     find_agents,
@@ -67,7 +67,7 @@ def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pat
         if isinstance(program, Pattern) and agent is None:
             errors, is_resolved = _judged(program)
         else:
-            errors, is_resolved = only_errors(agent_faults(program, agent)), False
+            errors, is_resolved = only_errors(agent_diagnostics(program, agent)), False
         if errors:
             raise ValidationError.of(errors)
         if isinstance(program, Pattern) and is_resolved:
@@ -79,7 +79,7 @@ def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pat
 
 def _judge(pattern: Pattern) -> tuple[tuple[Diagnostic, ...], bool]:
     """The errors of a pattern, and whether it is an agent without references."""
-    errors = only_errors(agent_faults(pattern))
+    errors = only_errors(agent_diagnostics(pattern))
     return errors, not errors and resolve(pattern) is pattern
 
 

@@ -141,7 +141,7 @@ from .places.place import (
 )
 from .rules.flow_checks import PROGRAM_CHECKS as PROGRAM_CHECKS
 from .rules.validation import (
-    agent_faults as agent_faults,
+    agent_diagnostics as agent_diagnostics,
     new_errors as new_errors,
     program_checks as program_checks,
     validate_agent_pattern as validate_agent_pattern,
@@ -168,14 +168,14 @@ from .schemas.schema_parts import resolve_ref as resolve_ref
 from .schemas.visits import validation_visits as validation_visits
 from .signatures.faults import SignatureError as SignatureError
 from .signatures.from_schema import (
-    json_schema_faults as json_schema_faults,
+    json_schema_diagnostics as json_schema_diagnostics,
     json_schema_to_type_signature as json_schema_to_type_signature,
 )
 from .signatures.parsing import (
     parse_type_signature as parse_type_signature,
     result_schema as result_schema,
+    signature_diagnostics as signature_diagnostics,
     signature_elements as signature_elements,
-    signature_faults as signature_faults,
     type_signature_to_json_schema as type_signature_to_json_schema,
 )
 from .signatures.values import (

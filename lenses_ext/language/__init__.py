@@ -2,7 +2,7 @@
 
 from ..signatures import INPUT
 from .agent import AGENTS, agent_model, agent_models, agent_tool_specs, create_agent_pattern
-from .answer import answer_faults, answer_schema, answer_with_shared_shapes
+from .answer import answer_diagnostics, answer_schema, answer_with_shared_shapes
 from .callable import signature_with_shared_shapes, tool_spec_of, written_signature
 from .model import Model
 from .parameters import parameter, parameter_names, tool_parameters

@@ -29,8 +29,8 @@ from ..signatures import (
     json_schema_to_type_signature,
     parse_type_signature,
     result_schema,
+    signature_diagnostics,
     signature_elements,
-    signature_faults,
     with_shared_shapes,
 )
 from ..weak_cache import memo
@@ -105,9 +105,9 @@ def _as_parameter(name: str, schema: dict[str, Any], definitions: Any) -> tuple[
     return signature_elements(json_schema_to_type_signature(whole))
 
 
-def answer_faults(answer: Pattern) -> tuple[Diagnostic, ...]:
-    """All the faults of an answer and likely slips in it, in the order of the text."""
-    faults = signature_faults(_as_tool(answer))
+def answer_diagnostics(answer: Pattern) -> tuple[Diagnostic, ...]:
+    """What is wrong with an answer, and likely slips in it, in the order of the text."""
+    faults = signature_diagnostics(_as_tool(answer))
     if not only_errors(faults):
         try:
             answer_signature(answer)

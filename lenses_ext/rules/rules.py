@@ -21,7 +21,7 @@ from ..language import (
     WORKFLOW_PARTS,
     Vocabulary,
     agent_models,
-    answer_faults,
+    answer_diagnostics,
     answer_schema,
     setting_problems,
     tool_spec_of,
@@ -36,8 +36,8 @@ from ..signatures import (
     dotted,
     is_typed_path,
     result_schema,
+    signature_diagnostics,
     signature_elements,
-    signature_faults,
     signature_of,
     signature_text,
     type_signature_to_json_schema,
@@ -374,7 +374,7 @@ def agent_signature(reading: Reading) -> Iterator[Diagnostic]:
             continue
         spec = tool_spec_of(program.completed(holder)[0])
         places = {id(each): at for at, each in enumerate(holder.pattern.elements)}
-        for each in signature_faults(spec):
+        for each in signature_diagnostics(spec):
             first = each.path[0] if each.path else None
             if not isinstance(first, int):
                 continue
@@ -418,7 +418,7 @@ def _signature_faults(program: Program, holder: Definition) -> Iterator[Diagnost
     own = len(completed.elements) - len(used)  # the types that it uses are put behind its own
     steps = 0
     if is_answer(holder.pattern):
-        faults = answer_faults(completed)
+        faults = answer_diagnostics(completed)
         steps = 1 if used and completed.elements[:own] != holder.pattern.elements else 0
     else:
         faults = _tool_faults(completed)
@@ -432,7 +432,7 @@ def _signature_faults(program: Program, holder: Definition) -> Iterator[Diagnost
 
 
 def _tool_faults(tool: Pattern) -> tuple[Diagnostic, ...]:
-    return () if signature_of(tool.elements) is None else signature_faults(tool)
+    return () if signature_of(tool.elements) is None else signature_diagnostics(tool)
 
 
 def pattern(reading: Reading) -> Iterator[Diagnostic]:

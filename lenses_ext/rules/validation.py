@@ -103,8 +103,8 @@ def validate_program(program: ProgramLike) -> tuple[Diagnostic, ...]:
     return _checked(program, patterns, within) if definitions.outermost else ()
 
 
-def agent_faults(program: ProgramLike, agent: str | None = None) -> tuple[Diagnostic, ...]:
-    """The faults of an agent and of all that it refers to, in the order of the text.
+def agent_diagnostics(program: ProgramLike, agent: str | None = None) -> tuple[Diagnostic, ...]:
+    """What is wrong with an agent and all that it refers to, in the order of the text.
 
     Args:
         program: a document, the patterns of one, or a pattern.
@@ -113,7 +113,7 @@ def agent_faults(program: ProgramLike, agent: str | None = None) -> tuple[Diagno
     Raises:
         ProgramError: there is no such agent.
     """
-    patterns = program_patterns(program, by="agent_faults")
+    patterns = program_patterns(program, by="agent_diagnostics")
     definitions = Program(patterns)
     chosen = choose(definitions, agent, document=document_of_program(program))
     return _checked(program, patterns, reached(definitions, chosen))

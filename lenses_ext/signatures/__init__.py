@@ -6,8 +6,8 @@ from .from_schema import json_schema_to_type_signature
 from .parsing import (
     parse_type_signature,
     result_schema,
+    signature_diagnostics,
     signature_elements,
-    signature_faults,
     type_signature_to_json_schema,
 )
 from .parts import (

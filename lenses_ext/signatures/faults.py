@@ -30,7 +30,7 @@ class SignatureError(GramError, ValueError):
 
     Attributes:
         faults: all the errors, in the order of the text where there is one. Warnings are not
-            among them, see `signature_faults`.
+            among them, see `signature_diagnostics`.
         lineno, colno: the place of the first fault, from 1; None when it was not read from text.
         path: the path of the first fault: element indices, then the name of the part.
     """

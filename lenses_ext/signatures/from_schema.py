@@ -103,13 +103,13 @@ def _result_type(schema: Mapping[str, Any] | bool) -> Type:
     return reader.type(root)
 
 
-def json_schema_faults(schema: object) -> list[Diagnostic]:
+def json_schema_diagnostics(schema: object) -> list[Diagnostic]:
     """What is wrong with the schema of a tool's parameters.
 
     Errors keep it from becoming a signature. A default that does not fit its own type is a
     warning: it is kept, unread.
 
-    >>> [f.message for f in json_schema_faults({"type": "array"})]
+    >>> [f.message for f in json_schema_diagnostics({"type": "array"})]
     ['the parameters of a tool are an object, but the schema has type "array"']
     """
     errors = _not_an_object(schema) or _errors(schema)

@@ -52,14 +52,16 @@ def parse_type_signature(
     return signature
 
 
-def signature_faults(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> tuple[Diagnostic, ...]:
+def signature_diagnostics(
+    x: SignatureLike, *, shapes: Iterable[Pattern] = ()
+) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a signature and likely slips in it, in the order of the text.
 
     Args:
         x: a signature, as `parse_type_signature` takes it.
         shapes: the patterns at the top of the file, whose shapes the signature may use.
 
-    >>> for fault in signature_faults("(limit::Int {optinal: true})==>(::String)"):
+    >>> for fault in signature_diagnostics("(limit::Int {optinal: true})==>(::String)"):
     ...     print(fault.severity, fault.message)
     warning unknown key "optinal" of "limit"; did you mean "optional"?
     """

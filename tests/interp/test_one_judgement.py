@@ -12,7 +12,7 @@ from gram import only_errors
 from interp import ToolLibrary, ValidationError, bind_tool, create_tool, load, start
 from interp.models.program_checks import check_program
 from lenses_ext import (
-    agent_faults,
+    agent_diagnostics,
     agent_tool_specs,
     find_agents,
     parse,
@@ -73,7 +73,7 @@ def test_all_judge_a_program_alike(tmp_path: Path, random: Random) -> None:
     checked = {(each.message, each.span) for each in check_program(document)}
 
     for name in {agent.value.identity for agent in find_agents(document)}:
-        wrong = only_errors(agent_faults(document, name))
+        wrong = only_errors(agent_diagnostics(document, name))
         if wrong:
             assert {(each.message, each.span) for each in wrong} <= checked
             for refuse in (

@@ -20,7 +20,7 @@ from interp.cli import gram
 from interp.models.program_checks import check_program
 from interp.programs import the_agent, the_tools
 from lenses_ext import (
-    agent_faults,
+    agent_diagnostics,
     agent_instruction,
     each_agent,
     find_agents,
@@ -136,7 +136,7 @@ def test_an_agent_is_refused_for_what_it_reaches(case: Case, name: str, tmp_path
     assert refused(lambda: the_agent(document, name, by="run")) == expected
     assert refused(lambda: the_agent(patterns, name, by="run")) == expected
     assert refused(lambda: the_tools(document, name)) == expected
-    assert told(only_errors(agent_faults(document, name))) == expected
+    assert told(only_errors(agent_diagnostics(document, name))) == expected
 
 
 @pytest.mark.parametrize(("case", "name"), WITH_AGENTS)

@@ -37,7 +37,7 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "Place.remove": (PROGRAM,),
     "Place.set": (PROGRAM, AGENT),
     "add_tool": (AGENT, OTHER),
-    "agent_faults": (AGENT, "a"),
+    "agent_diagnostics": (AGENT, "a"),
     "arrows_in": (AGENT,),
     "answer_schema": (ANSWER,),
     "answer_signature": (ANSWER,),
@@ -66,7 +66,7 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "is_runnable": (AGENT,),
     "is_tool": (TOOL,),
     "is_workflow": (AGENT,),
-    "json_schema_faults": (SCHEMA,),
+    "json_schema_diagnostics": (SCHEMA,),
     "json_schema_to_answer": (SCHEMA,),
     "json_schema_to_type_signature": (SCHEMA,),
     "memo": (len,),
@@ -110,7 +110,7 @@ RIGHT: dict[str, tuple[Any, ...]] = {
     "share_tool": (PROGRAM, "v"),
     "shared_tools": (PROGRAM,),
     "signature_elements": (SIGNATURE,),
-    "signature_faults": (SIGNATURE,),
+    "signature_diagnostics": (SIGNATURE,),
     "signature_text": (TOOL,),
     "to_dot": (DRAWING,),
     "to_json_value": (1,),
@@ -142,7 +142,7 @@ MAKERS = (
 CHECKED_BEFORE = {"schema_validator", "validation_visits"}
 """What the interpreter calls with schemas that were checked; they say so."""
 
-TAKES_ANYTHING = {"json_schema_faults", "resolve_ref", "same_json", "to_json_value"}
+TAKES_ANYTHING = {"json_schema_diagnostics", "resolve_ref", "same_json", "to_json_value"}
 """What takes any object at all, and tells what is wrong with it."""
 
 FUNCTIONS = {

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, note, settings, strategies as st
 
 from gram import GramError, only_errors, parse
 from lenses_ext import (
-    agent_faults,
+    agent_diagnostics,
     dumps,
     find_places,
     resolve,
@@ -73,7 +73,7 @@ def test_any_program_is_judged_read_and_written(text: str) -> None:
     for name in ("w", "v", "a", "l", None):
         try:
             whole = resolve(document, name)
-            refused = only_errors(agent_faults(document, name))
+            refused = only_errors(agent_diagnostics(document, name))
         except GramError:
             continue  # refused, with our error
         assert refused or resolve(whole) is whole

@@ -12,7 +12,7 @@ from hypothesis import given, note, settings
 from gram import Diagnostic, Document, check, only_errors
 from lenses_ext import (
     PROGRAM_CHECKS,
-    agent_faults,
+    agent_diagnostics,
     dumps,
     new_errors,
     parse,
@@ -59,7 +59,7 @@ def test_what_is_right_has_no_fault(row: dict[str, Any]) -> None:
     faults = [each for each in faults_of(document, row) if each.severity != "info"]
     assert [each.with_hint() for each in faults] == []
     for name in re.findall(r"^\[(\w+)", row["right"]):
-        assert only_errors(agent_faults(document, name)) == ()
+        assert only_errors(agent_diagnostics(document, name)) == ()
         assert resolve(document, name).value.identity == name
 
 
@@ -84,7 +84,7 @@ def test_a_wrong_program_is_refused_in_the_same_words(row: dict[str, Any]) -> No
     errors = only_errors(faults_of(document, row))
     name = document.patterns[0].value.identity
     if name and document.patterns[0].value.labels & {"Agent", "Workflow", "Loop"}:
-        refused = only_errors(agent_faults(document, name))
+        refused = only_errors(agent_diagnostics(document, name))
 
         assert {said(each) for each in refused} <= {said(each) for each in errors}
         assert refused or not errors

@@ -13,11 +13,11 @@ from gram import GramEncodeError, Pattern, Subject, loads, loads_one
 from lenses_ext import (
     SignatureError,
     differences,
-    json_schema_faults,
+    json_schema_diagnostics,
     json_schema_to_type_signature,
     parse_type_signature,
     result_schema,
-    signature_faults,
+    signature_diagnostics,
     type_signature_to_json_schema,
     write_type_signature,
 )
@@ -115,7 +115,7 @@ def test_any_pattern_is_a_signature_or_a_signature_error(pattern: Pattern) -> No
 @given(json_values())
 def test_any_json_becomes_a_signature_or_a_signature_error(value: Any) -> None:
     result = outcome(json_schema_to_type_signature, value)
-    errors = [fault for fault in json_schema_faults(value) if fault.severity == "error"]
+    errors = [fault for fault in json_schema_diagnostics(value) if fault.severity == "error"]
 
     assert isinstance(result, SignatureError) == bool(errors)
 
@@ -250,7 +250,7 @@ def chain_of_types(count: int) -> str:
 
 
 def test_types_that_lead_back_are_checked_in_one_pass() -> None:
-    few, many = (calls_of(lambda n=n: signature_faults(chain_of_types(n))) for n in (50, 200))
+    few, many = (calls_of(lambda n=n: signature_diagnostics(chain_of_types(n))) for n in (50, 200))
 
-    assert signature_faults(chain_of_types(50)) == ()
+    assert signature_diagnostics(chain_of_types(50)) == ()
     assert many < 4.4 * few

@@ -14,8 +14,8 @@ from lenses_ext import (
     parse_type_signature,
     resolve_ref,
     result_schema,
+    signature_diagnostics,
     signature_elements,
-    signature_faults,
     signature_text,
     type_signature_to_json_schema,
     write_type_signature,
@@ -92,7 +92,7 @@ def test_a_slip_is_reported_with_its_place_and_its_likely_fix(row: dict[str, Any
             "message": fault.message,
             "hint": fault.hint,
         }
-        for fault in signature_faults(row["signature"])
+        for fault in signature_diagnostics(row["signature"])
     ]
 
     assert found == row["faults"]
@@ -104,7 +104,7 @@ def test_warnings_do_not_make_a_signature_invalid() -> None:
     schema = type_signature_to_json_schema(text)
 
     assert schema["properties"]["limit"] == {"type": "integer", "optinal": True}
-    assert [fault.severity for fault in signature_faults(text)] == ["warning"]
+    assert [fault.severity for fault in signature_diagnostics(text)] == ["warning"]
 
 
 def test_a_name_that_is_not_defined_may_be_a_type_of_elsewhere() -> None:
@@ -133,7 +133,7 @@ def test_the_text_form_takes_the_types_of_its_file_too(form: str) -> None:
         lambda: parse_type_signature(None),  # type: ignore[arg-type]  # wrong on purpose
         lambda: parse_type_signature("()==>(::Text)", shapes=5),  # type: ignore[arg-type]  # wrong on purpose
         lambda: parse_type_signature("()==>(::Text)", shapes=["x"]),  # type: ignore[list-item]  # wrong on purpose
-        lambda: signature_faults(5),  # type: ignore[arg-type]  # wrong on purpose
+        lambda: signature_diagnostics(5),  # type: ignore[arg-type]  # wrong on purpose
         lambda: type_signature_to_json_schema(None),  # type: ignore[arg-type]  # wrong on purpose
         lambda: result_schema(["x"]),  # type: ignore[arg-type]  # wrong on purpose
         lambda: signature_elements(None),  # type: ignore[arg-type]  # wrong on purpose

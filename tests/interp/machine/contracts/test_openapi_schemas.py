@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from interp.machine.contracts.openapi_schemas import from_openapi_schema
-from lenses_ext import json_schema_faults
+from lenses_ext import json_schema_diagnostics
 from tests.lenses_ext.strategies import parameter_schemas
 
 
@@ -47,7 +47,7 @@ def test_what_openapi_writes_in_its_own_way(written: dict[str, Any], meant: dict
 
 @given(parameter_schemas())
 def test_a_json_schema_stays_valid(schema: dict[str, Any]) -> None:
-    before = [fault.code for fault in json_schema_faults(schema) if fault.severity == "error"]
-    after = json_schema_faults(from_openapi_schema(schema))
+    before = [fault.code for fault in json_schema_diagnostics(schema) if fault.severity == "error"]
+    after = json_schema_diagnostics(from_openapi_schema(schema))
 
     assert before == [fault.code for fault in after if fault.severity == "error"] == []
