@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
+from ..files import File
 from ..machine import (
     At,
     CallFailed,
@@ -44,7 +45,8 @@ def event_without_keys(event: Event) -> Event:
                 tried=tuple((model, keys.without(why)) for model, why in event.tried),
             )
         case ToolReturned():
-            return evolve(event, result=keys.without_in_json(event.result))
+            files = tuple(_file(each, keys) for each in event.files)
+            return evolve(event, result=keys.without_in_json(event.result), files=files)
         case CallFailed():
             return evolve(event, error=keys.without(event.error))
         case Decided():
@@ -59,6 +61,18 @@ def _message(message: Message, keys: Keys) -> Message:
         tool_calls=tuple(_call(each, keys) for each in message.tool_calls),
         echo=_echo(message.echo, keys),
     )
+
+
+def _file(file: File, keys: Keys) -> File:
+    """A file without keys in its name, its address and its text, if it is one."""
+    name = file.name and keys.without(file.name)
+    if file.content is None:
+        return File(keys.without(file.address or ""), name, file.media_type)
+    try:
+        content = keys.without(file.content.decode()).encode()
+    except UnicodeDecodeError:
+        content = file.content
+    return File(content, name, file.media_type)
 
 
 def _call(call: ToolCall, keys: Keys) -> ToolCall:

@@ -210,7 +210,7 @@ class LiveHandler:
                     if self.on_tool_error == "raise":
                         raise
                     return CallFailed(effect.at, str(error), error.__cause__ or error)
-                return ToolReturned(effect.at, result)
+                return ToolReturned(effect.at, *result)
 
     async def _reply(self, effect: CallModel, report: Report | None) -> Any:
         """What the model replies, in the parts of `ModelReplied`."""

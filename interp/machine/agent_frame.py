@@ -15,6 +15,7 @@ from attrs import evolve
 from gram import Pattern, counted
 
 from ..errors import ProtocolError
+from ..files import File
 from ..json_text import JsonText, write_json
 from .answers import correction, read_answer
 from .call_checks import (
@@ -262,13 +263,13 @@ def call_begun(run: RunContext, frame: AgentFrame, event: CallBegun) -> AgentTak
 def tool_returned(run: RunContext, frame: AgentFrame, event: ToolReturned) -> AgentTaken:
     """Take the result of a tool."""
     call = _waiting(frame, event, event.at, CallTool)
-    return _with_result(run, frame, call, JsonText.read(event.result))
+    return _with_result(run, frame, call, JsonText.read(event.result), event.files)
 
 
 def call_failed(run: RunContext, frame: AgentFrame, event: CallFailed) -> AgentTaken:
     """Take the failure of a tool."""
     call = _waiting(frame, event, event.at, CallTool)
-    return _with_answer(run, frame, call, None, event.error, event.exception)
+    return _with_answer(run, frame, call, None, event.error, exception=event.exception)
 
 
 def inner_ended(run: RunContext, frame: AgentFrame, place: At, outcome: Outcome) -> AgentTaken:
@@ -328,12 +329,18 @@ def _index(at: At) -> int:
 
 
 def _with_result(
-    run: RunContext, frame: AgentFrame, call: CallTool, result: JsonText
+    run: RunContext,
+    frame: AgentFrame,
+    call: CallTool,
+    result: JsonText,
+    files: tuple[File, ...] = (),
 ) -> AgentTaken:
     """A result that is not of the declared type is told to the model as an error."""
     offer = offers_of(run.program, frame.agent).by_name.get(call.name)
     problem = None if offer is None else result_problem(run, offer.pattern, result)
-    return _with_answer(run, frame, call, result if problem is None else None, problem)
+    if problem is not None:
+        return _with_answer(run, frame, call, None, problem)
+    return _with_answer(run, frame, call, result, None, files)
 
 
 def _with_answer(
@@ -342,10 +349,11 @@ def _with_answer(
     call: CallTool | Ask,
     result: JsonText | None,
     error: str | None,
+    files: tuple[File, ...] = (),
     exception: BaseException | None = None,
 ) -> AgentTaken:
     given = (call.name, call.arguments, result, error, exception)
-    invocation = ToolInvocation.of_texts(*given, agent_name=frame.name, at=call.at)
+    invocation = ToolInvocation.of_texts(*given, frame.name, call.at, files)
     index = _index(call.at)
     answers = with_index(frame.answers, index, invocation)
     answered = CallAnswered(call.at, invocation)
@@ -389,7 +397,8 @@ def told(calls: tuple[ToolCall, ...], answers: Mapping[int, ToolInvocation]) -> 
     """The messages that tell a model how its calls were answered, in the order of the calls."""
     for index, call in enumerate(calls):
         answer = answers[index]
-        yield Message(FunctionRole(answer.tool_name), _answer_text(answer), call_id=call.id)
+        role, said = FunctionRole(answer.tool_name), _answer_text(answer)
+        yield Message(role, said, call_id=call.id, attachments=answer.files)
 
 
 def _answer_text(invocation: ToolInvocation) -> str:

@@ -19,6 +19,7 @@ from gram import Pattern, Value
 from lenses_ext import Model, SettingError, Settings
 
 from ..errors import ValidationError
+from ..files import File
 from ..json_text import Json, read_json
 from ..reprs import short_repr
 from .approval import ApprovalPolicy
@@ -168,10 +169,12 @@ class ToolReturned:
     Attributes:
         at: the position of the call.
         result: the result.
+        files: the files in it; the result says in words where each of them was.
     """
 
     at: At
     result: str = field(repr=short_repr)
+    files: tuple[File, ...] = ()
 
 
 @frozen

@@ -110,7 +110,7 @@ class Message:
             several; else None.
         summary: the conversation up to this message in short, where that is sent from then on in
             the place of it; else None.
-        attachments: the files that a user attached to it.
+        attachments: the files that a user attached to it, or that a tool returned.
 
     Raises:
         ArgumentError: a part is of the wrong type.
@@ -269,6 +269,10 @@ def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
+def _returned(files: Iterable[File]) -> tuple[File, ...]:
+    return expect_all(files, File, "files", by="ToolInvocation")
+
+
 def _as_json_text(value: Json) -> JsonText:
     return value if isinstance(value, JsonText) else write_json(value)
 
@@ -287,6 +291,7 @@ class ToolInvocation:
         agent_name: the agent or workflow that made the call; "" if it is not known.
         at: the position of the call in its run; () if it is not known. Neither who called nor
             where is compared: equal calls with equal answers are equal.
+        files: the files that the tool returned; the result says in words where each of them was.
 
     Attributes:
         args_text: the arguments as JSON text.
@@ -300,6 +305,7 @@ class ToolInvocation:
     exception: BaseException | None = field(default=None, eq=False, kw_only=True)
     agent_name: str = field(default="", eq=False, validator=_is(str), kw_only=True)
     at: tuple[int | str, ...] = field(default=(), eq=False, validator=_is(tuple), kw_only=True)
+    files: tuple[File, ...] = field(default=(), converter=_returned, kw_only=True)
 
     @classmethod
     def of_texts(
@@ -311,6 +317,7 @@ class ToolInvocation:
         exception: BaseException | None = None,
         agent_name: str = "",
         at: tuple[int | str, ...] = (),
+        files: Iterable[File] = (),
     ) -> ToolInvocation:
         """Make an invocation from arguments and a result that are JSON text; see the class.
 
@@ -331,6 +338,7 @@ class ToolInvocation:
             exception=exception,
             agent_name=agent_name,
             at=at,
+            files=files,
         )
 
     def made_by(self, agent_name: str, at: tuple[int | str, ...]) -> ToolInvocation:
@@ -339,7 +347,7 @@ class ToolInvocation:
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.tool_name, self.args_text, self.result_text, self.error)
-        return ToolInvocation.of_texts, (*parts, None, self.agent_name, self.at)
+        return ToolInvocation.of_texts, (*parts, None, self.agent_name, self.at, self.files)
 
     @property
     def result_text(self) -> JsonText | None:

@@ -18,6 +18,7 @@ from pyrsistent import pmap
 from lenses_ext import FlowArrow, FlowNode, Workflow, is_tool, tool_spec_of, workflow_of
 
 from ..errors import ProtocolError, ValidationError
+from ..files import File
 from ..json_text import Json, JsonText, write_json
 from .call_checks import FORBIDDEN, decision_about, denied, not_run_again, result_problem
 from .calls_made import calls_by_place, calls_made
@@ -97,11 +98,13 @@ def _answered(
     """The call with the answer that an event is to it; a decision is a no."""
     result: JsonText | None = None
     error: str | None = None
+    files: tuple[File, ...] = ()
     match event:
         case ToolReturned():
             said = JsonText.read(event.result)
             error = result_problem(run, pattern_of(frame, name), said)
-            result = said if error is None else None
+            if error is None:
+                result, files = said, event.files
         case CallFailed():
             error = event.error
         case Decided(reason=reason):
@@ -109,7 +112,7 @@ def _answered(
             error = not_run_again(reason) if may_have_run else denied(reason)
     raised = event.exception if isinstance(event, CallFailed) else None
     given = (call.name, call.arguments, result, error, raised)
-    return ToolInvocation.of_texts(*given, agent_name=frame.name, at=event.at)
+    return ToolInvocation.of_texts(*given, frame.name, event.at, files)
 
 
 def _with_answer(

@@ -12,6 +12,7 @@ from ..machine import Request
 from .providers import AnswerFormat, AnswerMode, Dialect
 from .reply_reading import Reply, answered_by_tool, read_reply
 from .request_json import request_body, request_content
+from .returned_files import are_sent, learn_refusal
 
 if TYPE_CHECKING:
     from .stream_reading import StreamedReply
@@ -48,8 +49,8 @@ class ChatCompletions:
         return request_content(request, streaming=streaming, **self._form(request))
 
     def instead(self, error: ModelError, request: Request) -> bool:
-        """What is refused stays refused: there is no other way to write it."""
-        return False
+        """Learn from a refusal: from now on this model is sent no files of tools."""
+        return learn_refusal(error, request, self.server)
 
     def read(self, reply: Json, request: Request) -> Reply:
         """Read a completion."""
@@ -72,4 +73,5 @@ class ChatCompletions:
             "answers": self.answers,
             "answers_as": self.answers_as,
             "server": self.server,
+            "with_files": are_sent(self.server, request.model),
         }

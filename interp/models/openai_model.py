@@ -221,12 +221,13 @@ class OpenAIModel:
 
         async def ask() -> _Begun:
             async with AsyncExitStack() as opened:
-                try:
-                    response = await posted()
-                except ModelError as error:
-                    if not wire.instead(error, request):
-                        raise
-                    response = await posted()
+                response = None
+                while response is None:
+                    try:
+                        response = await posted()
+                    except ModelError as error:
+                        if not wire.instead(error, request):
+                            raise
                 await opened.enter_async_context(aclosing(response))
                 pieces = response.aiter_raw()  # decompressed already
                 await opened.enter_async_context(aclosing(pieces))

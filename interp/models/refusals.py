@@ -33,6 +33,16 @@ def _words(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+NO_FILES: Final = Refusal(
+    _words(
+        r"(image|audio|file)(_url|s)? (inputs? |contents? )?(is|are) (not |only )support"
+        r"|support (the )?(image|audio|file|vision)|content\[\]\.type|required for image"
+    ),
+    "this model or its server does not take such a file: choose another with --model, or "
+    "leave the file out",
+)
+"""The refusals of files, whoever they come from."""
+
 REFUSALS: Final = (
     Refusal(
         _words(r"function tools with reasoning_effort|use /v1/responses"),
@@ -44,14 +54,7 @@ REFUSALS: Final = (
         _words(r"does ?n[o']t support (tools|function[ _-]?call)|tool use is not supported"),
         "this model takes no tools: choose another with --model, or remove the agent's tools",
     ),
-    Refusal(
-        _words(
-            r"(image|audio|file)(_url|s)? (inputs? |contents? )?(is|are) (not |only )support"
-            r"|support (the )?(image|audio|file|vision)|content\[\]\.type|required for image"
-        ),
-        "this model or its server does not take such a file: choose another with --model, or "
-        "leave the file out",
-    ),
+    NO_FILES,
     Refusal(
         _words(r"max_tokens.{0,60}max_completion_tokens"),
         "this server has another name for maxTokens: write it in your file of providers as "
@@ -109,6 +112,11 @@ _FIELDS: Final[Mapping[str, str]] = {
 """The setting that each field of a request is written from."""
 
 _FIELD: Final = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, _FIELDS))})(?!\w)")
+
+
+def is_about_files(said: str) -> bool:
+    """Whether a refusal is of a file."""
+    return NO_FILES.words.search(said) is not None
 
 
 def hint_about(said: str, model: Model | None = None) -> str:

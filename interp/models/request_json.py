@@ -12,7 +12,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import evolve
 
@@ -22,7 +22,7 @@ from lenses_ext import memo, wire_name
 from ..json_text import Json, JsonText, read_json, write_json
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
 from ..machine.contracts import function_definition_text, has_strict_form, response_format
-from .attached_parts import chat_parts, not_sent
+from .attached_parts import PartOf, chat_part, no_part, no_part_in_functions, parts_of_result
 from .providers import AnswerFormat, AnswerMode, Dialect
 from .reply_reading import ECHOED
 from .setting_fields import CHAT_FIELDS, not_taken
@@ -40,6 +40,7 @@ def request_body(
     answers: AnswerMode = "with_tools",
     answers_as: AnswerFormat = "json_schema",
     server: str | None = None,
+    with_files: bool = True,
 ) -> dict[str, Json]:
     """The JSON body of a request, as fresh values. Empty fields are left out.
 
@@ -51,35 +52,48 @@ def request_body(
         answers: How a typed answer is asked for where there are tools, see `AnswerMode`.
         answers_as: Whether the provider takes a schema for the answer, see `AnswerFormat`.
         server: The server that is asked; reasoning goes back only to the one that sent it.
+        with_files: Send the files that tools returned, where the dialect takes them.
+
+    Raises:
+        ConfigurationError: A file that a user attached cannot be sent in the dialect.
     """
     expect(request, Request, "request", by="request_body")
     expect(server, (str, type(None)), "server", by="request_body")
-    first, tools, others = _fields(
-        request, dialect, max_tokens, strict=strict, answers=answers, answers_as=answers_as
+    content = request_content(
+        request,
+        server=server,
+        with_files=with_files,
+        dialect=dialect,
+        max_tokens=max_tokens,
+        strict=strict,
+        answers=answers,
+        answers_as=answers_as,
     )
-    messages = [encode_message(each, dialect, server) for each in _sent(request, dialect)]
-    body: dict[str, Json] = {"messages": [first, *messages]}
-    if tools:
-        body[dialect] = [tool.value for tool in tools]
-    return body | others
+    body: dict[str, Json] = json.loads(content)
+    return body
 
 
 def request_content(
-    request: Request, *, streaming: bool = False, server: str | None = None, **form: Any
+    request: Request,
+    *,
+    streaming: bool = False,
+    server: str | None = None,
+    with_files: bool = True,
+    **form: Any,
 ) -> bytes:
     """The bytes of a request: the JSON of `request_body`, each message and tool encoded only once.
 
     Args:
         request: What the model is asked.
         streaming: Ask for the reply as a stream.
-        server: See `request_body`.
+        server, with_files: See `request_body`.
         form: The other arguments of `request_body`.
     """
     dialect: Dialect = form.get("dialect", "tools")
     first, tools, others = _fields(request, **form)
     if streaming:
         others |= {"stream": True, "stream_options": {"include_usage": True}}
-    messages = map(_message_texts(dialect, server), _sent(request, dialect))
+    messages = _texts(_sent(request, dialect), _message_texts(dialect, server, with_files))
     lists: dict[str, Iterable[str]] = {"messages": [dumped(first), *messages]}
     if tools:
         lists[dialect] = tools
@@ -140,10 +154,44 @@ def tell_of_settings_left_out(settings: Iterable[str], dialect: Dialect) -> None
         _log.warning("the dialect %s has no field for the setting %s: left out", dialect, name)
 
 
+_Texts: TypeAlias = Callable[[Message], tuple[str, str]]
+"""The JSON text of a message, and those of the parts of its files that follow the turn."""
+
+
+def _texts(messages: Iterable[Message], texts_of: _Texts) -> Iterator[str]:
+    """The JSON texts of messages: what tools returned follows the last result of their turn."""
+    held: list[str] = []
+    for message in (*messages, None):
+        if held and (message is None or not isinstance(message.role, FunctionRole)):
+            yield f'{{"role":"user","content":[{",".join(held)}]}}'
+            held = []
+        if message is not None:
+            text, files = texts_of(message)
+            yield text
+            held += filter(None, (files,))
+
+
 @lru_cache(maxsize=16)
-def _message_texts(dialect: Dialect, server: str | None) -> Callable[[Message], str]:
+def _message_texts(dialect: Dialect, server: str | None, with_files: bool) -> _Texts:
     """The JSON texts of messages, each kept as long as its message."""
-    return memo(lambda message: dumped(encode_message(message, dialect, server)))
+    part_of = chat_part if dialect == "tools" else no_part_in_functions
+    returned_part = part_of if with_files else no_part
+
+    def texts(message: Message) -> tuple[str, str]:
+        if not isinstance(message.role, FunctionRole):
+            return dumped(_encoded(message, dialect, server, part_of)), ""
+        said, parts = parts_of_result(message, returned_part)
+        text = dumped(_result(message, message.role, said, dialect))
+        return text, ",".join(map(dumped, [_naming(message), *parts] if parts else ()))
+
+    return memo(texts)
+
+
+def _naming(message: Message) -> Json:
+    """The part before the files of a result that says which call they are of."""
+    call = f" (call {message.call_id})" if message.call_id else ""
+    files = ", ".join(map(str, message.attachments))
+    return {"type": "text", "text": f"{message.role.name}{call} returned {files}:"}
 
 
 def dumped(value: Json) -> str:
@@ -201,25 +249,25 @@ def _one_call_each(messages: Iterable[Message]) -> Iterator[Message]:
             yield held.popleft()
 
 
-def encode_message(
-    message: Message, dialect: Dialect, server: str | None = None
+def _result(message: Message, role: FunctionRole, said: str, dialect: Dialect) -> dict[str, Json]:
+    """The JSON of the result of a tool."""
+    if dialect == "functions":
+        return {"role": "function", "name": wire_name(role.name), "content": said}
+    return {"role": "tool", "tool_call_id": message.call_id, "content": said}
+
+
+def _encoded(
+    message: Message, dialect: Dialect, server: str | None, part_of: PartOf
 ) -> dict[str, Json]:
-    """The JSON of a message.
+    """The JSON of a message that is no result.
 
     Raises:
         ConfigurationError: a file that is attached to it cannot be sent in the dialect.
     """
-    if isinstance(message.role, FunctionRole):
-        name = wire_name(message.role.name)
-        if dialect == "functions":
-            return {"role": "function", "name": name, "content": message.content}
-        return {"role": "tool", "tool_call_id": message.call_id, "content": message.content}
     encoded: dict[str, Json] = {"role": message.role.name, "content": message.content}
     if message.attachments:
-        if dialect == "functions":
-            reason, hint = "the dialect functions takes no files", "write --dialect tools"
-            raise not_sent(message.attachments[0], reason, hint)
-        encoded["content"] = chat_parts(message)
+        said = {"type": "text", "text": message.content}
+        encoded["content"] = [said, *map(part_of, message.attachments)]
     if message.refused:
         encoded |= {"content": None, "refusal": message.content}
     if message.tool_calls:

@@ -13,6 +13,7 @@ from .from_functions.answer_types import (
 from .implementation import Tool as Tool
 from .invocation import (
     PlainCall as PlainCall,
+    ToolResult as ToolResult,
     acall_tool as acall_tool,
     call_tool as call_tool,
     invoke_tool as invoke_tool,

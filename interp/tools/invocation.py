@@ -10,12 +10,14 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from gram import GramError, expect
+from lenses_ext import NotJson
 
 from ..concurrency import SelfCancelledError, call_in_thread, in_loop_of_user, waited_for
 from ..errors import ToolError, said_by
+from ..files import File
 from ..json_text import Json, JsonText, write_json
 from .implementation import Tool
 from .users_code import is_from_outside
@@ -24,10 +26,22 @@ PlainCall: TypeAlias = Callable[[Callable[[], Any]], Awaitable[Any]]
 """How the plain function of a tool is called without blocking: by default in a worker thread."""
 
 
+class ToolResult(NamedTuple):
+    """What a tool returns.
+
+    Attributes:
+        text: the result as JSON text, with words in the place of each file.
+        files: the files in it, in order.
+    """
+
+    text: JsonText
+    files: tuple[File, ...] = ()
+
+
 async def acall_tool(
     tool: Tool, args: Mapping[str, Json], plainly: PlainCall = call_in_thread
-) -> JsonText:
-    """Call a tool with arguments that have been checked; return its result as JSON text.
+) -> ToolResult:
+    """Call a tool with arguments that have been checked; return its result.
 
     Args:
         tool: the tool.
@@ -49,7 +63,7 @@ async def acall_tool(
     return _written(tool, result)
 
 
-def call_tool(tool: Tool, args: Mapping[str, Json]) -> JsonText:
+def call_tool(tool: Tool, args: Mapping[str, Json]) -> ToolResult:
     """The same for code that blocks: a plain function is called right here.
 
     Raises:
@@ -68,12 +82,14 @@ def call_tool(tool: Tool, args: Mapping[str, Json]) -> JsonText:
 
 
 def invoke_tool(tool: Tool, args: Mapping[str, Json]) -> Json:
-    """Call a tool with arguments that have been checked; return its result. See `call_tool`.
+    """Call a tool with arguments that have been checked; return its result as a JSON value.
+
+    In the place of a `File` are words that say what it is.
 
     Raises:
         ToolError: the tool raised, or returned what is not JSON.
     """
-    return call_tool(tool, args).value
+    return call_tool(tool, args).text.value
 
 
 def _called(tool: Tool, args: Mapping[str, Json]) -> Any:
@@ -109,8 +125,29 @@ def _failure(tool: Tool, error: BaseException) -> ToolError:
     return ToolError(f'tool "{tool.name}" failed: {told or said_by(error)}')
 
 
-def _written(tool: Tool, result: object) -> JsonText:
+def _written(tool: Tool, result: object) -> ToolResult:
+    if isinstance(result, ToolResult):
+        return result
+    files: list[File] = []
     try:
-        return write_json(result)
+        try:
+            return ToolResult(write_json(result))
+        except NotJson:  # there may be files in it
+            in_words = _in_words(result, files)
+            if not files:
+                raise
+            return ToolResult(write_json(in_words), tuple(files))
     except Exception as error:  # noqa: BLE001  # user code in the result may raise anything
         raise ToolError(f'tool "{tool.name}" returned what is not JSON: {error}') from None
+
+
+def _in_words(value: Any, files: list[File]) -> Any:
+    """A value with words in the place of each file, which are added to the others."""
+    if isinstance(value, File):
+        files.append(value)
+        return str(value).encode(errors="backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _in_words(below, files) for key, below in value.items()}
+    if isinstance(value, list | tuple):
+        return [_in_words(item, files) for item in value]
+    return value

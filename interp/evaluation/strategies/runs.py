@@ -36,7 +36,7 @@ from ...machine import (
 )
 from ...models import read_reply
 from ...programs import the_agent, tools_to_bind
-from ...tools import LibraryLike, Tool, call_tool, explain_binding, library_of
+from ...tools import LibraryLike, Tool, ToolResult, call_tool, explain_binding, library_of
 from .arguments import results_of
 from .models import replies_to
 
@@ -194,7 +194,7 @@ class _DrawnHandler:
         if tool is None:
             is_odd = outcome == "odd"
             results = json_values() if is_odd else results_of(self._specs[effect.name])
-            result = write_json(self._draw(results))
+            result = ToolResult(write_json(self._draw(results)))
         else:
             try:
                 result = call_tool(tool, effect.args)
@@ -202,7 +202,7 @@ class _DrawnHandler:
                 return CallFailed(effect.at, str(error), error.__cause__ or error)
         if outcome == "times out":
             return CallFailed(effect.at, _TIMED_OUT)
-        return ToolReturned(effect.at, result)
+        return ToolReturned(effect.at, *result)
 
 
 def _name(spec: Pattern) -> str:

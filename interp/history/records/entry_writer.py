@@ -8,9 +8,10 @@ from datetime import datetime
 from gram import Pattern
 
 from ...execution import Folded, Note
-from ...machine import CallModel, State
+from ...machine import CallModel, State, ToolReturned
 from ...tools import Tool
 from .event_pattern import event_written
+from .file_pattern import contents
 from .fingerprints import Fingerprints
 from .first_entry import head_of
 from .nodes import pattern_line
@@ -28,7 +29,9 @@ class EntryWriter:
         """An event, see `RunLog.append`."""
         effect = folded.effect
         request = self._fingerprints.of(effect.request) if isinstance(effect, CallModel) else None
-        return pattern_line(event_written(folded.event, seconds, request))
+        has_files = isinstance(folded.event, ToolReturned) and folded.event.files
+        written = {*contents(folded.state, folded.state.events[:-1])} if has_files else set()
+        return pattern_line(event_written(folded.event, written, seconds, request))
 
     def note(self, note: Note) -> str:
         """A note."""

@@ -5,6 +5,7 @@
     [:ModelReplied {at: [0], finish: "tool_calls", request: "9f3c…", usage: {…}} | [:Assistant | …]]
     (:CallBegun {at: [0, 0]})
     (:ToolReturned {at: [0, 0], result: json`{"ok": true}`})
+    [:ToolReturned {at: [0, 1], result: "a.png (…)"} | (:File {bytes: base64`…`, …})]
     (:CallFailed {at: [0, 1], error: "no such file"})
     (:Decided {allowed: true, at: [0, 2]})
     (:TimeUp)
@@ -21,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from gram import GramEncodeError, Pattern, expect
 from lenses_ext import Model
@@ -41,6 +42,7 @@ from ...machine import (
     ToolReturned,
 )
 from .conversation_pattern import message_from_pattern, message_to_pattern
+from .file_pattern import file_from_pattern, files_to_patterns
 from .nodes import node
 from .pattern_parts import (
     Reader,
@@ -79,14 +81,22 @@ def event_to_pattern(event: Event, seconds: float | None = None) -> Pattern:
     """
     expect(event, tuple(_TYPES), "event", by="event_to_pattern")
     expect(seconds, (int, float, type(None)), "seconds", by="event_to_pattern")
-    return event_written(event, seconds)
+    return event_written(event, set(), seconds)
 
 
 def event_written(
-    event: Event, seconds: float | None = None, request: str | None = None
+    event: Event, written: set[str], seconds: float | None = None, request: str | None = None
 ) -> Pattern:
-    """Convert an event to a pattern; see `WrittenEvent`."""
+    """Convert an event to a pattern; see `WrittenEvent`.
+
+    Args:
+        event: the event.
+        written: the hashes of files whose bytes are written before; new ones are added.
+        seconds, request: what is written beside it.
+    """
     properties, elements = _TYPES[type(event)].write(event)
+    if isinstance(event, ToolReturned):
+        elements = tuple(files_to_patterns(event.files, written))
     if event.at:
         properties["at"] = event.at
     if seconds is not None:
@@ -103,7 +113,7 @@ def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
         ValidationError: the pattern is not an event; the fault has its place.
     """
     expect(pattern, Pattern, "pattern", by="event_from_pattern")
-    return written_event(pattern)[:2]
+    return written_event(pattern, {})[:2]
 
 
 class WrittenEvent(NamedTuple):
@@ -120,14 +130,22 @@ class WrittenEvent(NamedTuple):
     request: str | None
 
 
-def written_event(pattern: Pattern) -> WrittenEvent:
-    """Read an event and what is beside it; see `event_from_pattern`."""
+def written_event(pattern: Pattern, known: dict[str, bytes]) -> WrittenEvent:
+    """Read an event and what is beside it; see `event_from_pattern`.
+
+    Args:
+        pattern: its pattern.
+        known: the bytes of files that were read before, by their hashes; new ones are added.
+    """
     label = expect_one_of(_FORMS, pattern)
     form = _FORMS[label]
     read = Reader(pattern, label, ["at", "seconds", *form.keys])
-    if form.read not in (_read_reply, _read_change):
+    if form.read not in (_read_reply, _read_change, _read_result):
         read.without_elements()
     event = form.read(read, read.position())
+    if isinstance(event, ToolReturned) and pattern.elements:
+        files = tuple(file_from_pattern(each, known) for each in pattern.elements)
+        event = evolve(event, files=files)
     request = read.text("request") if read.has("request") else None
     return WrittenEvent(event, read.seconds(), request)
 

@@ -6,8 +6,8 @@
     (:File {name: "chart.png", sha256: "9f3c…", type: "image/png"})
     (:File {address: "https://example.com/chart.png", type: "image/png"})
 
-The bytes are written once in a conversation. Where the same are attached again, their hash stands
-for them. Reading opens nothing: an address stays an address.
+The bytes are written once in a conversation, and in a run. Where the same come again, their hash
+stands for them. Reading opens nothing: an address stays an address.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from gram import Pattern, TaggedString
 
 from ...errors import ValidationError
 from ...files import File, is_address
+from ...machine import Event, State, ToolReturned
 from .nodes import node
 from .pattern_parts import Reader, write_text
 
@@ -82,6 +83,19 @@ def file_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> File:
     if file.content is not None:
         known[file.sha256] = file.content
     return file
+
+
+def contents(state: State, events: Iterable[Event] = ()) -> dict[str, bytes]:
+    """The bytes of the files that a run was begun with, or that came since, by their hashes.
+
+    Args:
+        state: a State of the run.
+        events: what has happened since.
+    """
+    given = (file for each in state.beginning.context for file in each.attachments)
+    returned = (file for each in events if isinstance(each, ToolReturned) for file in each.files)
+    files = (*given, *returned)
+    return {each.sha256: each.content for each in files if each.content is not None}
 
 
 def _bytes(read: Reader) -> bytes:

@@ -7,7 +7,9 @@ from typing import Any, Final
 from gram import Pattern, Subject, expect
 
 from ...machine import AgentResponse, ToolInvocation, Usage, empty_context
-from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
+from .conversation_pattern import CONVERSATION, conversation_from_pattern, messages_to_patterns
+from .file_pattern import file_from_pattern, files_to_patterns
+from .nodes import node
 from .pattern_parts import Reader, without_empty, write_json_value, write_text
 
 RESPONSE = "AgentResponse"
@@ -36,9 +38,10 @@ def response_to_pattern(response: AgentResponse) -> Pattern:
     )
     known = response.usage.details()
     properties |= {_TOKENS[name]: known[name] for name in _TOKENS if name in known}
-    elements = [*map(invocation_to_pattern, response.tools_used)]
+    written: set[str] = set()
+    elements = [_written(each, written) for each in response.tools_used]
     if response.context:
-        elements.append(context_to_pattern(response.context))
+        elements.append(node(CONVERSATION, {}, messages_to_patterns(response.context, written)))
     return Pattern(Subject("", {RESPONSE}, properties), elements)
 
 
@@ -49,19 +52,20 @@ def response_from_pattern(pattern: Pattern) -> AgentResponse:
         ValidationError: the pattern is not a response; the fault has its place.
     """
     expect(pattern, Pattern, "pattern", by="response_from_pattern")
-    known = ["content", "typed", "text", "truncated", "unfinished", *_TOKENS.values()]
-    read = Reader(pattern, RESPONSE, known)
+    keys = ["content", "typed", "text", "truncated", "unfinished", *_TOKENS.values()]
+    read = Reader(pattern, RESPONSE, keys)
     elements = list(pattern.elements)
-    context = empty_context
-    if elements and CONVERSATION in elements[-1].value.labels:
-        context = context_from_pattern(elements.pop())
+    said = [elements.pop()] if elements and CONVERSATION in elements[-1].value.labels else []
+    known: dict[str, bytes] = {}
+    used = tuple(_read(each, known) for each in elements)
+    context = conversation_from_pattern(said[0], known) if said else empty_context
     content = read.text("content", "")
     is_typed, is_text = read.flag("typed"), read.flag("text")
     if is_typed and not is_text:
         read.parsed(content, "content")
     return AgentResponse(
         content,
-        tuple(map(invocation_from_pattern, elements)),
+        used,
         context,
         Usage(**{name: read.number(key) for name, key in _TOKENS.items() if read.has(key)}),
         is_typed,
@@ -79,6 +83,10 @@ def invocation_to_pattern(invocation: ToolInvocation) -> Pattern:
     '(:ToolInvocation {args: json`{"x":1}`, result: json`2`, tool: "add"})'
     """
     expect(invocation, ToolInvocation, "invocation", by="invocation_to_pattern")
+    return _written(invocation, set())
+
+
+def _written(invocation: ToolInvocation, written: set[str]) -> Pattern:
     properties: dict[str, Any] = {
         "tool": write_text(invocation.tool_name),
         "args": write_json_value(invocation.args_text),
@@ -91,7 +99,7 @@ def invocation_to_pattern(invocation: ToolInvocation) -> Pattern:
         properties["agent"] = write_text(invocation.agent_name)
     if invocation.at:
         properties["at"] = invocation.at
-    return Pattern(Subject("", {INVOCATION}, properties))
+    return node(INVOCATION, properties, tuple(files_to_patterns(invocation.files, written)))
 
 
 def invocation_from_pattern(pattern: Pattern) -> ToolInvocation:
@@ -101,12 +109,16 @@ def invocation_from_pattern(pattern: Pattern) -> ToolInvocation:
         ValidationError: the pattern is not an invocation, or has both a result and an error.
     """
     expect(pattern, Pattern, "pattern", by="invocation_from_pattern")
+    return _read(pattern, {})
+
+
+def _read(pattern: Pattern, known: dict[str, bytes]) -> ToolInvocation:
     read = Reader(pattern, INVOCATION, ["tool", "args", "result", "error", "agent", "at"])
-    read.without_elements()
     if read.has("result") == read.has("error"):
         read.refuse("result-or-error", "a ToolInvocation has either a result or an error")
     tool, args = read.text("tool"), read.json_value("args")
     error = read.text("error") if read.has("error") else None
     result = read.json_value("result") if error is None else None
     who, at = read.text("agent", ""), read.position()
-    return ToolInvocation.of_texts(tool, args, result, error, agent_name=who, at=at)
+    files = [file_from_pattern(each, known) for each in pattern.elements]
+    return ToolInvocation.of_texts(tool, args, result, error, None, who, at, files)

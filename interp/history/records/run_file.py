@@ -38,6 +38,7 @@ from ...machine import Event, State
 from ...tools import Tool
 from .entry_writer import EntryWriter, run_text
 from .event_pattern import written_event
+from .file_pattern import contents
 from .first_entry import RUN, run_from_head
 from .note_pattern import label_of_note
 from .recorded_run import RecordedRun
@@ -221,8 +222,10 @@ class RunFile:
             return read
         source = Source(text, str(self.path))
         head, *others = read_in_pieces(source)
-        events = (written_event(each).event for each in others if not label_of_note(each))
-        self._read = _Content(text, run_from_head(head, source).first, tuple(events))
+        first = run_from_head(head, source).first
+        known = contents(first)
+        events = (written_event(each, known).event for each in others if not label_of_note(each))
+        self._read = _Content(text, first, tuple(events))
         return self._read
 
     def _write(self, text: str) -> None:

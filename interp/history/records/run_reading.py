@@ -8,6 +8,7 @@ from gram import Diagnostic, GramError, Pattern, Source, origin, read_in_pieces
 
 from ...errors import ReplayError, ValidationError
 from .event_pattern import written_event
+from .file_pattern import contents
 from .first_entry import run_from_head
 from .note_pattern import label_of_note, note_from_pattern
 from .recorded_run import Entry, RecordedRun, awaited
@@ -32,15 +33,17 @@ def read_run(text: str, name: str | None = None) -> RecordedRun:
     if head is None:
         raise ValidationError(f"{name}: nothing of a run had begun")
     run = run_from_head(head, source)
-    replayer, entries = Replayer(run.first), list[Entry]()
+    replayer, entries, known = Replayer(run.first), list[Entry](), contents(run.first)
     for pattern in patterns:
-        label = label_of_note(pattern)
-        entries.append(note_from_pattern(pattern, label) if label else _step(replayer, pattern))
+        if label := label_of_note(pattern):
+            entries.append(note_from_pattern(pattern, label))
+        else:
+            entries.append(_step(replayer, pattern, known))
     return evolve(run, entries=tuple(entries))
 
 
-def _step(replayer: Replayer, entry: Pattern) -> RecordedStep:
-    written, place = written_event(entry), origin(entry)
+def _step(replayer: Replayer, entry: Pattern, known: dict[str, bytes]) -> RecordedStep:
+    written, place = written_event(entry, known), origin(entry)
     try:
         return replayer.take(*written, start=place.span.start if place else None)
     except GramError as error:

@@ -13,12 +13,14 @@ from lenses_ext import wire_name
 
 from ...json_text import Json, read_json
 from ...machine import FunctionRole, Message, ToolCall
-from ..attached_parts import responses_parts
+from ..attached_parts import no_part, parts_of_result, responses_part
 from ..reply_reading import json_text, text_of
 from ..request_json import arguments_sent
 
 
-def items_of(message: Message, server: str, model: str, with_reasoning: bool) -> list[Json]:
+def items_of(
+    message: Message, server: str, model: str, with_reasoning: bool, with_files: bool = True
+) -> list[Json]:
     """The items of a message.
 
     Args:
@@ -26,15 +28,17 @@ def items_of(message: Message, server: str, model: str, with_reasoning: bool) ->
         server: The server that is asked.
         model: The model that is asked, in its provider's name for it.
         with_reasoning: Send encrypted reasoning back.
+        with_files: Send the files that tools returned.
 
     Raises:
-        ConfigurationError: a file that is attached to it cannot be sent.
+        ConfigurationError: a file that a user attached to it cannot be sent.
     """
     if isinstance(message.role, FunctionRole):
-        result = {"call_id": message.call_id or "", "output": message.content}
+        text, files = parts_of_result(message, responses_part if with_files else no_part)
+        result = {"call_id": message.call_id or "", "output": _content(text, files)}
         return [{"type": "function_call_output", **result}]
     if message.role.name != "assistant":
-        content = responses_parts(message) if message.attachments else message.content
+        content = _content(message.content, [*map(responses_part, message.attachments)])
         return [{"role": message.role.name, "content": content}]
     kept = _kept(message, server, model)
     if kept is None:
@@ -54,6 +58,10 @@ def items_of(message: Message, server: str, model: str, with_reasoning: bool) ->
                 continue
         found.append(item)
     return found
+
+
+def _content(text: str, files: list[Json]) -> Json:
+    return [{"type": "input_text", "text": text}, *files] if files else text
 
 
 def _call(call: ToolCall) -> dict[str, Json]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gram import Pattern
 from lenses_ext import memo, result_schema
 
-from ...json_text import Json, read_json
+from ...json_text import Json
 from ...machine import Message, Request
 from ...machine.contracts import function_definition, has_strict_form, response_format
 from ..request_json import dumped, joined, tell_of_settings_left_out, tool_choice
@@ -21,37 +21,22 @@ if TYPE_CHECKING:
     from .responses import Responses
 
 
-def request_json(
-    request: Request, form: Responses, *, with_reasoning: bool = True
-) -> dict[str, Json]:
-    """The JSON body of a request, as fresh values. Empty fields are left out.
+def request_content(
+    request: Request, form: Responses, *, with_reasoning: bool, with_files: bool, streaming: bool
+) -> bytes:
+    """The bytes of a request, each message and tool encoded only once. Empty fields are left out.
 
     Args:
         request: What the model is asked.
         form: How its server wants it.
         with_reasoning: Ask for encrypted reasoning, and send it back.
+        with_files: Send the files that tools returned.
+        streaming: Ask for the reply as a stream.
     """
-    tools, others = _fields(request, form, with_reasoning=with_reasoning)
-    lists: dict[str, Json] = {
-        "input": [
-            item
-            for message in request.messages
-            for item in items_of(message, form.server, request.model.name, with_reasoning)
-        ]
-    }
-    if tools:
-        lists["tools"] = [read_json(tool) for tool in tools]
-    return lists | others
-
-
-def request_content(
-    request: Request, form: Responses, *, with_reasoning: bool, streaming: bool
-) -> bytes:
-    """The bytes of a request: `request_json`, each message and tool encoded only once."""
     tools, others = _fields(request, form, with_reasoning=with_reasoning)
     if streaming:
         others["stream"] = True
-    texts = _message_texts(form.server, request.model.name, with_reasoning)
+    texts = _message_texts(form.server, request.model.name, with_reasoning, with_files)
     lists: dict[str, Iterable[str]] = {"input": filter(None, map(texts, request.messages))}
     if tools:
         lists["tools"] = tools
@@ -59,9 +44,13 @@ def request_content(
 
 
 @lru_cache(maxsize=16)
-def _message_texts(server: str, model: str, with_reasoning: bool) -> Callable[[Message], str]:
+def _message_texts(
+    server: str, model: str, with_reasoning: bool, with_files: bool
+) -> Callable[[Message], str]:
     """The JSON texts of messages, each kept as long as its message; a message may be many items."""
-    return memo(lambda message: dumped(items_of(message, server, model, with_reasoning))[1:-1])
+    return memo(
+        lambda message: dumped(items_of(message, server, model, with_reasoning, with_files))[1:-1]
+    )
 
 
 def _fields(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +15,9 @@ from ...json_text import Json
 from ...machine import Request
 from ..providers import AnswerFormat, AnswerMode
 from ..reply_reading import Reply, answered_by_tool
+from ..returned_files import are_sent, learn_refusal
 from .reply import read_response
-from .request import request_content, request_json
+from .request import request_content
 
 if TYPE_CHECKING:
     from .stream import StreamedResponse
@@ -48,16 +50,25 @@ class Responses:
 
     def body(self, request: Request) -> dict[str, Json]:
         """The JSON that is sent for a request."""
-        return request_json(request, self, with_reasoning=self._takes_reasoning(request))
+        body: dict[str, Json] = json.loads(self.content(request, streaming=False))
+        return body
 
     def content(self, request: Request, *, streaming: bool) -> bytes:
         """The same as bytes."""
         return request_content(
-            request, self, with_reasoning=self._takes_reasoning(request), streaming=streaming
+            request,
+            self,
+            with_reasoning=self._takes_reasoning(request),
+            with_files=are_sent(self.server, request.model),
+            streaming=streaming,
         )
 
     def instead(self, error: ModelError, request: Request) -> bool:
-        """Learn from a refusal: from now on this server is sent no encrypted reasoning."""
+        """Learn from a refusal: from now on this model is sent no encrypted reasoning, or no files
+        of tools.
+        """
+        if learn_refusal(error, request, self.server):
+            return True
         is_refused = error.status in (400, 404, 422) and bool(_NO_ENCRYPTED.search(str(error)))
         if not is_refused or not self._takes_reasoning(request):
             return False

@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from ...files import File
 from ...json_text import Json
 from .forms import SCALARS
 from .pydantic_types import is_pydantic_class, pydantic_json
@@ -18,12 +19,12 @@ def to_json_value(value: Any) -> Json:
     """Convert a Python value to JSON, at every depth: records, enums, tuples, sets, dates, ….
 
     Records are dataclasses, attrs classes and pydantic models. A value without a JSON form is
-    left unchanged; `interp.json_text.write_json` refuses it later.
+    left unchanged: a `File`, and what `interp.json_text.write_json` refuses later.
 
     >>> to_json_value({"sizes": (1, 2)})
     {'sizes': [1, 2]}
     """
-    if type(value) in SCALARS:
+    if type(value) in SCALARS or isinstance(value, File):
         return value
     if isinstance(value, Enum):
         return to_json_value(value.value)

@@ -17,6 +17,7 @@ from attrs import evolve
 from gram import counted
 
 from ...errors import ToolError, ValidationError
+from ...files import File
 from ...json_text import Json
 from ...machine.contracts import check, require_schema
 from .annotated import annotated_keywords
@@ -196,12 +197,20 @@ class TypeForms:
     def _class(self, cls: type) -> TypeForm:
         if cls in SCALARS:
             return scalar_form(cls)
+        if cls is File:
+            return self._file()
         if issubclass(cls, Enum) and not issubclass(cls, Flag):
             return choice_form(_name(cls), cls)
         record = None if is_pydantic_class(cls) else read_record(cls)
         if record is None:
             return self._by_pydantic(cls)
         return self.definitions.form(cls, cls.__name__, lambda: self._record(cls, record))
+
+    def _file(self) -> TypeForm:
+        """The form of a file in a result, where a text says what it is."""
+        if self._mode != "serialization":
+            raise ToolError("a File has no JSON form: a tool may return one, and takes none")
+        return scalar_form(str)
 
     def _record(self, cls: type, record: Record) -> TypeForm:
         members = record.members

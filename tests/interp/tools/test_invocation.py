@@ -35,7 +35,7 @@ def invoked_inside(called: Tool, args: Any) -> Any:
 
 def ainvoked(called: Tool, args: Any) -> Any:
     """The result without blocking, as `arun` calls a tool."""
-    return asyncio.run(acall_tool(called, args)).value
+    return asyncio.run(acall_tool(called, args)).text.value
 
 
 either_way = pytest.mark.parametrize("invoke", [invoked, invoked_inside, ainvoked])

@@ -27,7 +27,7 @@ def test_a_tool_in_a_thread_keeps_the_context_of_its_call() -> None:
 
     async def call() -> Json:
         with providing(ToolContext("agent", "who")):
-            return (await acall_tool(who, {})).value
+            return (await acall_tool(who, {})).text.value
 
     assert asyncio.run(call()) == "who"
 

@@ -99,7 +99,7 @@ def test_a_call_sends_path_query_header_body_and_key(
     arguments = {"id": "a/b ?", "tag": ["x", "y z"], "X-Why": "so", "body": {"name": "Ann"}}
 
     said = invoke_tool(library["pets_update"], arguments)
-    again = asyncio.run(acall_tool(library["pets_update"], arguments)).value
+    again = asyncio.run(acall_tool(library["pets_update"], arguments)).text.value
 
     assert said == again
     assert said["method"] == "PUT"
