@@ -27,10 +27,10 @@ from ..tools import ToolLibrary, bind_agent_tools, with_agents
 from .case_report import Report
 from .each_file import each_file
 from .inputs import hint_at_tools, read_checks, read_document
+from .log_lines import show_logs
 from .name_matching import matching
 from .options import RunningOptions
 from .output import is_verbose, tell
-from .talk import show_logs
 
 _FOLDER = "recordings"
 _HINT = "\nhint: gram test --record all records anew"

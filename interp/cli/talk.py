@@ -34,6 +34,7 @@ from ..tools import bind_agent_tools
 from .failures import shown
 from .inputs import hint_at_tools, read_document
 from .json_answers import JsonAnswers
+from .log_lines import show_logs
 from .options import TalkOptions
 from .output import is_verbose, note, tell
 from .process import uninterrupted
@@ -338,20 +339,3 @@ class Talk:
                 self._forget_turn()
             if not is_done and (self._session or self._is_chat):
                 tell("the tool calls of this turn stay in the conversation")
-
-
-class _Handler(logging.Handler):
-    """Shows what is logged as notes are shown: safe for a terminal."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        tell(self.format(record))
-
-
-def show_logs(level: int) -> None:
-    """Show the log of requests and tool calls on standard error; it contains no keys."""
-    handler = _Handler()
-    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
-    logger = logging.getLogger("interp")
-    logger.addHandler(handler)
-    logger.setLevel(level)
-    logger.propagate = False

@@ -11,13 +11,13 @@ from lenses_ext import Match
 
 from .completing import complete_files
 from .file_options import mcp_option, openapi_option
+from .log_lines import LogLines, show_logs
 from .options import match_option, tools_option
-from .output import is_verbose, note
+from .output import is_quiet, is_verbose
 from .process import leave_at_termination
 from .store_option import store_option
 
 if TYPE_CHECKING:
-    from ..history.stores import RunRow
     from ..workers import SharedLimit
 
 
@@ -56,6 +56,12 @@ if TYPE_CHECKING:
     shell_complete=complete_files,
     help="A file of gram with runs to submit at times; give it to all workers.",
 )
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the lines of the log are written, on standard error; text.",
+)
 def command(
     store: str,
     tools: tuple[str, ...],
@@ -67,21 +73,24 @@ def command(
     at_most: tuple[str, ...],
     per_minute: tuple[str, ...],
     schedule: str | None,
+    log_format: str,
 ) -> None:
     """Take the runs that were submitted to a store, and drive them to their ends.
 
     Start as many as you like, on any machines: each run is driven by one at a time, and if that
     one is killed, others go on with it. A worker takes only runs whose tools it has, and the key of
-    their provider, in its environment; -v says which it leaves. At SIGTERM or Ctrl-C it takes
-    nothing new, and ends when its runs have.
+    their provider, in its environment; its log says which it leaves. At SIGTERM or Ctrl-C it takes
+    nothing new, and ends when its runs have. -q logs warnings alone, -v details, too.
     """
     leave_at_termination()  # until it works, which then ends what is under way
     limits = _limits(at_most, per_minute)
     from ..workers import Worker, read_schedules  # imported late: completion needs no workers
     from .inputs import read_libraries
-    from .talk import show_logs
 
-    show_logs(logging.INFO if is_verbose() else logging.WARNING)
+    level = logging.WARNING if is_quiet() else logging.INFO
+    show_logs(level, LogLines(as_json=log_format == "json"))
+    if is_verbose():
+        logging.getLogger("interp.workers").setLevel(logging.DEBUG)
     for name in ("procrastinate", "psycopg.pool"):  # what they say, a worker says in its words
         logging.getLogger(name).addHandler(logging.NullHandler())
     library = read_libraries(tools, mcp, openapi)
@@ -93,16 +102,8 @@ def command(
         grace=grace,
         limits=limits,
         schedules=read_schedules(schedule) if schedule else (),
-        told=_tell,
     )
-    names = ", ".join(sorted(library)) or "none"
-    note(f"worker: takes runs of {worker.store.name}; tools: {names}")
     worker.work()
-
-
-def _tell(row: RunRow) -> None:
-    reason = f": {row.reason}" if row.reason and row.status != "done" else ""
-    note(f"{row.id} {row.facts.agent}: {row.status}{reason}")
 
 
 def _limits(at_most: tuple[str, ...], per_minute: tuple[str, ...]) -> dict[str, SharedLimit]:

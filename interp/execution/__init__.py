@@ -16,6 +16,7 @@ from .handlers import (
     Report as Report,
     named_model as named_model,
 )
+from .logs import log_fields as log_fields
 from .notebook import conversation_form as conversation_form
 from .observations import (
     AgentFinished as AgentFinished,

@@ -73,7 +73,8 @@ async def first_that_replies(
                 return evolve(event, model=model, tried=tuple(tried))
             return event
         tried.append((model, why))
-        _log.warning("%s gave no reply (%s): %s is asked", model, why, left[0])
+        extra = {"event": "model_passed"}
+        _log.warning("%s gave no reply (%s): %s is asked", model, why, left[0], extra=extra)
 
 
 class _Words:

@@ -2,7 +2,8 @@
 
 ``logging.getLogger("interp")`` is above both. Nothing is formatted unless somebody listens, and
 keys are replaced here, so no handler ever sees one. A tool that raises is a warning,
-with its traceback; everything else is for debugging.
+with its traceback; everything else is for debugging. Where `log_fields` says so, records have the
+run and the like as attributes, as if they had been given as ``extra``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,11 @@ from __future__ import annotations
 import json
 import logging
 import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import Final
 
 from ..machine import (
     CallFailed,
@@ -27,6 +33,35 @@ from ..secrets import without_keys
 _model = logging.getLogger("interp.model")
 _tools = logging.getLogger("interp.tools")
 logging.getLogger("interp").addHandler(logging.NullHandler())  # else warnings are printed
+
+_fields: ContextVar[Mapping[str, str]] = ContextVar("_fields", default=MappingProxyType({}))
+
+
+@contextmanager
+def log_fields(**fields: str | None) -> Iterator[None]:
+    """Have what is logged inside say more than its message, such as which run it is about.
+
+    Args:
+        **fields: the names and values of attributes of the log records; None is left out.
+    """
+    given = {name: value for name, value in fields.items() if value is not None}
+    token = _fields.set({**_fields.get(), **given})
+    try:
+        yield
+    finally:
+        _fields.reset(token)
+
+
+def _add_fields(record: logging.LogRecord) -> bool:
+    """A filter for loggers, which gives records the fields of `log_fields`."""
+    for name, value in _fields.get().items():
+        record.__dict__.setdefault(name, value)
+    return True
+
+
+_LOGGERS: Final = ("interp.model", "interp.tools", "interp.mcp", "interp.workers")
+for _each in _LOGGERS:
+    logging.getLogger(_each).addFilter(_add_fields)
 
 
 def log_effect(effect: Effect, model: AnyModel) -> None:
@@ -50,7 +85,8 @@ def log_event(event: Event) -> None:
     elif isinstance(event, CallFailed) and _tools.isEnabledFor(logging.WARNING):
         raised = event.exception
         trace = "" if raised is None else "\n" + "".join(traceback.format_exception(raised))
-        _tools.warning("failed: %s", without_keys(_encodable(event.error + trace.rstrip())))
+        said = without_keys(_encodable(event.error + trace.rstrip()))
+        _tools.warning("failed: %s", said, extra={"event": "tool_failed"})
 
 
 def _encodable(text: str) -> str:

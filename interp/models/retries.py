@@ -5,6 +5,7 @@ The error itself says whether asking again can help (see `failures`).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,6 +15,8 @@ from ..errors import ModelError
 
 if TYPE_CHECKING:
     import tenacity
+
+_log = logging.getLogger("interp.model")
 
 T = TypeVar("T")
 
@@ -85,8 +88,12 @@ def _policy(attempts: int) -> dict[str, Any]:
 
     def tell(attempt: tenacity.RetryCallState) -> None:
         notice, error = _notice.get(), attempt.outcome.exception() if attempt.outcome else None
-        if notice and isinstance(error, ModelError) and attempt.next_action:
-            notice(error, attempt.next_action.sleep)
+        if isinstance(error, ModelError) and attempt.next_action:
+            seconds = attempt.next_action.sleep
+            said = str(error).partition("\n")[0]
+            _log.info("asks again in %.1f s: %s", seconds, said, extra={"event": "model_retried"})
+            if notice:
+                notice(error, seconds)
 
     return {
         "before_sleep": tell,

@@ -5,6 +5,8 @@ Postgres names the kind of an error by an SQLSTATE, whose first two characters a
 
 from __future__ import annotations
 
+import logging
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from ..errors import StoreError, said_by
@@ -12,6 +14,8 @@ from ..secrets import without_keys
 
 if TYPE_CHECKING:
     import psycopg
+
+LOGGER: Final = logging.getLogger("interp.workers")
 
 _OF_DATA: Final = ("22", "54")
 """A value that cannot be kept, and more than Postgres can hold."""
@@ -37,6 +41,16 @@ def stays(error: BaseException) -> bool:
     """Whether the database would refuse the same again, until somebody changes it."""
     found = _of_driver(error)
     return found is not None and _class_of(found) in _STAYING
+
+
+def in_words(error: BaseException) -> str:
+    """What went wrong, in one line without keys.
+
+    What Procrastinate raises says only that it was the database; its cause says why.
+    """
+    found = _of_driver(error) or error
+    said = str(found).strip() if _of_driver(error) else said_by(found)
+    return " ".join(without_keys(said or said_by(found)).split())
 
 
 def refusal(store: str, error: BaseException) -> StoreError:
@@ -66,3 +80,32 @@ def _class_of(error: psycopg.Error) -> str:
     from psycopg import DataError
 
     return (error.sqlstate or ("22" if isinstance(error, DataError) else ""))[:2]
+
+
+class Outage:
+    """Tells in the log that the database cannot be used, once, and that it can be again.
+
+    Args:
+        store: the name of the store.
+    """
+
+    def __init__(self, store: str) -> None:
+        self._store = store
+        self._since: float | None = None
+
+    def failed(self, error: BaseException) -> None:
+        """Say that the database has failed a worker."""
+        if self._since is None:
+            self._since = monotonic()
+            said = in_words(error)
+            if not said.startswith(self._store):
+                said = f"{self._store}: {said}"
+            extra = {"event": "database_down"}
+            LOGGER.warning("cannot work, and tries again: %s", said, extra=extra)
+
+    def passed(self) -> None:
+        """Say that the database answers."""
+        if self._since is not None:
+            seconds, self._since = monotonic() - self._since, None
+            extra = {"event": "database_back"}
+            LOGGER.warning("%s answers again, after %.0f s", self._store, seconds, extra=extra)

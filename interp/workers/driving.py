@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
@@ -19,9 +20,9 @@ from ..errors import (
     StoreError,
     said_by,
 )
-from ..execution import Driver as RunDriver, LiveHandler
+from ..execution import Driver as RunDriver, LiveHandler, log_fields
 from ..history.records import RecordedRun, position_text
-from ..history.stores import RunRow, RunStatus, RunStore, StoredRun
+from ..history.stores import RunRow, RunStatus, RunStore, StoredRun, process_of
 from ..machine import CallModel, Usage, pending, start_again
 from ..running import budget_of
 from ..secrets import without_keys
@@ -30,6 +31,8 @@ from .database_errors import is_of_database
 from .limits import LimitedHandler, SharedLimits
 from .needs import why_not_with
 from .queue import IS_OVER, ElsewhereError, LaterError, RunQueue
+
+LOGGER: Final = logging.getLogger("interp.workers")
 
 _FAILURES: Final = 5
 """How often a run may fail in a way that may pass, such as a provider that is down."""
@@ -86,8 +89,12 @@ class Driver:
             ElsewhereError: it cannot be driven here.
             LaterError: it has not ended, and is to go on later.
         """
-        if await call_in_thread(lambda: self._is_over(run)):
-            return
+        row = await call_in_thread(lambda: self._to_drive(run))
+        if row is not None:
+            with log_fields(run=run, conversation=row.facts.conversation):
+                await self._go_on(run, limits)
+
+    async def _go_on(self, run: str, limits: SharedLimits) -> None:
         try:
             with suppress(ApprovalNeeded, LimitError):  # the store has its status
                 await self._drive(run, limits)
@@ -100,12 +107,13 @@ class Driver:
             await call_in_thread(lambda: self._after_failure(run, failure))
         row = await call_in_thread(lambda: self._store.row(run))
         if row.status in (*IS_OVER, "waiting"):
+            _log_end(row)
             self._told(row)
-        if not await call_in_thread(lambda: self._is_over(run)):
+        if await call_in_thread(lambda: self._to_drive(run)):
             raise LaterError("it can go on", _SOON)
 
-    def _is_over(self, run: str) -> bool:
-        """Whether workers have nothing more to do with a run.
+    def _to_drive(self, run: str) -> RunRow | None:
+        """A run that is to go on now; None if workers have nothing more to do with it.
 
         Raises:
             LaterError: it cannot go on now. Whoever changes that puts in a job at once.
@@ -115,10 +123,10 @@ class Driver:
         except StoreError as error:
             if is_of_database(error):
                 raise
-            return True  # it was removed from the store
+            return None  # it was removed from the store
         if row.status in IS_OVER:
             self._queue.ended(run)
-            return True
+            return None
         if row.status == "running":
             raise LaterError("another process goes on with it", _SOON)
         if row.status == "waiting":
@@ -128,7 +136,7 @@ class Driver:
             raise LaterError(
                 f"run {other} goes first", self._patience(run) if is_driven_here else _SOON
             )
-        return False
+        return row
 
     def _patience(self, run: str) -> float:
         """The seconds until a run is looked at again that somebody else lets go on."""
@@ -139,6 +147,8 @@ class Driver:
         if taken is None:
             return
         row, log, kept, deaths = taken
+        went_on = f" after {counted(len(kept.steps), 'event')}" if kept.steps else ""
+        LOGGER.info("%s begins%s", row.facts.agent, went_on, extra={"event": "run_begun"})
         if deaths < _SUSPECTED:
             await self._finish(row, log, kept, limits)
         elif self._suspect is not None:
@@ -157,7 +167,16 @@ class Driver:
         if reason := why_not_with(kept, self._library, self._match):
             self._say_why(run, reason)
             raise ElsewhereError(reason)
-        deaths = self._queue.deaths(run, len(kept.steps)) if row.status == "stopped" else 0
+        deaths = 0
+        if row.status == "stopped":
+            deaths, dead = self._queue.deaths(run, len(kept.steps))
+            if dead is not None:
+                LOGGER.warning(
+                    "%s is taken over: %s was not heard of any more",
+                    row.facts.agent,
+                    process_of(dead),
+                    extra={"event": "run_taken_over"},
+                )
         if deaths < _DEATHS:
             return row, log, kept, deaths
         self.fail(
@@ -202,7 +221,8 @@ class Driver:
         if may_pass and (failures := self._queue.failed_again(run)) < _FAILURES:
             self._say_why(run, reason)
             told = getattr(error, "retry_after", None)
-            raise LaterError(reason, told or min(_SHORTEST * 2 ** (failures - 1), _LONGEST))
+            seconds = told or min(_SHORTEST * 2 ** (failures - 1), _LONGEST)
+            raise LaterError(reason, seconds, logging.WARNING)
         if self._store.row(run).status in _IS_FREE:
             with suppress(RunTakenError):
                 self.fail(run, reason)
@@ -250,6 +270,18 @@ def reason_of(error: Exception) -> str:
     """What a list shows of an error, as Postgres can keep it and without keys."""
     said = str(error) if isinstance(error, GramError) else said_by(error)
     return without_keys(said).replace("\0", "\\0")
+
+
+def _log_end(row: RunRow) -> None:
+    has_failed = row.status in ("failed", "limited")
+    LOGGER.log(
+        logging.WARNING if has_failed else logging.INFO,
+        "%s: %s%s",
+        row.facts.agent,
+        row.status,
+        f": {row.reason}" if row.reason and row.status != "done" else "",
+        extra={"event": f"run_{row.status}"},
+    )
 
 
 def _is_of_here(error: Exception) -> bool:

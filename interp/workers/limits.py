@@ -20,13 +20,13 @@ from attrs import field, frozen
 from gram import expect
 from lenses_ext import Model
 
-from ..errors import ConfigurationError, ModelError, said_by
+from ..errors import ConfigurationError, ModelError
 from ..execution import LiveHandler, Report, first_that_replies, may_be_passed
 from ..history.stores import RunStore
 from ..machine import CallModel, Effect, Event
 from ..models import awith_retries, sent_once
 from ..models.providers import PROVIDERS
-from ..secrets import without_keys
+from .database_errors import in_words
 from .queue import LONGEST_WAIT, LaterError, RunQueue
 from .submission import postgres_of
 from .tables import CLOCK, LONGEST_REQUEST, SEEN
@@ -50,6 +50,8 @@ _PATIENCE: Final = 5.0
 
 _ATTEMPTS: Final = 3
 _TOO_MANY_REQUESTS: Final = 429
+
+_LOST: Final = {"event": "limits_lost"}
 
 
 @frozen
@@ -292,9 +294,8 @@ class SharedLimits:
                         (self._worker, number),
                     )
             except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
-                LOGGER.warning(
-                    "could not say that a request ended: %s", without_keys(said_by(error))
-                )
+                said = in_words(error)
+                LOGGER.warning("could not say that a request ended: %s", said, extra=_LOST)
                 await asyncio.sleep(_PAUSE)
             else:
                 return
@@ -316,8 +317,8 @@ class SharedLimits:
                     (name, min(seconds, LONGEST_WAIT)),
                 )
         except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
-            said = without_keys(said_by(error))
-            LOGGER.warning("could not tell the others to wait for %s: %s", name, said)
+            said = in_words(error)
+            LOGGER.warning("could not tell the others to wait for %s: %s", name, said, extra=_LOST)
 
 
 def _may_be_passed(error: Exception) -> bool:

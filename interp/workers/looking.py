@@ -15,10 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ..concurrency import call_in_thread
-from ..errors import RunTakenError, StoreError, said_by
+from ..errors import RunTakenError, StoreError
 from ..history.records import RecordedRun
 from ..history.stores import PostgresDatabase, RunStore
-from ..secrets import without_keys
 from .database_errors import is_of_database
 from .driving import reason_of
 from .queue import GO_ON, RunQueue
@@ -90,14 +89,18 @@ class Looks:
         self._leaves[queue] = reason
         if queue in self.queues:
             self.queues.remove(queue)
-        LOGGER.info("leaves runs such as %s to others: %s", run, reason)
+        extra = {"event": "queue_left", "run": run}
+        LOGGER.info("leaves runs such as this to others: %s", reason, extra=extra)
 
-    async def keep_on(self, app: procrastinate.App, failed: Callable[[Exception], None]) -> None:
+    async def keep_on(
+        self, app: procrastinate.App, looked: Callable[[Exception | None], None]
+    ) -> None:
         """Look every few seconds, until this is cancelled.
 
         Args:
             app: Procrastinate's, which is open.
-            failed: told of each look that failed; the next is made all the same.
+            looked: told of each look, with the error of one that failed; the next is made all the
+                same.
         """
         task = asyncio.current_task()
         assert task is not None, "a coroutine that is awaited"
@@ -106,8 +109,9 @@ class Looks:
             try:
                 await self.look(app)
             except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
-                failed(error)
-                LOGGER.warning("could not look for work: %s", without_keys(said_by(error)))
+                looked(error)
+            else:
+                looked(None)
 
     async def look(self, app: procrastinate.App) -> None:
         """Say that the worker lives, learn of queues, and find the jobs of workers that died."""
@@ -143,7 +147,8 @@ class Looks:
             if is_of_database(error):
                 raise
             reason = reason_of(error)
-            LOGGER.warning("cannot read run %s: %s", run, reason)
+            extra = {"event": "run_unreadable", "run": run}
+            LOGGER.warning("the run cannot be read: %s", reason, extra=extra)
         try:
             self._fail(run, reason)
         except RunTakenError:

@@ -8,6 +8,7 @@ before its end first puts in the next job; the job of a worker that has died is 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -70,11 +71,13 @@ class LaterError(Exception):
 
     Attributes:
         seconds: how much later, an hour at most.
+        level: how it is logged.
     """
 
-    def __init__(self, reason: str, seconds: float) -> None:
+    def __init__(self, reason: str, seconds: float, level: int = logging.DEBUG) -> None:
         super().__init__(reason)
         self.seconds = min(seconds, LONGEST_WAIT)
+        self.level = level
 
 
 class ElsewhereError(LaterError):
@@ -226,7 +229,7 @@ class RunQueue:
             )
         )
 
-    def deaths(self, run: str, events: int) -> int:
+    def deaths(self, run: str, events: int) -> tuple[int, str | None]:
         """How many workers died with a run one after the other, and recorded no event of it.
 
         If a worker has died with it just now, that is counted; once, however often it is asked.
@@ -234,17 +237,21 @@ class RunQueue:
         Args:
             run: the id of the run.
             events: how many events are recorded of it.
+
+        Returns:
+            How many, and the machine and the process of the one that has died just now, if any.
         """
-        self._database.execute(
+        died = self._database.execute(
             "UPDATE gram_runs SET status = 'stopped', owner = NULL, died_after = ?, "
             "deaths = 1 + CASE died_after WHEN ? THEN deaths ELSE 0 END "
-            f"WHERE id = ? AND status = 'running' AND leased_until < {CLOCK} RETURNING id",
+            "FROM (SELECT id AS run, owner AS dead FROM gram_runs) AS before WHERE run = id "
+            f"AND id = ? AND status = 'running' AND leased_until < {CLOCK} RETURNING dead",
             events,
             events,
             run,
         )
         sql = "SELECT deaths FROM gram_runs WHERE id = ? AND died_after = ?"
-        return int(self._number(sql, run, events))
+        return int(self._number(sql, run, events)), died[0][0] if died else None
 
     def _number(self, sql: str, *values: object) -> float:
         """The number that a statement gives; 0 for none."""

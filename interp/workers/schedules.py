@@ -115,7 +115,8 @@ def submit_due(
             except GramError as error:
                 if is_of_database(error):
                     raise
-                LOGGER.warning("cannot submit run %s: %s", run, without_keys(str(error)))
+                said, extra = without_keys(str(error)), {"event": "schedule_failed", "run": run}
+                LOGGER.warning("the run cannot be submitted: %s", said, extra=extra)
 
 
 def read_schedules(path: str | Path) -> tuple[Schedule, ...]:

@@ -16,11 +16,11 @@ from gram import expect, expect_all
 from lenses_ext import Match
 
 from ..concurrency import call_in_thread
-from ..errors import ConfigurationError, said_by
+from ..errors import ConfigurationError
+from ..execution import log_fields
 from ..history.stores import PostgresDatabase, RunRow, open_store
-from ..secrets import without_keys
 from ..tools import LibraryLike, expect_match, library_of
-from .database_errors import refusal, stays
+from .database_errors import Outage, in_words, refusal, stays
 from .driving import Driver
 from .limits import SharedLimit, SharedLimits, expect_limits, set_shared_limits
 from .looking import Looks
@@ -94,7 +94,7 @@ class Worker:
             raise ConfigurationError(f"at_once must be at least 1, found {at_once}")
         if grace < 0:
             raise ConfigurationError(f"grace must not be negative, found {grace}")
-        tools = library_of(library, by="Worker")
+        tools = self._tools = library_of(library, by="Worker")
         self._at_once = at_once
         self._grace = grace
         self._limits: dict[str, SharedLimit | None] = dict(limits or {})
@@ -111,6 +111,7 @@ class Worker:
             self._driver.fail,
             schedules,
         )
+        self._outage = Outage(self.store.name)
         self._driving: set[asyncio.Task[Any]] = set()
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -130,10 +131,24 @@ class Worker:
         """
         self._ends_at = inf
         if not until_told(lambda: asyncio.run(self.awork()), self.stop, lambda: self._ends_at):
-            LOGGER.warning("did not end in time: others go on with its runs in some seconds")
+            LOGGER.warning(
+                "did not end in time: others go on with its runs in some seconds",
+                extra={"event": "worker_left_behind", "worker": self._name},
+            )
 
     async def awork(self) -> None:
         """Take runs until `stop` is called, or this is cancelled; signals are the caller's."""
+        with log_fields(worker=self._name):
+            LOGGER.info(
+                "takes runs of %s; tools: %s",
+                self.store.name,
+                ", ".join(sorted(self._tools)) or "none",
+                extra={"event": "worker_started"},
+            )
+            await self._work_until_told()
+            LOGGER.info("has ended", extra={"event": "worker_ended"})
+
+    async def _work_until_told(self) -> None:
         self._loop, self._woken = asyncio.get_running_loop(), asyncio.Event()
         self._loop.set_exception_handler(_log_lost_jobs)
         pause = _PAUSE
@@ -157,6 +172,11 @@ class Worker:
         It may be called in any thread, and where a signal is handled.
         """
         is_again, self._is_stopping = self._is_stopping, True
+        LOGGER.info(
+            "is told to stop: %s",
+            "now" if is_again else f"its runs have {self._grace:g} s",
+            extra={"event": "worker_stopping", "worker": self._name},
+        )
         self._ends_at = monotonic() + (0.0 if is_again else self._grace) + _TO_CLOSE
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended
@@ -186,9 +206,7 @@ class Worker:
         except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
             self._end_if_refused(error)
             if self._refused is None:
-                LOGGER.warning(
-                    "an error stopped it, it starts again: %s", without_keys(said_by(error))
-                )
+                self._outage.failed(error)
         if self._refused is not None:
             raise refusal(self.store.name, self._refused) from self._refused
 
@@ -200,7 +218,22 @@ class Worker:
             if isinstance(error, ElsewhereError):
                 self._looks.leave(queue, run, str(error))
             seconds = error.seconds
+            LOGGER.log(
+                error.level,
+                "waits for %.0f s: %s",
+                seconds,
+                error,
+                extra={"event": "run_waits", "run": run},
+            )
             await call_in_thread(lambda: self._queue.put(run, seconds))
+
+    def _looked(self, error: Exception | None) -> None:
+        """Tell of outages; end if the database refuses something that it would refuse again."""
+        if error is None:
+            self._outage.passed()
+        else:
+            self._outage.failed(error)
+            self._end_if_refused(error)
 
     def _end_if_refused(self, error: Exception) -> None:
         """End this worker if the database refuses something that it would refuse again."""
@@ -212,10 +245,13 @@ class Worker:
 
     async def _work(self) -> None:
         import procrastinate
+        from psycopg import AsyncConnection
         from psycopg_pool import AsyncConnectionPool
 
         from .jobs import AtOnce, Connector  # an extra
 
+        async with await AsyncConnection.connect(self._address):
+            pass  # the pool would not say why it cannot connect
         pool: AsyncConnectionPool[Any]
         async with AsyncConnectionPool(
             self._address,
@@ -249,9 +285,10 @@ class Worker:
                     await call_in_thread(lambda: set_shared_limits(self.store, self._limits))
                     self._limits = {}
                 await self._looks.look(app)
+                self._outage.passed()
                 if self._is_stopping:  # a call that ends right then hides a cancellation
                     return
-                looking = asyncio.create_task(self._looks.keep_on(app, self._end_if_refused))
+                looking = asyncio.create_task(self._looks.keep_on(app, self._looked))
                 try:
                     await app.run_worker_async(
                         queues=self._looks.queues,
@@ -275,7 +312,7 @@ def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> 
 
     error = context.get("exception")
     if isinstance(error, ConnectorException):
-        said = without_keys(str(error.__cause__ or error))
-        LOGGER.info("the end of a job could not be written: %s", said)
+        extra = {"event": "job_lost"}
+        LOGGER.info("the end of a job could not be written: %s", in_words(error), extra=extra)
     else:
         loop.default_exception_handler(context)

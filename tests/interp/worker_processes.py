@@ -71,7 +71,12 @@ class WorkerProcess:
 
 @contextmanager
 def worker(
-    database: str, *options: str, server: ModelServer | None = None, log: Path | None = None
+    database: str,
+    *options: str,
+    server: ModelServer | None = None,
+    log: Path | None = None,
+    told: Path | None = None,
+    **variables: str,
 ) -> Iterator[WorkerProcess]:
     """A worker that is killed in the end.
 
@@ -80,17 +85,20 @@ def worker(
         options: the options of the command.
         server: the server of its models.
         log: the file that the tool ``work`` writes to.
+        told: the file that gets what the worker logs.
+        **variables: variables of its environment.
     """
     environment = {**without_keys(), "PYTHONPATH": str(ROOT), **(at(server) if server else {})}
+    environment |= variables
     if log is not None:
         environment["WORK_LOG"] = str(log)
-    with Path(os.devnull).open("r+b") as nothing:
+    with Path(os.devnull).open("r+b") as nothing, (told or Path(os.devnull)).open("ab") as logged:
         process = Forked(
             COMMANDS,
             ["worker", "--store", database, *options],
             environment=environment,
             cwd=ROOT,
-            streams=(nothing, nothing, nothing if "SHOW_WORKERS" not in os.environ else 2),
+            streams=(nothing, nothing, logged if "SHOW_WORKERS" not in os.environ else 2),
         )
     try:
         yield WorkerProcess(process)

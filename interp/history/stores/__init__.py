@@ -2,7 +2,7 @@
 
 from .conversations import Conversation as Conversation
 from .database import make_tables as make_tables
-from .leases import Lease as Lease
+from .leases import Lease as Lease, process_of as process_of
 from .opening import (
     StoreLike as StoreLike,
     context_of as context_of,

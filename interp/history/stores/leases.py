@@ -361,6 +361,12 @@ def new_owner() -> str:
     return "/".join([_machine(), str(os.getpid()), _started(os.getpid()), os.urandom(4).hex()])
 
 
+def process_of(owner: str) -> str:
+    """How messages name the process of an owner."""
+    machine, pid, *_ = [*owner.split("/"), ""]
+    return f"process {pid} of {machine.partition(':')[0]}"
+
+
 def _is_dead(named: str) -> bool:
     """Whether an owner is known to be dead: a process of this machine that is no more."""
     machine, pid, started, *_ = [*named.split("/"), "", ""]

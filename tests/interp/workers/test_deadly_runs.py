@@ -66,14 +66,14 @@ def test_deaths_are_counted_once_each_and_anew_after_an_event(
             run,
         )
 
-    assert queue.deaths(run, 0) == 0
+    assert queue.deaths(run, 0)[0] == 0
     dies()
-    assert [queue.deaths(run, 0), queue.deaths(run, 0)] == [1, 1]
+    assert [queue.deaths(run, 0)[0], queue.deaths(run, 0)[0]] == [1, 1]
     dies()
-    assert queue.deaths(run, 0) == 2
-    assert queue.deaths(run, 1) == 0
+    assert queue.deaths(run, 0)[0] == 2
+    assert queue.deaths(run, 1)[0] == 0
     dies()
-    assert queue.deaths(run, 1) == 1
+    assert queue.deaths(run, 1)[0] == 1
 
 
 @pytest.mark.parametrize(
