@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from gram import expect, resolved
+from gram import Json, expect, resolved
 
 from .errors import ValidationError
 
@@ -149,6 +149,16 @@ class File:
     def filename(self) -> str:
         """A name in any case: servers want one."""
         return self.name or f"file{mimetypes.guess_extension(self.media_type) or ''}"
+
+    def to_json(self) -> dict[str, Json]:
+        """What it is as a JSON object, without its bytes."""
+        return {
+            "name": self.name,
+            "media_type": self.media_type,
+            "address": self.address,
+            "bytes": None if self.content is None else len(self.content),
+            "sha256": self.sha256 or None,
+        }
 
     def __str__(self) -> str:
         """What it is for people, in a few words.

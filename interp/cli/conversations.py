@@ -133,15 +133,7 @@ def _message_json(number: int, message: Message) -> Json:
         "content": message.content,
         "calls": calls,
         "call_id": message.call_id,
-        "attachments": [
-            {
-                "name": file.name,
-                "media_type": file.media_type,
-                "address": file.address,
-                "sha256": file.sha256 or None,
-            }
-            for file in message.attachments
-        ],
+        "attachments": [file.to_json() for file in message.attachments],
     }
 
 

@@ -126,7 +126,8 @@ def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
 
 def lines(found: Timeline) -> list[Styled]:
     """The lines of a timeline: the one about the run, then one for each entry."""
-    return [summary(found), *_Lines(found).of(found.entries)]
+    attached = [f"attached: {file}" for file in found.attachments]
+    return [summary(found), *attached, *_Lines(found).of(found.entries)]
 
 
 def summary(found: Timeline) -> str:

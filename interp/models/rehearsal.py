@@ -14,6 +14,7 @@ import re
 from gram import Pattern
 from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
 
+from ..files import File
 from ..json_text import write_json
 from ..machine import (
     AssistantRole,
@@ -71,7 +72,9 @@ def _reply(request: Request) -> Message:
     others = [tool for tool in request.tools if view(tool_spec_name, tool) not in spoke]
     tool = max(others, key=fit, default=None)  # of equals, the first
     if tool is None or fit(tool) < _ENOUGH:
-        return _answer(request, f"(rehearsal, no language model) You said: {said[0]}", said)
+        with_files = "".join(f"\n(attached: {file})" for file in _attached(request))
+        words = f"(rehearsal, no language model) You said: {said[0]}{with_files}"
+        return _answer(request, words, said)
     arguments = Filling(view(tool_spec_schema, tool), said).value()
     call = ToolCall("call_0", view(tool_spec_name, tool), write_json(arguments))
     return Message(AssistantRole, "", (call,))
@@ -102,6 +105,12 @@ def _said_by_user(request: Request) -> list[str]:
     """What the user said, the latest first."""
     said = [message.content for message in request.messages if message.role == UserRole]
     return said[::-1] or [""]
+
+
+def _attached(request: Request) -> tuple[File, ...]:
+    """The files of what the user said last."""
+    said = [message for message in request.messages if message.role == UserRole]
+    return said[-1].attachments if said else ()
 
 
 def _fit(text: str, tool: Pattern) -> int:

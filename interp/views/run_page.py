@@ -82,7 +82,7 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
         title or found.agent or "a run",
         facts({name: value for name, value in told.items() if value}),
         view.said("asked", found.input),
-        map(_attached, run.first.run.attachments),
+        map(_attached, found.attachments),
         view.said("answered", found.answer),
         view.said("stopped", found.stopped, "bad"),
         element("h2", "What happened"),
@@ -94,7 +94,7 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
 
 
 def _attached(file: File) -> Markup:
-    """A file that was attached to what was asked: a picture is seen, nothing is loaded."""
+    """A file that was attached, or that a tool returned: a picture is seen, nothing is loaded."""
     picture = None
     if file.kind == "picture" and file.content is not None:
         data = f"data:{file.media_type};base64,{b64encode(file.content).decode()}"
@@ -222,6 +222,7 @@ class _View:
             self._block("arguments", entry.arguments),
             self._block("reasoning", entry.reasoning, "quiet"),
             self._block(result, entry.result),
+            map(_attached, entry.files),
             self._block("error", entry.error, "bad"),
         ]
 

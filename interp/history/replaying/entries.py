@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, Union
 
 from attrs import field, fields, frozen
 
+from ...files import File
 from ...json_text import json_or_text, read_json
 from ...machine import Status, Usage
 from ...reprs import short_repr
@@ -43,6 +44,7 @@ class Entry:
             text.
         result: the words of a model, or the result of a call or a step as JSON text.
         error: what went wrong, or why a call was refused.
+        files: the files that a tool returned; the result says in words where each of them was.
         calls: the names of the tools that a reply calls.
         approval: whether somebody allowed the call; None if nobody was asked.
         may_have_run: whether a call is asked about because it had begun when the run was stopped.
@@ -70,6 +72,7 @@ class Entry:
     arguments: str | None = field(default=None, repr=short_repr)
     result: str | None = field(default=None, repr=short_repr)
     error: str | None = field(default=None, repr=short_repr)
+    files: tuple[File, ...] = ()
     calls: tuple[str, ...] = ()
     approval: bool | None = None
     may_have_run: bool = False
@@ -112,6 +115,7 @@ class Entry:
             "at": list(self.at),
             "arguments": None if self.arguments is None else json_or_text(self.arguments),
             "result": result,
+            "files": [each.to_json() for each in self.files],
             "calls": list(self.calls),
             "may_have_run": self.may_have_run or None,
             "usage": None if self.usage is None else self.usage.to_json(),
@@ -145,6 +149,7 @@ class Timeline:
         run_id: the name of the run.
         program: the name of the program's file; "" if it had none.
         input: what the user said.
+        attachments: the files that went along with it.
         status: what the run waits for.
         stopped: which limit was reached, what is wrong with the answer or what stopped the run
             last, or None.
@@ -177,6 +182,7 @@ class Timeline:
     requests: int
     calls: int
     seconds: float | None
+    attachments: tuple[File, ...] = ()
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from ... import run_form  # only needed in notebooks
@@ -201,6 +207,7 @@ class Timeline:
             "run": self.run_id,
             "program": self.program,
             "input": self.input,
+            "attachments": [each.to_json() for each in self.attachments],
             "status": self.status.name.lower(),
             "stopped": self.stopped,
             "started": None if self.started is None else self.started.isoformat(),

@@ -101,6 +101,7 @@ class _Reader:
             all_of_it.requests,
             all_of_it.calls,
             sum(times) if times else None,
+            first.run.attachments,
         )
 
     def _ended(self) -> Iterator[Entry]:
@@ -239,7 +240,7 @@ def _call(answered: CallAnswered, called: Ended | None, ran: bool) -> Entry:
     how: How = "done" if call.error is None else "failed" if ran or called else "refused"
     error = _error(called, call.error) if called else call.error
     given = (call.agent_name, call.tool_name, how, call.args_text, call.result_text, error)
-    return Entry(answered.at, kind, *given)
+    return Entry(answered.at, kind, *given, files=call.files)
 
 
 def _ended(ended: Ended) -> Entry:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...errors import ToolError, said_by
 from ...json_text import Json
 from ...secrets import without_keys
+from ..invocation import ToolResult
 from ..tool_context import ToolContext, current_context
 from .listing import listed_tools
 from .progress import McpProgress, OnProgress, progress_of
@@ -92,7 +93,7 @@ class Connection:
         """End the connection, and the server if it was started here."""
         self._resources.close()
 
-    async def acall(self, name: str, arguments: dict[str, Json]) -> Json:
+    async def acall(self, name: str, arguments: dict[str, Json]) -> Json | ToolResult:
         """Call a tool, from any event loop; cancelling this cancels the call at the server.
 
         Raises:
@@ -100,7 +101,7 @@ class Connection:
         """
         context = current_context.get()
         try:
-            future: Future[Json] = self._portal.start_task_soon(
+            future: Future[Json | ToolResult] = self._portal.start_task_soon(
                 self._call, name, arguments, context
             )
         except RuntimeError:
@@ -119,7 +120,7 @@ class Connection:
 
     async def _call(
         self, name: str, arguments: dict[str, Json], context: ToolContext | None
-    ) -> Json:
+    ) -> Json | ToolResult:
         from mcp import MCPError
         from pydantic import ValidationError
 

@@ -19,6 +19,7 @@ from ...concurrency import call_in_thread
 from ...errors import ConfigurationError, ToolError
 from ...json_text import Json
 from ..implementation import Tool
+from ..invocation import ToolResult
 from ..library import ToolLibrary
 from .lookalikes import look_alikes
 from .progress import OnProgress
@@ -176,7 +177,7 @@ def library_of(connections: Sequence[Connection]) -> ToolLibrary:
 def _tool(listed: types.Tool, connection: Connection) -> Tool:
     name = listed.name
 
-    async def invoke(arguments: dict[str, Json]) -> Json:
+    async def invoke(arguments: dict[str, Json]) -> Json | ToolResult:
         return await connection.acall(name, arguments)
 
     description = visible(listed.description or "").strip()

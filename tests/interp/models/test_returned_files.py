@@ -11,15 +11,21 @@ import pytest
 from interp import (
     File,
     Message,
+    ModelError,
     OpenAIModel,
     UserRole,
     create_agent_pattern,
     load_run,
+    resume_run,
     run,
+    timeline,
     tool,
     tool_spec_from_function,
 )
+from interp.cli.trace import lines
+from interp.history.replaying import Replay
 from interp.models.providers import Dialect
+from interp.views import run_page
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
@@ -57,6 +63,47 @@ def test_one_message_of_the_user_follows_the_last_result_of_a_turn(
     assert record.read_text().count(b64encode(PNG).decode()) == 1
     assert load_run(record).state.context == response.context
     assert response.tools_used[0].files == (File(PNG, "chart.png"),)
+
+
+def test_a_trace_names_the_files_that_came_and_a_page_shows_them(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    model_server.will_say(tool_calls(("c1", "plot", {})), "A chart.")
+    model = OpenAIModel(model_server.url, "key")
+    record = tmp_path / "a.run.gram"
+    run(AGENT, ["Plot.", File(b"Blue.", "note.txt")], [plot], model=model, record=record)
+
+    found = timeline(load_run(record))
+
+    assert lines(found)[1] == "attached: note.txt (text/plain, 5 bytes)"
+    told = found.to_json()
+    assert told["attachments"][0]["name"] == "note.txt"
+    assert told["entries"][1]["files"] == [
+        {
+            "name": "chart.png",
+            "media_type": "image/png",
+            "address": None,
+            "bytes": len(PNG),
+            "sha256": File(PNG).sha256,
+        }
+    ]
+    assert run_page(load_run(record)).count(URL) == 1
+
+
+def test_a_run_that_goes_on_sends_the_files_again(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    model_server.will_say(tool_calls(("c1", "plot", {})), Answer({"error": {"message": "no"}}, 400))
+    model = OpenAIModel(model_server.url, "key")
+    record = tmp_path / "a.run.gram"
+    with pytest.raises(ModelError):
+        run(AGENT, "Plot.", [plot], model=model, record=record)
+    model_server.will_say("A chart.")
+
+    resume_run(record, [plot], model=model)
+
+    assert model_server.requests[2]["messages"] == model_server.requests[1]["messages"]
+    assert Replay(load_run(record)).state.context[-1].content == "A chart."
 
 
 def test_a_model_that_refuses_them_is_told_in_words(model_server: ModelServer) -> None:

@@ -21,6 +21,7 @@ from interp import (
     ApprovalNeeded,
     AssistantRole,
     ConfigurationError,
+    File,
     LimitError,
     Limits,
     McpProgress,
@@ -42,6 +43,7 @@ from interp import (
     tool_spec_from_function,
 )
 from interp.secrets import without_keys
+from interp.tools import call_tool
 from interp.tools.mcp.lookalikes import look_alikes
 
 from .servers import GOOD, bad, good_server_over_http, hanging, raw
@@ -120,9 +122,10 @@ def test_a_result_without_structure_is_its_text(library: ToolLibrary) -> None:
 
 
 def test_an_image_is_a_reference_with_its_type_and_size(library: ToolLibrary) -> None:
-    drawn = invoke_tool(library["picture"], {})
+    drawn = call_tool(library["picture"], {})
 
-    assert drawn == "Here it is:\n[image: image/png, 11 bytes]"
+    assert drawn.text.value == "Here it is:\n[image: image/png, 11 bytes]"
+    assert drawn.files == (File(b"\x89PNG0123456", media_type="image/png"),)
 
 
 def test_progress_is_told_while_a_call_goes_on(caplog: pytest.LogCaptureFixture) -> None:
