@@ -32,6 +32,7 @@ from .options import (
     OFFLINE_CALLS_NOBODY,
     POLICIES,
     SERVERS_REHEARSED,
+    dialect_option,
     match_option,
     read_limits,
     read_settings,
@@ -71,6 +72,7 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
 )
 @click.option("--offline", is_flag=True, help="Rehearse without a model, key or network.")
 @click.option("--base-url", metavar="URL", help="The address of the server to use.")
+@dialect_option
 @click.option(
     "--set",
     "settings",
@@ -286,6 +288,7 @@ def _arms(files: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Arm]:
             [_edit(each) for each in mine("edits")],
             given["agent"],
             given["base_url"],
+            given["dialect"],
             read_limits(given["limits"]),
             given["match"],
             POLICIES[approve or "all"],

@@ -45,6 +45,14 @@ SERVERS_REHEARSED: Final = (
 )
 """Why a command at which nobody is asked refuses --offline with --mcp alone."""
 
+dialect_option = click.option(
+    "--dialect",
+    type=click.Choice(get_args(Dialect)),
+    help="Speak to the model's server in the Responses API (responses) or in Chat "
+    "Completions (tools; functions is its older form).",
+)
+"""The option for how a model's server is spoken to."""
+
 match_option = click.option(
     "--match",
     type=click.Choice(get_args(Match)),
@@ -149,14 +157,7 @@ class RunningOptions(KeptRunOptions):
     base_url: str | None = _given_by(
         click.option("--base-url", metavar="URL", help="The address of the server to use.")
     )
-    dialect: Dialect | None = _given_by(
-        click.option(
-            "--dialect",
-            type=click.Choice(get_args(Dialect)),
-            help="Speak to the model's server in the Responses API (responses) or in Chat "
-            "Completions (tools; functions is its older form).",
-        )
-    )
+    dialect: Dialect | None = _given_by(dialect_option)
     tools: tuple[str, ...] = _given_by(tools_option)
     mcp: tuple[str, ...] = _given_by(mcp_option)
     openapi: tuple[str, ...] = _given_by(openapi_option)

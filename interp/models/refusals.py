@@ -37,6 +37,8 @@ NO_FILES: Final = Refusal(
     _words(
         r"(image|audio|file)(_url|s)? (inputs? |contents? )?(is|are) (not |only )support"
         r"|support (the )?(image|audio|file|vision)|content\[\]\.type|required for image"
+        r"|content part type: .?(image|input_audio|file)|unknown variant .?(image_url|file)"
+        r"|not (a|compiled for) multimodal|(does not|cannot) process image"
     ),
     "this model or its server does not take such a file: choose another with --model, or "
     "leave the file out",

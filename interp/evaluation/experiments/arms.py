@@ -23,6 +23,7 @@ from ...errors import ConfigurationError, ToolBindingError, ValidationError, sai
 from ...json_text import Json
 from ...machine import ApprovalPolicy, Limits, State, answer_schema_of
 from ...models import AnyModel, LanguageModel, ScriptedModel, connect_model
+from ...models.providers import Dialect
 from ...programs import the_agent
 from ...reprs import short_repr
 from ...running import Run, RunOptions, begin
@@ -73,6 +74,7 @@ class Arm:
         edits: changes of the agent, made in their order.
         agent: the name of the agent in its program.
         base_url: where to ask for the model instead of its provider's own address.
+        dialect: the dialect to speak to its server instead of its provider's.
         limits: how much each run may do.
         match: how closely tools have to match, see `bind_tool`.
         policy: which tools may run; a run that would have to ask has failed.
@@ -86,6 +88,7 @@ class Arm:
     edits: tuple[Edit, ...] = field(default=(), converter=_edits)
     agent: str | None = None
     base_url: str | None = None
+    dialect: Dialect | None = None
     limits: Limits | None = None
     match: Match | None = None
     policy: ApprovalPolicy | None = None
@@ -141,10 +144,9 @@ class ReadyArm:
 
     @property
     def options(self) -> RunOptions:
-        """The options of its runs, but for the model."""
+        """The options of its runs, but for whom to ask."""
         arm = self.arm
         found: RunOptions = {
-            "base_url": arm.base_url,
             "settings": arm.settings,
             "limits": arm.limits,
             "match": arm.match or "full",
@@ -153,17 +155,20 @@ class ReadyArm:
         }
         return found
 
+    @property
+    def _where(self) -> RunOptions:
+        """Where its model is asked, and how."""
+        return {"base_url": self.arm.base_url, "dialect": self.arm.dialect}
+
     def begin(self, case: Case, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
         """Begin a run of a case, with a library and a model of its own."""
-        chosen = self.options
-        chosen["model"] = self.fresh_model()
-        chosen.update(options)
+        chosen: RunOptions = {**self.options, "model": self.fresh_model(), **self._where, **options}
         return begin(self.agent, case.given_to(self.agent), library, **chosen)
 
     def take_up(self, state: State, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
         """Go on with a run from a state, which keeps what the arm has chosen for it."""
         model = self.fresh_model()
-        kept: RunOptions = {"base_url": self.arm.base_url, "match": self.arm.match or "full"}
+        kept: RunOptions = {**self._where, "match": self.arm.match or "full"}
         if not isinstance(model, str | Model):
             kept["model"] = model
         kept.update(options)
@@ -197,7 +202,9 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         made = ReadyArm(name, arm, agent, library)
         model = made.fresh_model()
         if isinstance(model, str | Model | None):
-            connected = connect_model(model or made.model, base_url=arm.base_url)
+            connected = connect_model(
+                model or made.model, base_url=arm.base_url, dialect=arm.dialect
+            )
             AnyModel(connected).prepare()  # or the seconds of the first run would have it in them
         elif not callable(getattr(model, "complete", None)):
             raise ConfigurationError(f"{model!r} is not a model: it has no complete(request)")

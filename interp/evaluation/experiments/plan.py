@@ -228,6 +228,7 @@ def _arm_to_pattern(ready: ReadyArm) -> Pattern:
             "name": write_text(ready.name),
             "model": write_text(str(ready.model) if named else described(arm.model)),
             "baseUrl": write_text(arm.base_url or ""),
+            "dialect": arm.dialect or "",
             "settings": _json(dict(arm.settings)) if arm.settings else None,
             "limits": _json(changed) if changed else None,
             "match": arm.match if arm.match != "full" else None,

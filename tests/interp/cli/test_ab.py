@@ -45,6 +45,19 @@ COMPARED = ("ab", "--cases", "cases.jsonl", "--offline", "--seed", "1")
 TWO = (*COMPARED, "--arm", "long=A.gram", "--arm", "brief=A.gram", "--tools", "brief:brief.py")
 
 
+def test_arms_ask_their_server_in_the_dialect_that_is_named(
+    folder: Path, model_server: ModelServer
+) -> None:
+    (folder / "two.jsonl").write_text("".join(CASES.splitlines(keepends=True)[:2]))
+    asked = ("--model", "Mine/a", "--base-url", model_server.url, "--dialect", "responses")
+    arms = ("--arm", "x=A.gram", "--arm", "y=A.gram", "--set", "x:temperature=0")
+
+    gram("ab", "--cases", "two.jsonl", *asked, *arms, "--limit", "run_seconds=5", cwd=folder)
+
+    assert model_server.requests
+    assert all("input" in each for each in model_server.requests)
+
+
 def test_arms_of_one_file_differ_in_their_tools(folder: Path) -> None:
     done = gram(*TWO, "--metric", "passed", "--metric", "brief.py:short", cwd=folder)
 
