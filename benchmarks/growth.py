@@ -20,7 +20,7 @@ GROWTH = (
     ("tools", "tools", "over_http", "tools", (1, 10, 25, 50, 100)),
     ("rounds", "rounds, in process", "in_process", "rounds", (1, 10, 25, 50, 100)),
 )
-PLOTS = Path(__file__).parent.parent / "docs" / "plots"
+PLOTS = Path(__file__).parent.parent / "docs" / "inside" / "plots"
 _FEW = 100
 """Up to this size a run is short, so that more of them are measured."""
 

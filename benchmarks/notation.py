@@ -1,7 +1,7 @@
 """The notation and the commands, beside a C parser with the same trees built in Python.
 
 Run it with ``python -m benchmarks.notation``; ``--plots`` also draws how cost grows, for
-docs/performance.md. What counts is CPU time with Python's garbage collector on; the alternatives
+docs/inside/performance.md. What counts is CPU time with Python's garbage collector on; the alternatives
 take turns, and the least and the median of their times are printed. A ratio is of the least times.
 """
 
@@ -44,7 +44,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "set -i": ["set", "-i", "*.model", "A/b"],
     "fmt": ["fmt"],
 }
-PLOTS = Path(__file__).parent.parent / "docs" / "plots"
+PLOTS = Path(__file__).parent.parent / "docs" / "inside" / "plots"
 
 Work = Callable[[], object]
 Line = list[tuple[float, float]]

@@ -1,4 +1,4 @@
-"""Plots for docs/performance.md: lines over a straight scale, as SVG."""
+"""Plots for docs/inside/performance.md: lines over a straight scale, as SVG."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Every name of the specification, in snake case: one module to import them from.
 
-``docs/specification.md`` says of each what it is here. What the specification calls ``Either Text
+``docs/reference/specification.md`` says of each what it is here. What the specification calls ``Either Text
 a`` is a result or an exception with the message, ``Maybe a`` is a value or None, and its types of
 patterns are all `Pattern`.
 

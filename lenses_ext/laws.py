@@ -2,7 +2,7 @@
 
 Each check draws wholes and parts from Hypothesis strategies, and raises `LawError` with the
 smallest counterexample that Hypothesis finds. Hypothesis is needed only here: install the extra
-``laws``. ``docs/lens-laws.md`` shows how they are used.
+``laws``. ``docs/reference/lens-laws.md`` shows how they are used.
 
 A whole that an optic cannot look at (it raises one of `REFUSALS`) is not a counterexample, as long
 as setting refuses it too: a part that cannot be seen is never overwritten.

@@ -10,5 +10,5 @@ from tests.paths import ROOT
 def test_the_page_of_public_names_is_what_the_docstrings_say() -> None:
     written = runpy.run_path(str(ROOT / ".ci" / "names"))["page"]()
 
-    page = (ROOT / "docs" / "names.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "names.md").read_text(encoding="utf-8")
     assert page == written, "write it anew with .venv/bin/python .ci/names"

@@ -15,7 +15,7 @@ from lenses_ext import parse
 from tests.interp.cli.process import gram
 from tests.paths import EXAMPLES, ROOT
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 README = PAGES[0].read_text(encoding="utf-8")
 
 

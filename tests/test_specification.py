@@ -169,7 +169,7 @@ def test_every_form_of_a_signature_that_it_lists_is_read(
 
 
 def test_every_name_is_on_its_page() -> None:
-    page = (ROOT / "docs" / "specification.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "specification.md").read_text(encoding="utf-8")
 
     code = " ".join(re.findall(r"`[^`\n]+`", page))
 

@@ -26,7 +26,7 @@ def command(as_json: bool, offered: str | None) -> None:
     """List the providers that a program's model can name, and whether their keys are set.
 
     A model is written as PROVIDER/NAME. Keys are read from environment variables. Providers of
-    your own are listed too; docs/models.md says how to add one.
+    your own are listed too; docs/run/models.md says how to add one.
     """
     if offered is not None:
         _show_offered(offered, as_json)

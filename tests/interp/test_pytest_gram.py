@@ -162,7 +162,7 @@ def test_no_key_is_in_a_recording(project: Project) -> None:
 
 def test_the_documented_test_passes(project: Project) -> None:
     (project.folder / "hello.gram").rename(project.folder / "hello_world.gram")
-    page = (ROOT / "docs" / "testing.md").read_text()
+    page = (ROOT / "docs" / "test" / "testing.md").read_text()
     project.write(page.split("```python\n")[1].split("```")[0])
     project.server.will_say(GREETING, "Hello, Al!")
 

@@ -468,7 +468,9 @@ def test_the_diagram_in_the_docs_is_made_of_the_table() -> None:
         ),
     ]
 
-    assert f"```mermaid\n{chr(10).join(lines)}\n```" in (ROOT / "docs" / "runs.md").read_text()
+    assert (
+        f"```mermaid\n{chr(10).join(lines)}\n```" in (ROOT / "docs" / "run" / "runs.md").read_text()
+    )
 
 
 def test_a_call_that_may_have_run_is_asked_about_before_it_runs_again() -> None:
