@@ -1,8 +1,9 @@
 """The notation and the commands, beside a C parser with the same trees built in Python.
 
 Run it with ``python -m benchmarks.notation``; ``--plots`` also draws how cost grows, for
-docs/inside/performance.md. What counts is CPU time with Python's garbage collector on; the alternatives
-take turns, and the least and the median of their times are printed. A ratio is of the least times.
+docs/inside/performance.md. What counts is CPU time with Python's garbage collector on; the
+alternatives take turns, and the least and the median of their times are printed. A ratio is of
+the least times.
 """
 
 from __future__ import annotations
