@@ -1,8 +1,8 @@
 """Every name of the specification, in snake case: one module to import them from.
 
 ``docs/reference/specification.md`` says of each what it is here. What the specification calls
-``Either Text a`` is a result or an exception with the message, ``Maybe a`` is a value or None, and its
-types of patterns are all `Pattern`.
+``Either Text a`` is a result or an exception with the message, ``Maybe a`` is a value or None, and
+its types of patterns are all `Pattern`.
 
 >>> from interp.specification import agent_name, hello_world_agent, set, view
 >>> view(agent_name, set(agent_name, "greeter", hello_world_agent))
