@@ -232,7 +232,7 @@ def test_what_is_confined_stays_confined() -> None:
     }
     assert importers("h11") == []
     assert importers("aiohttp") == ["interp/models/http_client.py"]
-    assert importers("prompt_toolkit") == ["interp/cli/prompting.py"]
+    assert importers("prompt_toolkit") == ["interp/cli/terminal/prompting.py"]
     assert importers("tenacity") == ["interp/models/retries.py"]
     assert importers("lark") == ["gram/grammar.py"]
 

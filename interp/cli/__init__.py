@@ -34,13 +34,13 @@ def _run() -> int:
 
     from gram import GramError
 
-    from .commands import gram
+    from .commands.table import gram
 
     try:
         if instruction := os.environ.get(COMPLETION):
             from click.shell_completion import shell_complete
 
-            from . import shells  # noqa: F401  # they register themselves
+            from .completion import shells  # noqa: F401  # they register themselves
 
             return shell_complete(gram, {}, "gram", COMPLETION, instruction)
         with gram.make_context("gram", sys.argv[1:]) as context:
@@ -55,7 +55,7 @@ def _run() -> int:
         return INTERRUPTED
     except (click.ClickException, GramError, OSError) as failure:
         from .failures import exit_code_of
-        from .faults_shown import tell_failure
+        from .terminal.faults_shown import tell_failure
 
         tell_failure(failure)
         return exit_code_of(failure)
@@ -66,6 +66,6 @@ def __getattr__(name: str) -> Any:
     """The click group ``gram``: imported late, so that Ctrl-C is quiet before it."""
     if name != "gram":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .commands import gram
+    from .commands.table import gram
 
     return gram

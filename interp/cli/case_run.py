@@ -24,13 +24,13 @@ from ..execution import Spending
 from ..models import connect_model
 from ..programs import models_of, the_agent
 from ..tools import ToolLibrary, bind_agent_tools, with_agents
-from .case_report import Report
 from .each_file import each_file
-from .inputs import hint_at_tools, read_checks, read_document
-from .log_lines import show_logs
-from .name_matching import matching
-from .options import RunningOptions
-from .output import is_verbose, tell
+from .inputs.name_matching import matching
+from .inputs.options import RunningOptions
+from .inputs.reading import hint_at_tools, read_checks, read_document
+from .terminal.case_report import Report
+from .terminal.log_lines import show_logs
+from .terminal.output import is_verbose, tell
 
 _FOLDER = "recordings"
 _HINT = "\nhint: gram test --record all records anew"

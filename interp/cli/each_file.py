@@ -12,8 +12,8 @@ from attrs import Factory, define
 from gram import GramError, counted
 
 from .failures import NO, Refused, exit_code_of
-from .output import detail, note, show_json, tell
-from .program_files import SUFFIX, are_many, find_files
+from .inputs.program_files import SUFFIX, are_many, find_files
+from .terminal.output import detail, note, show_json, tell
 
 
 class Nowhere(Refused):
@@ -133,7 +133,7 @@ def passing_over(work: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[
 
 def _failed(tally: Tally, name: str, failure: GramError | OSError) -> None:
     from .failures import shown  # imported late: most files are fine
-    from .faults_shown import tell_failure
+    from .terminal.faults_shown import tell_failure
 
     tell_failure(failure)
     what = failure.strerror if isinstance(failure, OSError) else shown(failure)

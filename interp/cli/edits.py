@@ -28,15 +28,15 @@ from lenses_ext import (
     parse,
 )
 
-from .completing import path_argument
-from .diffs import show_diff
+from .completion.completing import path_argument
 from .each_file import Nowhere, each_file, passing_over
 from .failures import Refused
-from .file_options import json_option
-from .inputs import read_text
-from .output import show
-from .program_files import STDIN, are_many, words_and_files
+from .inputs.file_options import json_option
+from .inputs.program_files import STDIN, are_many, words_and_files
+from .inputs.reading import read_text
 from .rewriting import rewrite
+from .terminal.diffs import show_diff
+from .terminal.output import show
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from gram import HeldFile, decode, holding
 
-from .inputs import read_text
-from .output import note
+from .inputs.reading import read_text
 from .process import interruptible
+from .terminal.output import note
 
 _TRIES, _PAUSE = 50, 0.02  # seconds; one second in all
 

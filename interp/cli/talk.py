@@ -32,14 +32,14 @@ from ..programs import fallbacks_of, models_of, the_agent, tools_in
 from ..running import BeginOptions, begin
 from ..tools import bind_agent_tools
 from .failures import shown
-from .inputs import hint_at_tools, read_document
-from .json_answers import JsonAnswers
-from .log_lines import show_logs
-from .options import TalkOptions
-from .output import is_verbose, note, tell
+from .inputs.options import TalkOptions
+from .inputs.reading import hint_at_tools, read_document
+from .inputs.store_option import shown_address
 from .process import uninterrupted
-from .store_option import shown_address
-from .terminal import Terminal
+from .terminal.answers import Terminal
+from .terminal.json_answers import JsonAnswers
+from .terminal.log_lines import show_logs
+from .terminal.output import is_verbose, note, tell
 from .unfinished_turn import UnfinishedTurn, how_to_resume, may_go_on
 
 

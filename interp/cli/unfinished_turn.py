@@ -21,9 +21,9 @@ from ..history.records import (
     load_run,
 )
 from ..machine import State, Status, interrupted_context
-from .options import RunningOptions
-from .output import tell
-from .output_files import TURN
+from .inputs.options import RunningOptions
+from .terminal.output import tell
+from .terminal.output_files import TURN
 
 
 class UnfinishedTurn:

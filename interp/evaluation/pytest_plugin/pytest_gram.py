@@ -125,8 +125,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
         report.outcome = "failed"
         report.longrepr = _refused(runs.network.refused[0], runs.stem is not None)
     if report.failed and runs is not None:
-        from interp.cli.output import unstyled
-        from interp.cli.trace import lines
+        from interp.cli.commands.trace import lines
+        from interp.cli.terminal.output import unstyled
         from interp.history.replaying import timeline
 
         for run in runs.runs:

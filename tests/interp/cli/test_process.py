@@ -28,7 +28,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["click", "gram.reading", "interp.cli.check", "lenses_ext"])
+@pytest.mark.parametrize(
+    "module", ["click", "gram.reading", "interp.cli.commands.check", "lenses_ext"]
+)
 def test_an_interrupt_at_start_up_is_quiet(module: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED_AT, module, "check", HELLO],

@@ -22,7 +22,7 @@ from interp import (
     tool,
     tool_spec_from_function,
 )
-from interp.cli.trace import lines
+from interp.cli.commands.trace import lines
 from interp.history.replaying import Replay
 from interp.models.providers import Dialect
 from interp.views import run_page

@@ -26,7 +26,7 @@ from interp import (
     timeline,
     tool,
 )
-from interp.cli.trace import summary
+from interp.cli.commands.trace import summary
 from interp.history.replaying import Entry, Timeline
 from lenses_ext import parse
 from tests.interp.counting import counting

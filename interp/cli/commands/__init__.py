@@ -1,0 +1,1 @@
+"""The commands of ``gram``, one module each."""

@@ -1,0 +1,147 @@
+"""``gram add``: add a value at a path, and change no other byte."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from gram import Document, Pattern
+from lenses_ext import (
+    ANY,
+    PathError,
+    Place,
+    change_places,
+    find_places,
+    new_property,
+    read_path,
+    write_path,
+)
+
+from ..completion.completing import complete_tools
+from ..edits import (
+    Destination,
+    deliver,
+    edit_options,
+    places_in,
+    read_element,
+    read_pattern,
+    read_value,
+)
+from ..inputs.file_options import mcp_option, openapi_option
+from ..inputs.reading import read_libraries, read_word_beside
+
+if TYPE_CHECKING:
+    from ...tools import ToolLibrary
+
+DOCUMENT = "."
+
+_PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
+"""A text that looks like a pattern; ``[1, 2]`` does not, since it is an array."""
+
+
+@click.command("add")
+@click.option(
+    "--tools",
+    multiple=True,
+    shell_complete=complete_tools,
+    metavar="FILE.py[:NAME]",
+    help="Add tools of a Python file, by their names.",
+)
+@mcp_option
+@openapi_option
+@edit_options("PATH VALUE")
+def command(
+    *words: str,
+    files: list[str],
+    destination: Destination,
+    tools: tuple[str, ...],
+    mcp: tuple[str, ...],
+    openapi: tuple[str, ...],
+) -> None:
+    """Add VALUE to FILES at PATH: a tool to an agent's tools, a node or an arrow to a workflow,
+    or a new property.
+
+    The files come first or last; they are files, folders and globs. A tool is written in gram
+    notation: gram add FILE greeter.tools '[wave:ToolSpecification …]', or by its name when the
+    file defines it: gram add FILE greeter.tools wave. @FILE takes the value from a file, - from
+    standard input. An arrow is written (a)-->(b): gram add FILE news.arrows '(a)-->(b)'. The path
+    . adds a pattern at the end of the file. A path with * adds to all its places in a file, or to
+    none.
+
+    With --tools, --mcp or --openapi, tools of a library are added by their names:
+    gram add FILE greeter.tools --mcp 'uvx some-server' NAME…
+    """
+    if tools or mcp or openapi:
+        _add_tools(files, words, destination, read_libraries(tools, mcp, openapi))
+        return
+    path, value = words
+    value = read_word_beside(value, files)
+
+    def edit(document: Document) -> Sequence[Pattern]:
+        patterns = document.patterns
+        if path == DOCUMENT:
+            return (*patterns, read_pattern(value))
+        *above, last = read_path(path)
+        if not above or last == ANY:
+            raise click.UsageError(
+                "PATH must name a place and the property to add to it, as in agent.description"
+            )
+        places = places_in(document, path if _is_list(patterns, path) else write_path(above))
+        return change_places(patterns, [_added(patterns, place, last, value) for place in places])
+
+    deliver(files, edit, destination)
+
+
+def _add_tools(
+    files: list[str], words: Sequence[str], destination: Destination, library: ToolLibrary
+) -> None:
+    """Add tools of a library to the tools of agents."""
+    from ..library_specs import specs_of  # imported late: most edits add no such tools
+
+    if len(words) < 2 or not words[0].endswith(".tools"):
+        raise click.UsageError("with --tools, --mcp or --openapi, write FILE AGENT.tools NAME…")
+    path, *names = words
+    new = specs_of(library, dict.fromkeys(names))
+
+    def edit(document: Document) -> Sequence[Pattern]:
+        agents = [attrs.evolve(each, lens=None, inside=()) for each in places_in(document, path)]
+        return change_places(document.patterns, [(agent, with_tools) for agent in agents])
+
+    def with_tools(agent: Pattern) -> Pattern:
+        return attrs.evolve(agent, elements=(*agent.elements, *new))
+
+    deliver(files, edit, destination)
+
+
+def _is_list(patterns: Sequence[Pattern], path: str) -> bool:
+    """Whether a path leads to lists of elements, such as the tools of agents."""
+    try:
+        return all(place.kind.holds_elements for place in find_places(patterns, path))
+    except PathError:
+        return path.endswith(".tools")  # its own message says what is wrong
+
+
+def _added(
+    patterns: Sequence[Pattern], place: Place, last: str, value: str
+) -> tuple[Place, Callable[[Any], Any]]:
+    """The place to change, and the function that makes its new value."""
+    if place.kind.holds_elements:
+        new = read_element(value)
+        agent = attrs.evolve(place, lens=None, inside=())
+        return agent, lambda old: attrs.evolve(old, elements=(*old.elements, new))
+    try:
+        property_ = new_property(patterns, place, last)
+    except PathError as error:
+        raise click.UsageError(str(error)) from None
+    read = read_value(value, None)
+    if read == value and _PATTERN.fullmatch(value):
+        raise click.UsageError(
+            f"{property_.path} would be a text that looks like a pattern. Add a tool to …tools, or "
+            "a parameter with gram set FILE ….signature. If you mean the text, write it in quotes: "
+            "'\"(a text)\"'"
+        )
+    return property_, lambda _: read

@@ -1,0 +1,143 @@
+"""``gram check``: report the faults in files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gram import (
+    Check,
+    Diagnostic,
+    Document,
+    GramDecodeError,
+    apply_fixes,
+    counted,
+    only_errors,
+    syntax_fault,
+)
+from lenses_ext import find_runnables, parse, shared_tools
+
+from ...models import OfferedCheck, check_program
+from ..completion.completing import complete_files
+from ..each_file import each_file
+from ..failures import NO
+from ..inputs.file_options import stdin_filename_option
+from ..inputs.program_files import STDIN
+from ..inputs.reading import read_text
+from ..rewriting import rewrite
+from ..terminal.output import note
+
+_FORMATS = ("text", "json", "sarif", "github")
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(_FORMATS),
+    default="text",
+    help="How faults are printed: as text, JSON, SARIF or annotations on GitHub.",
+)
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
+@click.option("--fix", is_flag=True, help="First fix what can be fixed without changing trees.")
+@click.option(
+    "--models",
+    "asks",
+    is_flag=True,
+    help="Also ask the servers of its models, over the network, whether they offer them.",
+)
+@stdin_filename_option
+def command(
+    files: tuple[str, ...],
+    form: str,
+    strict: bool,
+    fix: bool,
+    asks: bool,
+    stdin_filename: str | None,
+) -> None:
+    """Report the faults in FILES; without --models no network, key or tool library is needed.
+
+    FILES are files, folders and globs; - is standard input. Exits with 1 if there is an error,
+    with 0 if there are only warnings.
+    """
+    if fix and STDIN in files:
+        raise click.UsageError("--fix writes files, so it cannot be used with standard input")
+    faults: list[Diagnostic] = []
+    more = (OfferedCheck(lambda name: note(f"asks {name} for its models")).check,) if asks else ()
+
+    def judge(file: str) -> dict[str, Any]:
+        found = _faults(file, fix, stdin_filename, more)
+        faults.extend(found)
+        counted = [each for each in found if strict and each.severity == "warning"]
+        return {"code": NO if only_errors(found) or counted else 0}
+
+    tally = each_file(files, judge)
+    if faults or form != "text":
+        from ..terminal.fault_formats import (
+            FORMATS,  # imported late: a good program needs none of it
+        )
+
+        FORMATS[form](faults)
+    _summarize(faults, len(tally.rows))
+    tally.leave()
+
+
+def _faults(
+    file: str, fix: bool, stdin_filename: str | None, more: tuple[Check, ...]
+) -> tuple[Diagnostic, ...]:
+    try:
+        if fix:
+            rewrite(file, _mended)
+        text, name = read_text(file, stdin_filename)
+    except GramDecodeError as error:  # not UTF-8
+        return (syntax_fault(error),)
+    found = _faults_of(text, name)
+    if isinstance(found, Document):
+        _note(found)
+        return check_program(found, *more)
+    return found
+
+
+def _faults_of(text: str, name: str) -> Document | tuple[Diagnostic, ...]:
+    """The document that a text is, or its syntax errors."""
+    try:
+        return parse(text, name)
+    except GramDecodeError:
+        from gram import syntax_errors  # imported late: it loads all explanations
+
+        return tuple(map(syntax_fault, syntax_errors(text, name)))
+
+
+def _mended(text: str, name: str) -> str:
+    """The text after all fixes: mending one fault may show another behind it."""
+    while True:
+        found = _faults_of(text, name)
+        if isinstance(found, Document):
+            mended = apply_fixes(found, check_program(found))
+        else:
+            mended = apply_fixes(text, found)
+        if mended == text:
+            return text
+        text = mended
+
+
+def _note(document: Document) -> None:
+    if not find_runnables(document) and not shared_tools(document):
+        note(f"{document.filename}: no agent here, checked as plain data")
+
+
+def _summarize(faults: list[Diagnostic], files: int) -> None:
+    """Count the faults on standard error."""
+    if not faults:
+        return
+    counts = []
+    for severity, word in (("error", "error"), ("warning", "warning"), ("info", "remark")):
+        count = sum(each.severity == severity for each in faults)
+        if count:
+            counts.append(f"{counted(count, word)}")
+    fixable = sum(bool(each.fix) for each in faults)
+    hint = f"; {fixable} can be fixed with --fix" if fixable else ""
+    note(f"{', '.join(counts)} in {counted(files, 'file')}{hint}")

@@ -1,0 +1,144 @@
+"""``gram conversations``: the conversations of a store, listed, shown and removed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from gram import Json, counted
+
+from ...errors import StoreError
+from ...history.stores import Conversation, RunStore, open_store
+from ...machine import Message, call_text
+from ..inputs.file_options import json_option
+from ..inputs.store_option import Age, store_option
+from ..terminal.output import note, show, show_json
+
+_MOST = 50  # what is shown unless told otherwise
+
+
+@click.group("conversations")
+def command() -> None:
+    """List, show and remove the conversations of a store.
+
+    gram run and gram chat keep one there with --store and --conversation NAME.
+    """
+
+
+_limit_option = click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=_MOST,
+    show_default=True,
+    help="How many at most.",
+)
+
+
+@command.command("list")
+@store_option()
+@click.option("--before", type=Age(), help="Only those that last changed before then.")
+@_limit_option
+@json_option
+def list_conversations(store: str, before: datetime | None, limit: int, as_json: bool) -> None:
+    """List conversations, those that changed last first: time, messages, name."""
+    with open_store(store, must_exist=True) as opened:
+        found = [(each, len(each)) for each in opened.conversations(before=before, limit=limit)]
+    if as_json:
+        show_json(
+            [
+                {
+                    "name": each.name,
+                    "messages": size,
+                    "changed": each.changed.isoformat() if each.changed else None,
+                }
+                for each, size in found
+            ]
+        )
+        return
+    for each, size in found:
+        changed = each.changed.astimezone().strftime("%Y-%m-%d %H:%M:%S") if each.changed else ""
+        show(f"{changed}  {size:6}  {each.name}")
+
+
+@command.command("show")
+@click.argument("name")
+@store_option()
+@click.option(
+    "--before", type=click.IntRange(0), metavar="N", help="Only messages before the Nth, from 0."
+)
+@_limit_option
+@json_option
+def show_conversation(name: str, store: str, before: int | None, limit: int, as_json: bool) -> None:
+    """Show a page of a conversation, its last messages unless --before says otherwise."""
+    with open_store(store, must_exist=True) as opened:
+        conversation = _that_is_there(opened, name)
+        size = len(conversation)
+        page = conversation.page(before=before, limit=limit)
+    end = size if before is None else min(before, size)
+    first = end - len(page)
+    if as_json:
+        show_json([_message_json(number, each) for number, each in enumerate(page, first)])
+        return
+    for number, each in enumerate(page, first):
+        who = f"{each.role.name} {each.speaker}" if each.speaker else each.role.name
+        calls = [call_text(call.name, call.arguments) for call in each.tool_calls]
+        files = map(repr, each.attachments)
+        show(f"{number:6}  {who}: {' '.join(filter(None, (each.content, *calls, *files)))}")
+    if first > 0:
+        note(f"gram: there are {first} messages before; --before {first} shows them")
+
+
+@command.command("remove")
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@store_option()
+def remove(names: tuple[str, ...], store: str) -> None:
+    """Remove conversations for good, with the runs that are their turns.
+
+    One is not removed while a turn of it is queued or under way.
+    """
+    with open_store(store, must_exist=True) as opened:
+        for each in [_that_is_there(opened, name) for name in names]:
+            each.remove()
+            note(f"gram: the conversation {each.name} is removed")
+
+
+@command.command("prune")
+@store_option()
+@click.option(
+    "--before", type=Age(), required=True, help="Only those that last changed before then."
+)
+@json_option
+def prune(store: str, before: datetime, as_json: bool) -> None:
+    """Remove conversations that are old, for good, with the runs that are their turns.
+
+    Those with a turn that is queued or under way stay.
+    """
+    with open_store(store, must_exist=True) as opened:
+        removed = opened.prune_conversations(before)
+    if as_json:
+        show_json({"removed": removed})
+    note(f"gram: {counted(removed, 'conversation')} removed")
+
+
+def _message_json(number: int, message: Message) -> Json:
+    calls: list[Json] = [
+        {"id": call.id, "tool": call.name, "arguments": call.arguments}
+        for call in message.tool_calls
+    ]
+    return {
+        "number": number,
+        "role": message.role.name,
+        "speaker": message.speaker,
+        "content": message.content,
+        "calls": calls,
+        "call_id": message.call_id,
+        "attachments": [file.to_json() for file in message.attachments],
+    }
+
+
+def _that_is_there(store: RunStore, name: str) -> Conversation:
+    conversation = store.conversation(name)
+    if not len(conversation):
+        raise StoreError(f"{store.name}: there is no conversation {name}")
+    return conversation

@@ -1,0 +1,174 @@
+"""``gram doctor``: what is wrong with the set-up."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import socket
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from importlib.metadata import version
+from urllib.parse import urlsplit
+
+import click
+from attrs import asdict, frozen
+
+from gram import GramError, only_errors
+from lenses_ext import Model, find_runnables
+
+from ...errors import ConfigurationError
+from ...models import check_program, connect_model
+from ...models.providers import (
+    ADDRESS_RULE,
+    PROVIDERS,
+    Provider,
+    is_address,
+    known_providers,
+)
+from ...programs import models_of
+from ..completion.completing import complete_files
+from ..failures import NO
+from ..inputs.reading import read_document
+from ..terminal.line_input import history_path
+from ..terminal.output import show
+from .models import address_of
+
+_PATIENCE = 0.5  # seconds for a server on this machine to answer
+_LOCAL = {"localhost", "127.0.0.1", "::1"}
+
+
+@frozen
+class Finding:
+    """Something that was looked at.
+
+    Attributes:
+        ok: whether nothing is wrong with it.
+        message: what was found, and what helps.
+    """
+
+    ok: bool
+    message: str
+
+
+@click.command("doctor")
+@click.argument("file", required=False, shell_complete=complete_files)
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+def command(file: str | None, as_json: bool) -> None:
+    """Say what is wrong with the set-up: keys, addresses, files of your own.
+
+    With FILE, also whether its program is valid and its models can be asked. Nothing is sent to a
+    model, and keys are not shown. Exits with 1 if something is wrong.
+    """
+    findings = [*_versions(), *_providers(), *_history(), *(_program(file) if file else ())]
+    if as_json:
+        found = [asdict(each) for each in findings]
+        show(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        for each in findings:
+            show(f"{'ok     ' if each.ok else 'problem'}  {each.message}")
+    if not all(each.ok for each in findings):
+        sys.exit(NO)
+
+
+def _versions() -> Iterator[Finding]:
+    yield Finding(True, f"gram-agents {version('gram-agents')}, Python {platform.python_version()}")
+
+
+def _providers() -> Iterator[Finding]:
+    try:
+        providers: Iterable[Provider] = known_providers().values()
+    except ConfigurationError as error:
+        yield Finding(False, str(error))
+        providers = PROVIDERS.values()
+    usable = []
+    for each in providers:
+        found = _provider(each)
+        usable += [each for each in found if each.ok]
+        yield from found
+    if not usable:
+        yield Finding(
+            False,
+            "no model can be asked: set the key of a provider (gram models lists them), or start a "
+            "server such as Ollama. --offline rehearses without one",
+        )
+
+
+def _provider(provider: Provider) -> list[Finding]:
+    """What there is to say of a provider; nothing if its key is not set, which is no fault."""
+    name, address, variable = provider.name, address_of(provider), provider.base_url_variable
+    is_changed = address != provider.base_url
+    if not is_address(address):
+        return [Finding(False, f"{variable} is {address!r}: it {ADDRESS_RULE}")]
+    if urlsplit(address).hostname in _LOCAL:
+        if _answers(address):
+            return [Finding(True, f"{name}: a server answers at {address}")]
+        return [Finding(False, f"{name}: no server answers at {address}")] if is_changed else []
+    if provider.key and (key := os.environ.get(provider.key)):
+        fault = _fault_of_key(key)
+        return [Finding(not fault, f"{name}: {provider.key} {fault or 'is set'}")]
+    return [Finding(True, f"{name}: requests go to {address}")] if is_changed else []
+
+
+def _fault_of_key(key: str) -> str:
+    """What is wrong with a key; "" if nothing is seen."""
+    if not key.strip():
+        return "is blank"
+    if key != key.strip():
+        return "has spaces or line breaks around the key: remove them"
+    if key[0] in "\"'" or key[-1] in "\"'":
+        return "has quotation marks around the key: remove them"
+    if not (key.isascii() and key.isprintable()):
+        return "has characters that no key has: copy the key again"
+    if " " in key or len(key) < 8 or set(key) <= set(".*xX"):
+        return "does not look like a key: copy it from the provider"
+    return ""
+
+
+def _answers(address: str) -> bool:
+    parts = urlsplit(address)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        with socket.create_connection((parts.hostname or "", port), timeout=_PATIENCE):
+            return True
+    except OSError:
+        return False
+
+
+def _history() -> Iterator[Finding]:
+    try:
+        path = history_path()
+    except FileNotFoundError as error:
+        yield Finding(False, f"the lines of gram chat are not kept: {error}")
+        return
+    folder = path.parent
+    with suppress(StopIteration):
+        folder = next(each for each in path.parents if each.exists())
+    if os.access(folder, os.W_OK) and folder.is_dir():
+        yield Finding(True, f"the lines of gram chat are kept in {path}")
+    else:
+        yield Finding(False, f"the lines of gram chat are not kept: {folder} cannot be written")
+
+
+def _program(file: str) -> Iterator[Finding]:
+    """Whether a program is valid, and whether each of its models could be asked."""
+    try:
+        document = read_document(file)
+    except GramError as error:
+        yield Finding(False, str(error))
+        return
+    if errors := only_errors(check_program(document)):
+        yield from (Finding(False, each.with_hint()) for each in errors)
+        return
+    models: dict[Model, None] = {}
+    for program in find_runnables(document):
+        models |= dict.fromkeys(models_of(program))
+    yield Finding(True, f"{file} is a valid program")
+    for model in models:
+        try:
+            connect_model(model)
+        except ConfigurationError as error:
+            yield Finding(False, f"{model}: {error}")
+        else:
+            yield Finding(True, f"{model}: nothing is missing to ask it")

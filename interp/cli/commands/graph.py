@@ -1,0 +1,71 @@
+"""``gram graph``: draw a program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lenses_ext import drawing_of, to_dot, to_mermaid, to_svg
+
+from ...views import with_counts
+from ..completion.completing import complete_files
+from ..inputs.file_options import agent_option
+from ..inputs.program_files import STDIN
+from ..inputs.reading import read_document, read_record
+from ..terminal.output import note, show, tell
+from ..terminal.output_files import expect_a_name, expect_other_file, write_result
+
+_FORMS = {"mermaid": to_mermaid, "dot": to_dot, "svg": to_svg}
+_SUFFIXES = {".svg": "svg", ".dot": "dot", ".gv": "dot"}
+_PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps", ".html"}
+_MOST_ARROWS = 500  # that Mermaid draws unless it is told otherwise
+
+
+@click.command("graph")
+@click.argument("file", shell_complete=complete_files)
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice([*_FORMS]),
+    help="What to draw it as; without it, the suffix of OUT decides, else Mermaid.",
+)
+@click.option("-o", "out", metavar="OUT", help="Write to this file.", shell_complete=complete_files)
+@click.option(
+    "--run",
+    "recorded",
+    metavar="RUN",
+    help="Show what this recorded run came to, and how often.",
+    shell_complete=complete_files,
+)
+@agent_option
+def command(
+    file: str, form: str | None, out: str | None, recorded: str | None, agent: str | None
+) -> None:
+    """Draw the agents, tools and workflows of the program in FILE, and the arrows between them.
+
+    Faulty programs are drawn too: a name that is not defined is drawn as such.
+    """
+    expect_a_name(out, "-o")
+    expect_other_file(out)
+    if file == recorded == STDIN:
+        raise click.UsageError("standard input cannot be both the program and the run")
+    suffix = Path(out or "").suffix.lower()
+    if form is None and suffix in _PICTURES:
+        raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
+    drawing = drawing_of(read_document(file), agent)
+    if recorded is not None:
+        from ...history.replaying import timeline  # imported late: only runs need it
+
+        run = timeline(read_record(recorded), has_prices=False)
+        drawing = with_counts(drawing, run)
+        if run.requests + run.calls and not any(each.count for each in drawing.nodes):
+            tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")
+    chosen = form or _SUFFIXES.get(suffix, "mermaid")
+    text = _FORMS[chosen](drawing)
+    if chosen == "mermaid" and len(drawing.edges) > _MOST_ARROWS:
+        note(f"gram: Mermaid draws at most {_MOST_ARROWS} arrows; --as svg draws them all")
+    if out is None:
+        show(text)
+    else:
+        write_result(out, f"{text}\n")

@@ -1,0 +1,257 @@
+"""``gram runs``: the runs of a store, listed, shown and steered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+from attrs import evolve
+
+from gram import Json, counted
+
+from ...history.stores import ENDED, PostgresDatabase, RunStatus, RunStore, open_store
+from ..completion.completing import complete_agent, complete_files
+from ..each_file import each_file
+from ..inputs.file_options import json_option
+from ..inputs.program_files import RECORDED
+from ..inputs.store_option import Age, named_run, run_argument, store_option
+from ..terminal.output import note, show, show_json
+from . import steering
+from .trace import expect_only_html, follow_option, html_option, lines, show_followed, write_page
+
+if TYPE_CHECKING:
+    from ...history.stores import RunRow
+
+_MOST = 50  # runs that a list shows unless told otherwise
+
+
+_MEANT = {
+    "follow": "show RUN --follow",
+    "watch": "show RUN --follow",
+    "trace": "show RUN",
+    "approve": "decide RUN",
+    "stop": "cancel RUN",
+    "remove": "prune --before AGE",
+}
+"""What is told to those who guess the name of a command."""
+
+
+class _Runs(click.Group):
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in _MEANT:
+            ctx.fail(f"No such command '{args[0]}': it is gram runs {_MEANT[args[0]]}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group("runs", cls=_Runs)
+def command() -> None:
+    """List, show and steer the runs of a store.
+
+    gram run FILE TEXT --store runs.db keeps a run there. --store names the store, or GRAM_STORE in
+    the environment. A RUN is an id, or its beginning where no other run begins so.
+    """
+
+
+@command.command("list")
+@store_option()
+@click.option(
+    "--status", multiple=True, type=click.Choice(get_args(RunStatus)), help="Only runs like this."
+)
+@click.option("--agent", metavar="NAME", shell_complete=complete_agent, help="Only of this agent.")
+@click.option("--tenant", metavar="NAME", help="Only for this tenant.")
+@click.option("--conversation", metavar="NAME", help="Only turns of this conversation.")
+@click.option("--since", type=Age(), help="Only runs made since then.")
+@click.option("--before", type=Age(), help="Only runs made before then.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    help=f"How many at most; {_MOST} by default, all with --json.",
+)
+@json_option
+def list_runs(store: str, as_json: bool, limit: int | None, **filters: Any) -> None:
+    """List runs, the newest first: id, status, agent, time it was made, tokens it used."""
+    with open_store(store, must_exist=True) as opened:
+        rows = opened.rows(limit=limit or (None if as_json else _MOST + 1), **filters)
+        found = _with_reasons(opened, list(rows))
+        if as_json:
+            show_json([_row_json(row) for row in found])
+            return
+        shown = found if limit else found[:_MOST]
+        for line in _table(shown):
+            show(line)
+        if len(found) > len(shown):
+            note(f"gram: there are more than {_MOST} runs; --limit shows more, filters fewer")
+
+
+def _with_reasons(store: RunStore, rows: list[RunRow]) -> list[RunRow]:
+    """Runs that also say why no worker goes on with them."""
+    left = [row.id for row in rows if row.status in ("queued", "stopped")]
+    if not left or not isinstance(store.database, PostgresDatabase):
+        return rows
+    from ...workers import why_queued  # imported late: most stores have no workers
+
+    reasons = why_queued(store, left)
+    return [evolve(row, reason=reasons[row.id]) if row.id in reasons else row for row in rows]
+
+
+def _table(rows: list[RunRow]) -> Iterator[str]:
+    width = max((len(row.facts.agent) for row in rows), default=0)
+    for row in rows:
+        made = row.created.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        used = (
+            ""
+            if row.usage.total_tokens is None
+            else f"  {counted(row.usage.total_tokens, 'token')}"
+        )
+        why = f"  {row.reason.splitlines()[0]}" if row.reason else ""
+        yield f"{row.id}  {row.status:9}  {row.facts.agent:{width}}  {made}{used}{why}"
+
+
+def _row_json(row: RunRow) -> dict[str, Json]:
+    facts = row.facts
+    return {
+        "id": row.id,
+        "status": row.status,
+        "agent": facts.agent,
+        "model": facts.model,
+        "file": facts.filename,
+        "program_sha256": facts.program,
+        "parent": facts.parent,
+        "tenant": facts.tenant,
+        "conversation": facts.conversation,
+        "priority": facts.priority,
+        "created": row.created.isoformat(),
+        "changed": row.changed.isoformat(),
+        "usage": {**row.usage.to_json()},
+        "reason": row.reason,
+        "entry_count": row.entries,
+    }
+
+
+@command.command("show")
+@run_argument
+@store_option()
+@follow_option
+@json_option
+@html_option
+def show_run(run: str, store: str, is_followed: bool, as_json: bool, out: str | None) -> None:
+    """Show a run as gram trace does: who was asked, what was called, how long it took.
+
+    With --follow each step is shown as it ends, also of a run that workers drive; one that is
+    queued is waited for.
+    """
+    from ...history.replaying import follow, timeline
+
+    if out is not None:
+        expect_only_html(out, is_followed=is_followed, as_json=as_json)
+    with open_store(store, must_exist=True) as opened:
+        run = named_run(opened, run)
+        if is_followed:
+            show_followed(follow(run, store=opened), as_json=as_json)
+            return
+        kept, (row,) = opened.recorded(run), _with_reasons(opened, [opened.row(run)])
+    if out is not None:
+        write_page(kept, out)
+        return
+    if as_json:
+        show_json({**_row_json(row), **timeline(kept).to_json(), "status": row.status})
+        return
+    show(next(_table([row])))
+    for line in lines(timeline(kept)):
+        show(line)
+
+
+for each in (
+    steering.resume_run,
+    steering.replay_run,
+    steering.cancel,
+    steering.decide,
+    steering.fork,
+):
+    command.add_command(each)
+
+
+@command.command("export")
+@run_argument
+@click.argument("file", shell_complete=complete_files)
+@store_option()
+def export(run: str, file: str, store: str) -> None:
+    """Write RUN to the new run FILE, for gram resume, replay and trace.
+
+    A run file does not say for which tenant a run was done, and of which conversation it is a turn.
+    """
+    from ...workers import export_run
+
+    with open_store(store, must_exist=True) as opened:
+        run = named_run(opened, run)
+        export_run(opened, run, file)
+        facts = opened.row(run).facts
+    for kind, name in (("tenant", facts.tenant), ("conversation", facts.conversation)):
+        if name is not None:
+            note(f"gram: {file} does not have the {kind} of the run: {name}")
+
+
+@command.command("import")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, shell_complete=complete_files)
+@store_option()
+@click.option("--tenant", metavar="NAME", help="Whom the runs were done for.")
+@json_option
+def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json: bool) -> None:
+    """Take the runs of run files into the store, and print their ids.
+
+    A run that was a turn of a conversation is one no more. A file that fails is told, and the
+    others are taken. Of a folder, the files named *.run.gram are meant.
+    """
+    from ...workers import imported
+
+    with open_store(store) as opened:
+
+        def take(file: str) -> dict[str, Json]:
+            run, was_there = imported(opened, file, tenant=tenant)
+            if not as_json:
+                show(run)
+            if was_there:
+                note(f"gram: {file}: {opened.name} has this run already")
+            return {"id": run}
+
+        tally = each_file(files, take, suffix=RECORDED)
+    if as_json:
+        show_json(tally.rows)
+    tally.leave()
+
+
+@command.command("prune")
+@store_option()
+@click.option(
+    "--before",
+    type=Age(),
+    required=True,
+    help="Only runs that last changed before then, such as 30d or 2026-11-22.",
+)
+@click.option(
+    "--status",
+    multiple=True,
+    type=click.Choice([each for each in get_args(RunStatus) if each != "running"]),
+    default=ENDED,
+    show_default=True,
+    help="Only runs like this.",
+)
+@click.option("--tenant", metavar="NAME", help="Only for this tenant.")
+@json_option
+def prune(
+    store: str,
+    before: datetime,
+    status: tuple[RunStatus, ...],
+    tenant: str | None,
+    as_json: bool,
+) -> None:
+    """Remove runs that have ended, for good; nothing that somebody goes on with is removed."""
+    with open_store(store, must_exist=True) as opened:
+        removed = opened.prune(before, status=status, tenant=tenant)
+    if as_json:
+        show_json({"removed": removed})
+    note(f"gram: {counted(removed, 'run')} removed")

@@ -1,0 +1,61 @@
+"""``gram set``: change the value at a path, and no other byte."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import click
+
+from gram import Document, Pattern
+from lenses_ext import (
+    Kind,
+    PathError,
+    change_places,
+    find_places,
+    new_property,
+    read_path,
+    write_path,
+)
+
+from ..each_file import Nowhere
+from ..edits import Destination, deliver, edit_options, places_in, read_value
+from ..inputs.reading import read_word_beside
+
+
+@click.command("set")
+@edit_options("PATH VALUE")
+def command(path: str, value: str, files: list[str], destination: Destination) -> None:
+    """Set the value at PATH in FILES to VALUE, and print the new text.
+
+    The files come first or last: gram set a.gram PATH VALUE, or gram set PATH VALUE agents/. They
+    are files, folders and globs.
+
+    A string is taken literally, any other value is read in gram notation. @FILE takes the value
+    from a file, - from standard input. The change is refused if the program would become invalid.
+    A path with * sets all matching values of a file, or none of them if one change is refused.
+    """
+    new = read_word_beside(value, files)
+
+    def edit(document: Document) -> tuple[Pattern, ...]:
+        try:
+            places = places_in(document, path)
+        except Nowhere as nowhere:
+            raise Nowhere(str(nowhere) + _hint(document, path)) from None
+        return change_places(
+            document.patterns, [(place, partial(read_value, new)) for place in places]
+        )
+
+    deliver(files, edit, destination)
+
+
+def _hint(document: Document, path: str) -> str:
+    """A hint if `gram add` could add what is not there to a map, such as the settings."""
+    try:
+        *above, last = read_path(path)
+        places = find_places(document.patterns, write_path(above))
+        if places[0].kind is Kind.PROPERTY:
+            new_property(document.patterns, places[0], last)
+            return "\n  hint: gram add adds it"
+    except PathError:
+        pass
+    return ""

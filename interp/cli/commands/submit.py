@@ -1,0 +1,108 @@
+"""``gram submit``: queue a run for workers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from ..completion.completing import complete_files
+from ..inputs.file_options import agent_option
+from ..inputs.given_messages import attach_option, said_to
+from ..inputs.options import POLICIES, KeptRunOptions, options_of, read_limits
+from ..inputs.store_option import store_option
+from ..terminal.output import show, show_json
+
+
+@click.command("submit")
+@click.argument("file", shell_complete=complete_files)
+@click.argument("message", required=False, shell_complete=complete_files)
+@store_option()
+@click.option("--json", "as_json", is_flag=True, help="Print the id as a JSON object.")
+@click.option(
+    "--input",
+    "given",
+    metavar="JSON|@FILE|-",
+    help="Call the agent with these arguments, a JSON object, instead of with a message.",
+)
+@click.option(
+    "--id",
+    "run_id",
+    metavar="ID",
+    help="An id for the run: submitting the same again under it queues nothing more.",
+)
+@click.option(
+    "--conversation",
+    metavar="NAME",
+    help="The conversation that this is a turn of; its turns run one after the other.",
+)
+@click.option("--tenant", metavar="NAME", help="Whom the run is done for.")
+@click.option(
+    "--priority", type=int, default=0, help="Runs with a higher number are taken first; 0."
+)
+@click.option(
+    "--at",
+    metavar="TIME",
+    help="When it may begin, such as 2027-01-31T08:00+01:00; UTC where no zone is given.",
+)
+@agent_option
+@attach_option
+@options_of(KeptRunOptions)
+def command(
+    file: str,
+    message: str | None,
+    store: str,
+    as_json: bool,
+    given: str | None,
+    attached: tuple[str, ...],
+    run_id: str | None,
+    conversation: str | None,
+    tenant: str | None,
+    priority: int,
+    at: str | None,
+    agent: str | None,
+    options: KeptRunOptions,
+) -> None:
+    """Queue a run of the agent in FILE for the workers of a store, and print its id.
+
+    The run is in the store when the id is printed. A worker that has its tools takes it: see
+    gram worker. MESSAGE may be - for standard input, or @FILE for the text of a file.
+    """
+    begins = _time(at)
+    words = [] if message is None else [message]
+    (said,) = said_to(file, words, given, attached, reads_stdin=False)
+    from ...workers import submit  # imported late: completion needs the options alone
+    from ..inputs.reading import read_document
+
+    run = submit(
+        read_document(file),
+        said,
+        store=store,
+        run_id=run_id,
+        conversation=conversation,
+        tenant=tenant,
+        priority=priority,
+        at=begins,
+        agent=agent,
+        model=options.named_model,
+        fallbacks=options.fallback,
+        settings=options.settings or None,
+        limits=read_limits(options.limits),
+        policy=POLICIES[options.approve or "all"],
+    )
+    if as_json:
+        show_json({"run": run})
+    else:
+        show(run)
+
+
+def _time(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.UsageError(
+            f"--at {text}: write a time such as 2027-01-31T08:00 or 2027-01-31T08:00+01:00"
+        ) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

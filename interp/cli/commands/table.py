@@ -1,0 +1,120 @@
+"""The table of commands, and what all of them share: help, ``-q``, ``-v``, near names."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gram import did_you_mean
+
+from ..terminal.output import set_loudness
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+COMMANDS = {
+    "ab": "Run the same cases through several programs, and compare them.",
+    "add": "Add a tool, a property or a pattern at a path.",
+    "chat": "Talk to an agent, line by line.",
+    "check": "Report the faults in gram files.",
+    "completion": "Print the completion of a shell: bash, zsh or fish.",
+    "conversations": "List, show and remove the conversations of a store.",
+    "convert": "Print gram as canonical JSON, and JSON as gram.",
+    "del": "Remove the value at a path.",
+    "doctor": "Say what is wrong with the set-up.",
+    "fmt": "Lay files out, keeping their comments.",
+    "get": "Print the value at a path.",
+    "graph": "Draw a program: its agents, tools and workflows.",
+    "help": "Show the help of a command.",
+    "init": "Write a first agent: a program, its tools, a test.",
+    "limits": "List, set and remove the limits that all workers keep to.",
+    "models": "List the providers of models, and the keys they want.",
+    "replay": "Show a recorded run again, or run a changed program on it.",
+    "resume": "Go on with a recorded run.",
+    "run": "Run an agent: say something to it and print its answer.",
+    "runs": "List, show and steer the runs of a store.",
+    "schema": "Print the tools of a program as JSON.",
+    "set": "Change the value at a path, and no other byte.",
+    "submit": "Queue a run for workers, and print its id.",
+    "test": "Run the cases of an agent, and say which do not pass.",
+    "tools": "Show which tools bind; print tools from elsewhere as gram.",
+    "trace": "Show a recorded run as a timeline.",
+    "worker": "Take queued runs, and drive them to their ends.",
+}
+
+_MODULES = {"del": "delete"}
+"""The modules of commands whose names are Python keywords."""
+
+
+def _loudness(_: click.Context, parameter: click.Parameter, given: bool) -> None:
+    if given:
+        set_loudness(-1 if parameter.name == "quiet" else 1)
+
+
+def _shared_options() -> list[click.Parameter]:
+    """The options that every command has."""
+    told = {
+        "quiet": "Print results, warnings and errors alone.",
+        "verbose": "Say more about what is done.",
+    }
+    how: Any = {"is_flag": True, "expose_value": False, "callback": _loudness}
+    return [
+        click.Option([f"-{name[0]}", f"--{name}"], help=help_, **how)
+        for name, help_ in told.items()
+    ]
+
+
+class Commands(click.Group):
+    """Imports the module of a command when it is called, so that every command starts fast."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        """The names of the commands."""
+        return sorted(COMMANDS)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        """The command of a name, or None."""
+        if name not in COMMANDS:
+            return None
+        module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
+        command: click.Command = module.command
+        parts = command.commands.values() if isinstance(command, click.Group) else ()
+        for each in (command, *parts):
+            if not any(parameter.name == "quiet" for parameter in each.params):
+                each.params += _shared_options()
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments begin with.
+
+        Raises:
+            click.UsageError: there is no such command.
+        """
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], COMMANDS) or "gram --help lists the commands"
+            ctx.fail(f"No such command '{args[0]}': {hint}")
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin with a text; none of them is imported."""
+        from click.shell_completion import CompletionItem
+
+        names = [CompletionItem(name) for name in sorted(COMMANDS) if name.startswith(incomplete)]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(None, "-V", "--version", package_name="gram-agents", prog_name="gram")
+def gram() -> None:
+    """LLM agents as source code: run, check and edit gram programs."""
+
+
+gram.params += _shared_options()

@@ -1,0 +1,167 @@
+"""``gram tools``: show which tools bind, or print tools from elsewhere as gram."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gram import Json, Pattern, format_text, origin
+from lenses_ext import (
+    Match,
+    dumps,
+    parse,
+    signature_text,
+    tool_spec_name,
+    view,
+)
+
+from ...programs import the_tools
+from ...tools import ToolLibrary, explain_binding
+from ..completion.completing import complete_files, complete_tools
+from ..each_file import each_file
+from ..failures import NO
+from ..inputs.file_options import agent_option, json_option, mcp_option, openapi_option
+from ..inputs.options import match_option
+from ..inputs.program_files import STDIN, are_many
+from ..inputs.reading import read_libraries, read_tool_specs
+from ..rewriting import rewrite
+from ..terminal.diffs import show_diff
+from ..terminal.output import show, show_json
+
+
+@click.command("tools")
+@click.argument("files", nargs=-1, shell_complete=complete_files)
+@click.option(
+    "--tools",
+    multiple=True,
+    metavar="FILE.py[:NAME]",
+    shell_complete=complete_tools,
+    help="A Python file with the tools.",
+)
+@mcp_option
+@openapi_option
+@agent_option
+@match_option
+@json_option
+@click.option(
+    "--print-gram", is_flag=True, help="Print the gram of the tools of FILES, --tools, --mcp…"
+)
+@click.option(
+    "--update",
+    is_flag=True,
+    help="Where a tool of --tools, --mcp or --openapi has other words or types: show the "
+    "difference, and write them to FILES.",
+)
+def command(
+    files: tuple[str, ...],
+    tools: tuple[str, ...],
+    mcp: tuple[str, ...],
+    openapi: tuple[str, ...],
+    agent: str | None,
+    match: Match,
+    as_json: bool,
+    print_gram: bool,
+    update: bool,
+) -> None:
+    """Show which tools of the agent in FILES bind, and why the others do not.
+
+    Those of agents and workflows inside it are among them.
+
+    FILES are files, folders and globs. Of a file with several agents, --agent names one. Without
+    --tools, --mcp and --openapi it only lists the tools. Exits with 1 if a tool does not bind.
+
+    A file may also be Python (FILE.py[:NAME]), or JSON with tools as OpenAI, Anthropic, Gemini or
+    MCP have them; --print-gram prints these as gram.
+    """
+    named = (*tools, *mcp, *openapi)
+    if print_gram:
+        if update or as_json or not (files or named):
+            raise click.UsageError("--print-gram prints the tools of FILES, --tools and --mcp")
+        _print_gram(files, agent, read_libraries(tools, mcp, openapi) if named else None)
+        return
+    if not files:
+        raise click.UsageError("give a program, or --print-gram and what has tools")
+    if update and not named:
+        raise click.UsageError("--update takes the words of the tools that --tools or --mcp name")
+    if update and STDIN in files:
+        raise click.UsageError("--update writes files, and standard input is none")
+    library = read_libraries(tools, mcp, openapi) if named else None
+    several = are_many(files)
+    rows: list[dict[str, Json]] = []
+
+    def judge(file: str) -> dict[str, Any]:
+        if update and library is not None:
+            _update(file, library, agent, is_shown=not as_json)
+        specs = read_tool_specs(file, agent, to_bind=True)
+        of_file = [_row(spec, library, match) for spec in specs]
+        rows.extend({"file": file, **row} for row in of_file)
+        if not as_json:
+            if several:
+                show([(f"{file}:", "place")])
+            _print(of_file)
+        return {"code": NO if any(row.get("problem") for row in of_file) else 0}
+
+    tally = each_file(files, judge)
+    if as_json:
+        show_json(rows)
+    tally.leave()
+
+
+def _update(file: str, library: ToolLibrary, agent: str | None, *, is_shown: bool) -> None:
+    """Write the words and types of a library's tools to a file, after showing the difference."""
+    from ..library_specs import with_words_of
+
+    def change(text: str, name: str) -> str:
+        document = parse(text, name)
+        specs = the_tools(document, agent, to_bind=True)
+        new = document.replace(with_words_of(library, document.patterns, specs)).text
+        if is_shown:
+            show_diff(text, new, name)
+        return new
+
+    rewrite(file, change)
+
+
+def _print_gram(files: tuple[str, ...], agent: str | None, library: ToolLibrary | None) -> None:
+    """Print the specifications of the tools of files and of a library."""
+    from ..library_specs import specs_of  # imported late: most commands write no tools
+
+    def print_specs(file: str) -> None:
+        for spec in read_tool_specs(file, agent):
+            show(format_text(dumps(spec)), nl=False)
+
+    for spec in specs_of(library) if library is not None else ():
+        show(format_text(dumps(spec)), nl=False)
+    if files:
+        each_file(files, print_specs).leave()
+
+
+def _row(spec: Pattern, library: ToolLibrary | None, match: Match) -> dict[str, Json]:
+    """The row of one tool; with a library it says whether the tool binds."""
+    name = view(tool_spec_name, spec)
+    row: dict[str, Json] = {
+        "name": name,
+        "signature": signature_text(spec),
+        "place": str(origin(spec) or ""),
+    }
+    if library is not None:
+        problem = explain_binding(spec, library, match=match)
+        tool = library.get(name)
+        row |= {
+            "binds": problem is None,
+            "problem": problem,
+            "implementation": tool.place if tool else None,
+        }
+    return row
+
+
+def _print(rows: list[dict[str, Json]]) -> None:
+    width = max((len(row["name"]) for row in rows), default=0)
+    for row in rows:
+        mark = [f"{'binds' if row['binds'] else 'does not bind':13}"] if "binds" in row else []
+        signature = " ".join(row["signature"].split())
+        show("  ".join([f"{row['name']:{width}}", *mark, signature]))
+        if row.get("problem"):
+            for line in row["problem"].splitlines():
+                show(f"{'':{width}}  {line}")

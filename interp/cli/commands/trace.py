@@ -1,0 +1,274 @@
+"""``gram trace``: a recorded run as a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import click
+from attrs import evolve
+
+from gram import counted
+
+from ...history.records import RecordedRun
+from ...history.replaying import Entry, Timeline, follow, round_name, timeline
+from ...json_text import read_json, write_json
+from ...machine import Usage, call_text, shown_price
+from ...reprs import shortened
+from ...visible_text import visible_text
+from ..completion.completing import complete_files
+from ..inputs.file_options import json_option
+from ..inputs.program_files import STDIN
+from ..inputs.reading import read_record
+from ..inputs.store_option import of_store_instead
+from ..terminal.output import Styled, note, show, show_json, show_json_line
+from ..terminal.output_files import expect_a_name, expect_other_file, write_result
+
+follow_option = click.option(
+    "--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens."
+)
+
+html_option = click.option(
+    "--html",
+    "out",
+    metavar="OUT",
+    help="Write the run as one page for a browser.",
+    shell_complete=complete_files,
+)
+
+_LONGEST = 100  # characters of what is said and of results; --json has all of it
+_WIDEST = 30  # characters of a position that others are aligned with
+
+
+@click.command("trace")
+@click.argument("file", shell_complete=complete_files)
+@of_store_instead("gram runs show RUN")
+@follow_option
+@json_option
+@html_option
+def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> None:
+    """Show the run that FILE records: who was asked, what was called, how long it took.
+
+    FILE is written by gram run --record, and may be - for standard input. A run that is still going
+    on is shown as far as it is; with --follow each step is shown as it ends (with --json on a line
+    of its own), and at the end what the run came to and waits for.
+
+    A line has the position, the seconds after the run began, the seconds it took, and what it was.
+    What happens inside an agent or a workflow stands below it; with --follow it stands before it.
+    """
+    if out is not None:
+        expect_only_html(out, is_followed=is_followed, as_json=as_json)
+        write_page(read_record(file), out)
+        return
+    if is_followed:
+        if file == STDIN:
+            raise click.UsageError("--follow needs the name of a file, and - is standard input")
+        show_followed(follow(file), as_json=as_json)
+        return
+    found = timeline(read_record(file))
+    if as_json:
+        show_json(found.to_json())
+        return
+    for line in lines(found):
+        show(line)
+
+
+def write_page(run: RecordedRun, out: str) -> None:
+    """Write a run as one page for a browser, which only its owner can read."""
+    from ...views import run_page  # imported late: only pages need it
+
+    write_result(out, run_page(run), private=True)
+    if out != "-":
+        note(f"gram: the page of the run is in {out}")
+
+
+def expect_only_html(out: str, *, is_followed: bool, as_json: bool) -> None:
+    """Refuse other forms beside a page, and a page in the place of what is read.
+
+    Args:
+        out: the file of the page.
+        is_followed, as_json: the other forms.
+
+    Raises:
+        click.UsageError: another form is asked for, too, or ``out`` is no file for a page.
+    """
+    expect_a_name(out, "--html")
+    expect_other_file(out)
+    if is_followed or as_json:
+        raise click.UsageError("--html is for itself, without --follow and --json")
+
+
+def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
+    """Show a run while it happens: each step as it ends, and at the end what it came to.
+
+    Args:
+        timelines: the run, again whenever it has gone on.
+        as_json: whether each step is a JSON object on a line of its own.
+    """
+    shown = 0
+    found: Timeline | None = None
+    for found in timelines:
+        ended = [each for each in found.in_order if not each.is_open]
+        view = _Lines(found)
+        for entry in ended[shown:]:
+            if as_json:
+                show_json_line(evolve(entry, children=()).to_json())
+            else:
+                show(view.line(entry, by_whom=entry.level > 0))
+        shown = len(ended)
+    if found is not None and as_json:
+        show_json_line({**found.to_json(), "entries": []})
+    elif found is not None:
+        view = _Lines(found)
+        for entry in found.waits_for:
+            show(view.line(entry, by_whom=entry.level > 0))
+        show(summary(found))
+
+
+def lines(found: Timeline) -> list[Styled]:
+    """The lines of a timeline: the one about the run, then one for each entry."""
+    attached = [f"attached: {file}" for file in found.attachments]
+    return [summary(found), *attached, *_Lines(found).of(found.entries)]
+
+
+def summary(found: Timeline) -> str:
+    """The line about the run."""
+    why = f" ({_reason(found.stopped)})" if found.stopped else ""
+    parts = [
+        found.agent or "the agent",
+        found.model,
+        found.status.value + why,
+        f"{counted(found.requests, 'request')}, {counted(found.calls, 'call')}",
+        _tokens(found.usage),
+        _cost(found),
+        "" if found.seconds is None else f"{found.seconds:.2f} s",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _reason(stopped: str) -> str:
+    """What stopped a run, on one line; hints are for whoever ran it."""
+    return _shortened(stopped.partition("\n")[0].rstrip(":"))
+
+
+class _Lines:
+    """How the entries of a timeline are shown."""
+
+    def __init__(self, found: Timeline) -> None:
+        widths = (len(self._position(each)) for each in found.in_order)
+        self._width = max((each for each in widths if each <= _WIDEST), default=0) + 1
+
+    def of(self, entries: Iterable[Entry]) -> Iterator[Styled]:
+        """The lines of some entries, each with those inside it."""
+        for entry in entries:
+            if entry.reasoning:
+                blank = " " * (self._width + 19) + "  " * (entry.level + 1)
+                yield [(f"{blank}reasoning: {self._short(entry.reasoning)}", "reasoning")]
+            yield self.line(entry)
+            yield from self.of(entry.children)
+
+    def line(self, entry: Entry, *, by_whom: bool = False) -> Styled:
+        """The line of an entry: where, when, how long, and what."""
+        began = "" if entry.started is None else f"+{entry.started:.2f}"
+        took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
+        who = f"{entry.who}: " if by_whom and not entry.is_frame else ""
+        place = (
+            f"{self._position(entry):<{self._width}}{began:>9}{took:>10}  {'  ' * entry.level}{who}"
+        )
+        return [(place, ""), *self._what(entry)]
+
+    def _position(self, entry: Entry) -> str:
+        return ".".join(map(str, entry.at))
+
+    def _what(self, entry: Entry) -> list[tuple[str, str]]:
+        match entry.kind:
+            case "model":
+                return self._request(entry)
+            case "change":
+                return [(f"resumed with {self._changes(entry.arguments or '{}')}", "")]
+            case "each":
+                return [(f"{entry.name}: the list is empty", "")]
+            case "stop":
+                return [("stopped: ", ""), (self._short(entry.error or ""), "failed")]
+        if entry.is_frame:
+            return self._frame(entry)
+        named = self._short(call_text(entry.name, entry.arguments or "{}"))
+        match entry.how:
+            case "asked":
+                named = visible_text(named)
+                if entry.may_have_run:
+                    return [(f"may have run already, asks whether to run again: {named}", "")]
+                return [(f"waits for approval of {named}", "")]
+            case "waiting" | "running":
+                return [(f"{'waits for' if entry.how == 'waiting' else 'runs'} {named}", "")]
+            case "done":
+                allowed = " (allowed)" if entry.approval else ""
+                return [(f"{named}{allowed} -> {self._short(entry.result or '')}", "")]
+        style = "failed" if entry.how == "failed" else "refused"
+        return [(f"{named} -> ", ""), (f"error: {self._short(entry.error or '')}", style)]
+
+    def _frame(self, entry: Entry) -> list[tuple[str, str]]:
+        """What an agent or a workflow came to: name and summary stay visible, texts are cut."""
+        parts = [counted(entry.requests or 0, "request"), counted(entry.tool_calls or 0, "call")]
+        parts += [_tokens(entry.usage)] if entry.usage and entry.requests else []
+        parts += filter(None, [_cost(entry)])
+        name = round_name(entry) if entry.kind == "round" else entry.name
+        line = f"{name} ({', '.join(parts)})"
+        if entry.is_open:
+            return [(f"{'waits in' if entry.how == 'waiting' else 'is in'} {line}", "")]
+        if entry.how == "done":
+            allowed = " (allowed)" if entry.approval else ""
+            gave = shortened(self._short(entry.result or ""), _LONGEST // 2)
+            cut = [(f" ({entry.error})", "failed")] if entry.error else []
+            return [(f"{line}{allowed} -> {gave}", ""), *cut]
+        style = "failed" if entry.how == "failed" else "refused"
+        return [(f"{line} -> ", ""), (f"error: {self._short(entry.error or '')}", style)]
+
+    def _changes(self, arguments: str) -> str:
+        """What was changed on resuming: ``model X/y; limits iterations=3``."""
+        changed = []
+        for name, value in read_json(arguments).items():
+            parts = value.items() if isinstance(value, dict) else ()
+            told = " ".join(f"{key}={write_json(part)}" for key, part in parts)
+            changed.append(
+                f"{name} {told or (value if isinstance(value, str) else write_json(value))}"
+            )
+        return self._short("; ".join(changed), 3 * _LONGEST)
+
+    def _request(self, entry: Entry) -> list[tuple[str, str]]:
+        if entry.is_open:
+            return [(f"{'waits for' if entry.how == 'waiting' else 'asks'} {entry.name}", "")]
+        if entry.how in ("failed", "dropped"):
+            return [("model: ", ""), (f"error: {self._short(entry.error or '')}", "failed")]
+        said = f'"{self._short(entry.result)}"' if entry.result else ""
+        calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
+        spent = [] if entry.usage is None else [_tokens(entry.usage), _cost(entry)]
+        used = f"({', '.join(filter(None, spent))})" if spent else ""
+        where = f"from {self._short(entry.server)}" if entry.server else ""
+        cut = [(f" ({entry.error})", "failed")] if entry.error else []
+        who = "summary:" if entry.is_summary else "model:"
+        return [(" ".join(filter(None, (who, said, calls, used, where))), ""), *cut]
+
+    def _short(self, text: str, most: int = _LONGEST) -> str:
+        return _shortened(text, most)
+
+
+def _cost(found: Entry | Timeline) -> str:
+    if found.cost is None:
+        return "cost unknown" if found.was_asked_elsewhere else ""
+    return f"${shown_price(found.cost)}"
+
+
+def _tokens(usage: Usage) -> str:
+    if usage.total_tokens is None:
+        return "tokens unknown"
+    parts = [
+        f"{number} {word}"
+        for number, word in ((usage.cached_tokens, "cached"), (usage.reasoning_tokens, "reasoning"))
+        if number
+    ]
+    more = f" ({', '.join(parts)})" if parts else ""
+    return f"{usage.input_tokens}+{usage.output_tokens} tokens{more}"
+
+
+def _shortened(text: str, most: int = _LONGEST) -> str:
+    return shortened(" ".join(text.split()), most)

@@ -1,0 +1,128 @@
+"""``gram worker``: take queued runs, and drive them to their ends."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import click
+
+from lenses_ext import Match
+
+from ..completion.completing import complete_files
+from ..inputs.file_options import mcp_option, openapi_option
+from ..inputs.options import match_option, tools_option
+from ..inputs.store_option import store_option
+from ..process import leave_at_termination
+from ..terminal.log_lines import LogLines, show_logs
+from ..terminal.output import is_quiet, is_verbose
+
+if TYPE_CHECKING:
+    from ...workers import SharedLimit
+
+
+@click.command("worker")
+@store_option()
+@tools_option
+@mcp_option
+@openapi_option
+@match_option
+@click.option(
+    "--at-once", type=click.IntRange(1), default=8, help="How many runs it drives at once; 8."
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(0),
+    default=30.0,
+    metavar="SECONDS",
+    help="How long runs may still take when it is told to stop; then others go on with them; 30.",
+)
+@click.option(
+    "--at-most",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="How many requests all workers together may have under way at once, for a provider, a "
+    "model (OpenAI/gpt-5.6-luna) or a tenant (tenant:NAME).",
+)
+@click.option(
+    "--per-minute",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="How many requests all workers together may begin in a minute, for the same.",
+)
+@click.option(
+    "--schedule",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="A file of gram with runs to submit at times; give it to all workers.",
+)
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the lines of the log are written, on standard error; text.",
+)
+def command(
+    store: str,
+    tools: tuple[str, ...],
+    mcp: tuple[str, ...],
+    openapi: tuple[str, ...],
+    match: Match,
+    at_once: int,
+    grace: float,
+    at_most: tuple[str, ...],
+    per_minute: tuple[str, ...],
+    schedule: str | None,
+    log_format: str,
+) -> None:
+    """Take the runs that were submitted to a store, and drive them to their ends.
+
+    Start as many as you like, on any machines: each run is driven by one at a time, and if that
+    one is killed, others go on with it. A worker takes only runs whose tools it has, and the key of
+    their provider, in its environment; its log says which it leaves. At SIGTERM or Ctrl-C it takes
+    nothing new, and ends when its runs have. -q logs warnings alone, -v details, too.
+    """
+    leave_at_termination()  # until it works, which then ends what is under way
+    limits = _limits(at_most, per_minute)
+    from ...workers import Worker, read_schedules  # imported late: completion needs no workers
+    from ..inputs.reading import read_libraries
+
+    level = logging.WARNING if is_quiet() else logging.INFO
+    show_logs(level, LogLines(as_json=log_format == "json"))
+    if is_verbose():
+        logging.getLogger("interp.workers").setLevel(logging.DEBUG)
+    for name in ("procrastinate", "psycopg.pool"):  # what they say, a worker says in its words
+        logging.getLogger(name).addHandler(logging.NullHandler())
+    library = read_libraries(tools, mcp, openapi)
+    worker = Worker(
+        store,
+        library,
+        match=match,
+        at_once=at_once,
+        grace=grace,
+        limits=limits,
+        schedules=read_schedules(schedule) if schedule else (),
+    )
+    worker.work()
+
+
+def _limits(at_most: tuple[str, ...], per_minute: tuple[str, ...]) -> dict[str, SharedLimit]:
+    from ...errors import ConfigurationError
+    from ...workers import SharedLimit
+
+    given: dict[str, dict[str, float]] = {}
+    for option, texts in (("at_once", at_most), ("per_minute", per_minute)):
+        for text in texts:
+            name, equals, number = text.rpartition("=")
+            try:
+                value = int(number) if option == "at_once" else float(number)
+            except ValueError:
+                equals = ""
+            if not equals or not name:
+                shown = "--at-most" if option == "at_once" else "--per-minute"
+                raise click.UsageError(f"{shown} {text}: write NAME=NUMBER, such as OpenAI=8")
+            given.setdefault(name, {})[option] = value
+    try:
+        return {name: SharedLimit(**limit) for name, limit in given.items()}  # type: ignore[arg-type]  # at_once is an int
+    except ConfigurationError as error:
+        raise click.UsageError(f"--at-most, --per-minute: {error}") from None

@@ -1,0 +1,1 @@
+"""Completes what is typed in a shell."""

@@ -1,0 +1,303 @@
+"""What the shell completes: files, the paths in them, and the values of options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from gram import Document, GramError
+
+from ..inputs.program_files import STDIN, find_files, is_input
+
+if TYPE_CHECKING:
+    import ast
+
+    from click.shell_completion import CompletionItem
+
+Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+"""What click asks for the words that an argument or option may be."""
+
+
+def path_argument(words: str) -> Callable[[Any], Any]:
+    """The arguments of a command that takes files and a path, which come first or last.
+
+    Args:
+        words: the names of the words beside the files, such as ``PATH VALUE``.
+    """
+    return click.argument(
+        "arguments",
+        nargs=-1,
+        required=True,
+        metavar=f"FILE... {words}",
+        shell_complete=_complete_path,
+    )
+
+
+def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files; in a message, those after its ``@``."""
+    if begun.startswith("@"):
+        return [_item(f"@{each}") for each in _files(begun[1:])]
+    return [_item(begun, type="file")]
+
+
+def complete_document(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """A document, and the settings that may stand before it in the same word."""
+    from ..inputs.openapi_inputs import SETTINGS
+
+    before, space, last = begun.rpartition(" ")
+    settings = [f"{before}{space}{each}=" for each in SETTINGS]
+    if not before:
+        return [*_begun_with(begun, settings, is_open=True), _item(begun, type="file")]
+    files = [_item(f"{before} {each}") for each in _files(last)]
+    return [*_begun_with(begun, settings, is_open=True), *files]
+
+
+def complete_agent(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The names of the agents in the program."""
+    from lenses_ext import find_agents
+
+    names = [agent.value.identity for each in _documents(context) for agent in find_agents(each)]
+    return _begun_with(begun, names)
+
+
+def complete_model(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The providers, and behind a provider the models that the program names."""
+    from lenses_ext import FocusError, agent_model, find_agents, view
+
+    from ...errors import ConfigurationError
+    from ...models.providers import OFFLINE, PROVIDERS, known_providers
+
+    try:
+        providers = known_providers().values()
+    except ConfigurationError:  # the user's own file cannot be read
+        providers = PROVIDERS.values()
+    models = [str(OFFLINE)]
+    for document in _documents(context):
+        for agent in find_agents(document):
+            try:
+                models.append(str(view(agent_model, agent)))
+            except FocusError:
+                continue  # gram check reports it
+    open_names = [f"{each.name}/" for each in providers]
+    shown = [] if "/" in begun else _begun_with(begun, open_names, is_open=True)
+    return [*_begun_with(begun, models), *shown]
+
+
+def complete_tools(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Python files, and behind ``FILE.py:`` the tools in it; the file is not run."""
+    return _complete_python(begun, _tools_in)
+
+
+def complete_servers(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files, and behind ``FILE.json:`` the servers in it; nothing is run."""
+    file, colon, _name = begun.rpartition(":")
+    if not colon or not file.endswith(".json"):
+        return [_item(begun, type="file")]
+    from ...errors import ConfigurationError
+    from ...tools.mcp import servers_named
+
+    try:
+        names = servers_named(Path(file))
+    except (OSError, ConfigurationError):
+        return []
+    return _begun_with(begun, (f"{file}:{name}" for name in names))
+
+
+def complete_checks(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Python files, and behind ``FILE.py:`` the functions that may be checks."""
+    return _complete_python(begun, _checks_in)
+
+
+def complete_metric(
+    context: click.Context, parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """The names of metrics, and functions in Python files."""
+    from ...evaluation.experiments import NAMES
+
+    if begun.startswith("schema="):
+        return [_item(f"schema={each}") for each in _files(begun.removeprefix("schema="))]
+    return [*_begun_with(begun, NAMES), *complete_checks(context, parameter, begun)]
+
+
+def complete_primary(
+    context: click.Context, _: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """The metrics that are named already; without one, those that have a name."""
+    from ...evaluation.experiments import NAMES
+
+    given = [each.rpartition(":")[2] for each in context.params.get("metrics") or ()]
+    return _begun_with(begun, given or NAMES)
+
+
+def complete_arm(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files, and those behind ``NAME=``."""
+    name, equals, file = begun.partition("=")
+    if not equals:
+        return [_item(begun, type="file")]
+    return [_item(f"{name}={each}", is_open=is_open) for each, is_open in _paths(file)]
+
+
+def behind_arm(complete: Complete) -> Complete:
+    """What completes ``ARM:VALUE``: the names of the arms, and behind one what a value is."""
+
+    def completed(
+        context: click.Context, parameter: click.Parameter, begun: str
+    ) -> list[CompletionItem]:
+        names = _arms(context)
+        arm, colon, rest = begun.partition(":")
+        if not colon or arm not in names:
+            shown = _begun_with(begun, (f"{each}:" for each in names), is_open=True)
+            return [*shown, *complete(context, parameter, begun)]
+        return [
+            _item(f"{arm}:{value}", is_open=item.is_open)
+            for item in complete(context, parameter, rest)
+            for value in (_files(item.value) if item.type == "file" else [item.value])
+        ]
+
+    return completed
+
+
+def _arms(context: click.Context) -> list[str]:
+    """The names of the arms that are typed already."""
+    files = [*(context.params.get("files") or ()), *context.args]
+    named = [each.partition("=")[0] for each in context.params.get("named") or ()]
+    return [*(Path(each).stem for each in files if is_input(each)), *named]
+
+
+def complete_edit(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The paths in the programs, before the ``=`` and its value."""
+    from lenses_ext import completions
+
+    paths = (path for each in _documents(context) for path in completions(each.patterns, begun))
+    return [_item(each, is_open=True) for each in dict.fromkeys(paths)]
+
+
+def _complete_python(
+    begun: str, names_in: Callable[[ast.Module], Iterable[str]]
+) -> list[CompletionItem]:
+    """Python files, and behind ``FILE.py:`` names in it."""
+    file, colon, _name = begun.rpartition(":")
+    if not colon:
+        return [_item(begun, type="file")]
+    import ast
+
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return []
+    return _begun_with(begun, (f"{file}:{name}" for name in names_in(tree)))
+
+
+def complete_setting(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The names of the settings, each with the ``=`` before its value."""
+    from lenses_ext import SETTINGS
+
+    return _begun_with(begun, (f"{name}=" for name in SETTINGS), is_open=True)
+
+
+def complete_limit(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The names of the limits, each with the ``=`` before its value."""
+    from attrs import fields
+
+    from ...machine import Limits
+
+    return _begun_with(begun, (f"{each.name}=" for each in fields(Limits)), is_open=True)
+
+
+def _complete_path(
+    context: click.Context, parameter: click.Parameter, begun: str
+) -> list[CompletionItem]:
+    """Files, and after a file the paths in it that begin with the typed text."""
+    typed: tuple[str, ...] = context.params.get("arguments") or ()
+    if typed and typed[-1].endswith(".model") and not is_input(typed[-1]):
+        return complete_model(context, parameter, begun)
+    paths = _paths_in(typed[0], begun) if typed and is_input(typed[0]) else []
+    return [_item(path) for path in paths] or complete_files(context, parameter, begun)
+
+
+def _paths_in(file: str, begun: str) -> list[str]:
+    """The paths in the first of these files that begin with a text; none if it cannot be read."""
+    from lenses_ext import completions
+
+    for text, name in _read(file):
+        for document in _parsed(text, name):
+            return completions(document.patterns, begun)
+    return []
+
+
+def _documents(context: click.Context) -> Iterator[Document]:
+    """The programs that are typed already."""
+    given = context.params
+    arms = [each.partition("=")[2] for each in given.get("named") or ()]
+    named = [given.get("files"), given.get("arguments"), [given.get("file")], context.args, arms]
+    for argument in chain.from_iterable(each or () for each in named):  # args: before an option
+        if argument and is_input(argument):
+            for text, name in _read(argument):
+                yield from _parsed(text, name)
+
+
+def _read(file: str) -> Iterator[tuple[str, str]]:
+    """The text and name of the first program that an argument names, if it can be read."""
+    from ..inputs.reading import read_text
+
+    if file != STDIN:
+        with suppress(GramError, OSError):
+            yield read_text(find_files(file)[0])
+
+
+def _parsed(text: str, name: str) -> Iterator[Document]:
+    from lenses_ext import parse
+
+    with suppress(GramError):
+        yield parse(text, name)
+
+
+def _item(value: str, **info: Any) -> CompletionItem:
+    from click.shell_completion import CompletionItem  # imported late: only completion needs it
+
+    return CompletionItem(value, **info)
+
+
+def _tools_in(tree: ast.Module) -> Iterator[str]:
+    """The names of the functions with ``@tool``, and of the libraries, of a module."""
+    import ast
+
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if any("tool" in ast.unparse(each) for each in node.decorator_list):
+                yield node.name
+        elif isinstance(node, ast.Assign) and "ToolLibrary" in ast.unparse(node.value):
+            yield from (each.id for each in node.targets if isinstance(each, ast.Name))
+
+
+def _checks_in(tree: ast.Module) -> Iterator[str]:
+    """The names of the functions of a module that ``--checks`` reads."""
+    import ast
+
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    names = (node.name for node in tree.body if isinstance(node, functions))
+    yield from (name for name in names if not name.startswith("_"))
+
+
+def _files(begun: str) -> list[str]:
+    from glob import escape, glob  # imported late: only completion needs it
+
+    return sorted(glob(f"{escape(begun)}*"))  # noqa: PTH207  # it may begin with anything
+
+
+def _paths(begun: str) -> Iterator[tuple[str, bool]]:
+    """Files and folders, and whether the path may go on."""
+    for each in _files(begun):
+        is_folder = Path(each).is_dir()
+        yield f"{each}/" if is_folder else each, is_folder
+
+
+def _begun_with(begun: str, words: Iterable[str], *, is_open: bool = False) -> list[CompletionItem]:
+    """Items for the words that begin with a text; after open ones, no space follows."""
+    found = (word for word in dict.fromkeys(words) if word.lower().startswith(begun.lower()))
+    return [_item(word, is_open=is_open) for word in found]

@@ -1,0 +1,1 @@
+"""What commands are given: files, options, messages, tools."""

@@ -1,0 +1,149 @@
+"""The messages of ``gram run``: what was typed, what is in files, what comes through a pipe."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import stat
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from ...errors import ValidationError
+from ...files import MOST_BYTES, File
+from ...json_text import read_json
+from ...machine import Given
+from ..completion.completing import complete_files
+from ..terminal.output import note
+from .program_files import STDIN
+from .reading import read_text, read_word, read_word_beside
+
+_SECONDS_OF_SILENCE = 2.0
+
+
+attach_option = click.option(
+    "--attach",
+    "attached",
+    multiple=True,
+    metavar="FILE|ADDRESS|-",
+    shell_complete=complete_files,
+    help="Attach a picture, a document or sound to the (first) message; may be repeated.",
+)
+"""The option for the files that are attached to a message."""
+
+
+def said_to(
+    file: str,
+    words: Sequence[str],
+    given: str | None,
+    attached: Sequence[str] = (),
+    *,
+    reads_stdin: bool,
+) -> Sequence[Given]:
+    """What an agent is called with: messages, or the JSON of ``--input``.
+
+    Args:
+        file: the argument that names the program.
+        words: the arguments that are messages.
+        given: the value of ``--input``, or None.
+        attached: what is attached to the first message.
+        reads_stdin: whether standard input may be context.
+
+    Raises:
+        click.UsageError: as for `given_messages`, or standard input is wanted twice, or the input
+            is no JSON object or text.
+        ValidationError: what is attached is nothing that a model takes.
+        OSError, GramDecodeError: a file cannot be read.
+    """
+    if attached and given is not None:
+        raise click.UsageError("--attach goes with a message, not with --input")
+    if [file, *words, *attached].count(STDIN) > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    if attached:
+        reads_context = reads_stdin and STDIN not in attached
+        first, *others = given_messages(file, words, reads_stdin=reads_context)
+        return [[first, *map(attached_file, attached)], *others]
+    if given is None:
+        return given_messages(file, words, reads_stdin=reads_stdin)
+    if words:
+        raise click.UsageError("--input and messages are two ways to say one thing")
+    try:
+        value = read_json(read_word_beside(given, [file]))
+    except ValueError as error:
+        raise click.UsageError(f"--input is not JSON: {error}") from None
+    if not isinstance(value, dict | str):
+        raise click.UsageError("--input is a JSON object of the arguments, or a text")
+    return [value]
+
+
+def attached_file(word: str) -> File:
+    """The file that a word names: a path, an address, or ``-`` for standard input.
+
+    Raises:
+        ValidationError: it is nothing that a model takes.
+        OSError: it cannot be read.
+    """
+    try:
+        if word != STDIN:
+            return File(word)
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "standard input is closed")
+        return File(sys.stdin.buffer.read(MOST_BYTES + 1))
+    except ValidationError as error:
+        raise ValidationError(str(error).partition("\n")[0]) from None  # its hint is for Python
+
+
+def given_messages(file: str, words: Sequence[str], *, reads_stdin: bool) -> list[str]:
+    """The messages that the arguments stand for.
+
+    ``-`` is standard input and ``@FILE`` the text of a file. Otherwise what comes through a pipe or
+    from a file on standard input is context: it is put before the first message, or is the message
+    if there is none.
+
+    Args:
+        file: the argument that names the program.
+        words: the arguments that are messages.
+        reads_stdin: whether standard input may be context.
+
+    Raises:
+        click.UsageError: there is no message, one is empty, or the program is written after a
+            message.
+        OSError, GramDecodeError: a file cannot be read.
+    """
+    _expect_program_first(file, words)
+    messages = [read_word(word) for word in words]
+    if reads_stdin and STDIN not in (file, *words) and _is_fed():
+        context, _ = read_text(STDIN)
+        if context.strip():
+            first = [f"{context.rstrip()}\n\n{messages[0]}"] if messages else [context]
+            messages = [*first, *messages[1:]]
+    if not messages:
+        raise click.UsageError("Missing argument 'MESSAGES...': say something to the agent")
+    if not all(message.strip() for message in messages):
+        raise click.UsageError("a message is empty: say something to the agent")
+    return messages
+
+
+def _expect_program_first(file: str, words: Sequence[str]) -> None:
+    if file == STDIN or Path(file).exists():
+        return
+    for word in words:
+        if word.endswith(".gram") and Path(word).exists():
+            raise click.UsageError(f"there is no file {file!r}: write the program first: {word}")
+
+
+def _is_fed() -> bool:
+    """Whether standard input is a pipe or a file, rather than a terminal or nothing."""
+    try:
+        descriptor = sys.stdin.fileno()
+        mode = os.fstat(descriptor).st_mode
+    except (AttributeError, OSError, ValueError):  # it is closed, or no real stream
+        return False
+    if stat.S_ISFIFO(mode):
+        ready, _, _ = select.select([descriptor], [], [], _SECONDS_OF_SILENCE)
+        if not ready:
+            note("waiting for standard input to end; --no-stdin leaves it alone")
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)

@@ -1,0 +1,394 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+import click
+from attrs import evolve, field, fields, frozen
+
+from gram import did_you_mean
+from lenses_ext import Match, SettingError, Settings
+
+from ...errors import ValidationError
+from ...execution import OnToolError
+from ...json_text import read_json
+from ...machine import ApprovalPolicy, Limits, allow_all, ask_all, deny_all
+from ...models.providers import ADDRESS_RULE, OFFLINE, Dialect, is_address
+from ...running import BeginOptions, RunOptions
+from ..completion.completing import (
+    complete_files,
+    complete_limit,
+    complete_model,
+    complete_setting,
+    complete_tools,
+)
+from ..terminal.output_files import expect_a_name
+from .file_options import agent_option, mcp_option, openapi_option
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from ...tools import ToolLibrary
+
+OFFLINE_CALLS_NOBODY = "--offline uses no network, and --openapi calls servers"
+"""What is said where both are given."""
+
+POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
+"""The values of ``--approve`` and their policies."""
+
+SERVERS_REHEARSED: Final = (
+    "a rehearsal invents arguments, and --mcp runs a real server: write --approve all or none"
+)
+"""Why a command at which nobody is asked refuses --offline with --mcp alone."""
+
+dialect_option = click.option(
+    "--dialect",
+    type=click.Choice(get_args(Dialect)),
+    help="Speak to the model's server in the Responses API (responses) or in Chat "
+    "Completions (tools; functions is its older form).",
+)
+"""The option for how a model's server is spoken to."""
+
+match_option = click.option(
+    "--match",
+    type=click.Choice(get_args(Match)),
+    default="full",
+    help="How closely tools have to match their specifications.",
+)
+"""The option for how closely tools have to match; see `interp.bind_tool`."""
+
+
+tools_option = click.option(
+    "--tools",
+    multiple=True,
+    shell_complete=complete_tools,
+    metavar="FILE.py[:NAME]",
+    help="A Python file with the tools; by default a small built-in library.",
+)
+"""The option for the files of tools; see `read_libraries`."""
+
+
+def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | None = None) -> Any:
+    """An attribute with its command line option and a function that converts its value."""
+    return field(metadata={"option": option}, converter=converter)
+
+
+@frozen(kw_only=True)
+class KeptRunOptions:
+    """The options that are kept with a run, one attribute for each.
+
+    Raises:
+        click.UsageError: an option has an invalid value, or excludes another option.
+    """
+
+    offline: bool = _given_by(
+        click.option("--offline", is_flag=True, help="Rehearse without a model, key or network.")
+    )
+    model: str | None = _given_by(
+        click.option(
+            "--model",
+            metavar="PROVIDER/NAME",
+            shell_complete=complete_model,
+            help="Use this model instead of the program's.",
+        )
+    )
+    fallback: tuple[str, ...] = _given_by(
+        click.option(
+            "--fallback",
+            multiple=True,
+            metavar="PROVIDER/NAME",
+            shell_complete=complete_model,
+            help="Ask this model where the first cannot be reached, is overloaded or unknown.",
+        )
+    )
+    settings: Mapping[str, Any] = _given_by(
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            shell_complete=complete_setting,
+            metavar="NAME=VALUE",
+            help="A setting of the model, such as temperature=0.2; null removes a setting.",
+        ),
+        lambda texts: read_settings(texts),
+    )
+    limits: tuple[str, ...] = _given_by(
+        click.option(
+            "--limit",
+            "limits",
+            multiple=True,
+            shell_complete=complete_limit,
+            metavar="NAME=NUMBER",
+            help="A limit of the run, such as iterations=3 or run_seconds=60.",
+        )
+    )
+    approve: str | None = _given_by(
+        click.option(
+            "--approve",
+            type=click.Choice(list(POLICIES)),
+            help="Which tool calls may run: ask at the terminal about each, all (the default of a "
+            "new run) or none.",
+        )
+    )
+
+    def __attrs_post_init__(self) -> None:
+        if self.offline and self.model:
+            raise click.UsageError("--offline cannot be used together with --model")
+        read_limits(self.limits)
+
+    @property
+    def named_model(self) -> str | None:
+        """The model to ask instead of the program's."""
+        return str(OFFLINE) if self.offline else self.model
+
+
+@frozen(kw_only=True)
+class RunningOptions(KeptRunOptions):
+    """The options of every command that runs an agent, one attribute for each.
+
+    Raises:
+        click.UsageError: an option has an invalid value, or excludes another option.
+    """
+
+    base_url: str | None = _given_by(
+        click.option("--base-url", metavar="URL", help="The address of the server to use.")
+    )
+    dialect: Dialect | None = _given_by(dialect_option)
+    tools: tuple[str, ...] = _given_by(tools_option)
+    mcp: tuple[str, ...] = _given_by(mcp_option)
+    openapi: tuple[str, ...] = _given_by(openapi_option)
+    match: Match = _given_by(match_option)
+    on_tool_error: OnToolError = _given_by(
+        click.option(
+            "--on-tool-error",
+            type=click.Choice(get_args(OnToolError)),
+            default="tell",
+            help="When a tool fails: tell the model (the default), or raise the error and stop.",
+        )
+    )
+    usage: bool = _given_by(
+        click.option(
+            "--usage",
+            is_flag=True,
+            help="Print the tokens used and their price, on standard error.",
+        )
+    )
+    debug: bool = _given_by(
+        click.option(
+            "--debug",
+            is_flag=True,
+            help="Show requests and replies on standard error, without keys.",
+        )
+    )
+
+    def __attrs_post_init__(self) -> None:
+        if self.offline and (self.model or self.base_url):
+            raise click.UsageError("--offline cannot be used together with --model or --base-url")
+        super().__attrs_post_init__()
+        if self.offline and self.openapi:
+            raise click.UsageError(OFFLINE_CALLS_NOBODY)
+        if self.base_url is not None and not is_address(self.base_url):
+            raise click.UsageError(f"--base-url {ADDRESS_RULE}")
+
+    @property
+    def named_tools(self) -> tuple[str, ...]:
+        """The files of tools, the servers and the documents that were given."""
+        return (*self.tools, *self.mcp, *self.openapi)
+
+    @property
+    def words_to_resume(self) -> str:
+        """The options that a run does not keep, as they are written again to go on with it."""
+        given = {
+            "--tools": self.tools,
+            "--mcp": self.mcp,
+            "--openapi": self.openapi,
+            "--base-url": (self.base_url,) if self.base_url else (),
+            "--dialect": (self.dialect,) if self.dialect else (),
+            "--match": () if self.match == "full" else (self.match,),
+            "--on-tool-error": () if self.on_tool_error == "tell" else (self.on_tool_error,),
+        }
+        return "".join(
+            f" {name} {quote(each)}" for name, values in given.items() for each in values
+        )
+
+    def library(self) -> ToolLibrary:
+        """The tools that the options name; see `read_libraries`."""
+        from .reading import read_libraries
+
+        return read_libraries(self.tools, self.mcp, self.openapi, offline=self.offline)
+
+    def fresh_library(self) -> AbstractContextManager[ToolLibrary]:
+        """The same tools, read anew for one run that shares nothing with others."""
+        from .reading import library_of_one_run
+
+        return library_of_one_run(self.tools, self.mcp, self.openapi, offline=self.offline)
+
+    @property
+    def asks_before_servers(self) -> bool:
+        """Whether a rehearsal, which invents arguments, could call the tools of a server."""
+        return self.offline and bool(self.mcp) and self.approve is None
+
+    def policy(self, library: ToolLibrary) -> ApprovalPolicy:
+        """Which calls of these tools a new run may make.
+
+        Without --approve all, but a rehearsal invents arguments: it asks before each call of a
+        tool of a server.
+        """
+        if self.asks_before_servers:
+            from .mcp_inputs import asking_before_servers
+
+            return asking_before_servers(library)
+        return POLICIES[self.approve or "all"]
+
+    @property
+    def of_new_run(self) -> BeginOptions:
+        """The options of a run that begins."""
+        options = self._of_every_run
+        options["fallbacks"] = self.fallback
+        options["limits"] = read_limits(self.limits)
+        options["policy"] = POLICIES[self.approve or "all"]
+        return options
+
+    def of_resumed_run(self, limits: Limits) -> RunOptions:
+        """The options of a run that goes on: what is not given stays as it was.
+
+        Args:
+            limits: the limits that it has.
+        """
+        if self.fallback:
+            raise click.UsageError(
+                "--fallback is for a run that begins: --model asks another model"
+            )
+        options = self._of_every_run
+        if self.limits:
+            options["limits"] = read_limits(self.limits, limits)
+        if self.approve:
+            options["policy"] = POLICIES[self.approve]
+        return options
+
+    @property
+    def _of_every_run(self) -> BeginOptions:
+        return {
+            "model": self.named_model,
+            "base_url": self.base_url,
+            "dialect": self.dialect,
+            "settings": self.settings or None,
+            "match": self.match,
+            "on_tool_error": self.on_tool_error,
+        }
+
+
+@frozen(kw_only=True)
+class AnsweringOptions(RunningOptions):
+    """The options of every command that shows the answer of a run."""
+
+    no_reasoning: bool = _given_by(
+        click.option(
+            "--no-reasoning",
+            is_flag=True,
+            help="Do not show what the model shows of its reasoning.",
+        )
+    )
+
+
+@frozen(kw_only=True)
+class TalkOptions(AnsweringOptions):
+    """The options of ``run`` and ``chat``: the agent and the file of the conversation, too."""
+
+    agent: str | None = _given_by(agent_option)
+    session: str | None = _given_by(
+        click.option(
+            "--session",
+            metavar="FILE",
+            shell_complete=complete_files,
+            help="Continue the conversation in this file, and save it there.",
+        )
+    )
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        expect_a_name(self.session, "--session")
+        if self.session == "-":
+            raise click.UsageError(
+                "--session must be a file, since it is read and written; - is not possible"
+            )
+
+
+def options_of(kind: type[KeptRunOptions]) -> Callable[..., Callable[..., None]]:
+    """Decorate a command with the options of a class; it gets one argument, ``options``."""
+    attributes = fields(kind)
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def with_options(*arguments: Any, **given: Any) -> None:
+            options = kind(**{each.name: given.pop(each.name) for each in attributes})
+            command(*arguments, options=options, **given)
+
+        decorated: Callable[..., None] = with_options
+        for attribute in reversed(attributes):
+            decorated = attribute.metadata["option"](decorated)
+        return decorated
+
+    return decorate
+
+
+def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
+    """Read settings from ``NAME=VALUE`` texts; a value that is not JSON is a string.
+
+    Raises:
+        click.UsageError: a setting is unknown, or its value is invalid.
+
+    >>> read_settings(("temperature=0.2", "stop=END", "seed=null"))
+    {'temperature': 0.2, 'stop': 'END', 'seed': None}
+    """
+    settings = _named_values("--set", changes)
+    try:
+        Settings().with_changes(settings)
+    except SettingError as error:
+        raise click.UsageError(f"--set: {error}") from None
+    return settings
+
+
+_NONE = ("none", "None")
+
+
+def read_limits(limits: tuple[str, ...], others: Limits = Limits()) -> Limits:
+    """Read limits from ``NAME=NUMBER`` texts; those that are not given are ``others``.
+
+    The times may be ``none``, which is no limit.
+
+    Raises:
+        click.UsageError: a limit is unknown, or its value is invalid.
+
+    >>> read_limits(("iterations=3",)).iterations, read_limits(("run_seconds=none",)).run_seconds
+    (3, None)
+    """
+    values = _named_values("--limit", limits)
+    values |= dict.fromkeys((name for name, value in values.items() if value in _NONE), None)
+    names = [field.name for field in fields(Limits)]
+    for name in values:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"the limits are {', '.join(names)}"
+            raise click.UsageError(f'--limit: there is no limit "{name}"; {hint}')
+    try:
+        return evolve(others, **values)
+    except ValidationError as error:
+        raise click.UsageError(f"--limit: {error}") from None
+
+
+def _named_values(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
+    """The values of ``NAME=VALUE`` texts, by name; a value that is not JSON is a string."""
+    values: dict[str, Any] = {}
+    for each in texts:
+        name, equals, text = each.partition("=")
+        if not equals:
+            raise click.UsageError(f"{option} {each}: write NAME=VALUE")
+        try:
+            values[name] = read_json(text)
+        except ValueError:
+            values[name] = text
+    return values

@@ -1,0 +1,346 @@
+"""Reads the inputs of commands: gram files, standard input, and tools from Python files."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING
+
+import click
+
+from gram import Document, decode, did_you_mean
+
+from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
+from ...tools import is_from_outside
+from ..terminal.output import note
+from .program_files import STDIN
+
+if TYPE_CHECKING:
+    from gram import Pattern
+
+    from ...evaluation.cases import Check
+    from ...history.records import RecordedRun
+    from ...tools import ToolLibrary
+    from .mcp_inputs import Connect
+
+
+def read_text(name: str, stdin_filename: str | None = None) -> tuple[str, str]:
+    """Read the text of a file, and its name for messages; ``-`` is standard input.
+
+    Args:
+        name: the name of the file.
+        stdin_filename: what to call standard input in messages.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not UTF-8.
+    """
+    if name == STDIN:
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "standard input is closed")
+        name = stdin_filename or "<stdin>"
+        return decode(sys.stdin.buffer.read(), name), name
+    return decode(Path(name).read_bytes(), name), name
+
+
+def read_document(name: str) -> Document:
+    """Read the document in a file; ``-`` is standard input.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not gram.
+    """
+    from lenses_ext import parse
+
+    return parse(*read_text(name))
+
+
+def read_record(name: str) -> RecordedRun:
+    """Read the run that a file records, up to its last whole entry; ``-`` is standard input.
+
+    Raises:
+        OSError, GramError: see `load_run`.
+    """
+    from ...history.records import load_run, read_run  # imported late: most commands read no runs
+
+    if name != STDIN:
+        return load_run(name)
+    text, shown = read_text(name)
+    return read_run(text[: text.rfind("\n") + 1], shown)
+
+
+def read_word(word: str) -> str:
+    """The text that an argument stands for: ``@FILE`` and ``-`` are read, one line break less.
+
+    A text that begins with ``@`` itself is written with two of them.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not UTF-8.
+
+    >>> read_word("@@alice, hello"), read_word("plain")
+    ('@alice, hello', 'plain')
+    """
+    if word == STDIN or (word.startswith("@") and not word.startswith("@@")):
+        name = word.removeprefix("@")
+        try:
+            text, _ = read_text(name)
+        except FileNotFoundError as failure:
+            reason = f"{failure.strerror}; to begin a text with @, write @@"
+            raise FileNotFoundError(failure.errno, reason, name) from None
+        return text.removesuffix("\n").removesuffix("\r")
+    return word[1:] if word.startswith("@@") else word
+
+
+def read_word_beside(word: str, files: Iterable[str]) -> str:
+    """Read a word with `read_word`; standard input is read once only.
+
+    Raises:
+        click.UsageError: standard input is a program already.
+    """
+    if word == STDIN and STDIN in files:
+        raise click.UsageError("standard input cannot be both the program and the value")
+    return read_word(word)
+
+
+def read_tool_specs(
+    name: str, agent: str | None = None, *, to_bind: bool = False
+) -> tuple[Pattern, ...]:
+    """The specifications of the tools in a program, a Python file or a JSON list of tools.
+
+    What a JSON list says and a specification has no place for is told as a note. With ``to_bind``
+    the tools of agents inside a program are among them, see `the_tools`.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramError: the file is not what its name says, or a tool in it is not valid.
+    """
+    if name.endswith(".py") or _file_and_name(name)[1]:
+        from ... import tool_spec_from_function  # imported late, as all here: others need none
+
+        library = read_libraries([name])
+        return tuple(tool_spec_from_function(library[tool]) for tool in library)
+    if not name.endswith(".json"):
+        from ...programs import the_tools
+
+        return tuple(the_tools(read_document(name), agent, to_bind=to_bind))
+    from ... import tools_from_json
+    from ...json_text import read_json
+
+    text, shown = read_text(name)
+    try:
+        data = read_json(text)
+    except ValueError as error:
+        raise ValidationError(f"{shown}: not JSON: {error}") from None
+    try:
+        return tools_from_json(data, tell=lambda said: note(f"{shown}: {said}"))
+    except ValidationError as error:
+        raise ValidationError(f"{shown}: {error}") from None
+
+
+def read_libraries(
+    names: Sequence[str],
+    servers: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    *,
+    offline: bool = False,
+    connect: Connect | None = None,
+) -> ToolLibrary:
+    """Load the tools of Python files (``FILE.py:name``), of MCP servers and OpenAPI documents.
+
+    Without a name, all tools and ToolLibraries at the top level of the module are used. Without a
+    file, a server and a document, they are the built-in ones.
+
+    Args:
+        names: the Python files.
+        servers: the servers, see `connected`.
+        documents: the documents.
+        offline: servers that have an address are refused.
+        connect: connects to servers; by default until the command ends.
+
+    Raises:
+        OSError: a file cannot be read.
+        ConfigurationError: a file raises an error, or has no tools under the name; or a server
+            or a document cannot be used.
+        click.UsageError: a server has an address, and ``offline`` is set.
+    """
+    from ...tools import ToolLibrary  # imported late: most commands need no tools
+
+    if not names and not servers and not documents:
+        from ... import hello_world_tool_library
+
+        return hello_world_tool_library
+    library = ToolLibrary()
+    for name in names:
+        library = library | _library(name)
+    if servers:
+        from .mcp_inputs import connected
+
+        library = library + connected(servers, offline=offline, connect=connect)
+    if documents:
+        from .openapi_inputs import operations_of
+
+        for document in documents:
+            library = library + operations_of(document)
+    return library
+
+
+def library_for(
+    run: RecordedRun, names: Sequence[str], read: Callable[[], ToolLibrary]
+) -> ToolLibrary:
+    """The tools for a recorded run that goes on: never built-in ones in place of its own.
+
+    Args:
+        run: the run.
+        names: the files, servers and documents that were named.
+        read: reads them; without names, it gives the built-in tools.
+
+    Raises:
+        ToolBindingError: the run had a tool of its own, there is a built-in one of the same name,
+            and no tools are named.
+    """
+    library = read()
+    if names or not (told := run.why_not_with(library)):
+        return library
+    hint = "hint: name the tools that it ran with: --tools FILE.py, --mcp or --openapi"
+    raise ToolBindingError([run.placed(told), hint])
+
+
+@contextmanager
+def hint_at_tools(names: Sequence[str], servers: Sequence[str] = ()) -> Iterator[None]:
+    """Where tools do not bind inside, the error says which option helps.
+
+    Args:
+        names: the files, servers and documents that were named.
+        servers: the servers among them.
+    """
+    try:
+        yield
+    except ToolBindingError as error:
+        if names and not servers:
+            raise
+        hint = (
+            "hint: gram tools FILE --mcp … --update shows what a server says now, and takes it"
+            if servers
+            else "hint: these are the built-in tools; use --tools FILE.py for your own"
+        )
+        raise ToolBindingError([*error.problems, hint]) from None
+
+
+def read_checks(names: Sequence[str]) -> dict[str, Check]:
+    """Load the checks of Python files, given as ``FILE.py`` or ``FILE.py:name``.
+
+    Without a name, all functions that the file defines are checks, but those whose names begin
+    with ``_``.
+
+    Raises:
+        OSError: a file cannot be read.
+        ConfigurationError: a file raises an error, or has no such function.
+    """
+    checks: dict[str, Check] = {}
+    for given in names:
+        file, name = _file_and_name(given)
+        module = _module(Path(file))
+        found = {
+            key: value
+            for key, value in vars(module).items()
+            if isinstance(value, FunctionType)
+            and value.__module__ == module.__name__
+            and (key == name if name else not key.startswith("_"))
+        }
+        if not found and name:
+            raise ConfigurationError(f'{file} has no function "{name}"')
+        if not found:
+            raise ConfigurationError(f"{file} has no checks: a check is a function of a response")
+        if twice := sorted(found.keys() & checks.keys()):
+            raise ConfigurationError(f"{file}: there is another check {twice[0]}")
+        checks |= found
+    return checks
+
+
+def _file_and_name(given: str) -> tuple[str, str]:
+    """The parts of ``FILE.py:name``; without a name, it is empty."""
+    file, colon, name = given.rpartition(":")
+    return (file, name) if colon and file.endswith(".py") else (given, "")
+
+
+def _library(given: str) -> ToolLibrary:
+    from ...tools import Tool, ToolLibrary
+
+    file, name = _file_and_name(given)
+    module = _module(Path(file))
+    if name:
+        found = getattr(module, name, None)
+        if isinstance(found, Tool | ToolLibrary):
+            return ToolLibrary.of(found)
+        if hasattr(module, name):
+            kind = type(found).__name__
+            raise ConfigurationError(
+                f'"{name}" in {file} is of the type {kind}: a tool or a ToolLibrary is needed'
+            )
+    all_found = {
+        key: value for key, value in vars(module).items() if isinstance(value, Tool | ToolLibrary)
+    }
+    if name:
+        hint = did_you_mean(name, all_found) or f"it has {', '.join(all_found) or 'no tools'}"
+        raise ConfigurationError(f'{file} has no "{name}"; {hint}')
+    library = ToolLibrary()
+    for value in all_found.values():
+        library = library | ToolLibrary.of(value)
+    if not library:
+        raise ConfigurationError(f"{file} has no tools: decorate functions with @tool")
+    return library
+
+
+def _module(path: Path) -> ModuleType:
+    """Import a file as a module; it can import from its folder, as a script can."""
+    import importlib.util  # imported late: most commands read no Python
+
+    path.open("rb").close()  # an unreadable file is an OSError, as for every other input
+    spec = importlib.util.spec_from_file_location(f"_tools_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ConfigurationError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses and pickle look up the module
+    folder = str(path.parent.resolve())
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:  # user code may raise anything
+        if is_from_outside(error):
+            raise
+        at = f"\n  at {path}:{line}" if (line := _line_in(path, error)) else ""
+        raise ConfigurationError(f"{path} fails: {said_by(error)}{at}") from error
+    finally:
+        if folder in sys.path:  # the code may have changed the path itself
+            sys.path.remove(folder)
+    return module
+
+
+def _line_in(path: Path, error: BaseException) -> int | None:
+    """The innermost line of a file in the traceback of an error."""
+    name = str(path.absolute())  # as the import calls it
+    if isinstance(error, SyntaxError) and error.filename == name:
+        return error.lineno
+    import traceback  # imported late: most files run
+
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((each.lineno for each in reversed(frames) if each.filename == name), None)
+
+
+@contextmanager
+def library_of_one_run(
+    files: Sequence[str],
+    servers: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    *,
+    offline: bool = False,
+) -> Iterator[ToolLibrary]:
+    """The tools for one run, see `read_libraries`; inside, the servers are connected."""
+    with ExitStack() as opened:
+        connect = opened.enter_context
+        yield read_libraries(files, servers, documents, offline=offline, connect=connect)

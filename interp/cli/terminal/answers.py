@@ -1,0 +1,323 @@
+"""Prints answers at the terminal as they arrive, and asks the user to approve tool calls.
+
+Questions go to standard error, so that standard output has only the answers.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gram import Pattern, counted
+
+from ...errors import AgentError, ReplayError
+from ...execution import (
+    AgentFinished,
+    AgentStarted,
+    Answer,
+    Finished,
+    Observation,
+    ReasoningDelta,
+    SaidBeforeCalls,
+    TextDelta,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+)
+from ...machine import (
+    AgentFrame,
+    AgentResponse,
+    Ask,
+    At,
+    State,
+    Status,
+    ToolInvocation,
+    call_text,
+    frame_at,
+    path_of_names,
+    question_text,
+    response,
+    says_result,
+)
+from ...programs import names_of_models
+from ...reprs import shortened
+from ...running import Run
+from ...visible_text import visible_text
+from ..failures import Failure
+from .asking import NoTerminal, ask_user, columns
+from .output import (
+    Styled,
+    is_quiet,
+    is_verbose,
+    is_within_line,
+    note,
+    show,
+    tell,
+    without_surrogates,
+)
+from .spinner import Spinner
+
+if TYPE_CHECKING:
+    from ...history.replaying import Replay
+
+_LONGEST_ARGUMENT = 500  # characters in a question; the user can ask to see the rest
+_LONGEST_RESULT = 500
+_DENIED = "denied, not run"  # what the model is told of a call that the policy or the user refused
+_ANSWERS = """y  run this call
+n  do not run it, and tell the model so (Enter does the same)
+always  run this and all other calls of this tool from this place, until the command ends
+never   run no call of this tool from this place, until the command ends"""
+
+
+def answered_call(call: ToolInvocation, most: int | None = None) -> Styled:
+    """A tool call and its result or error, on one line; errors and refusals have their colours.
+
+    Args:
+        call: the call.
+        most: how many characters of the arguments, and of the result, are shown; None for all.
+    """
+    return _outcome(call_text(call.tool_name, call.args), call.result_text, call.error, most)
+
+
+def ended_agent(ended: AgentFinished, most: int | None = None) -> Styled:
+    """An agent or workflow that has ended, and what it gave, on one line; see `answered_call`."""
+    return _outcome(_who(ended), ended.result_text, ended.error, most)
+
+
+def _outcome(text: str, result: str | None, error: str | None, most: int | None) -> Styled:
+    outcome, style = result or "", ""
+    if error is not None:
+        outcome = f"error: {error}"
+        style = "refused" if error.startswith(_DENIED) else "failed"
+    hidden = sum(max(0, len(part) - (most or len(part))) for part in (text, outcome))
+    if most and hidden:
+        text, outcome = shortened(text, most), shortened(outcome, most)
+    more = (
+        f" ({counted(hidden, 'more character')}; -v shows all, in a chat /calls)" if hidden else ""
+    )
+    return [(f"{text} -> ", ""), (outcome, style), (more, "")]
+
+
+def _who(inside: AgentStarted | AgentFinished) -> str:
+    """An agent or workflow inside a run, with its place where its name does not say that."""
+    is_plain = inside.at == (inside.name,)
+    return inside.name if is_plain else f"{inside.name} ({'.'.join(map(str, inside.at))})"
+
+
+def _is_called(inside: AgentFinished) -> bool:
+    """Whether a model called it, so that the answer to the call says what it gave."""
+    return all(isinstance(each, int) for each in inside.at[-2:])
+
+
+def _is_at_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+class Terminal:
+    """Prints answers and asks for approval.
+
+    On a terminal the words are printed as they arrive, otherwise when the answer is complete. If
+    printing fails, the error is raised at the end of the run.
+
+    Args:
+        is_debugging: whether to show calls whole, and no spinner among the lines of the log.
+        is_streaming: whether to print words as they arrive to a pipe or file, too.
+        is_kept: whether the run is kept, so that questions stay open if nobody can be asked.
+        shows_reasoning: whether to show the reasoning of models, on standard error.
+
+    Attributes:
+        calls: the tool calls that were shown since the last answer began.
+        unrecorded: why the last answer could not be recorded, or None; it is raised when the answer
+            has been printed.
+    """
+
+    def __init__(
+        self,
+        *,
+        is_debugging: bool = False,
+        is_streaming: bool = False,
+        is_kept: bool = False,
+        shows_reasoning: bool = True,
+    ) -> None:
+        self._is_kept = is_kept
+        self._shows_reasoning = shows_reasoning and not is_quiet()
+        self._is_reasoning = False
+        self._is_streaming = is_streaming
+        self.calls: list[ToolInvocation] = []
+        self._most = None if is_debugging or is_verbose() else _LONGEST_RESULT
+        self._spinner = Spinner(is_wanted=not (is_debugging or is_quiet()))
+        self._always: dict[tuple[object, ...], Answer] = {}
+        self._run: Run | Replay | None = None
+        self._is_within_line = False
+        self._failure: OSError | None = None
+        self.unrecorded: AgentError | None = None
+
+    def show_answer(
+        self, run: Run | Replay, keep: Callable[[AgentResponse], None]
+    ) -> AgentResponse:
+        """Continue a run to its end and print its answer.
+
+        Args:
+            run: the run, or a recorded one.
+            keep: called with the response before its last line is printed, so that the response is
+                not lost if printing fails. If it fails itself, the answer is still printed and the
+                error is raised then.
+        """
+        is_shown_as_said = self._is_streaming or _is_at_terminal()
+        self.calls, self._run = [], run
+        model = names_of_models(run.state.agent, run.state.model)
+        said, told = "", None  # what was shown last, word by word and as what an agent gave
+        said_at: At = ()
+        self._spinner.start(model)
+        for each in self.watched(run, words=is_shown_as_said):
+            if isinstance(each, ToolProgress):
+                self._spinner.show_beside(str(each))
+                continue
+            self._spinner.stop()
+            if not isinstance(each, ReasoningDelta):
+                self._end_reasoning()
+            match each:
+                case ReasoningDelta():
+                    self._reason(each)
+                case TextDelta() | SaidBeforeCalls() if not says_result(run.state, each.at):
+                    self.end_line()
+                    self._spinner.start(model)  # said by who works for the answer
+                case TextDelta():
+                    said = (said if each.at == said_at else "") + each.text
+                    said_at = each.at
+                    self._print(each.text, nl=False)
+                    self._is_within_line = True
+                case SaidBeforeCalls():
+                    said = ""
+                    if self._is_within_line:
+                        self.end_line()
+                    else:
+                        note(each.text)
+                case ToolStarted():
+                    self.end_line()
+                    self._spinner.start(call_text(each.call.name, each.call.arguments))
+                case ToolFinished():
+                    self.end_line()
+                    self.calls.append(each.invocation)
+                    note(answered_call(each.invocation, self._most))
+                    self._spinner.start(model)
+                case AgentStarted():
+                    self.end_line()
+                    note(f"{_who(each)} begins")
+                    self._spinner.start(model)
+                case AgentFinished():
+                    self.end_line()
+                    if each.error is None and each.result in (said, told):
+                        note(f"{_who(each)} ends")
+                    elif not _is_called(each):
+                        note(ended_agent(each, self._most))
+                        told = each.result
+                    self._spinner.start(model)
+                case Finished():
+                    unkept: OSError | None = None
+                    try:
+                        keep(each.response)
+                    except OSError as failure:
+                        unkept = failure
+                    if self._is_within_line:
+                        self.end_line()
+                    elif said != each.response.content or not said:
+                        self._print(each.response.content)
+                    for problem in (unkept, self._failure, self.unrecorded):
+                        if problem is not None:
+                            raise problem
+                    return each.response
+        raise AssertionError("a stream ends with Finished")
+
+    def watched(self, run: Run | Replay, *, words: bool) -> Iterator[Observation]:
+        """What happens in a run; an answer that could not be recorded ends it like any other."""
+        try:
+            yield from run.stream(words=words)
+        except AgentError as error:
+            if run.state.status is not Status.DONE or isinstance(error, ReplayError):
+                raise
+            self.unrecorded = error
+            yield Finished(response(run.state))
+
+    def show_failure(self, state: State, failure: Failure, *, named: str | None = None) -> None:
+        """Show nothing of a run that failed: its error is told when the command ends."""
+
+    def end_line(self) -> None:
+        """End the line of the model's words, if one has begun, and the spinner's."""
+        self._spinner.stop()
+        self._end_reasoning()
+        if self._is_within_line:
+            if is_within_line() or not _is_at_terminal():
+                self._print("")
+            self._is_within_line = False
+
+    def _reason(self, delta: ReasoningDelta) -> None:
+        """Show a piece of reasoning, on lines of its own."""
+        if self._shows_reasoning:
+            if not self._is_reasoning:
+                self.end_line()
+            self._is_reasoning = True
+            with suppress(OSError):
+                show([(delta.text, "reasoning")], nl=False, err=True)
+
+    def _end_reasoning(self) -> None:
+        if self._is_reasoning:
+            self._is_reasoning = False
+            tell("")
+
+    def _print(self, text: str, *, nl: bool = True) -> None:
+        if self._failure is None:
+            try:
+                show(text, nl=nl)
+            except OSError as failure:
+                self._failure = failure
+
+    def ask(self, ask: Ask) -> Answer:
+        """Ask the user whether a call may run.
+
+        Without a terminal it is denied, or stays open if the run is recorded.
+        """
+        self.end_line()
+        place: tuple[str, ...] = ()
+        by: Pattern | None = None
+        if self._run is not None:
+            frame = frame_at(self._run.state, ask.at)
+            place = path_of_names(self._run.state, ask.at)
+            by = frame.agent if isinstance(frame, AgentFrame) else frame.workflow
+        whose = (place, by, ask.name)
+        if not ask.may_have_run and (always := self._always.get(whose)) is not None:
+            return always
+        if ask.may_have_run:
+            tell("this call had begun when the run ended: it may have run already")
+        shown = partial(question_text, ask.name, ask.args, place, width=columns())
+        question, whole = shown(most=_LONGEST_ARGUMENT), shown()
+        while True:
+            is_cut = question != whole
+            choices = "y/N/always/never" + (", v to view it whole" if is_cut else "")
+            try:
+                answer = ask_user(without_surrogates(f"Run {question}\n[{choices}]: "))
+            except KeyboardInterrupt:
+                tell("")  # what follows is not on the line of the question
+                raise
+            except NoTerminal:
+                if self._is_kept:
+                    return None
+                call = without_surrogates(visible_text(call_text(ask.name, ask.args)))
+                tell(f"{call}: denied, because there is no terminal to ask at")
+                return "nobody is there to approve it"
+            match answer.strip().lower():
+                case "y" | "yes":
+                    return True
+                case "" | "n" | "no":
+                    return "the user does not allow it"
+                case "a" | "always":
+                    return self._always.setdefault(whose, True)
+                case "never":
+                    return self._always.setdefault(whose, "the user never allows this tool")
+                case "v" | "view" if is_cut:
+                    question = whole
+                case _:
+                    tell(_ANSWERS)

@@ -1,0 +1,153 @@
+"""Prints results to standard output and everything else to standard error.
+
+Text may come from models, tools, servers and files. On a terminal, characters that could move the
+cursor, hide text or reverse it are shown as escapes such as ``\\x1b``. Files and pipes get the
+text unchanged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, Union
+
+import click
+
+from gram import visible
+
+if TYPE_CHECKING:
+    from gram import Json
+
+_loudness = 0
+
+
+def set_loudness(loudness: int) -> None:
+    """Choose what is told: -1 warnings and errors alone, 0 notes too, 1 details too."""
+    global _loudness
+    _loudness = loudness
+
+
+Styled: TypeAlias = Union[str, Sequence[tuple[str, str]]]
+"""A text, or its parts, each with the name of a style (see `STYLES`) or ``""``."""
+
+STYLES: Mapping[str, Mapping[str, Any]] = {
+    "place": {"bold": True},
+    "error": {"fg": "red", "bold": True},
+    "warning": {"fg": "yellow", "bold": True},
+    "info": {"fg": "cyan", "bold": True},
+    "caret": {"fg": "red"},
+    "hint": {"fg": "cyan"},
+    "removed": {"fg": "red"},
+    "added": {"fg": "green"},
+    "hunk": {"fg": "cyan"},
+    "failed": {"fg": "red"},
+    "refused": {"fg": "yellow"},
+    "reasoning": {"dim": True},
+}
+"""What text looks like where colours are shown."""
+
+
+def show(text: Styled, *, nl: bool = True, err: bool = False) -> None:
+    """Print the result of a command, on standard output.
+
+    Args:
+        text: the text to print.
+        nl: whether to add a line break.
+        err: print to standard error instead.
+    """
+    global _is_within_line
+    stream: TextIO | None = sys.stderr if err else sys.stdout
+    if stream is None:
+        return
+    is_escaped, is_coloured = stream.isatty(), has_colours(stream)
+    shown = ""
+    for part, style in [(text, "")] if isinstance(text, str) else text:
+        escaped = visible(part) if is_escaped else part
+        shown += click.style(escaped, **STYLES[style]) if is_coloured and style else escaped
+    if is_escaped:
+        if err and _is_within_line:
+            shown = f"\n{shown}"
+        _is_within_line = not (err or nl or shown.endswith("\n"))
+    try:
+        click.echo(without_surrogates(shown), nl=nl, err=err, color=True)  # else pipes lose escapes
+    except OSError as failure:
+        failure.filename = failure.filename or ("standard error" if err else "standard output")
+        raise
+
+
+def unstyled(text: Styled) -> str:
+    """A text without its styles."""
+    return text if isinstance(text, str) else "".join(part for part, _ in text)
+
+
+def is_within_line() -> bool:
+    """Whether a line has begun on a terminal's standard output; a note would end it."""
+    return _is_within_line
+
+
+_is_within_line = False
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Whether to print colours: at a terminal, unless NO_COLOR is set; FORCE_COLOR wants them."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def tell(text: Styled) -> None:
+    """Print a warning, a question or an error on standard error, without keys.
+
+    Where standard error cannot be written, nobody can be told, and the command goes on.
+    """
+    from ...secrets import without_keys  # imported late: commands that go well tell nothing
+
+    parts = [(text, "")] if isinstance(text, str) else text
+    with suppress(OSError):
+        show([(without_keys(part), style) for part, style in parts], err=True)
+
+
+def is_quiet() -> bool:
+    """Whether the user asked for results, warnings and errors alone with ``-q``."""
+    return _loudness < 0
+
+
+def is_verbose() -> bool:
+    """Whether the user asked for details with ``-v``."""
+    return _loudness > 0
+
+
+def note(text: Styled) -> None:
+    """Print what happened on standard error, unless the user asked for quiet with ``-q``."""
+    if _loudness >= 0:
+        tell(text)
+
+
+def detail(text: Styled) -> None:
+    """Print on standard error what only a user who asked for it with ``-v`` wants to know."""
+    if _loudness > 0:
+        tell(text)
+
+
+def show_json(value: Json) -> None:
+    """Print a value as JSON on standard output."""
+    show(_json_text(value, indent=2))
+
+
+def show_json_line(value: Json) -> None:
+    """Print a value as JSON on one line of standard output."""
+    show(_json_text(value))
+
+
+def _json_text(value: Json, indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def without_surrogates(text: str) -> str:
+    """Replace the lone surrogates in a text, which cannot be encoded, with question marks."""
+    return text.encode(errors="replace").decode()

@@ -1,0 +1,176 @@
+"""``--mcp``: MCP servers at the command line."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from gram import loads_one
+from lenses_ext import agent_tool_specs, view
+from tests.interp.cli.process import gram
+from tests.interp.cli.typing_at import Terminal
+from tests.interp.tools.mcp.servers import GOOD, bad
+
+pytestmark = pytest.mark.usefixtures("servers_of_the_sdk")
+
+SERVER = shlex.join(GOOD)
+AGENT = """// mine
+[helper:Agent {
+  description: "Helps", // why
+  instruction: "Use tools.",
+  model: "Ollama/llama3.2"
+}]
+"""
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> str:
+    """A file in the ``mcpServers`` form."""
+    path = tmp_path / "servers.json"
+    entry = {"command": GOOD[0], "args": GOOD[1:]}
+    path.write_text(json.dumps({"mcpServers": {"good": entry}}))
+    return str(path)
+
+
+@pytest.fixture
+def program(tmp_path: Path, servers: str) -> Path:
+    """An agent with two tools of the server."""
+    path = tmp_path / "a.gram"
+    path.write_text(AGENT)
+    added = gram("add", str(path), "helper.tools", "--mcp", servers, "shout", "greet", "-i")
+    assert added.returncode == 0, added.stderr
+    return path
+
+
+def test_tools_are_added_with_what_they_came_from_and_bind(program: Path, servers: str) -> None:
+    text = program.read_text()
+    specs = view(agent_tool_specs, loads_one(text))
+
+    assert text.startswith('// mine\n[helper:Agent {\n  description: "Helps", // why\n')
+    assert [spec.value.identity for spec in specs] == ["shout", "greet"]
+    assert specs[0].value.properties["source"] == "good"
+    assert gram("tools", str(program), "--mcp", f"{servers}:good").returncode == 0
+    assert gram("check", str(program)).returncode == 0
+
+
+def test_the_tools_of_a_server_are_printed_as_gram() -> None:
+    done = gram("tools", "--mcp", SERVER, "--print-gram")
+
+    assert '[shout:ToolSpecification {\n  description: "Says it in capitals.",' in done.stdout
+    assert '(text::String {title: "Text"})==>(::Any)' in done.stdout
+
+
+def test_new_words_are_refused_until_update_takes_them(program: Path, servers: str) -> None:
+    before = program.read_text()
+    older = before.replace("Greets a person", "Greets").replace("text::String", "text::Integer")
+    program.write_text(older)
+
+    refused = gram("run", str(program), "--mcp", servers, "--offline", "hi")
+    assert refused.returncode == 3
+    assert "description: spec 'Greets.', implementation 'Greets a person.'" in refused.stderr
+    assert 'type of `text`: spec "integer"' in refused.stderr
+    assert refused.stderr.endswith("--update shows what a server says now, and takes it\n")
+
+    updated = gram("tools", str(program), "--mcp", servers, "--update")
+    assert updated.returncode == 0
+    assert updated.stdout.startswith(f"--- {program}\n+++ {program} (new)\n")
+    assert program.read_text() == before
+
+
+def test_a_rehearsal_asks_before_each_call_of_a_server(program: Path, servers: str) -> None:
+    said = ("run", str(program), "--mcp", servers, "--offline", "greet 'Ann'")
+
+    asked = gram(*said)
+    allowed = gram(*said, "--approve", "all")
+
+    assert "denied, because there is no terminal to ask at" in asked.stderr
+    assert "Hello" in allowed.stdout
+
+
+def test_a_test_that_rehearses_with_a_server_needs_a_word(program: Path, servers: str) -> None:
+    done = gram("test", str(program), "--mcp", servers, "--offline")
+
+    assert done.returncode == 2
+    assert "a rehearsal invents arguments" in done.stderr
+
+
+def test_offline_refuses_servers_by_address(program: Path) -> None:
+    done = gram("run", str(program), "--mcp", "http://127.0.0.1:1/mcp", "--offline", "hi")
+
+    assert done.returncode == 2
+    assert '--offline uses no network, and the MCP server "http://127.0.0.1:1/mcp"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("server", "message"),
+    [
+        ("no-such-program", "there is no program no-such-program"),
+        (shlex.join(bad("twice")), 'lists the tool "same" twice'),
+        (shlex.join(bad("ends-at-start")), "it wrote last:\nno configuration found"),
+        ("http://127.0.0.1:1/mcp", "cannot be reached"),
+    ],
+    ids=["not there", "names twice", "ends at start", "not reached"],
+)
+def test_a_server_that_cannot_be_used_is_told_before_the_model_is_asked(
+    program: Path, server: str, message: str
+) -> None:
+    done = gram("run", str(program), "--mcp", server, "hi")
+
+    assert done.returncode == 4
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_name_that_the_server_and_a_file_have_is_an_error_with_both(
+    program: Path, servers: str, tmp_path: Path
+) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text(
+        'from interp import tool\n\n@tool\ndef shout(text: str) -> str:\n    """Shouts."""\n'
+        "    return text\n"
+    )
+
+    done = gram("tools", str(program), "--mcp", servers, "--tools", str(tools))
+
+    assert done.returncode == 1
+    assert f'2 libraries have a tool "shout": {tools}:3 and the MCP server "good"' in done.stdout
+
+
+def test_debug_shows_the_standard_error_of_a_server(program: Path, servers: str) -> None:
+    said = ("run", str(program), "--mcp", servers, "--offline", "--approve", "all", "shout 'a'")
+
+    assert "the good server starts" in gram(*said, "--debug").stderr
+    assert "the good server starts" not in gram(*said).stderr
+
+
+def test_progress_is_shown_behind_what_is_waited_for(program: Path, servers: str) -> None:
+    gram("add", str(program), "helper.tools", "--mcp", servers, "progress", "-i")
+    said = ("run", str(program), "--mcp", servers, "--offline", "--approve", "all")
+
+    with Terminal(*said, "progress of 'a \x1b[J' for 3 seconds", TERM="xterm") as terminal:
+        terminal.until("s 1 of 2: a \\u{1b}[J")
+        assert terminal.leaves() == 0
+        assert "\x1b[J" not in terminal.raw
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--print-gram",),
+        ("--update", "a.gram"),
+        ("--print-gram", "--update", "--mcp", "x"),
+        ("--update", "-", "--mcp", "x"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(arguments: tuple[str, ...]) -> None:
+    assert gram("tools", *arguments).returncode == 2
+
+
+def test_only_the_tools_of_agents_take_tools_of_a_server(program: Path, servers: str) -> None:
+    done = gram("add", str(program), "helper.description", "--mcp", servers, "shout")
+
+    assert done.returncode == 2
+    assert "write FILE AGENT.tools NAME…" in done.stderr

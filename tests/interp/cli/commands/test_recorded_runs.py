@@ -1,0 +1,494 @@
+"""Recorded runs at the command line: shown again, compared with changed programs, timed."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from interp import (
+    LimitError,
+    Limits,
+    ScriptedModel,
+    hello_world_tool_library,
+    load,
+    load_run,
+    run,
+)
+from tests.interp.cli.process import COMMAND, at, gram, without_keys
+from tests.interp.model_server import Answer, ModelServer, tool_calls
+from tests.paths import ROOT
+
+HELLO = ROOT / "examples" / "hello_world.gram"
+GREETING = {"name": "sayHello", "arguments": '{"personName":"Al"}'}
+CALL = {
+    "choices": [
+        {
+            "message": {
+                "content": "Let me see.",
+                "tool_calls": [
+                    {
+                        "id": "1",
+                        "function": {"name": "sayHello", "arguments": '{"personName":"Al"}'},
+                    }
+                ],
+            }
+        }
+    ],
+    "usage": {"prompt_tokens": 10, "completion_tokens": 5},
+}
+
+HI = tool_calls(("c1", "sayHello", {"personName": "Al"}))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The record of a run of the example."""
+    path = tmp_path / "hi.run.gram"
+    model = ScriptedModel([CALL, "Hello, Al."])
+    run(load(HELLO), "hi", hello_world_tool_library, model=model, record=path)
+    return path
+
+
+def test_replay_prints_what_run_printed_without_a_key(file: Path) -> None:
+    done = gram("replay", str(file))
+
+    assert (done.returncode, done.stdout) == (0, "Hello, Al.\n")
+    assert done.stderr == (
+        'Let me see.\nsayHello(personName: "Al") -> "Hello, Al! Nice to meet you."\n'
+    )
+
+
+def test_a_changed_program_is_compared_with_what_was_recorded(file: Path, tmp_path: Path) -> None:
+    changed = tmp_path / "changed.gram"
+    changed.write_text(HELLO.read_text().replace("friendly conversations", "short conversations"))
+
+    done = gram("replay", str(file), "--program", str(changed))
+
+    assert done.returncode == 1
+    told = "the request at position (0) is not the one that was recorded:"
+    assert f".gram:3:1: {told}" in done.stderr.splitlines()[0]
+    assert "+instruction: Have short conversations." in done.stderr
+    as_json = gram("replay", str(file), "--program", str(changed), "--json")
+    assert json.loads(as_json.stdout)["error"]["type"] == "ReplayError"
+    assert (json.loads(as_json.stdout)["error"]["exit_code"], as_json.returncode) == (1, 1)
+    same = gram("replay", str(file), "--program", str(HELLO))
+    assert (same.returncode, same.stdout) == (0, "Hello, Al.\n")
+
+
+def test_the_rest_of_a_changed_program_can_be_asked_live(
+    file: Path, tmp_path: Path, model_server: ModelServer
+) -> None:
+    changed = tmp_path / "changed.gram"
+    changed.write_text(HELLO.read_text().replace("friendly conversations", "short conversations"))
+    model_server.will_say("Hi!")
+
+    done = gram(
+        "replay", str(file), "--program", str(changed), "--live", "model",
+        OPENAI_BASE_URL=model_server.url, OPENAI_API_KEY="sk-0123456789",
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (0, "Hi!\n")
+
+
+@pytest.mark.parametrize("option", [["--live", "model"], ["--tools", "t.py"], ["--agent", "a"]])
+def test_options_that_need_a_program_say_so(file: Path, option: list[str]) -> None:
+    done = gram("replay", str(file), *option)
+
+    assert done.returncode == 2
+    assert "need --program FILE" in done.stderr
+
+
+def test_trace_shows_who_was_asked_and_what_was_called(file: Path) -> None:
+    lines = gram("trace", str(file)).stdout.splitlines()
+
+    assert lines[0].startswith(
+        "hello_world_agent · OpenAI/gpt-5.6-luna · done · 2 requests, 1 call"
+    )
+    assert [line.split()[0] for line in lines[1:]] == ["0", "0.0", "1"]
+    assert 'model: "Let me see." calls sayHello (10+5 tokens' in lines[1]
+    assert lines[2].endswith('sayHello(personName: "Al") -> "Hello, Al! Nice to meet you."')
+
+
+def test_trace_as_json_has_each_step_whole(file: Path) -> None:
+    found = json.loads(gram("trace", str(file), "--json").stdout)
+
+    assert found["status"] == "done"
+    assert [each["kind"] for each in found["entries"]] == ["model", "tool", "model"]
+    assert found["entries"][1]["arguments"] == {"personName": "Al"}
+    assert found["entries"][1]["result"] == "Hello, Al! Nice to meet you."
+    assert (found["waits_for"], found["answer"]) == ([], "Hello, Al.")
+
+
+def test_a_run_that_did_not_end_is_replayed_up_to_there(tmp_path: Path) -> None:
+    file = tmp_path / "limited.run.gram"
+    with pytest.raises(LimitError):
+        run(
+            load(HELLO),
+            "hi",
+            hello_world_tool_library,
+            model=ScriptedModel([CALL]),
+            limits=Limits(iterations=0),
+            record=file,
+        )
+
+    done = gram("replay", str(file))
+
+    assert done.returncode == 5
+    assert "the run stopped after" in done.stderr
+
+
+def test_a_recording_that_was_cut_off_says_where_it_ends(file: Path) -> None:
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:3]))
+
+    done = gram("replay", str(file))
+
+    assert done.returncode == 1
+    assert "the recording ends here: the run is awaiting tools" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["replay", "trace"])
+def test_what_is_no_run_file_is_refused_in_one_message(command: str) -> None:
+    done = gram(command, str(HELLO))
+
+    assert done.returncode == 3
+    assert "this is not the record of a run" in done.stderr
+    assert "hint: `gram run --record FILE` writes one" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_record_of_a_run_has_no_faults(file: Path) -> None:
+    checked = gram("check", str(file))
+
+    assert (checked.returncode, checked.stdout) == (0, "")
+
+
+def test_a_question_stays_open_in_the_file_until_it_is_answered(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    file = tmp_path / "asked.run.gram"
+    model_server.will_say(HI, "Hello, Al.")
+
+    asked = gram(
+        "run", str(HELLO), "hi", "--approve", "ask", "--record", str(file), **at(model_server)
+    )
+    assert asked.returncode == 6
+    assert f"gram resume {file} goes on" in asked.stderr
+    assert len(model_server.requests) == 1
+    *_, waiting = gram("trace", str(file)).stdout.splitlines()
+    assert waiting.split(maxsplit=1) == ["0.0", 'waits for approval of sayHello(personName: "Al")']
+
+    done = gram("resume", str(file), "--approve", "all", **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "Hello, Al.\n")
+    assert len(model_server.requests) == 2
+    again = gram("resume", str(file))
+    assert (again.returncode, again.stdout) == (0, "Hello, Al.\n")
+
+
+def test_a_call_that_is_denied_when_the_run_is_resumed_is_in_its_timeline(tmp_path: Path) -> None:
+    file = str(tmp_path / "denied.run.gram")
+    gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)
+    gram("resume", file, "--approve", "none")
+
+    resumed, call = gram("trace", file).stdout.splitlines()[2:4]
+
+    assert "resumed with" in resumed
+    assert call.startswith("0.0")
+    assert 'sayHello(personName: "world") -> error: denied, not run' in call
+
+
+def test_a_run_that_failed_goes_on_without_asking_or_running_again(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    file = tmp_path / "failed.run.gram"
+    model_server.will_say(
+        HI,
+        Answer({"error": {"message": "no"}}, 400),
+    )
+    failed = gram("run", str(HELLO), "hi", "--record", str(file), **at(model_server))
+    assert failed.returncode == 4
+    model_server.will_say("Hello, Al.")
+
+    done = gram("resume", str(file), **at(model_server))
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Hello, Al.\n", "")
+    assert [len(each["messages"]) for each in model_server.requests] == [2, 4, 4]
+
+
+def test_the_limits_of_a_resumed_run_are_those_it_had_but_for_what_is_given(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    file = tmp_path / "limited.run.gram"
+    limits = ["--limit", "iterations=0", "--limit", "tokens=5000"]
+    model_server.will_say(HI, "Hello, Al.")
+    gram("run", str(HELLO), "hi", *limits, "--record", str(file), **at(model_server))
+
+    done = gram("resume", str(file), "--limit", "iterations=3", **at(model_server))
+
+    assert done.stdout == "Hello, Al.\n"
+    limits_now = load_run(file).state.limits
+    assert (limits_now.iterations, limits_now.tokens) == (3, 5000)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["hi", "ho", "--record", "new.gram"], "--record writes one run"),
+        (["hi", "--record", "examples/hello_world.gram"], "exists already"),
+        (["hi", "--record", "no/such/folder.gram"], "No such file"),
+    ],
+)
+def test_what_cannot_be_recorded_is_said_before_the_model_is_asked(
+    arguments: list[str], message: str, model_server: ModelServer
+) -> None:
+    done = gram("run", str(HELLO), *arguments, **at(model_server))
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert model_server.requests == []
+
+
+FOLLOWED = """
+import os, sys
+from pathlib import Path
+from interp import *
+from tests.interp.cli.commands.test_recorded_runs import CALL, HELLO
+
+def wait(effect, event):
+    if isinstance(effect, CallModel) and effect.at == (0,):
+        Path(sys.argv[1] + ".there").touch()
+        sys.stdin.readline()
+
+model = ScriptedModel([CALL, "Hello, Al."])
+library = hello_world_tool_library
+run(load(HELLO), "hi", library, model=model, record=sys.argv[1], observe=wait)
+"""
+
+
+def test_a_run_is_followed_while_another_process_records_it(tmp_path: Path) -> None:
+    file = tmp_path / "hi.run.gram"
+    recording = subprocess.Popen(
+        [sys.executable, "-c", FOLLOWED, str(file)], cwd=ROOT, stdin=subprocess.PIPE
+    )
+    with recording:
+        while not file.with_name("hi.run.gram.there").exists():
+            time.sleep(0.05)
+        following = subprocess.Popen(
+            [*COMMAND, "trace", str(file), "--follow"],
+            cwd=ROOT, stdout=subprocess.PIPE, text=True, env=without_keys(),
+        )  # fmt: skip
+        with following:
+            assert following.stdout is not None
+            first = following.stdout.readline()
+            assert recording.poll() is None
+            assert recording.stdin is not None
+            recording.stdin.close()
+            rest = following.stdout.read().splitlines()
+
+    assert 'model: "Let me see." calls sayHello' in first
+    assert [line.split()[0] for line in rest] == ["0.0", "1", "hello_world_agent"]
+    assert " · done · 2 requests, 1 call" in rest[-1]
+    assert following.returncode == 0
+
+
+def test_a_run_that_nobody_records_any_more_is_followed_to_what_it_waits_for(
+    tmp_path: Path,
+) -> None:
+    file = str(tmp_path / "asked.run.gram")
+    gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)
+
+    done = gram("trace", file, "--follow")
+    *_, last = gram("trace", file, "--follow", "--json").stdout.splitlines()
+
+    assert "waits for approval of sayHello" in done.stdout
+    assert [each["name"] for each in json.loads(last)["waits_for"]] == ["sayHello"]
+
+
+def test_a_file_in_which_no_run_begins_is_not_followed(tmp_path: Path) -> None:
+    file = tmp_path / "empty.run.gram"
+    file.touch()
+
+    done = gram("trace", str(file), "--follow")
+
+    assert done.returncode == 2
+    assert "nothing of a run had begun" in done.stderr
+
+
+def test_following_is_stopped_quietly_with_ctrl_c(file: Path) -> None:
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:3]))
+    with file.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        following = subprocess.Popen(
+            [*COMMAND, "trace", str(file), "-f"],
+            cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=without_keys(),
+        )  # fmt: skip
+        with following:
+            assert following.stdout is not None
+            following.stdout.readline()
+            following.send_signal(signal.SIGINT)
+            _, errors = following.communicate()
+
+    assert (following.returncode, errors) == (130, "")
+
+
+SHOP = """[shop:Agent {description: "d", instruction: "Sell.", model: "OpenAI/m"} |
+  [pay:ToolSpecification {description: "Pays"} | (amount::Integer)==>(::String)]]
+"""
+PAY = '''from interp import tool
+
+@tool
+def pay(amount: int) -> str:
+    """Pays"""
+    return "paid"
+'''
+
+
+OWN = """from interp import tool
+
+@tool
+def sayHello(personName: str = "world") -> str:
+    "Returns a friendly greeting message for the given name"
+    return f"Own hello, {personName}"
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A folder with a program and its tools."""
+    (tmp_path / "shop.gram").write_text(SHOP)
+    (tmp_path / "tools.py").write_text(PAY)
+    return tmp_path
+
+
+def test_a_live_model_needs_no_tools_where_the_calls_are_recorded(
+    shop: Path, model_server: ModelServer
+) -> None:
+    pay = tool_calls(("c1", "pay", {"amount": 5}))
+    model_server.will_say(pay, "Bought.", pay, "All is bought.")
+    words = ["run", "shop.gram", "buy", "--tools", "tools.py", "--record", "a.run.gram"]
+    assert gram(*words, cwd=shop, **at(model_server)).returncode == 0
+    (shop / "new.gram").write_text(SHOP.replace("Sell.", "Sell now."))
+
+    words = ["replay", "a.run.gram", "--program", "new.gram", "--live", "model"]
+    done = gram(*words, cwd=shop, **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "All is bought.\n"), done.stderr
+
+
+def test_tools_that_do_not_bind_on_resuming_are_looked_for_with_an_option(
+    shop: Path, model_server: ModelServer
+) -> None:
+    model_server.will_say(tool_calls(("c1", "pay", {"amount": 5})))
+    words = ["--tools", "tools.py", "--record", "a.run.gram", "--approve", "ask"]
+    asked = gram("run", "shop.gram", "buy", *words, cwd=shop, **at(model_server))
+    assert asked.returncode == 6
+
+    done = gram("resume", "a.run.gram", "--approve", "all", cwd=shop, **at(model_server))
+
+    assert done.returncode == 3
+    assert 'tool "pay" is not in the library' in done.stderr
+    assert "use --tools FILE.py for your own" in done.stderr
+
+
+def test_built_in_tools_never_take_the_place_of_those_of_a_recorded_run(
+    shop: Path, model_server: ModelServer
+) -> None:
+    (shop / "own.py").write_text(OWN)
+    words = ["--record", "a.run.gram", "--approve", "ask"]
+    model_server.will_say(HI, "Bye.")
+    asked = gram("run", str(HELLO), "hi", "--tools", "own.py", *words, cwd=shop, **at(model_server))
+    assert asked.returncode == 6
+    assert "gram resume a.run.gram --tools own.py goes on; --approve all" in asked.stderr
+
+    refused = gram("resume", "a.run.gram", "--approve", "all", cwd=shop, **at(model_server))
+    live = ["replay", "a.run.gram", "--program", str(HELLO), "--live", "tools"]
+    replayed = gram(*live, cwd=shop)
+    words = ["resume", "a.run.gram", "--approve", "all", "--tools", "own.py"]
+    done = gram(*words, cwd=shop, **at(model_server))
+
+    for each in (refused, replayed):
+        assert each.returncode == 3
+        assert "was recorded with its own sayHello, not the built-in one" in each.stderr
+        assert "--tools FILE.py" in each.stderr
+    assert (done.returncode, done.stdout) == (0, "Bye.\n")
+    assert "Own hello" in done.stderr
+
+
+def test_a_question_and_a_limit_say_how_to_go_on(tmp_path: Path, model_server: ModelServer) -> None:
+    keys = at(model_server)
+    file = tmp_path / "my run.gram"
+    model_server.will_say(HI, HI, "Done.")
+
+    asked = gram("run", str(HELLO), "hi", "--record", str(file), "--approve", "ask", **keys)
+    again = gram("resume", str(file), **keys)
+    limited = gram("resume", str(file), "--approve", "all", "--limit", "iterations=1", **keys)
+    done = gram("resume", str(file), "--limit", "iterations=2", "--json", **keys)
+
+    for waiting in (asked, again):
+        assert waiting.returncode == 6
+        assert f"gram resume '{file}' goes on; --approve all or --approve none" in waiting.stderr
+        assert 'waits for approval of sayHello(personName: "Al")' in waiting.stderr
+    assert limited.returncode == 5
+    assert "goes on, with a higher --limit" in limited.stderr
+    assert (done.returncode, json.loads(done.stdout)["answer"]) == (0, "Done.")
+    replayed = json.loads(gram("replay", str(file), "--json").stdout)
+    assert replayed == json.loads(done.stdout)
+    told = gram("trace", str(file)).stdout
+    assert "resumed with limits iterations=1; policy (:ApprovalPolicy" in told
+    assert "resumed with limits iterations=2\n" in told
+
+
+def test_trace_says_why_a_run_stopped_on_one_line(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    keys = at(model_server)
+    model_server.will_say(Answer({"error": {"message": "bad thing"}}, status=400))
+    file = tmp_path / "failed.run.gram"
+    assert gram("run", str(HELLO), "hi", "--record", str(file), **keys).returncode == 4
+
+    summary = gram("trace", str(file)).stdout.splitlines()[0]
+
+    assert "answered 400: bad thing) · 0 requests" in summary
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["replay", "{}"], ["trace", "{}"], ["graph", str(HELLO), "--run", "{}"]],
+)
+def test_a_run_is_read_from_standard_input(file: Path, words: list[str]) -> None:
+    named = gram(*(each.format(file) for each in words))
+    piped = gram(*(each.format("-") for each in words), stdin=file.read_text())
+
+    assert named.stdout
+    assert (piped.returncode, piped.stdout) == (0, named.stdout)
+
+
+def test_a_record_that_was_edited_is_shown_and_not_replayed(file: Path) -> None:
+    file.write_text(file.read_text().replace("Hello, Al! Nice", "Bye, Al! Nice"))
+
+    shown, replayed = gram("trace", str(file)), gram("replay", str(file))
+
+    assert "Bye, Al!" in shown.stdout
+    assert replayed.returncode == 1
+    assert f"{file}:7:1: the reply at position (1) answers another request" in replayed.stderr
+
+
+def test_an_edited_entry_is_told_in_words(file: Path) -> None:
+    lines = file.read_text().splitlines(keepends=True)
+    del lines[2]  # the first reply
+    file.write_text("".join(lines))
+
+    done = gram("trace", str(file))
+
+    assert done.returncode == 3
+    assert "the run does not come to this: it answers nothing: it is awaiting" in done.stderr
+    assert "ToolReturned(" not in done.stderr

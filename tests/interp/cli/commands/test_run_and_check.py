@@ -1,0 +1,301 @@
+"""``gram run`` and ``gram check``."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import COMMAND, KEY, at, gram
+from tests.interp.cli.typing_at import Terminal
+from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
+from tests.paths import EXAMPLES, ROOT
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+GREETED = "Hello, Alice! Nice to meet you.\n"
+
+
+def test_run_prints_the_answer_and_shows_the_call() -> None:
+    done = gram("run", HELLO, "Hello, I'm Alice!", "--offline")
+
+    assert done.returncode == 0
+    assert done.stdout == GREETED
+    assert done.stderr == ('sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n')
+
+
+def test_several_messages_are_one_conversation() -> None:
+    done = gram("run", HELLO, "My name is Bob", "oh, hello by the way", "--offline")
+
+    assert done.stdout.splitlines()[1] == "Hello, Bob! Nice to meet you."
+
+
+def test_on_a_terminal_the_same_answer_is_shown_as_it_comes(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    model_server.will_say(
+        tool_calls(("c1", "sayHello", {"personName": "Alice"}), content="Let me see."), "Hi, Alice."
+    )
+    told = tmp_path / "told"
+    with Terminal("run", HELLO, "hello", told=told, **at(model_server)) as terminal:
+        assert terminal.leaves() == 0
+
+    assert terminal.seen.splitlines() == ["Let me see.", "Hi, Alice."]
+    assert (
+        told.read_text() == 'sayHello(personName: "Alice") -> "Hello, Alice! Nice to meet you."\n'
+    )
+    assert model_server.requests[0]["stream"] is True
+
+
+def test_a_run_that_is_interrupted_ends_with_130(model_server: ModelServer, tmp_path: Path) -> None:
+    model_server.will_say(Answer(completion({"content": "late"}), silence=10))
+    answers = tmp_path / "answers"
+    with Terminal("run", HELLO, "hi", answers=answers, **at(model_server)) as terminal:
+        deadline = time.monotonic() + 30
+        while not model_server.requests and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert terminal.leaves_by("\x03") == 130
+
+    assert "Traceback" not in terminal.seen
+    assert answers.read_text() == ""
+
+
+def test_run_asks_a_real_endpoint(model_server: ModelServer) -> None:
+    model_server.will_say(tool_calls(("c1", "sayHello", {"personName": "Alice"})), "Hi, Alice.")
+
+    done = gram("run", HELLO, "hello", **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "Hi, Alice.\n")
+    assert KEY not in done.stderr
+
+
+def test_run_reads_the_program_from_standard_input_and_tools_from_a_file() -> None:
+    program = (EXAMPLES / "hello_world.gram").read_text()
+
+    done = gram(
+        "run", "-", "Hello, I'm Alice!", "--offline",
+        "--tools", str(EXAMPLES / "hello_world.py"), stdin=program,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (0, GREETED)
+
+
+AGENT = '[a:Agent {instruction: "x", model: "Offline/rehearsal"}]'
+TOOL = '[t:Tool {description: "Does it"} | (x::Text)==>(::String)]'
+
+
+def agent_with(tool: str) -> str:
+    """A program with one tool."""
+    return f'[a:Agent {{instruction: "x", model: "Offline/rehearsal"}} |\n  {tool}]'
+
+
+SAY_HELLO = '[sayHello:Tool {description: "Returns a friendly greeting message for the given name"}'
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "message"),
+    [
+        (
+            "[a:Agent {",
+            3,
+            "p.gram:1:11: error[syntax] unexpected end of the text, expected a key or `}`",
+        ),
+        ("(a)-->(b)", 3, "p.gram:1:1: error[no-agent] there is no agent here"),
+        ("", 3, "error[no-agent] the program is empty"),
+        ('[a:Agnt {instruction: "x"}]', 3, "hint: did you mean Agent instead of Agnt?"),
+        (
+            '[a:Agent {model: "A/b"}]',
+            3,
+            'p.gram:1:2: error[missing-instruction] "a" has no instruction',
+        ),
+        ('[a:Agent {instruction: "x"}]', 3, 'p.gram:1:2: error[missing-model] "a" has no model'),
+        ('[a:Agent {instruction: "x", model: "b"}]', 3, "'b' names no provider"),
+        ('[a:Agent {instruction: "x", model: "Nope/b"}]', 4, 'unknown provider "Nope"'),
+        ('[a:Agent {instruction: "x", model: "OpenAI/b"}]', 4, "OPENAI_API_KEY is not set"),
+        (agent_with(TOOL), 3, 'p.gram:2:3: tool "t" is not in the library; it has sayHello'),
+        (agent_with("sayHelo"), 3, '"sayHelo" is not defined'),
+        (agent_with("[t:Tol]"), 3, "did you mean Tool instead of Tol?"),
+        (
+            agent_with('[sayHello:Tool {description: "Greets"} | (personName::Text)==>(::String)]'),
+            3,
+            "tool \"sayHello\" differs: description: spec 'Greets', implementation",
+        ),
+        (
+            agent_with(SAY_HELLO + ' | (personName::Text {default: "you"})==>(::String)]'),
+            3,
+            'tool "sayHello" differs: default of `personName`: spec "you", implementation "world"',
+        ),
+        (f"{AGENT}\n{AGENT.replace('a:', 'b:')}", 2, "the program has 2 agents"),
+    ],
+)
+def test_run_says_what_is_wrong_with_a_program(
+    tmp_path: Path, program: str, code: int, message: str
+) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text(program)
+
+    done = gram("run", str(path), "hello")
+
+    assert message in done.stderr
+    assert (done.returncode, done.stdout) == (code, "")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["run", "nowhere.gram", "hi"], 2, "gram: nowhere.gram: No such file or directory"),
+        (["run", str(EXAMPLES), "hi"], 2, "Is a directory"),
+        (["run", HELLO, "  "], 2, "a message is empty"),
+        (["run", HELLO], 2, "Missing argument"),
+        (["run", HELLO, "hi", "--offline", "--model", "A/b"], 2, "cannot be used together"),
+        (["run", HELLO, "hi", "--model", "b"], 4, "write provider/name, such as OpenAI/b"),
+        (["run", "hi", HELLO], 2, f"there is no file 'hi': write the program first: {HELLO}"),
+        (["run", HELLO, "hi", "--agent", "x"], 2, 'the program has no agent "x"'),
+        (["run", HELLO, "hi", "--offline", "--tools", "x.py"], 2, "gram: x.py: No such file"),
+        (["run", HELLO, "hi"], 4, "or use --offline"),
+        (["nope"], 2, "No such command"),
+    ],
+)
+def test_run_says_what_is_wrong_with_its_call(
+    arguments: list[str], code: int, message: str
+) -> None:
+    done = gram(*arguments)
+
+    assert message in done.stderr
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+HELLO_ALICE = ("run", HELLO, "I'm Alice, hello", "--offline", "--approve")
+
+
+def test_without_a_terminal_what_has_to_be_asked_is_denied_and_said() -> None:
+    done = gram(*HELLO_ALICE, "ask")
+
+    assert done.returncode == 0
+    assert "denied, not run: nobody is there to approve it" in done.stdout
+    assert 'sayHello(personName: "Alice"): denied, because there is no terminal' in done.stderr
+
+
+def test_approval_can_be_given_or_refused_for_all() -> None:
+    assert "Hello, Alice!" in gram(*HELLO_ALICE, "all").stdout
+    assert "denied, not run" in gram(*HELLO_ALICE, "none").stdout
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("y\n", "Hello, Alice!"), ("n\n", "denied")])
+def test_on_a_terminal_a_person_is_asked(tmp_path: Path, answer: str, expected: str) -> None:
+    answers = tmp_path / "answers"
+    with Terminal(*HELLO_ALICE, "ask", answers=answers) as terminal:
+        terminal.until('| personName: "Alice"\n[y/N/always/never]: ')
+        terminal.type(answer)
+
+        assert terminal.leaves() == 0
+
+    assert expected in answers.read_text()
+
+
+def test_limits_are_set_on_the_command_line() -> None:
+    limited = gram(*HELLO_ALICE, "all", "--limit", "iterations=0")
+    answered = gram(*HELLO_ALICE, "all", "--limit", "iterations=0", "--limit", "on_limit=answer")
+
+    assert (limited.returncode, limited.stdout) == (5, "")
+    assert "limit: iterations" in limited.stderr
+    assert answered.returncode == 0
+    assert "not run: the run has reached 0 rounds" in answered.stdout
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("iteration=1", 'there is no limit "iteration"; did you mean iterations?'),
+        ("iterations=x", "the limit iterations is an integer of at least 0, found 'x'"),
+        ("iterations", "--limit iterations: write NAME=VALUE"),
+    ],
+)
+def test_what_is_no_limit_is_wrong_use(limit: str, message: str) -> None:
+    done = gram("run", HELLO, "hi", "--offline", "--limit", limit)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_an_unreachable_endpoint_is_one_message() -> None:
+    done = gram("run", HELLO, "hi", OPENAI_BASE_URL="http://127.0.0.1:9/v1")
+
+    assert done.returncode == 4
+    assert done.stderr.startswith("cannot connect to http://127.0.0.1:9/v1")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("1 / 0\n", "ZeroDivisionError: division by zero"), ("def f(:\n", "SyntaxError: ")],
+)
+def test_a_tools_file_that_fails_is_one_message_with_its_line(
+    tmp_path: Path, text: str, reason: str
+) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text(text)
+
+    for path in (tools, Path("tools.py")):
+        done = gram("run", HELLO, "hi", "--offline", "--tools", str(path), cwd=tmp_path)
+
+        assert done.returncode == 4
+        assert done.stderr.startswith(f"{path} fails: {reason}")
+        assert done.stderr.endswith(f"\n  at {path}:1\n")
+
+
+def test_check_is_silent_about_a_good_program() -> None:
+    done = gram("check", HELLO)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_check_reports_every_fault_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text(
+        '[a:Agent {instruction: "", model: "Nope/x"} |\n  [math.add:Tool | (x::Txet)]]\n'
+    )
+
+    done = gram("check", str(path))
+
+    codes = re.findall(r"\[(.*?)\] ", done.stdout)
+    assert {"empty-instruction", "unknown-provider", "missing-description", "tool-name"} <= set(
+        codes
+    )
+    assert done.returncode == 1
+
+
+def test_check_gives_json(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text('[a:Agent {instruction: "x", model: "Nope/x"}]')
+
+    done = gram("check", "--json", str(path))
+
+    (fault,) = json.loads(done.stdout)
+    assert (fault["code"], fault["severity"]) == ("unknown-provider", "warning")
+    assert (fault["file"], fault["line"], fault["column"]) == (str(path), 1, 36)
+    assert done.returncode == 0
+
+
+def test_check_takes_a_file_without_an_agent_as_plain_data(tmp_path: Path) -> None:
+    path = tmp_path / "p.gram"
+    path.write_text("(a)-->(b)")
+
+    done = gram("check", str(path))
+
+    assert done.returncode == 0
+    assert "no agent here" in done.stderr
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    shell = f"{shlex.join(COMMAND)} --help | head -c 1"
+    done = subprocess.run(
+        ["bash", "-c", shell], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
+    )
+
+    assert done.stderr == ""

@@ -1,0 +1,188 @@
+"""Many files at once: folders, globs, what git ignores, and files that are broken."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from interp.cli.inputs.program_files import find_files
+from tests.interp.cli.process import gram
+
+AGENT = '[{name}:Agent {{instruction: "x", model: "OpenAI/m"}}]\n'
+
+
+@pytest.fixture
+def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with three programs at two depths, one that git ignores and one that is broken."""
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "agents/a.gram": AGENT.format(name="a"),
+        "agents/b.gram": "(broken",
+        "agents/deep/c.gram": AGENT.format(name="c"),
+        "agents/data.gram": "(plain)\n",
+        "agents/build/d.gram": AGENT.format(name="d"),
+        "agents/.hidden/e.gram": AGENT.format(name="e"),
+        "agents/notes.txt": "no gram",
+        "agents/monday.run.gram": "(:Run)",
+        ".gitignore": "build/\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+FOUND = ["agents/a.gram", "agents/b.gram", "agents/data.gram", "agents/deep/c.gram"]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("agents", FOUND),
+        ("./agents/", FOUND),
+        (".", FOUND),
+        ("agents/*.gram", [*FOUND[:3]]),
+        ("agents/**/*.gram", FOUND),
+        ("agents/d*", ["agents/data.gram", "agents/deep/c.gram"]),
+        ("agents/build/d.gram", ["agents/build/d.gram"]),
+        ("nowhere.gram", ["nowhere.gram"]),
+    ],
+)
+def test_files_folders_and_globs_name_files_without_those_that_git_ignores(
+    agents: Path, given: str, found: list[str]
+) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=agents, check=True)
+
+    assert find_files(given) == found
+
+
+def test_the_nearest_rules_count(agents: Path) -> None:
+    (agents / "agents/deep/.gitignore").write_text("*.gram\n!c.gram\n")
+    (agents / "agents/deep/x.gram").write_text("(x)")
+    subprocess.run(["git", "init", "-q"], cwd=agents, check=True)
+    listing = ["git", "ls-files", "--others", "--exclude-standard", "agents/*.gram"]
+    by_git = subprocess.run(listing, cwd=agents, capture_output=True, text=True, check=True).stdout
+
+    shown = [each for each in sorted(by_git.split()) if "/." not in each]
+    assert find_files("agents") == [each for each in shown if not each.endswith(".run.gram")]
+
+
+@pytest.mark.parametrize("given", ["agents/nothing*", "empty"])
+def test_nothing_to_do_is_wrong_use(agents: Path, given: str) -> None:
+    (agents / "empty").mkdir()
+
+    done = gram("check", given, cwd=agents)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert given in done.stderr
+
+
+def test_check_reports_all_files(agents: Path) -> None:
+    done = gram("check", "agents", "missing.gram", "--json", cwd=agents)
+
+    assert [each["file"] for each in json.loads(done.stdout)] == ["agents/b.gram"]
+    assert "missing.gram: No such file" in done.stderr
+    assert done.returncode == 2
+
+
+def test_fmt_goes_on_after_a_broken_file(agents: Path) -> None:
+    (agents / "agents/z.gram").write_text("( a )")
+
+    done = gram("fmt", "agents", cwd=agents)
+
+    assert done.returncode == 3
+    assert (agents / "agents/z.gram").read_text() == "(a)\n"
+    assert "agents/b.gram:1:8: error[syntax]" in done.stderr
+    assert "1 file laid out, 3 files unchanged, 1 file failed" in done.stderr
+
+
+def test_set_changes_each_file_and_counts_them(agents: Path) -> None:
+    done = gram("set", "-i", "*.model", "Ollama/x", "agents", cwd=agents)
+
+    assert done.returncode == 3  # one file is not gram
+    assert 'model: "Ollama/x"' in (agents / "agents/a.gram").read_text()
+    assert 'model: "Ollama/x"' in (agents / "agents/deep/c.gram").read_text()
+    assert 'model: "OpenAI/m"' in (agents / "agents/build/d.gram").read_text()
+    assert "2 files changed, 1 file unchanged, 1 file failed" in done.stderr
+
+
+def test_set_says_in_json_what_became_of_each_file(agents: Path) -> None:
+    done = gram("set", "-i", "--json", "*.model", "Ollama/x", "agents", cwd=agents)
+
+    rows = {each["file"]: each for each in json.loads(done.stdout)}
+    assert rows["agents/a.gram"]["changed"] is True
+    assert "nowhere" in rows["agents/data.gram"]
+    assert "unexpected end" in rows["agents/b.gram"]["error"]
+
+
+def test_set_without_in_place_prints_each_file_under_its_name(agents: Path) -> None:
+    (agents / "agents/b.gram").unlink()
+
+    done = gram("set", "*.model", "Ollama/x", "agents", cwd=agents)
+
+    new = {name: AGENT.format(name=name).replace("OpenAI/m", "Ollama/x") for name in "ac"}
+    assert done.stdout == f"// agents/a.gram\n{new['a']}// agents/deep/c.gram\n{new['c']}"
+    assert 'model: "OpenAI/m"' in (agents / "agents/a.gram").read_text()
+
+
+def test_in_place_and_diff_are_refused_together(agents: Path) -> None:
+    done = gram("set", "-i", "--diff", "*.model", "Ollama/x", "agents", cwd=agents)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--diff" in done.stderr
+
+
+def test_get_lists_which_file_each_value_is_from(agents: Path) -> None:
+    (agents / "agents/b.gram").unlink()
+
+    done = gram("get", "*.model", "agents", cwd=agents)
+    as_json = gram("get", "agents", "*.model", "--json", cwd=agents)
+
+    assert done.stdout == (
+        "agents/a.gram: a.model: OpenAI/m\nagents/deep/c.gram: c.model: OpenAI/m\n"
+    )
+    assert json.loads(as_json.stdout) == {
+        "agents/a.gram": {"a.model": "OpenAI/m"},
+        "agents/deep/c.gram": {"c.model": "OpenAI/m"},
+    }
+
+
+def test_a_path_that_leads_nowhere_in_any_file_is_told_once(agents: Path) -> None:
+    (agents / "agents/b.gram").unlink()
+
+    done = gram("get", "nope.model", "agents", cwd=agents)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "`nope.model` leads nowhere" in done.stderr
+    assert "nor is there anything at this path in the other 2 files" in done.stderr
+    of_two = gram("get", "nope.model", "agents/a.gram", "agents/deep/c.gram", cwd=agents)
+    assert of_two.stderr.endswith("nor is there anything at this path in the other file\n")
+
+
+@pytest.mark.parametrize("command", ["schema", "tools", "convert"])
+def test_what_reads_one_program_reads_many(agents: Path, command: str) -> None:
+    tool = '[t:Tool {description: "T"} | (x::Text)==>(::Text)]\n'
+    (agents / "agents/a.gram").write_text(tool)
+    (agents / "agents/deep/c.gram").write_text(tool)
+
+    done = gram(command, "agents/a.gram", "agents/b.gram", "agents/deep", cwd=agents)
+
+    assert "agents/a.gram" in done.stdout
+    assert "agents/deep/c.gram" in done.stdout
+    assert "agents/b.gram:1:8: error[syntax]" in done.stderr
+    assert done.returncode == 3
+
+
+def test_neither_argument_is_a_file() -> None:
+    done = gram("get", "one", "two")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "neither one nor two" in done.stderr
+
+
+def test_an_empty_name_is_no_folder() -> None:
+    with pytest.raises(FileNotFoundError, match="the name of a file is empty"):
+        find_files("")

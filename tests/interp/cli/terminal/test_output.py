@@ -1,0 +1,137 @@
+"""What is shown at a terminal: text that cannot move the cursor, hide or turn around."""
+
+from __future__ import annotations
+
+import ast
+import json
+import unicodedata
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import visible
+from interp.machine import question_text
+from interp.visible_text import visible_text
+from tests.interp.cli.process import at, gram
+from tests.interp.cli.typing_at import Terminal
+from tests.interp.model_server import ModelServer, tool_calls
+from tests.paths import EXAMPLES, ROOT
+
+HELLO = str(EXAMPLES / "hello_world.gram")
+
+HARMFUL = [
+    "\x00", "\x07", "\x08", "\x0b", "\x1b", "\x7f", "\x85", "\x9b", "\r", "\u2028", "\u2029",
+    "\u202a", "\u202e", "\u2066", "\u2069", "\U000e0041",
+]  # fmt: skip
+HIDDEN = ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\ufe0f", "\u3164", "\u2800", "\u00a0"]
+
+
+@pytest.mark.parametrize("char", HARMFUL, ids=ascii)
+def test_harmful_characters_are_escaped_everywhere(char: str) -> None:
+    escape = char.encode("unicode_escape").decode()
+
+    assert visible(f"a{char}b") == visible_text(f"a{char}b") == f"a{escape}b"
+
+
+@pytest.mark.parametrize("char", [*HIDDEN, "\n", "\t"], ids=ascii)
+def test_a_question_shows_what_answers_may_leave_invisible(char: str) -> None:
+    assert visible(char) == char
+    assert visible_text(char) == char.encode("unicode_escape").decode()
+
+
+@pytest.mark.parametrize(
+    "text", ["é ñ 漢字 한글", "می‌خواهم", "क्‍ष", "👩‍💻 ❤️", "line\r\nline\n\tindented"]
+)
+def test_letters_of_all_scripts_and_emoji_stay_in_answers(text: str) -> None:
+    assert visible(text) == text
+
+
+@given(st.text())
+def test_a_question_has_only_visible_characters(text: str) -> None:
+    shown = visible_text(text)
+
+    assert all(char == " " or unicodedata.category(char)[0] not in "CZ" for char in shown)
+
+
+@given(st.text())
+def test_what_is_shown_can_be_shown_again(text: str) -> None:
+    assert visible(visible(text)) == visible(text)
+
+
+HOSTILE = {
+    "personName": "A\x1b[2J",
+    "x\x1b[H\u202e": 1,
+    "a: 1)? [y/N]": 2,
+    "b": "x" + " " * 100 + "Run nothing? [y/N]: ",
+    "c": "x. " * 60 + "Run nothing? [y/N]: ",
+    "d\u200b": ["\u3164\u2800", "\n| amount: 1"],
+}
+
+
+def test_an_argument_cannot_fake_the_question(model_server: ModelServer) -> None:
+    model_server.will_say(tool_calls(("c1", "sayHello", json.dumps(HOSTILE))), "Bye.")
+
+    with Terminal("run", HELLO, "hello", "--approve", "ask", **at(model_server)) as terminal:
+        first, *behind_marks, last = terminal.until("never]: ").splitlines()
+
+    assert first == "Run sayHello for hello_world_agent"
+    assert behind_marks[0] == r'| personName: "A\u001b[2J"'
+    assert [each.partition(":")[0] for each in behind_marks[1:]] == [
+        r'| "x\u001b[H\u202e"', '| "a', "| b", "| c", r'| "d\u200b"',
+    ]  # fmt: skip
+    assert not any("  " in each for each in behind_marks)
+    assert last == "[y/N/always/never]: "
+
+
+@given(
+    st.dictionaries(st.text(), st.text() | st.text("ab \n|?:", min_size=30), min_size=1),
+    st.integers(20, 100),
+)
+def test_every_line_of_an_argument_is_behind_a_mark_and_fits(
+    args: dict[str, str], width: int
+) -> None:
+    first, *lines = question_text("pay", args, ["bank"], width=width).split("\n")
+
+    assert first == "pay for bank"
+    starts = [each for each in lines if not each.startswith("|     ")]
+    assert len(starts) == len(args)
+    assert all(each.startswith("| ") and len(each) <= width for each in lines)
+    assert all(unicodedata.category(char)[0] not in "CZ" or char == " " for char in "".join(lines))
+    assert not any("  " in each.removeprefix("|     ") for each in lines)
+
+
+def test_where_a_terminal_is_narrow_no_line_of_an_argument_begins_without_a_mark() -> None:
+    wide = question_text("pay", {"to": "漢" * 30}, ["bank"], width=40).split("\n")
+
+    assert all(len(line) + line.count("漢") <= 40 for line in wide)
+
+
+def test_a_long_call_is_shown_whole_when_asked_for(model_server: ModelServer) -> None:
+    name = "b" * 3000
+    model_server.will_say(tool_calls(("c1", "sayHello", json.dumps({"personName": name}))), "Bye.")
+
+    with Terminal("run", HELLO, "hello", "--approve", "ask", **at(model_server)) as terminal:
+        assert name not in terminal.until("v to view it whole]: ")
+        terminal.type("v\n")
+        assert name in terminal.until("never]: ")
+        terminal.type("y\n")
+        assert terminal.leaves() == 0
+
+
+def test_a_pipe_gets_the_text_as_it_is() -> None:
+    text = '(a {k: "\x1b[1m\u202e"})'
+
+    assert gram("fmt", "-", stdin=text).stdout == f"{text}\n"
+
+
+def test_commands_print_through_output_alone() -> None:
+    """Nothing else in the command line writes to a stream, so nothing is shown unescaped."""
+    for path in sorted((ROOT / "interp" / "cli").glob("*.py")):
+        if path.name == "output.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                assert called not in {"print", "click.echo", "click.secho", "sys.stdout.write"}, (
+                    path
+                )
