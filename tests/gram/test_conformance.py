@@ -1,4 +1,4 @@
-"""The conformance data: acceptance, trees and error places of every row."""
+"""The conformance data: acceptance, trees and error places of every row, where the data is."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from gram import (
     loads,
     to_json,
 )
-from tests.paths import CORPUS
+from tests.gram.texts import ROWS, Row
+from tests.paths import NOT_HERE
 
-Row = dict[str, Any]
-ROWS: list[Row] = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+pytestmark = pytest.mark.skipif(not ROWS, reason=NOT_HERE)
 
 
 def each(rows: list[Row]) -> Any:

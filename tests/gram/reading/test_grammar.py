@@ -22,7 +22,7 @@ from gram.reading.syntax import Token
 from gram.reading.tree_builder import TreeBuilder
 from tests.gram.lark_itself import Nested, conflicts_of, read_by_lark
 from tests.gram.strategies import gram_texts, spoilt_texts, token_texts
-from tests.gram.test_conformance import ROWS, Row, each
+from tests.gram.texts import ACCEPTED, OURS, ROWS
 
 DEFINITION = GRAMMAR.read_text(encoding="utf-8")
 
@@ -63,9 +63,26 @@ def test_lark_reads_generated_texts_as_the_parser_does(text: str) -> None:
     assert_read_as_by_lark(text)
 
 
-@each(ROWS)
-def test_lark_reads_the_corpus_as_the_parser_does(row: Row) -> None:
-    assert_read_as_by_lark(row["source"])
+def test_lark_reads_known_texts_as_the_parser_does() -> None:
+    for text in (*ACCEPTED.values(), *(row["source"] for row in ROWS)):
+        assert_read_as_by_lark(text)
+
+
+def test_our_own_texts_use_every_rule_of_the_grammar() -> None:
+    used: set[str] = set()
+
+    def note(nested: Any) -> None:
+        if isinstance(nested, tuple):
+            used.update(part for part in nested[:1] if isinstance(part, str))
+            for part in nested:
+                note(part)
+
+    for text in OURS.values():
+        note(read_by_us(text.removeprefix("\ufeff")))
+
+    built = {rule.builder for rule in grammar().rules} - {""}
+    terminals = set(grammar().terminals) - set(grammar().ignored)
+    assert (built | terminals) - used == set()
 
 
 @settings(max_examples=50)

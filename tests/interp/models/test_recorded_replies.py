@@ -1,6 +1,6 @@
 """Recorded replies of providers and servers: each is read right, whole and streamed.
 
-What providers wrote is not part of this project: it is in the folder ``shared`` beside it.
+What providers wrote is not part of this project: GRAM_CONFORMANCE names the folder that has it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from interp import AgentError, ConversationContext, Message, OpenAIModel, Reques
 from interp.models.retries import sent_once
 from lenses_ext import Model
 from tests.interp.model_server import Answer, ModelServer
-from tests.paths import ROOT
+from tests.paths import CONFORMANCE, NOT_HERE
 
-REPLIES = ROOT.parent / "shared" / "conformance" / "replies"
+REPLIES = CONFORMANCE / "replies"
 ASKED = Request(Model("Some", "m"), "x", ConversationContext([Message(UserRole, "hi")]))
 COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 
@@ -36,8 +36,7 @@ def rows(name: str) -> list[Any]:
     """The rows of a file; a single one that is skipped where the file is not."""
     file = REPLIES / f"{name}.jsonl"
     if not file.exists():
-        reason = "the recorded replies are not beside the project"
-        return [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
+        return [pytest.param(None, marks=pytest.mark.skip(reason=NOT_HERE))]
     found = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     ids = [f"{index}-{row['provider']}-{row['kind']}" for index, row in enumerate(found)]
     return [pytest.param(row, id=id_) for row, id_ in zip(found, ids, strict=True)]
