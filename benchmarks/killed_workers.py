@@ -25,7 +25,8 @@ from attrs import Factory, define
 
 from benchmarks.model_server import serving
 from gram import loads_one
-from interp import RunStore, open_store, submit
+from interp import open_store, submit
+from interp.history import RunStore
 from interp.machine import ModelReplied, ToolReturned
 
 PROGRAM = loads_one(

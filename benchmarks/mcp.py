@@ -15,18 +15,13 @@ from typing import Any
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from interp import (
-    bind_agent_tools,
-    create_agent_pattern,
-    mcp_library,
-    tool_spec_from_function,
-    validate_agent_pattern,
-)
+from interp import bind_agent_tools, mcp_library, tool_spec_from_function
 from interp.tools import acall_tool
 from interp.tools.mcp import read_servers
 from interp.tools.mcp.connection import Connection
 from interp.tools.mcp.library import library_of
 from interp.tools.mcp.listing import listed_tools
+from lenses_ext import create_agent_pattern, validate_agent_pattern
 
 TOOLS = 100
 USED = 10

@@ -20,18 +20,16 @@ from interp import (
     AssistantRole,
     Limits,
     Message,
-    ModelReplied,
     ScriptedModel,
     ToolLibrary,
-    ToolReturned,
     Usage,
     load_run,
     run,
-    start,
     tool,
 )
 from interp.execution import Folded
 from interp.history.records import RunFile
+from interp.machine import ModelReplied, ToolReturned, start
 
 AGENT = loads_one("""
 [counter:Agent {instruction: "Count.", model: "A/b"} |

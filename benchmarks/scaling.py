@@ -24,8 +24,10 @@ from psycopg_pool import AsyncConnectionPool
 
 from benchmarks.records import AGENT
 from benchmarks.stores import keep_on_disk, say, timed
-from interp import RunStore, open_store, start
+from interp import open_store
+from interp.history import RunStore
 from interp.history.stores import PostgresDatabase, StoredRun
+from interp.machine import start
 from interp.workers import Registry
 from interp.workers.tables import make_worker_tables
 from tests.interp.postgres import PostgresServer, serving_postgres

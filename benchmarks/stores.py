@@ -27,21 +27,18 @@ from benchmarks.records import AGENT, UNLIMITED, add
 from interp import (
     AgentError,
     AssistantRole,
-    CallTool,
     Message,
-    ModelReplied,
-    RunStore,
     ScriptedModel,
     ToolLibrary,
-    ToolReturned,
     Usage,
     open_store,
     resume_run,
     run,
-    start,
 )
 from interp.execution import Begun, Folded
+from interp.history import RunStore
 from interp.history.stores import StoredRun
+from interp.machine import CallTool, ModelReplied, ToolReturned, start
 from tests.interp.postgres import serving_postgres
 
 LIBRARY = ToolLibrary.of(add)

@@ -21,7 +21,8 @@ from pathlib import Path
 from benchmarks.killed_workers import LEFT, PROGRAM, TOOLS
 from benchmarks.model_server import serving
 from benchmarks.stores import keep_on_disk
-from interp import RunStore, open_store, submit
+from interp import open_store, submit
+from interp.history import RunStore
 from tests.interp.postgres import serving_postgres
 
 DELAY = 0.05

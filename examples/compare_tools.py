@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from interp import Arm, Case, Trial, ab, tool
+from interp import Case, ab, tool
+from interp.evaluation import Arm, Trial
 
 PROGRAM = Path(__file__).with_name("hello_world.gram")
 DESCRIPTION = "Returns a friendly greeting message for the given name"

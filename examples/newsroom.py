@@ -7,7 +7,8 @@ was given; leave ``model=`` out to ask the models that the program names.
 from pathlib import Path
 from typing import Any
 
-from interp import Effect, ModelReplied, Request, ToolLibrary, load, run, tool
+from interp import ToolLibrary, load, run, tool
+from interp.machine import Effect, ModelReplied, Request
 
 PROGRAM = Path(__file__).with_name("newsroom.gram")
 

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any, TypedDict
 
-from interp import Request, ToolLibrary, arun, load, tool
+from interp import ToolLibrary, arun, load, tool
+from interp.machine import Request
 
 PROGRAM = Path(__file__).with_name("review.gram")
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from interp import ApprovalPolicy, ApprovalRule, Ask, Request, ToolLibrary, load, run, tool
+from interp import ApprovalPolicy, ApprovalRule, ToolLibrary, load, run, tool
+from interp.machine import Ask, Request
 
 PROGRAM = Path(__file__).with_name("support_desk.gram")
 

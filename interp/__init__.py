@@ -7,6 +7,19 @@ is `start` and `step`, which do no I/O. Importing this package loads no network 
 so that every command starts fast.
 """
 
+from collections.abc import Callable
+from importlib import import_module
+
 from lazy_loader import attach_stub
 
+from .reprs import NOTEBOOK
+
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+
+
+def _when_shown(name: str) -> Callable[[object], dict[str, str]]:
+    """A function of the views, which are loaded when it is first called."""
+    return lambda shown: getattr(import_module(".views", __name__), name)(shown)  # type: ignore[no-any-return]  # a function
+
+
+NOTEBOOK.update(conversation=_when_shown("conversation_form"), run=_when_shown("run_form"))

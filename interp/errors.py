@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from gram import GramError, visible
+from gram import GramError
+from gram.display import visible
 
 from .secrets import without_keys
 

@@ -14,7 +14,9 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from gram import Json, expect, resolved
+from gram.documents import resolved
+from gram.errors import expect
+from gram.json import Json
 
 from .errors import ValidationError
 

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from typing import Any, NoReturn, TypeAlias
 
-from lenses_ext import NotJson, check_json, dump_json
+from lenses_ext.schemas import NotJson, check_json, dump_json
 
 Json: TypeAlias = Any
 """A plain JSON value: dict, list, str, int, float, bool or None."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gram import Diagnostic, Document, PathOrFile, Pattern, expect, only_errors, parse_file, walk
+from gram import Diagnostic, Document, Pattern, only_errors, parse_file, walk
+from gram.documents import PathOrFile
+from gram.errors import expect
 from lenses_ext import (
     Model,
     ProgramError,
@@ -16,15 +18,14 @@ from lenses_ext import (
     is_agent,
     is_runnable,
     is_tool,
-    memo,
     over,
-    program_patterns,
     resolve,
-    shared_tools,
-    tool_spec_of,
     validate_program,
     view,
 )
+from lenses_ext.language import tool_spec_of
+from lenses_ext.names import program_patterns, shared_tools
+from lenses_ext.weak_cache import memo
 
 from .errors import ValidationError
 

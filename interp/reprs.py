@@ -1,6 +1,12 @@
-"""Reprs: short, since a prompt is a terminal."""
+"""How values show themselves: short reprs for terminals, tables for notebooks."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+NOTEBOOK: Final[dict[Literal["conversation", "run"], Callable[[Any], dict[str, str]]]] = {}
+"""What notebooks show of conversations and of runs; the package's front fills it."""
 
 
 def short_repr(value: object) -> str:

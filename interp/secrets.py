@@ -18,7 +18,7 @@ from weakref import WeakSet
 
 from attrs import frozen
 
-from gram import counted
+from gram.plurals import counted
 
 REDACTED: Final = "[redacted]"
 

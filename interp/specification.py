@@ -43,37 +43,33 @@ from lenses_ext import (
     view,
 )
 
-from . import (
-    AgentError,
+from . import create_tool, hello_world_tool_library
+from .errors import AgentError, ConfigurationError, LLMAPIError, ToolError, ValidationError
+from .json_text import Json
+from .machine import (
     AgentResponse,
     AssistantRole,
-    ConfigurationError,
     ConversationContext,
     FunctionRole,
-    LLMAPIError,
     Message,
-    Tool,
-    ToolError,
+    MessageRole,
     ToolInvocation,
-    ToolLibrary,
     UserRole,
-    ValidationError,
+    empty_context,
+    validate_tool_args,
+)
+from .models import detect_tool_call
+from .running import execute_agent, execute_agent_with_library
+from .tools import (
+    Tool,
+    ToolLibrary,
     bind_agent_tools,
     bind_tool,
-    create_tool,
-    detect_tool_call,
-    empty_context,
     empty_tool_library,
-    execute_agent,
-    execute_agent_with_library,
-    hello_world_tool_library,
     invoke_tool,
     lookup_tool,
     register_tool,
-    validate_tool_args,
 )
-from .json_text import Json
-from .machine import MessageRole
 from .tools.hello_world import say_hello as say_hello_tool
 
 # --- types: what is written in gram is a pattern

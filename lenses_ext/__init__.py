@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from lazy_loader import attach_stub
 
-from gram import Presentation, present
+from gram.showing import Presentation, present
 
 if TYPE_CHECKING:
     from gram import Pattern

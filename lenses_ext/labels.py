@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gram import Pattern, expect
+from gram import Pattern
+from gram.errors import expect
 
 AGENT = "Agent"
 """An agent: its instruction, its model, its tools."""

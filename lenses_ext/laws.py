@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gram import expect
+from gram.errors import expect
 
 from .errors import LawError, shown
 from .optics import Getter, Lens, Prism, Traversal, collect, optic_name, over, put, view

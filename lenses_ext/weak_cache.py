@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import TypeVar
 
-from gram import expect
+from gram.errors import expect
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -22,6 +22,7 @@ import gram
 import interp
 import lenses_ext
 from gram import GramError, operations
+from interp import machine, running
 from lenses_ext import laws, optics
 
 FRONTS: tuple[ModuleType, ...] = (gram, operations, lenses_ext, optics, laws, interp)
@@ -38,7 +39,7 @@ SPEC = DOCUMENT.patterns[1]
 TOOL = interp.create_tool("t", "d", {"type": "object"}, lambda arguments: "done")
 LIBRARY = interp.ToolLibrary.of(TOOL)
 CONTEXT = interp.ConversationContext()
-STATE = interp.start(AGENT, "Hello.")[0]
+STATE = machine.start(AGENT, "Hello.")[0]
 CALL = interp.ToolInvocation("t", {}, "done")
 
 
@@ -58,15 +59,12 @@ VALUES: tuple[Any, ...] = (
     *(lenses_ext.find_places(DOCUMENT.patterns, "a.name")[0], st.just(AGENT)),
     *(lenses_ext.parse_type_signature("(p::Text)==>(::String)"), TOOL, LIBRARY, STATE, CONTEXT),
     *(interp.Limits(), interp.Usage(1, 1), interp.allow_all, interp.ScriptedModel(["x"])),
-    *(interp.AgentResponse("x", (CALL,), CONTEXT, interp.Usage()), CALL, interp.Resumed()),
-    *(interp.ToolCall("id", "t", "{}"), interp.pending(STATE)[0]),
+    *(interp.AgentResponse("x", (CALL,), CONTEXT, interp.Usage()), CALL, machine.Resumed()),
+    *(interp.ToolCall("id", "t", "{}"), machine.pending(STATE)[0]),
 )
 """Right values of every kind that people pass, each of them wrong for most parameters."""
 
 OTHERS = {
-    "gram.expect": "refuses for the others",
-    "gram.expect_all": "refuses for the others",
-    "gram.rich_text": "is called by the package rich, which need not be installed",
     "gram.freeze": "calls itself for each value, with the depth",
 }
 """What is not called here, and why."""
@@ -131,7 +129,9 @@ def arguments(call: Callable[..., Any], random: Random) -> tuple[list[Any], dict
     may_stop = False
     for name, each in inspect.signature(call).parameters.items():
         if each.kind is each.VAR_KEYWORD:
-            options = interp.RunOptions.__annotations__ if "Options" in str(each.annotation) else ()
+            options = (
+                running.RunOptions.__annotations__ if "Options" in str(each.annotation) else ()
+            )
             named |= {one: random.choice(VALUES) for one in options if random.random() < 0.1}
         elif each.kind is each.VAR_POSITIONAL:
             values += random.sample(VALUES, random.randrange(3))

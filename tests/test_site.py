@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lenses_ext import PROGRAM_CHECKS
+from lenses_ext.rules import PROGRAM_CHECKS
 from tests.paths import ROOT
 
 DOCS = ROOT / "docs"

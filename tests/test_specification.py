@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gram.diagnostics import only_errors
-from interp import load, specification, validate_agent_pattern
+from interp import load, specification
 from interp.specification import (
     AssistantRole,
     FunctionRole,
@@ -51,6 +51,7 @@ from interp.specification import (
     type_signature_to_json_schema,
     view,
 )
+from lenses_ext import validate_agent_pattern
 from tests.interp.model_server import ModelServer, function_call, tool_calls
 from tests.paths import EXAMPLES, ROOT
 

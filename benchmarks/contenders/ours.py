@@ -31,11 +31,15 @@ from interp import (
     ToolLibrary,
     UserRole,
     arun,
-    create_agent_pattern,
-    create_tool_specification,
     run,
 )
-from lenses_ext import tool_spec_name, tool_spec_schema, view
+from lenses_ext import (
+    create_agent_pattern,
+    create_tool_specification,
+    tool_spec_name,
+    tool_spec_schema,
+    view,
+)
 
 
 class Contender:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from task import INSTRUCTION, MODEL, NAME, TOOL, TOOL_DESCRIPTION
 
-from interp import create_agent_pattern, create_tool_specification, run
+from interp import run
+from lenses_ext import create_agent_pattern, create_tool_specification
 
 
 class Contender:

@@ -1,5 +1,5 @@
 """What can be wrong in a text: the checks that find faults, and their fixes."""
 
 from .identities import members
-from .reading import Reading
-from .table import CHECKS, Check, syntax_fault
+from .reading import Occurrence as Occurrence, Reading as Reading
+from .table import CHECKS as CHECKS, Check, syntax_fault as syntax_fault

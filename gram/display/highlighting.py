@@ -1,6 +1,6 @@
 """Gram in colour: for notebooks as HTML, for rich as its text.
 
-A language made of gram says how its patterns are shown, see `gram.present`.
+A language made of gram says how its patterns are shown, see `gram.showing.present`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The lossless edit: rewrites a text for changed trees and keeps all other bytes."""
 
 from .adopting import adopt
-from .changed import ChangedPattern, changed_patterns
+from .changed import ChangedPattern as ChangedPattern, changed_patterns
 from .comma_list import annotations_of, entries_of
 from .removal import changes_without
 from .replacement import Change, Replacement, replace

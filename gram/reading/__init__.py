@@ -1,12 +1,35 @@
 """From text to constructs and trees, and the errors of text."""
 
 from . import syntax
-from .lexer import END, matches, tokens
-from .literals import QUOTES, needs_fence, quote, refence, write_fence
-from .parser import construct_of, constructs_of, parse_constructs, parse_trees
+from .lexer import END, matches, tokens as tokens
+from .literals import (
+    QUOTES,
+    needs_fence,
+    quote as quote,
+    refence,
+    unescape as unescape,
+    write_fence,
+)
+from .parser import (
+    Stop as Stop,
+    construct_of as construct_of,
+    constructs_of,
+    parse_constructs,
+    parse_tokens as parse_tokens,
+    parse_trees,
+)
 from .scalars import scalar_of
-from .spans import Spans, spans_in_text, spans_of
-from .syntax import Construct, Item, Value
+from .spans import Spans as Spans, spans_in_text, spans_of
+from .syntax import (
+    Arrow as Arrow,
+    Bracket as Bracket,
+    Construct as Construct,
+    Item,
+    Node as Node,
+    Path as Path,
+    Token as Token,
+    Value,
+)
 from .trivia import (
     Trivia,
     comments,

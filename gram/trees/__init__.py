@@ -2,17 +2,24 @@
 
 from . import operations, pattern
 from .operations import unfold
-from .origins import origin, read_from
-from .pattern import WALK, WALK_SUBJECT, Pattern, ReadFrom, Subject, patterns_of
+from .origins import carry_origin as carry_origin, origin, read_from
+from .pattern import (
+    WALK as WALK,
+    WALK_SUBJECT as WALK_SUBJECT,
+    Pattern,
+    ReadFrom,
+    Subject,
+    patterns_of,
+)
 from .scopes import (
-    WHOLE,
-    Scope,
-    Scoped,
+    WHOLE as WHOLE,
+    Scope as Scope,
+    Scoped as Scoped,
     ScopeKey,
-    Scopes,
-    one_scope,
+    Scopes as Scopes,
+    one_scope as one_scope,
     scoped,
-    scopes_from,
+    scopes_from as scopes_from,
     with_names,
 )
 from .shapes import is_edge, is_header, is_reference, walk_nodes
@@ -26,7 +33,7 @@ from .values import (
     Value,
     check_number,
     check_text,
-    exact,
+    exact as exact,
     is_symbol,
     levels,
 )

@@ -1,17 +1,17 @@
 """From trees to text: canonical writing."""
 
-from .abridged import abridged, abridged_subject
+from .abridged import abridged as abridged, abridged_subject as abridged_subject
 from .serializer import (
-    ONE_LINE,
+    ONE_LINE as ONE_LINE,
     PLAIN,
-    Spelling,
+    Spelling as Spelling,
     Style,
     dumps,
     is_path,
     sorted_items,
     write_arrow,
     write_key,
-    write_name,
+    write_name as write_name,
     write_pattern,
     write_record,
     write_subject,

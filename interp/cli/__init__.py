@@ -40,7 +40,7 @@ def _run() -> int:
         if instruction := os.environ.get(COMPLETION):
             from click.shell_completion import shell_complete
 
-            from .completion import shells  # noqa: F401  # they register themselves
+            from .completion import shells  # they register themselves
 
             return shell_complete(gram, {}, "gram", COMPLETION, instruction)
         with gram.make_context("gram", sys.argv[1:]) as context:

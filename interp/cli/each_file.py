@@ -9,7 +9,8 @@ from typing import Any
 
 from attrs import Factory, define
 
-from gram import GramError, counted
+from gram import GramError
+from gram.plurals import counted
 
 from .failures import NO, Refused, exit_code_of
 from .inputs.program_files import SUFFIX, are_many, find_files

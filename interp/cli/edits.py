@@ -171,7 +171,7 @@ def _laid_out(edited: Document) -> str:
     """The text of an edited document, with long new patterns as ``gram fmt`` would write them."""
     if all(each.old is not None for each in edited.changed_since()):
         return edited.text
-    from gram import format_changes  # imported late: most edits put in no pattern
+    from gram.documents import format_changes  # imported late: most edits put in no pattern
 
     return format_changes(edited)
 

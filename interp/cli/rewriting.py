@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from gram import HeldFile, decode, holding
+from gram.documents import HeldFile, decode, holding
 
 from .inputs.reading import read_text
 from .process import interruptible

@@ -1,1 +1,14 @@
 """What a program is worth: cases, tests, comparisons with statistics, and properties."""
+
+from .cases.case import ExpectedCall as ExpectedCall
+from .cases.judging import Failure as Failure, judge as judge
+from .cases.reading import read_cases as read_cases
+from .experiments.arms import Arm as Arm
+from .experiments.carrying_out import load_experiment as load_experiment
+from .experiments.comparing import Comparison as Comparison, Estimate as Estimate
+from .experiments.experiment import Experiment as Experiment
+from .experiments.judging import judged_by as judged_by
+from .experiments.metrics import Metric as Metric, matches_schema as matches_schema
+from .experiments.power import cases_needed as cases_needed
+from .experiments.trials import Trial as Trial
+from .testing.runs_of_test import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest

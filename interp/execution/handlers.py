@@ -16,8 +16,10 @@ from typing import Any, Literal, Protocol, TypeAlias, Union
 
 from attrs import frozen
 
-from gram import GramEncodeError, expect
-from lenses_ext import Match, Model
+from gram import GramEncodeError
+from gram.errors import expect
+from lenses_ext import Model
+from lenses_ext.schemas import Match
 
 from ..concurrency import call_in_thread, in_loop_of_user, in_waiting_thread
 from ..errors import (
@@ -141,7 +143,8 @@ class LiveHandler:
         Args:
             state: a State of the run.
             library: the implementations; without one it runs no tools.
-            model, base_url, dialect, match, approve, on_tool_error: see `interp.RunOptions`.
+            model, base_url, dialect, match, approve, on_tool_error: see
+                `interp.running.RunOptions`.
 
         Raises:
             ToolBindingError: the library does not implement the tools as they are written.

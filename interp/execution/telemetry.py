@@ -20,8 +20,10 @@ from urllib.parse import urlsplit
 
 from attrs import define
 
-from gram import Pattern, expect
-from lenses_ext import Model, agent_model, is_agent, to_json_value, view
+from gram import Pattern
+from gram.errors import expect
+from lenses_ext import Model, agent_model, is_agent, view
+from lenses_ext.schemas import to_json_value
 
 from ..errors import ApprovalNeeded, ConfigurationError
 from ..json_text import Json, json_or_text, write_json

@@ -12,7 +12,8 @@ from typing import Final, TypeVar
 
 from attrs import evolve
 
-from gram import Pattern, counted
+from gram import Pattern
+from gram.plurals import counted
 
 from ..errors import ProtocolError
 from ..files import File

@@ -18,7 +18,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
-from gram import Pattern, Subject, expect
+from gram import Pattern, Subject
+from gram.errors import expect
 
 from ..errors import ValidationError
 from ..json_text import Json

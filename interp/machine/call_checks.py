@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gram import Pattern
-from lenses_ext import memo, result_schema, tool_spec_of, tool_spec_schema, view
+from lenses_ext import result_schema, tool_spec_schema, view
+from lenses_ext.language import tool_spec_of
+from lenses_ext.weak_cache import memo
 
 from ..errors import ValidationError
 from ..json_text import JsonText, write_json

@@ -14,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
 from typing import Final
 
-from lenses_ext import resolve_ref
+from lenses_ext.schemas import resolve_ref
 
 from ..json_text import Json, read_json
 

@@ -19,8 +19,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from attrs import evolve, frozen
 from pyrsistent import pmap
 
-from gram import Pattern, expect
-from lenses_ext import Model, NotJson, ProgramLike, memo, tool_spec_of, written_signature
+from gram import Pattern
+from gram.errors import expect
+from lenses_ext import Model, ProgramLike
+from lenses_ext.language import tool_spec_of, written_signature
+from lenses_ext.schemas import NotJson
+from lenses_ext.weak_cache import memo
 
 from ..errors import ProtocolError, ValidationError
 from ..files import File

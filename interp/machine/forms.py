@@ -12,7 +12,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from gram import Pattern
-from lenses_ext import AGENT, LOOP, WORKFLOW
+from lenses_ext.labels import AGENT, LOOP, WORKFLOW
 
 from .agent_frame import agent_outcome, begin_agent, inner_ended as agent_ended
 from .effects import At

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, Union
 
-from gram import counted
+from gram.plurals import counted
 
 from ..errors import ValidationError
 from ..files import File

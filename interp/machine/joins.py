@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from lenses_ext import FlowArrow, Join, Loop, Workflow
+from lenses_ext import Workflow
+from lenses_ext.workflows import FlowArrow, Join, Loop
 
 from ..json_text import JsonText, write_json
 from .frames import EndedNode, WorkflowFrame

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from gram import counted
-from lenses_ext import wire_name
+from gram.plurals import counted
+from lenses_ext.language import wire_name
 
 from .limits import Limits
 from .messages import Usage

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, Uni
 
 from attrs import asdict, evolve, field, frozen
 
-from gram import ArgumentError, counted, expect, expect_all
+from gram import ArgumentError
+from gram.errors import expect, expect_all
+from gram.plurals import counted
 
 from ..errors import ValidationError
 from ..files import File
 from ..json_text import Json, JsonText, read_json, write_json
-from ..reprs import short_repr, shortened
+from ..reprs import NOTEBOOK, short_repr, shortened
 from .long_tuple import LongTuple
 from .shown_calls import call_text
 
@@ -179,9 +181,7 @@ class ConversationContext(LongTuple[Message]):
         return f"<ConversationContext of {counted(len(self), 'message')}{last}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .. import conversation_form  # only needed in notebooks
-
-        return conversation_form(self)
+        return NOTEBOOK["conversation"](self)
 
 
 def _message(message: Message) -> Message:
@@ -447,6 +447,4 @@ class AgentResponse(Generic[V_co]):
         return f"<AgentResponse {', '.join([*said, *flags])}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .. import conversation_form  # only needed in notebooks
-
-        return conversation_form(self)
+        return NOTEBOOK["conversation"](self)

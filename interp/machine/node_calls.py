@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gram import Pattern
-from lenses_ext import Workflow, is_agent, is_tool, tool_spec_of, workflow_of, written_signature
+from lenses_ext import Workflow, is_agent, is_tool, workflow_of
+from lenses_ext.language import tool_spec_of, written_signature
 
 from ..errors import ValidationError
 from ..json_text import Json, write_json

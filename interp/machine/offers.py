@@ -12,20 +12,12 @@ from weakref import ref
 from attrs import frozen
 
 from gram import Pattern, Subject, walk
-from lenses_ext import (
-    TOOL,
-    agent_settings,
-    definitions_of,
-    handoffs,
-    is_agent,
-    is_runnable,
-    is_tool,
-    memo,
-    tool_spec_name,
-    tool_spec_of,
-    view,
-    wire_name,
-)
+from lenses_ext import agent_settings, is_agent, is_runnable, is_tool, tool_spec_name, view
+from lenses_ext.labels import TOOL
+from lenses_ext.language import tool_spec_of, wire_name
+from lenses_ext.names import definitions_of
+from lenses_ext.weak_cache import memo
+from lenses_ext.workflows import handoffs
 
 from ..errors import ValidationError
 from .messages import AssistantRole, ConversationContext

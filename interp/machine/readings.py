@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gram import expect
+from gram.errors import expect
 from lenses_ext import workflow_of
 
 from ..json_text import write_json

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from attrs import evolve
 
-from gram import WALK_SUBJECT, Pattern, Subject
+from gram import Pattern, Subject
+from gram.trees import WALK_SUBJECT
 from lenses_ext import (
-    ANSWER,
     Model,
     Settings,
     agent_answer,
@@ -19,13 +19,13 @@ from lenses_ext import (
     agent_models,
     agent_settings,
     is_agent,
-    memo,
     result_schema,
-    tool_spec_of,
     tool_spec_schema,
     view,
-    written_signature,
 )
+from lenses_ext.labels import ANSWER
+from lenses_ext.language import tool_spec_of, written_signature
+from lenses_ext.weak_cache import memo
 
 from ..json_text import Json
 from .contracts import is_text_schema

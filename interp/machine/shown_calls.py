@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 from unicodedata import east_asian_width
 
-from gram import counted
+from gram.plurals import counted
 
 from ..json_text import Json, read_json, write_json
 from ..visible_text import visible_text

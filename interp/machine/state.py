@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from attrs import evolve, field, frozen
 from pyrsistent import PMap
 
-from gram import Pattern, Value, counted
+from gram import Pattern, Value
+from gram.plurals import counted
 from lenses_ext import Model, Settings
 
 from .approval import ApprovalPolicy

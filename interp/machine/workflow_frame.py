@@ -15,7 +15,9 @@ from typing import Final, TypeVar
 from attrs import evolve
 from pyrsistent import pmap
 
-from lenses_ext import FlowArrow, FlowNode, Workflow, is_tool, tool_spec_of, workflow_of
+from lenses_ext import Workflow, is_tool, workflow_of
+from lenses_ext.language import tool_spec_of
+from lenses_ext.workflows import FlowArrow, FlowNode
 
 from ..errors import ProtocolError, ValidationError
 from ..files import File

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gram import Pattern
-from lenses_ext import tool_spec_name, view, wire_name
+from lenses_ext import tool_spec_name, view
+from lenses_ext.language import wire_name
 
 from ..machine import Message
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Final, get_args
 
-from gram import GramEncodeError, expect
+from gram import GramEncodeError
+from gram.errors import expect
 from lenses_ext import Model
 
 from ..errors import ConfigurationError

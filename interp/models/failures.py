@@ -15,7 +15,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from gram import counted
+from gram.plurals import counted
 from lenses_ext import Model
 
 from ..errors import AgentError, ConfigurationError, ModelError

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gram import Check, Diagnostic, Reading, did_you_mean
+from gram import Check, Diagnostic
+from gram.checks import Reading
+from gram.suggestions import did_you_mean
 from lenses_ext import Model
 
 from ..errors import ConfigurationError, ModelError

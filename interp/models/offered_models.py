@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from gram import expect, visible
+from gram.display import visible
+from gram.errors import expect
 from lenses_ext import Model
 
 from ..concurrency import waited_for

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, get_args
 
 from attrs import evolve
 
-from gram import expect
+from gram.errors import expect
 
 from ..concurrency import waited_for
 from ..errors import ConfigurationError, ModelError

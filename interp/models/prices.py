@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from gram import expect
+from gram.errors import expect
 from lenses_ext import Model
 
 from ..errors import ConfigurationError

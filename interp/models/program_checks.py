@@ -6,17 +6,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from gram import Check, Diagnostic, Document, Reading, TreePath, check, pattern_at, walk
-from lenses_ext import (
-    FocusError,
-    Model,
-    agent_models,
-    agent_settings,
-    is_agent,
-    program_checks,
-    program_scopes,
-    view,
-)
+from gram import Check, Diagnostic, Document, TreePath, check, pattern_at, walk
+from gram.checks import Reading
+from lenses_ext import FocusError, Model, agent_models, agent_settings, is_agent, view
+from lenses_ext.names import program_scopes
+from lenses_ext.rules import program_checks
 
 from ..errors import ConfigurationError
 from .providers import OFFLINE, Provider, find_provider, unknown_provider

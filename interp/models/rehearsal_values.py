@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import takewhile
 
-from lenses_ext import resolve_ref
+from lenses_ext.schemas import resolve_ref
 
 from ..json_text import Json
 from ..machine.contracts import accepts

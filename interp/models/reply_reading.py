@@ -10,7 +10,8 @@ import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lenses_ext import tool_spec_name, view, wire_name
+from lenses_ext import tool_spec_name, view
+from lenses_ext.language import wire_name
 
 from ..errors import ModelError, ValidationError
 from ..json_text import Json, read_json, write_json

@@ -16,8 +16,9 @@ from typing import Any, TypeAlias
 
 from attrs import evolve
 
-from gram import expect
-from lenses_ext import memo, wire_name
+from gram.errors import expect
+from lenses_ext.language import wire_name
+from lenses_ext.weak_cache import memo
 
 from ..json_text import Json, JsonText, read_json, write_json
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall

@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from gram import counted, expect
+from gram.errors import expect
+from gram.plurals import counted
 
 from ..errors import ModelError
 from ..machine import Request

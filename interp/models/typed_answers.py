@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from attrs import evolve
 
 from gram import Pattern
-from lenses_ext import answer_schema, tool_spec_name, view, wire_name
+from lenses_ext import answer_schema, tool_spec_name, view
+from lenses_ext.language import wire_name
 
 from ..errors import ValidationError
 from ..json_text import Json, read_json, write_json

@@ -1,12 +1,12 @@
 """The short forms: functions that run an agent, the `Run` they make, and their keywords."""
 
-from .answer_types import declared_answer as declared_answer, with_value as with_value
-from .beginning import begin as begin, first_state_of as first_state_of
-from .money import budget_of as budget_of
+from .answer_types import declared_answer, with_value
+from .beginning import begin as begin, first_state_of
+from .money import budget_of
 from .options import (
     BeginOptions as BeginOptions,
     RunOptions as RunOptions,
-    check_options as check_options,
+    check_options,
 )
 from .runs import Run as Run
 from .short_forms import (

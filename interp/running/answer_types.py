@@ -11,18 +11,16 @@ from gram import Pattern
 from lenses_ext import (
     agent_answer,
     agent_type_signature,
-    canonical,
-    definitions_of,
-    differences,
-    handoffs,
     is_agent,
     json_schema_to_type_signature,
-    memo,
     put,
     result_schema,
-    tool_spec_of,
-    written_signature,
 )
+from lenses_ext.language import tool_spec_of, written_signature
+from lenses_ext.names import definitions_of
+from lenses_ext.schemas import canonical, differences
+from lenses_ext.weak_cache import memo
+from lenses_ext.workflows import handoffs
 
 from ..errors import ConfigurationError, ValidationError
 from ..json_text import Json, write_json

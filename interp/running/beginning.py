@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeVar, Unpack, cast, overload
 
-from gram import ArgumentError, Document, Pattern, expect
+from gram import ArgumentError, Document, Pattern
+from gram.errors import expect
 from lenses_ext import Model, ProgramLike
 
 from ..errors import ConfigurationError

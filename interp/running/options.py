@@ -6,8 +6,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
-from gram import ArgumentError, did_you_mean, expect
-from lenses_ext import Match, Model
+from gram import ArgumentError
+from gram.errors import expect
+from gram.suggestions import did_you_mean
+from lenses_ext import Model
+from lenses_ext.schemas import Match
 
 from ..errors import ConfigurationError
 from ..execution import (

@@ -8,7 +8,7 @@ from contextlib import aclosing, closing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
-from gram import expect
+from gram.errors import expect
 
 from ..concurrency import read_by_waiting, waited_for
 from ..errors import AgentError, ConfigurationError
@@ -16,6 +16,7 @@ from ..execution import Driver, Finished, LiveHandler, Observation, RunLog, name
 from ..history.records import RunFile, run_text
 from ..history.stores import new_run
 from ..machine import AgentResponse, Resumed, State
+from ..reprs import NOTEBOOK
 from ..tools import AnswerType, LibraryLike, Tool, ToolLibrary, library_of
 from .answer_types import declared_answer, with_value
 from .money import budget_of
@@ -74,9 +75,7 @@ class Run(Generic[V]):
         return repr(self.state).replace("State", "Run", 1)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from ..execution import conversation_form  # only needed in notebooks
-
-        return {**conversation_form(self.state.context), "text/plain": repr(self)}
+        return {**NOTEBOOK["conversation"](self.state.context), "text/plain": repr(self)}
 
     def finish(self) -> AgentResponse[V]:
         """Go on to the end.

@@ -10,10 +10,10 @@ from lenses_ext import (
     result_schema,
     tool_spec_description,
     tool_spec_name,
-    tool_spec_of,
     tool_spec_schema,
     view,
 )
+from lenses_ext.language import tool_spec_of
 
 from ..errors import ToolError
 from ..programs import the_agent

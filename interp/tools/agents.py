@@ -11,14 +11,12 @@ from operator import is_
 
 import attrs
 
-from gram import Pattern, carry_origin
-from lenses_ext import (
-    DEFINITIONS,
-    Match,
-    is_runnable,
-    is_tool,
-    memo,
-)
+from gram import Pattern
+from gram.trees import carry_origin
+from lenses_ext import is_runnable, is_tool
+from lenses_ext.labels import DEFINITIONS
+from lenses_ext.schemas import Match
+from lenses_ext.weak_cache import memo
 
 from ..errors import ToolBindingError
 from .binding import binding_problems

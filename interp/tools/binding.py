@@ -12,18 +12,19 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import get_args
 
-from gram import Pattern, did_you_mean, expect, origin
+from gram import Pattern, origin
+from gram.errors import expect
+from gram.suggestions import did_you_mean
 from lenses_ext import (
-    Match,
     ProgramLike,
-    differences,
-    memo,
     result_schema,
     tool_spec_description,
     tool_spec_name,
     tool_spec_schema,
     view,
 )
+from lenses_ext.schemas import Match, differences
+from lenses_ext.weak_cache import memo
 
 from ..errors import ConfigurationError, ToolBindingError
 from ..json_text import Json

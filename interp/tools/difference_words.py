@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from lenses_ext import Difference
+from lenses_ext.schemas import Difference
 
 _NONE = "has none"
 

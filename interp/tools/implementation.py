@@ -15,8 +15,10 @@ from typing import Any
 
 from attrs import field, fields, frozen
 
-from gram import ArgumentError, Pattern, counted, expect
-from lenses_ext import NotJson
+from gram import ArgumentError, Pattern
+from gram.errors import expect
+from gram.plurals import counted
+from lenses_ext.schemas import NotJson
 
 from ..errors import ToolError, ValidationError
 from ..json_text import Json, JsonText, write_json

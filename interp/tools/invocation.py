@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
-from gram import GramError, expect
-from lenses_ext import NotJson
+from gram import GramError
+from gram.errors import expect
+from lenses_ext.schemas import NotJson
 
 from ..concurrency import SelfCancelledError, call_in_thread, in_loop_of_user, waited_for
 from ..errors import ToolError, said_by

@@ -8,7 +8,9 @@ from typing import Any, TypeAlias, Union
 from attrs import frozen
 from pyrsistent import PMap, pmap
 
-from gram import ArgumentError, Pattern, did_you_mean, expect
+from gram import ArgumentError, Pattern
+from gram.errors import expect
+from gram.suggestions import did_you_mean
 
 from ..errors import ToolError
 from .agent_tools import tool_of_agent

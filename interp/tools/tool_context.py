@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from attrs import field, frozen
 
-from gram import expect
+from gram.errors import expect
 
 from ..machine import ConversationContext, empty_context
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from attrs import Factory, define
 
-from lenses_ext import Drawing, Edge, Node
+from lenses_ext.drawings import Drawing, Edge, Node
 
 from ..history.replaying import Entry, Timeline
 from ..machine import Status

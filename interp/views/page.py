@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from gram import Content, Markup, element
+from gram.display import Content, Markup, element
 
 
 def page(title: str, *body: Content) -> str:
@@ -21,7 +21,7 @@ def page(title: str, *body: Content) -> str:
 
     Args:
         title: what the window and the first heading say.
-        body: what is below the heading; text is escaped, see `gram.element`.
+        body: what is below the heading; text is escaped, see `gram.display.element`.
 
     Raises:
         ArgumentError: the title is not a text, or a part of the body is neither text nor markup.

@@ -7,7 +7,8 @@ from math import floor, isfinite, log10
 
 from attrs import frozen
 
-from gram import ArgumentError, Content, Markup, element
+from gram import ArgumentError
+from gram.display import Content, Markup, element
 
 _WIDTH, _RIGHT, _ROW = 440, 20, 30
 _ACCENT, _FONT = "#2f8fb0", "system-ui, sans-serif"

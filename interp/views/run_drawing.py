@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from attrs import evolve
 
-from lenses_ext import Drawing
+from lenses_ext.drawings import Drawing
 
 from ..history.replaying import Timeline
 from .arrow_counts import arrow_counts

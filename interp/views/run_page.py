@@ -7,7 +7,10 @@ from base64 import b64encode
 
 from attrs import frozen
 
-from gram import Content, Markup, counted, element, expect, highlighted
+from gram import highlighted
+from gram.display import Content, Markup, element
+from gram.errors import expect
+from gram.plurals import counted
 from lenses_ext import drawing_of, to_svg
 
 from ..files import File

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, Union
 
-from gram import ArgumentError, Content, Markup, counted, element
+from gram import ArgumentError
+from gram.display import Content, Markup, element
+from gram.plurals import counted
 
 Cell: TypeAlias = Union[Content, int, float]
 

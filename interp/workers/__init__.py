@@ -3,22 +3,23 @@
 from .limits import (
     LimitNow as LimitNow,
     SharedLimit as SharedLimit,
-    limit_name as limit_name,
+    limit_name,
     set_shared_limits as set_shared_limits,
     shared_limits as shared_limits,
 )
-from .queue import RunQueue as RunQueue, tell_workers as tell_workers
-from .registry import Registry as Registry, why_queued as why_queued
+from .queue import RunQueue, tell_workers
+from .registry import Registry, why_queued
 from .resuming import resume_run as resume_run
 from .schedules import Schedule as Schedule, read_schedules as read_schedules
 from .steering import (
-    Decision as Decision,
+    Decision,
     Result as Result,
     cancel_run as cancel_run,
     decide_run as decide_run,
     export_run as export_run,
     fork_run as fork_run,
-    imported as imported,
+    import_run as import_run,
+    imported,
 )
-from .submission import KeptOptions as KeptOptions, postgres_of as postgres_of, submit as submit
+from .submission import KeptOptions, postgres_of, submit as submit
 from .worker import Worker as Worker

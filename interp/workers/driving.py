@@ -7,8 +7,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from gram import GramError, counted
-from lenses_ext import Match
+from gram import GramError
+from gram.plurals import counted
+from lenses_ext.schemas import Match
 
 from ..concurrency import call_in_thread
 from ..errors import (

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import field, frozen
 
-from gram import expect
+from gram.errors import expect
 from lenses_ext import Model
 
 from ..errors import ConfigurationError, ModelError

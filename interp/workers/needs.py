@@ -8,7 +8,6 @@ from hashlib import sha256
 
 from gram import origin
 from lenses_ext import (
-    Match,
     Model,
     result_schema,
     tool_spec_description,
@@ -16,6 +15,7 @@ from lenses_ext import (
     tool_spec_schema,
     view,
 )
+from lenses_ext.schemas import Match
 
 from ..errors import ConfigurationError, ToolBindingError
 from ..history.records import RecordedRun

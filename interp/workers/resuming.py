@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, TypeVar, Unpack, overload
 
-from gram import expect
+from gram.errors import expect
 
 from ..errors import ConfigurationError
 from ..execution import RunLog

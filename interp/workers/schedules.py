@@ -24,17 +24,10 @@ from typing import Any, Final
 from attrs import field, frozen
 from pyrsistent import PMap, PVector
 
-from gram import (
-    Document,
-    GramError,
-    Pattern,
-    decode,
-    did_you_mean,
-    expect,
-    origin,
-    parse as parse_gram,
-    resolved,
-)
+from gram import Document, GramError, Pattern, origin, parse as parse_gram
+from gram.documents import decode, resolved
+from gram.errors import expect
+from gram.suggestions import did_you_mean
 from lenses_ext import parse
 
 from ..errors import ConfigurationError, ValidationError

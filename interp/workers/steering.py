@@ -10,7 +10,10 @@ from typing import TypeAlias, Union
 
 from attrs import frozen
 
-from gram import GramError, decode, did_you_mean, expect
+from gram import GramError
+from gram.documents import decode
+from gram.errors import expect
+from gram.suggestions import did_you_mean
 from lenses_ext import ProgramLike
 
 from ..errors import RunExistsError, StoreError, ValidationError

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypedDict, Unpack, cast
 
-from gram import expect
+from gram.errors import expect
 from lenses_ext import Model, ProgramLike
 
 from ..errors import ConfigurationError, RunExistsError, StoreError

@@ -12,8 +12,8 @@ from math import inf
 from time import monotonic
 from typing import Any, Final
 
-from gram import expect, expect_all
-from lenses_ext import Match
+from gram.errors import expect, expect_all
+from lenses_ext.schemas import Match
 
 from ..concurrency import call_in_thread
 from ..errors import ConfigurationError

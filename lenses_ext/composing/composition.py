@@ -16,7 +16,9 @@ from collections.abc import Iterable
 
 import attrs
 
-from gram import ArgumentError, Pattern, Subject, did_you_mean, expect, is_reference
+from gram import ArgumentError, Pattern, Subject, is_reference
+from gram.errors import expect
+from gram.suggestions import did_you_mean
 
 from ..errors import FocusError
 from ..labels import AGENT, is_agent, is_tool

@@ -12,7 +12,10 @@ from typing import TypeAlias, Union
 
 import attrs
 
-from gram import WALK_SUBJECT, Pattern, Subject, did_you_mean, expect, expect_all, is_reference
+from gram import Pattern, Subject, is_reference
+from gram.errors import expect, expect_all
+from gram.suggestions import did_you_mean
+from gram.trees import WALK_SUBJECT
 
 from ..errors import FocusError
 from ..labels import WORKFLOW, is_agent, is_answer, is_tool, kind_of

@@ -11,7 +11,10 @@ from functools import partial
 
 import attrs
 
-from gram import WHOLE, Pattern, Subject, did_you_mean, expect, expect_all, is_reference
+from gram import Pattern, Subject, is_reference
+from gram.errors import expect, expect_all
+from gram.suggestions import did_you_mean
+from gram.trees import WHOLE
 
 from ..errors import FocusError
 from ..labels import is_tool

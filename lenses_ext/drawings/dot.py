@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gram import expect, visible
+from gram.display import visible
+from gram.errors import expect
 
 from .drawing import Drawing, Edge, EdgeKind, Node, NodeKind
 from .words import count_words, shortened

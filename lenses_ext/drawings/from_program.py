@@ -9,17 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from gram import (
-    GramError,
-    Pattern,
-    Symbol,
-    TreePath,
-    Value,
-    did_you_mean,
-    expect,
-    is_reference,
-    write_value,
-)
+from gram import GramError, Pattern, Symbol, TreePath, Value, is_reference, write_value
+from gram.errors import expect
+from gram.suggestions import did_you_mean
 
 from ..errors import ProgramError
 from ..labels import is_loop

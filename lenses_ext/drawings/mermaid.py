@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gram import expect, visible
+from gram.display import visible
+from gram.errors import expect
 
 from .drawing import Drawing, EdgeKind, Node, NodeKind
 from .words import count_words, shortened

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Final
 from unicodedata import east_asian_width
 
-from gram import Content, Markup, element, expect
+from gram.display import Content, Markup, element
+from gram.errors import expect
 
 from .drawing import Drawing, Edge, Group, Node
 from .layers import Arrow, Box, Layout, lay_out

@@ -2,12 +2,21 @@
 
 from ..signatures import INPUT
 from .agent import AGENTS, agent_model, agent_models, agent_tool_specs, create_agent_pattern
-from .answer import answer_diagnostics, answer_schema, answer_with_shared_shapes
-from .callable import signature_with_shared_shapes, tool_spec_of, written_signature
+from .answer import (
+    answer_diagnostics,
+    answer_schema,
+    answer_signature as answer_signature,
+    answer_with_shared_shapes,
+)
+from .callable import (
+    signature_with_shared_shapes,
+    tool_spec_of as tool_spec_of,
+    written_signature as written_signature,
+)
 from .model import Model
 from .parameters import parameter, parameter_names, tool_parameters
-from .settings import SETTINGS, setting_problems
-from .tool_spec import TOOL_SPECS, tool_spec_name, tool_spec_schema, wire_name
+from .settings import SETTINGS as SETTINGS, setting_problems
+from .tool_spec import TOOL_SPECS, tool_spec_name, tool_spec_schema, wire_name as wire_name
 from .traversals import each_agent
 from .vocabulary import Vocabulary
 from .workflow import WORKFLOW_PARTS, is_arrows, is_node, workflow_arrows, workflow_nodes

@@ -13,7 +13,8 @@ from typing import Any
 
 from pyrsistent import PVector
 
-from gram import Pattern, expect, is_reference
+from gram import Pattern, is_reference
+from gram.errors import expect
 
 from ..errors import FocusError, PartError
 from ..labels import AGENT, ANSWER, TOOLS, is_answer, is_tool

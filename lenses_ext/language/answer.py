@@ -18,7 +18,9 @@ from typing import Any
 
 import attrs
 
-from gram import Diagnostic, Pattern, Subject, carry_origin, expect, only_errors
+from gram import Diagnostic, Pattern, Subject, only_errors
+from gram.errors import expect
+from gram.trees import carry_origin
 
 from ..labels import ANSWER, TOOL
 from ..signatures import (

@@ -12,7 +12,9 @@ from itertools import takewhile
 
 import attrs
 
-from gram import Pattern, Subject, carry_origin, expect
+from gram import Pattern, Subject
+from gram.errors import expect
+from gram.trees import carry_origin
 
 from ..errors import FocusError, PartError
 from ..labels import TOOL, is_agent, is_answer, is_runnable, is_tool

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from attrs import evolve, field, frozen
 
-from gram import GramEncodeError, expect
+from gram import GramEncodeError
+from gram.errors import expect
 
 
 @frozen

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 import attrs
 
-from gram import WALK, Pattern, is_edge
+from gram import Pattern, is_edge
+from gram.trees import WALK
 
 from ..errors import MissingPartError, PartError
 from ..optics import Getter, Lens, computed, lens_of

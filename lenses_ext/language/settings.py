@@ -13,17 +13,10 @@ from typing import Any, Final, NamedTuple, TypeGuard
 from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap
 
-from gram import (
-    GramEncodeError,
-    GramError,
-    Symbol,
-    Value,
-    did_you_mean,
-    exact,
-    expect,
-    freeze,
-    write_value,
-)
+from gram import GramEncodeError, GramError, Symbol, Value, freeze, write_value
+from gram.errors import expect
+from gram.suggestions import did_you_mean
+from gram.trees import exact
 
 from ..schemas import to_json_value
 

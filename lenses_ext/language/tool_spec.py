@@ -15,7 +15,8 @@ from typing import Any
 
 import attrs
 
-from gram import Pattern, expect
+from gram import Pattern
+from gram.errors import expect
 
 from ..errors import PartError
 from ..labels import TOOL, TOOLS, is_tool

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from gram import Pattern, Subject, expect
+from gram import Pattern, Subject
+from gram.errors import expect
 
 from ..errors import FocusError
 from ..optics import Codec, Getter, Lens, Prism, identity, labelled, optional, put, required

@@ -4,9 +4,12 @@ from .name_rules import DEFINED_TWICE, REFERENCE_CHECKS, TYPE_CHECKS
 from .references import (
     ProgramLike,
     choose,
+    definitions_of as definitions_of,
     document_of_program,
-    program_patterns,
+    find_runnables as find_runnables,
+    program_patterns as program_patterns,
     reached,
+    shared_tools as shared_tools,
     tool_with_types,
 )
-from .scopes import Definition, Program, is_defined_there, program_scopes
+from .scopes import Definition, Program, is_defined_there, program_scopes as program_scopes

@@ -8,15 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gram import (
-    MAX_LEVELS,
-    WHOLE,
-    Check,
-    Diagnostic,
-    Reading,
-    TreePath,
-    did_you_mean,
-)
+from gram import MAX_LEVELS, Check, Diagnostic, TreePath
+from gram.checks import Reading
+from gram.suggestions import did_you_mean
+from gram.trees import WHOLE
 
 from ..labels import (
     is_runnable,

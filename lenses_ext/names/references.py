@@ -19,15 +19,14 @@ from gram import (
     Span,
     Subject,
     TreePath,
-    carry_origin,
     check,
-    did_you_mean,
-    expect,
-    expect_all,
     is_reference,
     only_errors,
     pattern_at,
 )
+from gram.errors import expect, expect_all
+from gram.suggestions import did_you_mean
+from gram.trees import carry_origin
 
 from ..errors import ProgramError
 from ..labels import AGENT, DEFINITIONS, LOOP, WORKFLOW, is_agent, is_runnable, is_tool

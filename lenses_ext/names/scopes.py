@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gram import WHOLE, Pattern, Reading, Scope, Scoped, TreePath, is_reference, scopes_from
+from gram import Pattern, TreePath, is_reference
+from gram.checks import Reading
+from gram.trees import WHOLE, Scope, Scoped, scopes_from
 
 from ..labels import ANSWER, DEFINITIONS, is_agent, is_answer, is_runnable, is_tool
 from ..language import (

@@ -8,7 +8,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import attrs
 from pyrsistent import PMap, pmap
 
-from gram import GramError, Pattern, Value, expect, is_reference
+from gram import GramError, Pattern, Value, is_reference
+from gram.errors import expect
 
 from ..errors import MissingPartError, PartError
 from .typed import Lens, Prism, Traversal, lens_of, prism_of, refusal, traversal_of

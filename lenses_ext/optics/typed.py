@@ -23,7 +23,8 @@ from lenses import UnboundLens, optics
 from lenses.maybe import Just, Nothing
 from lenses.typeclass import fmap
 
-from gram import ArgumentError, GramEncodeError, GramError, Pattern, expect
+from gram import ArgumentError, GramEncodeError, GramError, Pattern
+from gram.errors import expect
 
 from ..errors import FocusError, ManyPartsError, PartError, ReadOnlyError
 

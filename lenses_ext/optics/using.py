@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, overload
 
-from gram import ArgumentError, Document, Pattern, expect
+from gram import ArgumentError, Document, Pattern
+from gram.errors import expect
 
 from ..errors import FocusError, ManyPartsError
 from .typed import Getter, Settable, Traversal, is_optic, optic_name, steps_of

@@ -13,15 +13,9 @@ from typing import Any, Final
 
 from pyrsistent import PMap
 
-from gram import (
-    Pattern,
-    TreePath,
-    did_you_mean,
-    expect,
-    expect_all,
-    is_reference,
-    walk,
-)
+from gram import Pattern, TreePath, is_reference, walk
+from gram.errors import expect, expect_all
+from gram.suggestions import did_you_mean
 
 from ..errors import PartError, ProgramError
 from ..labels import is_agent, is_runnable, is_tool

@@ -14,7 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gram import GramError, expect, quote, unescape, write_name
+from gram import GramError
+from gram.errors import expect
+from gram.reading import quote, unescape
+from gram.writing import write_name
 
 ANY = "*"
 """The part of a path that fits every name."""

@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 import attrs
 from attrs import frozen
 
-from gram import ArgumentError, Pattern, TreePath, carry_origin, expect, expect_all, pattern_at
+from gram import ArgumentError, Pattern, TreePath, pattern_at
+from gram.errors import expect, expect_all
+from gram.trees import carry_origin
 
 from ..errors import FocusError
 from ..language import is_arrows

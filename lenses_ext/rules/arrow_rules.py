@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gram import (
-    Diagnostic,
-    Occurrence,
-    Path,
-    Pattern,
-    Reading,
-    Span,
-    TreePath,
-    did_you_mean,
-)
+from gram import Diagnostic, Pattern, Span, TreePath
+from gram.checks import Occurrence, Reading
+from gram.reading import Path
+from gram.suggestions import did_you_mean
 
 from ..labels import is_agent, kind_of
 from ..names import Definition, Program, is_defined_there

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from gram import CHECKS, Check
+from gram import Check
+from gram.checks import CHECKS
 
 from ..names import DEFINED_TWICE
 from . import arrow_rules, flow_rules

@@ -10,7 +10,9 @@ from typing import Any
 import attrs
 from pyrsistent import pmap
 
-from gram import Diagnostic, Reading, TreePath, Value, did_you_mean
+from gram import Diagnostic, TreePath, Value
+from gram.checks import Reading
+from gram.suggestions import did_you_mean
 
 from ..labels import is_agent, is_loop, kind_of
 from ..language import INPUT, written_signature

@@ -7,7 +7,8 @@ from operator import is_
 
 import attrs
 
-from gram import Pattern, Reading, TreePath
+from gram import Pattern, TreePath
+from gram.checks import Reading
 
 from ..labels import is_agent, is_workflow
 from ..language import tool_spec_of, written_signature

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gram import WHOLE, Diagnostic, Pattern, Reading, TreePath, is_reference, walk
+from gram import Diagnostic, Pattern, TreePath, is_reference, walk
+from gram.checks import Reading
+from gram.trees import WHOLE
 
 from ..labels import (
     AGENT,

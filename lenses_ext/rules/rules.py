@@ -10,7 +10,10 @@ from typing import Literal, NamedTuple, TypeAlias
 import attrs
 from pyrsistent import PMap, PVector
 
-from gram import Diagnostic, Pattern, Reading, TreePath, Value, exact, is_reference, nearest, walk
+from gram import Diagnostic, Pattern, TreePath, Value, is_reference, walk
+from gram.checks import Reading
+from gram.suggestions import nearest
+from gram.trees import exact
 
 from ..errors import FocusError
 from ..labels import AGENT, is_agent, is_answer, is_loop, is_tool, is_workflow, kind_of

@@ -13,23 +13,21 @@ from collections.abc import Collection, Iterator
 import attrs
 
 from gram import (
-    CHECKS,
-    WHOLE,
-    ChangedPattern,
     Check,
     Diagnostic,
     Document,
-    PartPath,
     Pattern,
-    Reading,
     TreePath,
-    carry_origin,
     check,
-    expect,
     only_errors,
     pattern_at,
     walk,
 )
+from gram.checks import CHECKS, Reading
+from gram.diagnostics import PartPath
+from gram.editing import ChangedPattern
+from gram.errors import expect
+from gram.trees import WHOLE, carry_origin
 
 from ..labels import AGENT, TOOL, TOOLS, is_agent
 from ..names import (

@@ -1,8 +1,16 @@
 """JSON Schemas on their own: values, parts, validity and the comparison of two."""
 
-from .canonical_form import canonical
-from .checks import accepts_value, breaches, default_misfits, is_of, is_regular_expression
-from .comparison import Difference, differences
+from .canonical_form import Match as Match, canonical as canonical
+from .checks import (
+    accepts_value,
+    breaches,
+    default_misfits,
+    is_of,
+    is_plainly_valid as is_plainly_valid,
+    is_regular_expression,
+    schema_validator as schema_validator,
+)
+from .comparison import Difference as Difference, differences as differences
 from .composing import (
     ANYTHING,
     any_of,
@@ -16,15 +24,23 @@ from .composing import (
     says_nothing,
 )
 from .json_values import (
+    MAX_JSON_LEVELS as MAX_JSON_LEVELS,
     Keywords,
-    NotJson,
-    check_json,
-    dump_json,
+    NotJson as NotJson,
+    check_json as check_json,
+    dump_json as dump_json,
     from_json_value,
     json_literal,
-    same_json,
+    same_json as same_json,
     thaw_json,
-    to_json_value,
+    to_json_value as to_json_value,
 )
 from .keywords import KEYWORDS, KIND_OF
-from .schema_parts import Schema, SchemaPath, remote_references, subschemas
+from .schema_parts import (
+    Schema,
+    SchemaPath,
+    remote_references,
+    resolve_ref as resolve_ref,
+    subschemas,
+)
+from .visits import validation_visits as validation_visits

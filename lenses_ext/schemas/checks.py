@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from attrs import field, frozen
 
-from gram import GramError, expect
+from gram import GramError
+from gram.errors import expect
 
 from .json_values import dump_json, same_json
 from .keywords import ANNOTATIONS

@@ -13,7 +13,8 @@ from typing import Any
 
 from attrs import frozen
 
-from gram import exact, expect
+from gram.errors import expect
+from gram.trees import exact
 
 from .canonical_form import Match, canonical
 from .checks import value_judge

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any
 
-from gram import exact
+from gram.trees import exact
 
 from .json_values import same_json
 from .schema_parts import Schema, resolve_ref

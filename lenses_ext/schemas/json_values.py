@@ -21,10 +21,10 @@ from gram import (
     Symbol,
     TaggedString,
     Value,
-    exact,
     freeze,
     write_value,
 )
+from gram.trees import exact
 
 JSON_TAG = "json"
 MAX_JSON_LEVELS = 200

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias, Union
 from urllib.parse import unquote
 
-from gram import expect
+from gram.errors import expect
 
 from .keywords import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA
 

@@ -10,7 +10,7 @@ from functools import reduce
 from math import ceil, floor
 from typing import Any
 
-from gram import exact
+from gram.trees import exact
 
 from . import keywords
 

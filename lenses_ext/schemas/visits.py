@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gram import expect
+from gram.errors import expect
 
 from .schema_parts import resolve_ref
 

@@ -2,12 +2,15 @@
 
 from .checks import dotted
 from .faults import SignatureError
-from .from_schema import json_schema_to_type_signature
+from .from_schema import (
+    json_schema_diagnostics as json_schema_diagnostics,
+    json_schema_to_type_signature,
+)
 from .parsing import (
     parse_type_signature,
     result_schema,
-    signature_diagnostics,
-    signature_elements,
+    signature_diagnostics as signature_diagnostics,
+    signature_elements as signature_elements,
     type_signature_to_json_schema,
 )
 from .parts import (
@@ -22,7 +25,17 @@ from .parts import (
     used_shapes,
     with_shared_shapes,
 )
-from .values import NAMED, PARAMETERS, RESERVED, RESERVED_KEYS, SHOWN_BY, TypeSignature
+from .values import (
+    NAMED,
+    PARAMETERS,
+    RESERVED,
+    RESERVED_KEYS,
+    SHOWN_BY,
+    Parameter as Parameter,
+    Shape as Shape,
+    Type as Type,
+    TypeSignature,
+)
 from .writer import dumps as dumps_program, signature_text, write_type_signature
 
 SHOWN_BY["signature"] = write_type_signature

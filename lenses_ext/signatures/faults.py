@@ -8,18 +8,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from attrs import evolve
 
-from gram import (
-    Diagnostic,
-    GramError,
-    PartPath,
-    Pattern,
-    Severity,
-    Source,
-    Span,
-    TreePath,
-    nearest,
-    origin,
-)
+from gram import Diagnostic, GramError, Pattern, Severity, Source, Span, TreePath, origin
+from gram.diagnostics import PartPath
+from gram.suggestions import nearest
 
 from ..schemas import KEYWORDS, KIND_OF
 from .values import ALIASES, BUILT_IN, PARAMETERS, RESERVED, RESERVED_KEYS, Type, basic

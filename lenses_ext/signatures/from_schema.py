@@ -7,7 +7,8 @@ from typing import Any
 
 from attrs import evolve
 
-from gram import Diagnostic, Severity, expect
+from gram import Diagnostic, Severity
+from gram.errors import expect
 
 from ..schemas import (
     Keywords,

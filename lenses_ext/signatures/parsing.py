@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias, Union
 from weakref import WeakKeyDictionary
 
-from gram import Diagnostic, Pattern, expect, expect_all, walk
+from gram import Diagnostic, Pattern, walk
+from gram.errors import expect, expect_all
 
 from ..labels import is_tool
 from ..weak_cache import memo

@@ -12,27 +12,22 @@ import attrs
 from pyrsistent import PMap, PVector
 
 from gram import (
-    CHECKS,
-    WALK,
-    WALK_SUBJECT,
-    Arrow,
-    Construct,
     Diagnostic,
     GramDecodeError,
     Origin,
-    Path,
     Pattern,
     Source,
     Span,
     TreePath,
-    carry_origin,
     check,
-    construct_of,
     is_edge,
     origin,
     parse,
     walk,
 )
+from gram.checks import CHECKS
+from gram.reading import Arrow, Construct, Path, construct_of
+from gram.trees import WALK, WALK_SUBJECT, carry_origin
 
 from ..labels import AGENT, ANSWER, DEFINITIONS, TOOLS, WORKFLOWS, is_tool
 from .faults import Element, Faults, SignatureError, Spans

@@ -11,18 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from gram import (
-    Diagnostic,
-    Pattern,
-    Source,
-    Span,
-    Stop,
-    Subject,
-    Token,
-    parse_tokens,
-    tokens,
-    unescape,
-)
+from gram import Diagnostic, Pattern, Source, Span, Subject
+from gram.reading import Stop, Token, parse_tokens, tokens, unescape
 
 from .faults import Element, SignatureError
 from .parts import Parts, shared_shapes, used_shapes

@@ -9,18 +9,10 @@ from itertools import pairwise
 from attrs import evolve
 
 import gram
-from gram import (
-    WALK_SUBJECT,
-    Diagnostic,
-    Document,
-    GramEncodeError,
-    Pattern,
-    Spelling,
-    Subject,
-    Value,
-    expect,
-    write_pattern,
-)
+from gram import Diagnostic, Document, GramEncodeError, Pattern, Subject, Value, write_pattern
+from gram.errors import expect
+from gram.trees import WALK_SUBJECT
+from gram.writing import Spelling
 
 from ..labels import is_agent, is_answer, is_runnable, is_tool
 from ..schemas import from_json_value, json_literal

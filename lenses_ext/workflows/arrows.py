@@ -11,7 +11,9 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
-from gram import WALK_SUBJECT, Pattern, TreePath, Value, expect, is_edge
+from gram import Pattern, TreePath, Value, is_edge
+from gram.errors import expect
+from gram.trees import WALK_SUBJECT
 
 from ..signatures import is_path, is_typed_path
 from ..weak_cache import memo

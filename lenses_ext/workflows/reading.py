@@ -14,7 +14,8 @@ from typing import Final
 from attrs import field, frozen
 from pyrsistent import PMap
 
-from gram import Pattern, Subject, Value, expect, is_reference
+from gram import Pattern, Subject, Value, is_reference
+from gram.errors import expect
 
 from ..labels import TOOL, is_loop, is_runnable, is_tool
 from ..language import INPUT, parameter_names, written_signature

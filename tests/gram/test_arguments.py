@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import gram
-from gram import ArgumentError, GramDecodeError, Pattern, parse
+from gram import ArgumentError, Pattern, parse
 
 PATTERN = parse("[a:A {k: 1} | (b)]").patterns[0]
 EDGE = parse("(a)-->(b)").patterns[0]
@@ -18,19 +18,9 @@ DOCUMENT = parse("(a {k: 1, k: 2})")
 FAULTS = gram.check(DOCUMENT)
 
 VALID: dict[str, tuple[Any, ...]] = {
-    "abridged": (PATTERN,),
-    "abridged_subject": (PATTERN.value,),
     "apply_fixes": (DOCUMENT, FAULTS),
-    "carry_origin": (PATTERN, PATTERN),
     "check": (DOCUMENT,),
-    "construct_of": (PATTERN,),
-    "decode": (b"(a)", None),
-    "counted": (1, "run"),
-    "did_you_mean": ("a", ["b"]),
-    "nearest": ("agnt", ["agent"]),
     "dumps": (PATTERN,),
-    "element": ("p", "a"),
-    "format_changes": (DOCUMENT,),
     "format_text": ("(a)", None),
     "from_json": (gram.to_json(PATTERN),),
     "graph_of": (DOCUMENT,),
@@ -39,49 +29,30 @@ VALID: dict[str, tuple[Any, ...]] = {
     "is_reference": (PATTERN,),
     "loads": ("(a)",),
     "loads_one": ("(a)",),
-    "notebook_form": (PATTERN,),
     "only_errors": (FAULTS,),
     "origin": (PATTERN,),
     "parse": ("(a)", None),
     "pattern_at": ((PATTERN,), (0, 0)),
-    "quote": ("a", "'"),
     "read_in_pieces": (gram.Source("(a)"),),
     "reconcile": ((PATTERN,), "merge"),
     "replace_at": ((PATTERN,), (0, 0), (PATTERN,)),
     "syntax_errors": ("(a)", None),
-    "syntax_fault": (GramDecodeError("wrong"),),
     "to_json": (PATTERN,),
     "to_networkx": (DOCUMENT,),
-    "tokens": ("(a)",),
-    "unescape": ("a",),
-    "value_to_json": (1,),
-    "visible": ("a",),
     "walk": (PATTERN,),
     "walk_up": (PATTERN,),
-    "write_name": ("a",),
     "write_pattern": (PATTERN,),
     "write_value": (1,),
 }
 """Arguments that each function takes."""
 
 OTHERS = {
-    "expect": "refuses for the others",
-    "expect_all": "refuses for the others",
-    "exact": "takes any object",
     "freeze": "refuses values without a notation by their path",
-    "markup_of": "refuses what is not text where it is joined",
     "html_of": "refuses by the name of highlighted, which it calls",
     "json_schema": "takes nothing",
-    "rich_text": "needs rich, which not every environment of the tests has",
-    "present": "is called by our packages alone, when they are loaded",
-    "one_scope": "is called by ours alone",
-    "scopes_from": "is called by ours alone",
-    "parse_tokens": "takes a grammar and a builder of ours",
     "load": "see the files below",
     "parse_file": "see the files below",
     "dump": "see the files below",
-    "holding": "opens files",
-    "resolved": "opens files",
     "write_atomically": "opens files",
 }
 """Public functions that are not called with wrong types here, and why."""
@@ -128,16 +99,12 @@ OPTIONAL: dict[str, Callable[[Any], object]] = {
     "dumps, style": lambda wrong: gram.dumps(PATTERN, style=wrong),
     "write_pattern, style": lambda wrong: gram.write_pattern(PATTERN, style=wrong),
     "write_pattern, within": lambda wrong: gram.write_pattern(PATTERN, within=wrong),
-    "tokens, start": lambda wrong: gram.tokens("(a)", wrong),
-    "tokens, end": lambda wrong: gram.tokens("(a)", 0, wrong),
     "check, checks": lambda wrong: gram.check(DOCUMENT, checks=wrong),
     "check, scopes": lambda wrong: gram.check(DOCUMENT, scopes=wrong),
     "check, kinds": lambda wrong: gram.check(DOCUMENT, kinds=wrong),
     "check, within": lambda wrong: gram.check(DOCUMENT, within=wrong),
     "graph_of, scopes": lambda wrong: gram.graph_of(DOCUMENT, scopes=wrong),
     "Document": gram.Document,
-    "resolved": gram.resolved,
-    "holding": lambda wrong: gram.holding(wrong).__enter__(),
     "write_atomically, path": lambda wrong: gram.write_atomically(wrong, ""),
     "write_atomically, text": lambda wrong: gram.write_atomically(Path("no such/file"), wrong),
 }

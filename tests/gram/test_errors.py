@@ -8,7 +8,8 @@ from os import PathLike
 
 import pytest
 
-from gram import ArgumentError, GramError, Pattern, expect
+from gram import ArgumentError, GramError, Pattern
+from gram.errors import expect
 
 
 def test_what_is_of_the_wanted_type_passes() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from interp import ConversationContext, Message, Model, OpenAIModel, Request, UserRole
+from interp import ConversationContext, Message, OpenAIModel, UserRole
+from interp.machine import Request
+from lenses_ext import Model
 
 QUESTION = Request(Model("Some", "m"), "x", ConversationContext([Message(UserRole, "hi")]))
 WAYS = ["complete", "acomplete", "stream", "astream"]

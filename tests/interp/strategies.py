@@ -12,27 +12,29 @@ from interp import (
     ApprovalPolicy,
     ApprovalRule,
     AssistantRole,
-    CallFailed,
     ConversationContext,
-    CostReached,
-    Decided,
-    Event,
     File,
     FunctionRole,
     Limits,
     Message,
-    Model,
-    ModelReplied,
-    Resumed,
-    TimeUp,
     ToolCall,
     ToolInvocation,
-    ToolReturned,
     Usage,
     UserRole,
 )
 from interp.json_text import write_json
-from interp.machine import CallBegun
+from interp.machine import (
+    CallBegun,
+    CallFailed,
+    CostReached,
+    Decided,
+    Event,
+    ModelReplied,
+    Resumed,
+    TimeUp,
+    ToolReturned,
+)
+from lenses_ext import Model
 from tests.gram.strategies import names, texts
 from tests.lenses_ext.strategies import json_texts, json_values, models
 

@@ -32,18 +32,16 @@ from interp import (
     ask_all,
     astream,
     begin,
-    create_agent_pattern,
     create_tool,
-    execute_agent,
-    execute_agent_with_library,
     load_run,
     open_store,
     resume_run,
     run,
     stream,
 )
+from interp.running import execute_agent, execute_agent_with_library
 from interp.workers.submission import to_submit
-from lenses_ext import agent_answer, agent_answer_schema, dumps, parse, view
+from lenses_ext import agent_answer, agent_answer_schema, create_agent_pattern, dumps, parse, view
 from tests.interp.model_server import ModelServer
 
 

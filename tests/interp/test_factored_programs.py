@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from gram import Pattern, only_errors
-from interp import CallTool, Event, Request, ToolLibrary, run, tool
+from interp import ToolLibrary, run, tool
+from interp.machine import CallTool, Event, Request
 from lenses_ext import factor_agent, inline_agent, parse, resolve, validate_program
 
 (HELPER,) = parse("""\

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gram import loads_one
-from interp import File, Message, ScriptedModel, UserRole, ValidationError, run, start
-from interp.machine import start_again
+from interp import File, Message, ScriptedModel, UserRole, ValidationError, run
+from interp.machine import start, start_again
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 AGENT = loads_one('[seer:Agent {instruction: "Look.", model: "OpenAI/gpt-5.6-luna"}]')

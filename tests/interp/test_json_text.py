@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from interp import (
-    ValidationError,
-    detect_tool_call,
-)
+from interp import ValidationError
 from interp.json_text import JsonText, read_json, write_json
-from lenses_ext import NotJson
+from interp.models import detect_tool_call
+from lenses_ext.schemas import NotJson
 from tests.interp import strategies
 from tests.interp.model_server import tool_calls
 

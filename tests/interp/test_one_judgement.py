@@ -9,8 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gram import only_errors
-from interp import ToolLibrary, ValidationError, bind_tool, create_tool, load, start
+from interp import ToolLibrary, ValidationError, create_tool, load
+from interp.machine import start
 from interp.models.program_checks import check_program
+from interp.tools import bind_tool
 from lenses_ext import (
     agent_diagnostics,
     agent_tool_specs,

@@ -9,13 +9,13 @@ from typing import Any, get_type_hints
 
 import pytest
 
-import interp
 from gram import ArgumentError, GramError, Pattern, loads_one
 from interp import (
     ConfigurationError,
     ConversationContext,
     Message,
     ModelError,
+    Run,
     ScriptedModel,
     ToolBindingError,
     ToolContext,
@@ -26,20 +26,17 @@ from interp import (
     astream,
     begin,
     bind_agent_tools,
-    context_to_pattern,
-    empty_context,
-    empty_tool_library,
-    execute_agent,
-    execute_agent_with_library,
     hello_world_tool_library,
     resume_run,
     run,
-    start,
     stream,
     tool,
-    validate_agent_pattern,
 )
-from lenses_ext import parse
+from interp.history import context_to_pattern
+from interp.machine import empty_context, start
+from interp.running import execute_agent, execute_agent_with_library
+from interp.tools import empty_tool_library
+from lenses_ext import parse, validate_agent_pattern
 from tests.interp.model_server import tool_calls
 
 TALKER = loads_one('[talker:Agent {instruction: "Talk.", model: "OpenAI/x"}]')
@@ -324,16 +321,15 @@ def test_a_run_says_where_it_stands(hello_world: Pattern) -> None:
     assert "Hello, world! Nice to meet you." in begun._repr_mimebundle_()["text/html"]
 
 
-NAMES = ["begin", "run", "arun", "stream", "astream", "execute_agent", "resume_run", "Run"]
+CALLED = (begin, run, arun, stream, astream, execute_agent, resume_run, Run)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("called", CALLED, ids=lambda each: each.__name__)
 def test_a_misspelt_keyword_names_the_function_that_was_called(
-    name: str, hello_world: Pattern
+    called: Callable[..., Any], hello_world: Pattern
 ) -> None:
-    called: Any = getattr(interp, name)
     state, _, _ = start(hello_world, "hi")
-    given = (state,) if name in ("resume_run", "Run") else (hello_world, "hi")
+    given = (state,) if called in (resume_run, Run) else (hello_world, "hi")
 
     async def call() -> None:
         if inspect.isawaitable(found := called(*given, modle="x/y")):
@@ -342,7 +338,7 @@ def test_a_misspelt_keyword_names_the_function_that_was_called(
     with pytest.raises(ArgumentError) as refused:
         asyncio.run(call())
 
-    assert str(refused.value) == f"{name}: there is no option modle; did you mean model?"
+    assert str(refused.value) == f"{called.__name__}: there is no option modle; did you mean model?"
 
 
 def test_errors_of_a_run_have_no_frames_of_ours_but_the_call(hello_world: Pattern) -> None:

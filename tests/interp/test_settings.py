@@ -17,13 +17,14 @@ from interp import (
     arun,
     hello_world_tool_library,
     run,
-    start,
 )
+from interp.machine import start
 from interp.machine.effects import Request
 from interp.machine.messages import empty_context
 from interp.models.request_json import request_body
 from interp.models.setting_fields import CHAT_FIELDS, RESPONSES_FIELDS
-from lenses_ext import SETTINGS, Model, SettingError, Settings
+from lenses_ext import Model, SettingError, Settings
+from lenses_ext.language import SETTINGS
 from tests.interp.model_server import ModelServer
 from tests.lenses_ext import strategies as strategies
 

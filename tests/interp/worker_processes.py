@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gram import loads_one
-from interp import RunStore
+from interp.history import RunStore
 from tests.interp.cli.forked import COMMANDS
 from tests.interp.cli.process import at, without_keys
 from tests.interp.forking import Forked

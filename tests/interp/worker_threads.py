@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from interp import Worker
+from interp.workers import Worker
 
 
 @contextmanager

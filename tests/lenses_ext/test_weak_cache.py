@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from gram import Pattern, Subject
-from lenses_ext import memo
+from lenses_ext.weak_cache import memo
 
 
 def test_a_result_is_computed_once_for_each_pattern_also_for_equal_ones() -> None:

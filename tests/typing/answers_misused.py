@@ -7,7 +7,8 @@ from typing import Any, TypedDict, assert_type
 from pydantic import BaseModel
 
 from gram import Pattern
-from interp import AgentResponse, Run, arun, begin, execute_agent, resume_run, run
+from interp import AgentResponse, Run, arun, begin, resume_run, run
+from interp.running import execute_agent
 
 
 @dataclass

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gram import counted, did_you_mean
+from gram.plurals import counted
+from gram.suggestions import did_you_mean
 
 from ..completion.completing import (
     behind_arm,

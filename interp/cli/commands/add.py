@@ -10,16 +10,8 @@ import attrs
 import click
 
 from gram import Document, Pattern
-from lenses_ext import (
-    ANY,
-    PathError,
-    Place,
-    change_places,
-    find_places,
-    new_property,
-    read_path,
-    write_path,
-)
+from lenses_ext import PathError, Place, change_places, find_places
+from lenses_ext.places import ANY, new_property, read_path, write_path
 
 from ..completion.completing import complete_tools
 from ..edits import (

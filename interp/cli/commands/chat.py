@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from gram import GramError, counted
+from gram import GramError
+from gram.plurals import counted
 from lenses_ext import agent_name, view
 
 from ...machine import AssistantRole, UserRole

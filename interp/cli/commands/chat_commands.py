@@ -11,7 +11,9 @@ from typing import Final
 import click
 from attrs import frozen
 
-from gram import GramEncodeError, did_you_mean, resolved
+from gram import GramEncodeError
+from gram.documents import resolved
+from gram.suggestions import did_you_mean
 from lenses_ext import (
     Model,
     tool_spec_description,

@@ -6,17 +6,11 @@ from typing import Any
 
 import click
 
-from gram import (
-    Check,
-    Diagnostic,
-    Document,
-    GramDecodeError,
-    apply_fixes,
-    counted,
-    only_errors,
-    syntax_fault,
-)
-from lenses_ext import find_runnables, parse, shared_tools
+from gram import Check, Diagnostic, Document, GramDecodeError, apply_fixes, only_errors
+from gram.checks import syntax_fault
+from gram.plurals import counted
+from lenses_ext import parse
+from lenses_ext.names import find_runnables, shared_tools
 
 from ...models import OfferedCheck, check_program
 from ..completion.completing import complete_files

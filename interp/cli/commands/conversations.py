@@ -6,7 +6,8 @@ from datetime import datetime
 
 import click
 
-from gram import Json, counted
+from gram.json import Json
+from gram.plurals import counted
 
 from ...errors import StoreError
 from ...history.stores import Conversation, RunStore, open_store

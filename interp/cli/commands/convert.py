@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from gram import GramDecodeError, Json, Pattern, from_json, parse, to_json
+from gram import GramDecodeError, Pattern, from_json, parse, to_json
+from gram.json import Json
 from lenses_ext import dumps
 
 from ...json_text import read_json

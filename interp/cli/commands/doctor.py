@@ -16,7 +16,8 @@ import click
 from attrs import asdict, frozen
 
 from gram import GramError, only_errors
-from lenses_ext import Model, find_runnables
+from lenses_ext import Model
+from lenses_ext.names import find_runnables
 
 from ...errors import ConfigurationError
 from ...models import check_program, connect_model

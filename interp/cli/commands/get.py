@@ -7,19 +7,12 @@ from typing import Any
 
 import click
 
-from gram import (
-    WALK_SUBJECT,
-    Document,
-    Json,
-    Pattern,
-    Subject,
-    freeze,
-    is_edge,
-    to_json,
-    value_to_json,
-    write_value,
-)
-from lenses_ext import ANY, WORKFLOW, FocusError, Model, dumps, read_path
+from gram import Document, Pattern, Subject, freeze, is_edge, to_json, write_value
+from gram.json import Json, value_to_json
+from gram.trees import WALK_SUBJECT
+from lenses_ext import FocusError, Model, dumps
+from lenses_ext.labels import WORKFLOW
+from lenses_ext.places import ANY, read_path
 
 from ..completion.completing import path_argument
 from ..each_file import Nowhere, each_file, passing_over

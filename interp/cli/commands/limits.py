@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gram import did_you_mean
+from gram.suggestions import did_you_mean
 
 from ...history.stores import open_store
 from ..failures import Refused

@@ -7,7 +7,7 @@ import os
 
 import click
 
-from gram import counted
+from gram.plurals import counted
 
 from ...models import offered_models
 from ...models.providers import OFFLINE, Provider, known_providers

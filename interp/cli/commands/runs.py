@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 from attrs import evolve
 
-from gram import Json, counted
+from gram.json import Json
+from gram.plurals import counted
 
 from ...history.stores import ENDED, PostgresDatabase, RunStatus, RunStore, open_store
 from ..completion.completing import complete_agent, complete_files

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from gram import Json, Pattern
-from lenses_ext import tool_spec_of
+from gram import Pattern
+from gram.json import Json
+from lenses_ext.language import tool_spec_of
 
-from ... import TOOL_FORMS, tools_to_json
+from ...machine import TOOL_FORMS, tools_to_json
 from ...programs import the_agent
 from ..completion.completing import complete_files
 from ..each_file import each_file

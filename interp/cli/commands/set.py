@@ -7,15 +7,8 @@ from functools import partial
 import click
 
 from gram import Document, Pattern
-from lenses_ext import (
-    Kind,
-    PathError,
-    change_places,
-    find_places,
-    new_property,
-    read_path,
-    write_path,
-)
+from lenses_ext import PathError, change_places, find_places
+from lenses_ext.places import Kind, new_property, read_path, write_path
 
 from ..each_file import Nowhere
 from ..edits import Destination, deliver, edit_options, places_in, read_value

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gram import GramError, Json
+from gram import GramError
+from gram.json import Json
 
 from ...history.stores import StoredRun, open_store
 from ...json_text import read_json

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gram import did_you_mean
+from gram.suggestions import did_you_mean
 
 from ..terminal.output import set_loudness
 

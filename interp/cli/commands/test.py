@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gram import counted
+from gram.plurals import counted
 
 from ..completion.completing import complete_files
 from ..inputs.file_options import agent_option, checks_option, json_option

@@ -6,15 +6,10 @@ from typing import Any
 
 import click
 
-from gram import Json, Pattern, format_text, origin
-from lenses_ext import (
-    Match,
-    dumps,
-    parse,
-    signature_text,
-    tool_spec_name,
-    view,
-)
+from gram import Pattern, format_text, origin
+from gram.json import Json
+from lenses_ext import dumps, parse, signature_text, tool_spec_name, view
+from lenses_ext.schemas import Match
 
 from ...programs import the_tools
 from ...tools import ToolLibrary, explain_binding

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import click
 from attrs import evolve
 
-from gram import counted
+from gram.plurals import counted
 
 from ...history.records import RecordedRun
 from ...history.replaying import Entry, Timeline, follow, round_name, timeline

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lenses_ext import Match
+from lenses_ext.schemas import Match
 
 from ..completion.completing import complete_files
 from ..inputs.file_options import mcp_option, openapi_option

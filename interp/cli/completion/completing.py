@@ -171,7 +171,7 @@ def _arms(context: click.Context) -> list[str]:
 
 def complete_edit(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """The paths in the programs, before the ``=`` and its value."""
-    from lenses_ext import completions
+    from lenses_ext.places import completions
 
     paths = (path for each in _documents(context) for path in completions(each.patterns, begun))
     return [_item(each, is_open=True) for each in dict.fromkeys(paths)]
@@ -195,7 +195,7 @@ def _complete_python(
 
 def complete_setting(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """The names of the settings, each with the ``=`` before its value."""
-    from lenses_ext import SETTINGS
+    from lenses_ext.language import SETTINGS
 
     return _begun_with(begun, (f"{name}=" for name in SETTINGS), is_open=True)
 
@@ -222,7 +222,7 @@ def _complete_path(
 
 def _paths_in(file: str, begun: str) -> list[str]:
     """The paths in the first of these files that begin with a text; none if it cannot be read."""
-    from lenses_ext import completions
+    from lenses_ext.places import completions
 
     for text, name in _read(file):
         for document in _parsed(text, name):

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import click
 
-from gram import counted, did_you_mean
+from gram.plurals import counted
+from gram.suggestions import did_you_mean
 
 from ...tools import ToolLibrary
 from ...tools.openapi import openapi_library

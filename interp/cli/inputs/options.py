@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 import click
 from attrs import evolve, field, fields, frozen
 
-from gram import did_you_mean
-from lenses_ext import Match, SettingError, Settings
+from gram.suggestions import did_you_mean
+from lenses_ext import SettingError, Settings
+from lenses_ext.schemas import Match
 
 from ...errors import ValidationError
 from ...execution import OnToolError
@@ -59,7 +60,7 @@ match_option = click.option(
     default="full",
     help="How closely tools have to match their specifications.",
 )
-"""The option for how closely tools have to match; see `interp.bind_tool`."""
+"""The option for how closely tools have to match; see `interp.tools.bind_tool`."""
 
 
 tools_option = click.option(

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gram import Document, decode, did_you_mean
+from gram import Document
+from gram.documents import decode
+from gram.suggestions import did_you_mean
 
 from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ...tools import is_from_outside
@@ -128,8 +130,8 @@ def read_tool_specs(
         from ...programs import the_tools
 
         return tuple(the_tools(read_document(name), agent, to_bind=to_bind))
-    from ... import tools_from_json
     from ...json_text import read_json
+    from ...machine import tools_from_json
 
     text, shown = read_text(name)
     try:

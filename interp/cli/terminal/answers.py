@@ -11,7 +11,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gram import Pattern, counted
+from gram import Pattern
+from gram.plurals import counted
 
 from ...errors import AgentError, ReplayError
 from ...execution import (

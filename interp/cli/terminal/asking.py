@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import click
 
-from gram import visible
+from gram.display import visible
 
 from .output import without_surrogates
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gram import Diagnostic, GramDecodeError, Source, syntax_fault
+from gram import Diagnostic, GramDecodeError, Source
+from gram.checks import syntax_fault
 
 from ...errors import ValidationError
 from ..failures import Failure, shown

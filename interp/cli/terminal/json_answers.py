@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gram import Json
+from gram.json import Json
 
 from ...execution import (
     AgentFinished,

@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from gram import decode, write_atomically
+from gram import write_atomically
+from gram.documents import decode
 
 from ...models.providers import user_folder
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, Union
 
 import click
 
-from gram import visible
+from gram.display import visible
 
 if TYPE_CHECKING:
-    from gram import Json
+    from gram.json import Json
 
 _loudness = 0
 

@@ -8,7 +8,8 @@ from typing import Final
 
 import click
 
-from gram import GramError, holding, resolved, write_atomically
+from gram import GramError, write_atomically
+from gram.documents import holding, resolved
 
 from .output import show
 

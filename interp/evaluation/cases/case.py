@@ -8,7 +8,7 @@ from typing import Final
 from attrs import field, frozen
 
 from gram import Diagnostic, Pattern
-from lenses_ext import written_signature
+from lenses_ext.language import written_signature
 
 from ...files import File
 from ...json_text import Json, write_json

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gram import Diagnostic, nearest
+from gram import Diagnostic
+from gram.suggestions import nearest
 
 from ...errors import ValidationError
 from ...files import File, is_address

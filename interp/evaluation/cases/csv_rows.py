@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gram import Diagnostic, Source, Span, counted
+from gram import Diagnostic, Source, Span
+from gram.plurals import counted
 
 from ...json_text import Json, read_json
 from .row import Row

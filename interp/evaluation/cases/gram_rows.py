@@ -15,8 +15,10 @@ from pathlib import Path
 
 from attrs import evolve
 
-from gram import Diagnostic, Document, Pattern, Source, Span, did_you_mean, write_value
-from lenses_ext import NotJson, find_agents, parse, to_json_value
+from gram import Diagnostic, Document, Pattern, Source, Span, write_value
+from gram.suggestions import did_you_mean
+from lenses_ext import find_agents, parse
+from lenses_ext.schemas import NotJson, to_json_value
 
 from ...json_text import Json
 from .row import COLUMNS, Row

@@ -11,8 +11,10 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import frozen
 
-from gram import ArgumentError, Diagnostic, Pattern, did_you_mean, expect
-from lenses_ext import same_json
+from gram import ArgumentError, Diagnostic, Pattern
+from gram.errors import expect
+from gram.suggestions import did_you_mean
+from lenses_ext.schemas import same_json
 
 from ...errors import ValidationError, said_by
 from ...json_text import Json, read_json, write_json

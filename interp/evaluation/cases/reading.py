@@ -9,7 +9,9 @@ from typing import TypeAlias, Union
 
 from attrs import evolve
 
-from gram import Diagnostic, Source, Span, decode, expect, resolved
+from gram import Diagnostic, Source, Span
+from gram.documents import decode, resolved
+from gram.errors import expect
 
 from ...errors import ValidationError
 from ...reprs import shortened

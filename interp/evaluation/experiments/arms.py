@@ -16,8 +16,10 @@ from typing import Any, TypeAlias, Union, Unpack
 
 from attrs import evolve, field, fields, frozen
 
-from gram import ArgumentError, GramEncodeError, GramError, Pattern, expect, parse_file
-from lenses_ext import Match, Model, ProgramLike, agent_model, same_json, view
+from gram import ArgumentError, GramEncodeError, GramError, Pattern, parse_file
+from gram.errors import expect
+from lenses_ext import Model, ProgramLike, agent_model, view
+from lenses_ext.schemas import Match, same_json
 
 from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ...json_text import Json

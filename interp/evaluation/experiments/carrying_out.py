@@ -10,7 +10,10 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TypeAlias
 
-from gram import ArgumentError, counted, did_you_mean, expect, expect_all
+from gram import ArgumentError
+from gram.errors import expect, expect_all
+from gram.plurals import counted
+from gram.suggestions import did_you_mean
 
 from ...errors import ConfigurationError, ValidationError
 from ..cases import Case, Checks, read_cases, require_checks, require_tools

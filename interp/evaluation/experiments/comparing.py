@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
-from gram import counted
+from gram.plurals import counted
 
 from .intervals import FEWEST_DRAWN, Interval, bootstrap, tango, wilson
 from .pair_tests import ALPHA, holm, mcnemar, sign_flips, smallest_p

@@ -8,7 +8,8 @@ from functools import cached_property
 from math import inf
 from pathlib import Path
 
-from gram import counted, expect, expect_all
+from gram.errors import expect, expect_all
+from gram.plurals import counted
 
 from ...json_text import Json
 from ...machine import Usage

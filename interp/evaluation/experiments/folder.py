@@ -30,14 +30,12 @@ from gram import (
     Subject,
     TaggedString,
     Value,
-    decode,
     dumps,
-    expect,
-    holding,
     parse,
-    resolved,
     write_atomically,
 )
+from gram.documents import decode, holding, resolved
+from gram.errors import expect
 
 from ...errors import ValidationError
 from ...history.records import Reader, pattern_line, write_text

@@ -14,7 +14,9 @@ from typing import Any, TypeAlias, Union
 
 from attrs import evolve, field, frozen
 
-from gram import ArgumentError, did_you_mean, expect
+from gram import ArgumentError
+from gram.errors import expect
+from gram.suggestions import did_you_mean
 
 from ...errors import ConfigurationError, ValidationError, said_by
 from ...json_text import Json, read_json

@@ -23,7 +23,8 @@ from typing import Any
 
 from attrs import evolve, fields, frozen
 
-from gram import Pattern, Subject, TaggedString, Value, counted, dumps, format_text
+from gram import Pattern, Subject, TaggedString, Value, dumps, format_text
+from gram.plurals import counted
 from lenses_ext import Model, dumps as dumps_program
 
 from ...history.records import Reader, expect_one_of, without_empty, write_text

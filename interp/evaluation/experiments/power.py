@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import ceil, sqrt
 
-from gram import ArgumentError, expect
+from gram import ArgumentError
+from gram.errors import expect
 
 from .pair_tests import ALPHA
 

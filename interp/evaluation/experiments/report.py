@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
-from gram import Content, Markup, counted, element
+from gram.display import Content, Markup, element
+from gram.plurals import counted
 
 from ...reprs import shortened
 from ...views import Interval, facts, interval_plot, page, table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from attrs import asdict
 
-from gram import counted
+from gram.plurals import counted
 
 from ...json_text import Json
 from ...machine import Usage

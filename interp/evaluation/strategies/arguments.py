@@ -7,9 +7,11 @@ from collections.abc import Iterator, MutableMapping, MutableSequence
 
 from hypothesis import strategies as st
 
-from gram import Pattern, expect
-from lenses_ext import memo, result_schema, tool_spec_schema, view
+from gram import Pattern
+from gram.errors import expect
+from lenses_ext import result_schema, tool_spec_schema, view
 from lenses_ext.strategies import json_values
+from lenses_ext.weak_cache import memo
 
 from ...json_text import Json
 from ...machine.contracts import accepts

@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from hypothesis import HealthCheck, Phase, given, settings
 
-from gram import ArgumentError, expect, resolved
+from gram import ArgumentError
+from gram.documents import resolved
+from gram.errors import expect
 from lenses_ext import ProgramLike
 
 from ...history.records import PathLike, RecordedRun, RunFile
@@ -36,8 +38,8 @@ def check_runs(
 
     Args:
         program: the program, as for `run`.
-        invariant: takes a run, see `interp.RecordedRun`; it raises (such as by ``assert``) or
-            returns False where the run breaks it.
+        invariant: takes a run, see `interp.history.RecordedRun`; it raises (such as by
+            ``assert``) or returns False where the run breaks it.
         library: the implementations of tools, see `runs`.
         failing: a file for the smallest run that breaks the invariant, which `gram replay` and
             `gram trace` show; such a file is written anew each time, and removed when none does.

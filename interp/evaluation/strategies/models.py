@@ -8,9 +8,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gram import Pattern, expect
-from lenses_ext import ProgramLike, answer_schema, memo, tool_spec_name, view
+from gram import Pattern
+from gram.errors import expect
+from lenses_ext import ProgramLike, answer_schema, tool_spec_name, view
 from lenses_ext.strategies import json_texts
+from lenses_ext.weak_cache import memo
 
 from ...errors import ModelError, ValidationError
 from ...json_text import write_json

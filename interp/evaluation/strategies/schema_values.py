@@ -14,8 +14,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gram import expect
-from lenses_ext import resolve_ref
+from gram.errors import expect
+from lenses_ext.schemas import resolve_ref
 from lenses_ext.strategies import json_texts, json_values
 
 from ...json_text import Json

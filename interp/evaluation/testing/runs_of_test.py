@@ -9,7 +9,8 @@ from typing import Any, Unpack, cast
 
 from attrs import Factory, define, frozen
 
-from gram import GramError, Pattern, counted
+from gram import GramError, Pattern
+from gram.plurals import counted
 from lenses_ext import ProgramLike
 
 from ...history.records import RecordedRun

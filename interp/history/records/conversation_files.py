@@ -8,19 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias, Union
 
-from gram import (
-    Diagnostic,
-    Document,
-    HeldFile,
-    Span,
-    decode,
-    dumps,
-    expect,
-    format_text,
-    holding,
-    parse,
-    parse_file,
-)
+from gram import Diagnostic, Document, Span, dumps, format_text, parse, parse_file
+from gram.documents import HeldFile, decode, holding
+from gram.errors import expect
 
 from ...errors import ValidationError
 from ...machine import ConversationContext, Message, conversation_of, empty_context

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gram import Pattern, Subject, expect
+from gram import Pattern, Subject
+from gram.errors import expect
 
 from ...machine import (
     AssistantRole,

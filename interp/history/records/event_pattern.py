@@ -24,7 +24,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from attrs import evolve, frozen
 
-from gram import GramEncodeError, Pattern, expect
+from gram import GramEncodeError, Pattern
+from gram.errors import expect
 from lenses_ext import Model
 
 from ...json_text import write_json

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from gram import Pattern
-from lenses_ext import memo
+from lenses_ext.weak_cache import memo
 
 from ...machine import Message, Request
 from .conversation_pattern import message_in_short

@@ -30,7 +30,7 @@ from gram import (
     origin,
     parse,
 )
-from lenses_ext import memo
+from lenses_ext.weak_cache import memo
 
 from ...errors import ValidationError
 from ...json_text import write_json

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gram import ONE_LINE, Pattern, Spelling, Subject, write_pattern
+from gram import Pattern, Subject, write_pattern
+from gram.writing import ONE_LINE, Spelling
 
 
 def node(

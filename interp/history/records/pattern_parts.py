@@ -14,7 +14,8 @@ from typing import NoReturn, TypeGuard, TypeVar
 
 from pyrsistent import PVector, pvector
 
-from gram import Diagnostic, Pattern, TaggedString, Value, did_you_mean
+from gram import Diagnostic, Pattern, TaggedString, Value
+from gram.suggestions import did_you_mean
 
 from ...errors import ValidationError
 from ...json_text import Json, JsonText, read_json, write_json

@@ -10,7 +10,8 @@ from typing import Any, Final, TypeAlias, Union
 
 from attrs import field, frozen
 
-from gram import Pattern, Source, expect
+from gram import Pattern, Source
+from gram.errors import expect
 
 from ...errors import ReplayError
 from ...execution import Begun, Note
@@ -29,6 +30,7 @@ from ...machine import (
     pending,
     start_again,
 )
+from ...reprs import NOTEBOOK
 from ...tools import Tool
 from .fingerprints import Fingerprints
 from .replayer import RecordedStep
@@ -88,9 +90,7 @@ class RecordedRun:
         printer.text(repr(self))  # IPython and Hypothesis would show all its parts
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from ... import run_form  # only needed in notebooks
-
-        return run_form(self)
+        return NOTEBOOK["run"](self)
 
     @property
     def happened(self) -> tuple[Happened, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gram import Pattern, Subject, expect
+from gram import Pattern, Subject
+from gram.errors import expect
 
 from ...machine import AgentResponse, ToolInvocation, Usage, empty_context
 from .conversation_pattern import CONVERSATION, conversation_from_pattern, messages_to_patterns

@@ -30,7 +30,9 @@ from pathlib import Path
 from time import sleep
 from typing import ClassVar, Final, NamedTuple, TypeAlias, Union
 
-from gram import GramError, Source, decode, expect, read_in_pieces, resolved
+from gram import GramError, Source, read_in_pieces
+from gram.documents import decode, resolved
+from gram.errors import expect
 
 from ...errors import ProtocolError, ValidationError
 from ...execution import Folded, Note, now

@@ -15,7 +15,7 @@ from attrs import field, fields, frozen
 from ...files import File
 from ...json_text import json_or_text, read_json
 from ...machine import Status, Usage
-from ...reprs import short_repr
+from ...reprs import NOTEBOOK, short_repr
 
 Position: TypeAlias = tuple[Union[int, str], ...]
 """Where something happened: the turn, for a call its index, names of agents before them."""
@@ -185,9 +185,7 @@ class Timeline:
     attachments: tuple[File, ...] = ()
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from ... import run_form  # only needed in notebooks
-
-        return run_form(self)
+        return NOTEBOOK["run"](self)
 
     @property
     def was_asked_elsewhere(self) -> bool:

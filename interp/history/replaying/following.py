@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
 
-from gram import expect, resolved
+from gram.documents import resolved
+from gram.errors import expect
 
 from ...execution import Stopped
 from ...machine import Status

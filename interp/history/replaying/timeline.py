@@ -9,7 +9,8 @@ from typing import Any, Final
 from attrs import asdict, evolve
 from pyrsistent import thaw
 
-from gram import dumps, expect
+from gram import dumps
+from gram.errors import expect
 from lenses_ext import Model
 
 from ...errors import ConfigurationError

@@ -8,7 +8,8 @@ from typing import Final
 
 from attrs import frozen
 
-from gram import expect, loads_one
+from gram import loads_one
+from gram.errors import expect
 
 from ...errors import StoreError
 from ...machine import ConversationContext, Message

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeAlias, Union
 
-from gram import expect, resolved
+from gram.documents import resolved
+from gram.errors import expect
 
 from ...errors import ConfigurationError, StoreError
 from ...machine import ConversationContext

@@ -9,7 +9,9 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from attrs import field, frozen
 
-from gram import counted, did_you_mean, expect, expect_all
+from gram.errors import expect, expect_all
+from gram.plurals import counted
+from gram.suggestions import did_you_mean
 
 from ...errors import StoreError, ValidationError
 from ...machine import Usage

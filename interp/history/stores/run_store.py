@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from types import TracebackType
 
-from gram import ArgumentError, expect
+from gram import ArgumentError
+from gram.errors import expect
 
 from ...errors import RunExistsError, StoreError
 from ...machine import Usage

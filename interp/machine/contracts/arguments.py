@@ -11,8 +11,11 @@ from functools import lru_cache
 
 from attrs import define
 
-from gram import Pattern, expect
-from lenses_ext import NotJson, memo, resolve_ref, tool_spec_schema, view
+from gram import Pattern
+from gram.errors import expect
+from lenses_ext import tool_spec_schema, view
+from lenses_ext.schemas import NotJson, resolve_ref
+from lenses_ext.weak_cache import memo
 
 from ...errors import ValidationError
 from ...json_text import Json, read_json, write_json

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from lenses_ext import resolve_ref
+from lenses_ext.schemas import resolve_ref
 
 from ...json_text import Json
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from attrs import evolve
 
 from gram import Pattern
-from lenses_ext import answer_schema, wire_name
+from lenses_ext import answer_schema
+from lenses_ext.language import wire_name
 
 from ...json_text import Json, read_json, write_json
 from ..messages import Message

@@ -9,7 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from gram import Pattern
-from lenses_ext import memo, resolve_ref, tool_spec_name, tool_spec_schema, view
+from lenses_ext import tool_spec_name, tool_spec_schema, view
+from lenses_ext.schemas import resolve_ref
+from lenses_ext.weak_cache import memo
 
 from ...errors import ToolError
 from ...json_text import Json, JsonText, write_json

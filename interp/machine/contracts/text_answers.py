@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from lenses_ext import resolve_ref
+from lenses_ext.schemas import resolve_ref
 
 from ...json_text import Json, read_json
 

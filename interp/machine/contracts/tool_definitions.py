@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from gram import Pattern
 from lenses_ext import (
-    memo,
     result_schema,
     tool_spec_description,
     tool_spec_name,
     tool_spec_schema,
     view,
-    wire_name,
 )
+from lenses_ext.language import wire_name
+from lenses_ext.weak_cache import memo
 
 from ...json_text import Json, JsonText, write_json
 from .strict_tools import strict_schema

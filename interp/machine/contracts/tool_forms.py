@@ -10,20 +10,21 @@ from typing import Any, Final, Literal
 
 from attrs import frozen
 
-from gram import GramError, Pattern, did_you_mean, expect
+from gram import GramError, Pattern
+from gram.errors import expect
+from gram.suggestions import did_you_mean
 from lenses_ext import (
-    check_json,
     create_tool_specification,
     json_schema_to_type_signature,
     result_schema,
-    same_json,
     tool_spec_from_json,
     tool_spec_name,
     tool_spec_schema,
     tool_spec_to_json,
     view,
-    wire_name,
 )
+from lenses_ext.language import wire_name
+from lenses_ext.schemas import check_json, same_json
 
 from ...errors import ValidationError
 from ...json_text import Json, write_json

@@ -10,12 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gram import ArgumentError
-from lenses_ext import (
-    NotJson,
-    is_plainly_valid,
-    schema_validator,
-    validation_visits,
-)
+from lenses_ext.schemas import NotJson, is_plainly_valid, schema_validator, validation_visits
 
 from ...errors import ValidationError
 from ...json_text import Json, JsonText, read_json, write_json

@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from gram import did_you_mean
-from lenses_ext import SETTINGS
+from gram.suggestions import did_you_mean
+from lenses_ext.language import SETTINGS
 
 from ...errors import ConfigurationError
 from .provider import (

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from gram import did_you_mean
+from gram.suggestions import did_you_mean
 from lenses_ext import Model
 
 from .provider import Provider, in_variable_name

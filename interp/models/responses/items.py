@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lenses_ext import wire_name
+from lenses_ext.language import wire_name
 
 from ...json_text import Json, read_json
 from ...machine import FunctionRole, Message, ToolCall

@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gram import Pattern
-from lenses_ext import memo, result_schema
+from lenses_ext import result_schema
+from lenses_ext.weak_cache import memo
 
 from ...json_text import Json
 from ...machine import Message, Request

@@ -23,7 +23,8 @@ from typing import (
 
 from attrs import frozen
 
-from gram import ArgumentError, expect
+from gram import ArgumentError
+from gram.errors import expect
 
 from ...errors import ToolError
 from ...json_text import Json

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from lenses_ext import NotJson
+from lenses_ext.schemas import NotJson
 
 from ...errors import ToolError, ValidationError
 from ...json_text import Json, write_json

@@ -12,7 +12,7 @@ from contextlib import suppress
 from enum import Flag
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from lenses_ext import NotJson
+from lenses_ext.schemas import NotJson
 
 from ...errors import ToolError, ValidationError
 from ...json_text import Json, write_json

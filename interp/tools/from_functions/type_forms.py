@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from attrs import evolve
 
-from gram import counted
+from gram.plurals import counted
 
 from ...errors import ToolError, ValidationError
 from ...files import File

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from gram import expect
+from gram.errors import expect
 
 from ...concurrency import call_in_thread
 from ...errors import ConfigurationError, ToolError

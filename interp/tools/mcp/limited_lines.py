@@ -11,7 +11,7 @@ import codecs
 import re
 from typing import TYPE_CHECKING, Final
 
-from gram import counted
+from gram.plurals import counted
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from gram import counted
+from gram.plurals import counted
 
 from ...errors import ToolError, ValidationError
 from ...files import File

@@ -13,7 +13,11 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from attrs import field, frozen
 
-from gram import ArgumentError, decode, did_you_mean, expect, quote
+from gram import ArgumentError
+from gram.documents import decode
+from gram.errors import expect
+from gram.reading import quote
+from gram.suggestions import did_you_mean
 
 from ...errors import ConfigurationError
 from ...json_text import read_json

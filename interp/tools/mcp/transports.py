@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from gram import counted
+from gram.plurals import counted
 
 from ...errors import ConfigurationError, said_by
 from .limited_lines import LINES, LONGEST_MESSAGE, TOO_LONG

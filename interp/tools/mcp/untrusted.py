@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gram import counted
+from gram.plurals import counted
 
 from ...secrets import without_keys
 from ...visible_text import has_invisible

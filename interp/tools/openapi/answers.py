@@ -7,7 +7,7 @@ import re
 import zlib
 from typing import Any, Final
 
-from gram import visible
+from gram.display import visible
 
 from ...json_text import Json, read_json
 

@@ -15,7 +15,8 @@ from urllib.parse import quote, unquote, urlsplit
 import httpx2
 from attrs import frozen
 
-from gram import counted, visible
+from gram.display import visible
+from gram.plurals import counted
 
 from ...errors import ToolError
 from ...json_text import Json

@@ -9,8 +9,9 @@ from urllib.parse import urljoin
 
 from attrs import frozen
 
-from gram import decode, visible
-from lenses_ext import NotJson, resolve_ref
+from gram.display import visible
+from gram.documents import decode
+from lenses_ext.schemas import NotJson, resolve_ref
 
 from ...errors import ConfigurationError
 from ...json_text import Json, read_json, write_json

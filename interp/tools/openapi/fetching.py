@@ -12,7 +12,7 @@ from typing import Final
 
 import httpx2
 
-from gram import counted
+from gram.plurals import counted
 
 from ...errors import ConfigurationError
 from .answers import ENCODINGS, Body

@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 from attrs import field, frozen
 
-from gram import did_you_mean, expect
+from gram.errors import expect
+from gram.suggestions import did_you_mean
 
 from ...errors import ConfigurationError
 from ...json_text import Json

@@ -9,7 +9,10 @@ from urllib.parse import SplitResult, urlsplit
 
 from attrs import frozen
 
-from gram import counted, did_you_mean, expect, expect_all, visible
+from gram.display import visible
+from gram.errors import expect, expect_all
+from gram.plurals import counted
+from gram.suggestions import did_you_mean
 
 from ...errors import ConfigurationError, ToolError
 from ...json_text import Json

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from gram import visible
+from gram.display import visible
 
 from ...json_text import Json
 from .bodies import ApiBody, read_body, why_no_body

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any, Final
 
-from lenses_ext import MAX_JSON_LEVELS
+from lenses_ext.schemas import MAX_JSON_LEVELS
 
 from ...json_text import Json
 

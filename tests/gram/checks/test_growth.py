@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gram import Diagnostic, apply_fixes, check, parse, syntax_errors, syntax_fault
+from gram import Diagnostic, apply_fixes, check, parse, syntax_errors
+from gram.checks import syntax_fault
 from tests.calls import calls_of
 
 

@@ -8,19 +8,9 @@ from html import unescape
 import pytest
 from hypothesis import given
 
-from gram import (
-    Pattern,
-    Presentation,
-    dumps,
-    graph_of,
-    highlighted,
-    html_of,
-    loads_one,
-    notebook_form,
-    origin,
-    parse,
-    present,
-)
+from gram import Pattern, dumps, graph_of, highlighted, html_of, loads_one, origin, parse
+from gram.display import notebook_form
+from gram.showing import Presentation, present
 from tests.gram.strategies import patterns
 
 

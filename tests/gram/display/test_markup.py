@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import ArgumentError, Markup, element, markup_of
+from gram import ArgumentError
+from gram.display import Markup, element, markup_of
 
 any_text = st.text(st.characters(exclude_categories=())) | st.sampled_from(
     [

@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gram import Pattern, format_changes, format_text, loads, loads_one, parse
-from gram.documents import formatting, new_layout
+from gram import Pattern, format_text, loads, loads_one, parse
+from gram.documents import format_changes, formatting, new_layout
 from tests.gram.strategies import forests, gram_texts
 
 TEXT = "x" * 60

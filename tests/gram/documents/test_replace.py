@@ -10,7 +10,6 @@ from gram import (
     Pattern,
     Range,
     Span,
-    Spelling,
     Subject,
     Symbol,
     TaggedString,
@@ -18,6 +17,7 @@ from gram import (
     origin,
     parse,
 )
+from gram.writing import Spelling
 
 TEXT = """\
 // about the file

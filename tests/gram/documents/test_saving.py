@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from gram import holding, write_atomically
+from gram import write_atomically
+from gram.documents import holding
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_a_file_that_another_process_holds_is_refused_at_once(file: Path) -> Non
     code = f"""
 import sys
 from pathlib import Path
-from gram import holding
+from gram.documents import holding
 with holding(Path({str(file)!r})):
     print("held", flush=True)
     sys.stdin.read()
@@ -209,7 +210,7 @@ def test_what_could_not_be_written_is_known_before(shared: Path, change: Any, re
     code = f"""
 import fcntl, os
 from pathlib import Path
-from gram import holding
+from gram.documents import holding
 os.setgroups([]), os.setgid(1001), os.setuid(1001)
 try:
     with holding(Path({str(file)!r})) as held:
@@ -236,7 +237,8 @@ def test_a_lock_that_another_user_s_killed_process_left_is_not_in_the_way(
     code = f"""
 import os, signal
 from pathlib import Path
-from gram import holding, write_atomically
+from gram import write_atomically
+from gram.documents import holding
 def as_user(user, do):
     if (child := os.fork()) == 0:
         os.setgroups([]), os.setgid(user), os.setuid(user), os.umask({umask})

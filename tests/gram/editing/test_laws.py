@@ -7,18 +7,8 @@ from random import Random
 import attrs
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
-from gram import (
-    Document,
-    GramEncodeError,
-    Pattern,
-    Span,
-    Spelling,
-    Subject,
-    loads,
-    origin,
-    parse,
-    walk,
-)
+from gram import Document, GramEncodeError, Pattern, Span, Subject, loads, origin, parse, walk
+from gram.writing import Spelling
 from tests.gram.strategies import TreeEditor, forests, gram_texts, tree_editors, values
 from tests.gram.texts import ACCEPTED
 

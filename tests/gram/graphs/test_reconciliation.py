@@ -3,8 +3,9 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import GramEncodeError, GramError, Pattern, Scope, dumps, loads, parse
+from gram import GramEncodeError, GramError, Pattern, dumps, loads, parse
 from gram.graphs import Policy, ReconcileError, reconcile
+from gram.trees import Scope
 from tests.gram.strategies import forests
 
 POLICIES: list[Policy] = ["last-wins", "first-wins", "merge", "strict"]

@@ -18,8 +18,6 @@ from gram import (
     GramEncodeError,
     Pattern,
     Span,
-    carry_origin,
-    construct_of,
     dumps,
     from_json,
     load,
@@ -31,7 +29,8 @@ from gram import (
     to_json,
     walk,
 )
-from gram.reading import spans_of
+from gram.reading import construct_of, spans_of
+from gram.trees import carry_origin
 from tests.gram.strategies import gram_texts
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from gram import Pattern, Subject, abridged, dumps, loads_one
+from gram import Pattern, Subject, dumps, loads_one
+from gram.writing import abridged
 from tests.gram.strategies import patterns
 
 

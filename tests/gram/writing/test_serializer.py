@@ -14,7 +14,6 @@ from gram import (
     Measurement,
     Pattern,
     Range,
-    Spelling,
     Subject,
     Symbol,
     TaggedString,
@@ -22,6 +21,7 @@ from gram import (
     loads,
     loads_one,
 )
+from gram.writing import Spelling
 from tests.gram.strategies import forests, names, scalars
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gram import holding, parse
+from gram import parse
+from gram.documents import holding
 from interp import load_context
 from tests.interp.cli.process import COMMAND, KEY, at, gram, without_keys
 from tests.interp.cli.typing_at import Terminal

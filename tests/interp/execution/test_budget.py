@@ -15,12 +15,10 @@ from interp import (
     ConfigurationError,
     LimitError,
     Limits,
-    ModelReplied,
     ScriptedModel,
     Usage,
     ValidationError,
     arun,
-    fold,
     hello_world_tool_library,
     load_run,
     resume_run,
@@ -28,6 +26,7 @@ from interp import (
     timeline,
 )
 from interp.execution import Budget
+from interp.machine import ModelReplied, fold
 from lenses_ext import Model
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 

@@ -20,22 +20,24 @@ from interp import (
     ConversationContext,
     Limits,
     Message,
-    ModelReplied,
     ScriptedModel,
     Tool,
     ToolCall,
     ToolLibrary,
-    ToolReturned,
     UserRole,
     arun,
+    run,
+)
+from interp.machine import ModelReplied, ToolReturned, start, step
+from interp.models.request_json import request_content
+from lenses_ext import (
     create_agent_pattern,
     create_tool_specification,
-    run,
-    start,
-    step,
+    resolve,
+    tool_spec_name,
+    tool_spec_schema,
+    view,
 )
-from interp.models.request_json import request_content
-from lenses_ext import resolve, tool_spec_name, tool_spec_schema, view
 from tests.calls import calls_of
 from tests.interp.model_server import ModelServer
 

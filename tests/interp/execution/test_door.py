@@ -17,13 +17,9 @@ from gram import loads_one
 from interp import (
     AgentError,
     AssistantRole,
-    CallFailed,
     ConfigurationError,
-    Decided,
-    Event,
     Message,
     ModelError,
-    ModelReplied,
     OpenAIModel,
     ScriptedModel,
     TextDelta,
@@ -31,7 +27,6 @@ from interp import (
     ToolContext,
     ToolLibrary,
     ToolProgress,
-    ToolReturned,
     ask_all,
     astream,
     begin,
@@ -40,7 +35,7 @@ from interp import (
     tool,
 )
 from interp.execution.door import DeltasWithoutKeys, event_without_keys
-from interp.machine import Resumed, TimeUp
+from interp.machine import CallFailed, Decided, Event, ModelReplied, Resumed, TimeUp, ToolReturned
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 
 KEY = 'sk-0123"456/789abcdef'

@@ -14,7 +14,6 @@ from gram import Pattern, loads_one
 from interp import (
     ConfigurationError,
     ModelError,
-    ModelReplied,
     TextDelta,
     arun,
     begin,
@@ -25,6 +24,7 @@ from interp import (
     timeline,
 )
 from interp.history.replaying import Replay
+from interp.machine import ModelReplied
 from lenses_ext import Model
 from tests.interp.model_server import Answer, ModelServer, serving, tool_calls
 

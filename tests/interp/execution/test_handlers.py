@@ -19,31 +19,32 @@ from attrs import define
 
 from interp import (
     AgentError,
-    Ask,
-    CallFailed,
-    CallModel,
-    CallTool,
-    Effect,
-    Event,
     LimitError,
     Limits,
-    LiveHandler,
     ModelError,
     OpenAIModel,
-    Request,
     Run,
-    SaidBeforeCalls,
     ScriptedModel,
-    Status,
     TextDelta,
     ToolError,
     ToolFinished,
     arun,
     ask_all,
     begin,
-    fold,
     resume_run,
     run,
+)
+from interp.execution import LiveHandler, SaidBeforeCalls
+from interp.machine import (
+    Ask,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Effect,
+    Event,
+    Request,
+    Status,
+    fold,
     start,
 )
 from tests.interp.execution.test_runs import Breaking, raising

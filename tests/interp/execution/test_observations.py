@@ -13,8 +13,6 @@ from hypothesis import given, settings, strategies as st
 
 from gram import Pattern, parse
 from interp import (
-    AgentFinished,
-    AgentStarted,
     LimitError,
     Limits,
     Message,
@@ -28,6 +26,7 @@ from interp import (
     WorkflowError,
     begin,
 )
+from interp.execution import AgentFinished, AgentStarted
 from interp.history.records.response_pattern import invocation_from_pattern, invocation_to_pattern
 from interp.machine.messages import AssistantRole
 from tests.interp.machine.test_any_order import Replies, library_of, read, workflows

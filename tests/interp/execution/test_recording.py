@@ -11,26 +11,20 @@ from threading import Event as Flag
 
 import pytest
 
-from gram import ArgumentError, Pattern, dumps, loads_one
+from gram import ArgumentError, GramDecodeError, Pattern, dumps, loads_one
 from interp import (
     AgentError,
     ApprovalNeeded,
-    Ask,
-    Effect,
-    Event,
-    GramDecodeError,
     LimitError,
     Limits,
     ModelError,
     Run,
     ScriptedModel,
-    Status,
     ToolLibrary,
     ValidationError,
     arun,
     ask_all,
     begin,
-    fold,
     load_run,
     recorded,
     resume_run,
@@ -39,6 +33,7 @@ from interp import (
 )
 from interp.execution import Begun, Failed, Retried, Stopped
 from interp.history.records import RunFile
+from interp.machine import Ask, Effect, Event, Status, fold
 from tests.interp.counting import counting
 from tests.interp.model_server import Answer, ModelServer
 from tests.paths import ROOT

@@ -17,26 +17,21 @@ from hypothesis import given, strategies as st
 
 from interp import (
     AgentError,
-    CallModel,
-    CallTool,
     ConfigurationError,
     LimitError,
     Limits,
     Message,
     ModelError,
-    Request,
     Run,
     ScriptedModel,
-    State,
-    Status,
     ToolLibrary,
     arun,
     begin,
     create_tool,
     resume_run,
     run,
-    start,
 )
+from interp.machine import CallModel, CallTool, Request, State, Status, start
 from tests.interp.one_tool import (
     AGENT,
     DOUBLE,

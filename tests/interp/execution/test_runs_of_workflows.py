@@ -22,7 +22,6 @@ from interp import (
     ModelError,
     Run,
     ScriptedModel,
-    Status,
     TextDelta,
     Tool,
     ToolCall,
@@ -39,7 +38,7 @@ from interp import (
     stream,
     tool,
 )
-from interp.machine import Request
+from interp.machine import Request, Status
 from lenses_ext import resolve
 
 BRANCHES = parse(

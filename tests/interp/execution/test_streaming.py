@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from gram import Pattern
+from gram import GramError, Pattern
 from interp import (
     Finished,
-    GramError,
     ModelError,
     Observation,
     OpenAIModel,
-    Request,
     ScriptedModel,
     TextDelta,
     ToolFinished,
@@ -27,6 +25,7 @@ from interp import (
     run,
     stream,
 )
+from interp.machine import Request
 from tests.interp.model_server import (
     DONE,
     USAGE,

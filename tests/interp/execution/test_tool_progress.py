@@ -21,10 +21,10 @@ from interp import (
     ToolProgress,
     ToolStarted,
     begin,
-    create_agent_pattern,
     tool,
     tool_spec_from_function,
 )
+from lenses_ext import create_agent_pattern
 
 CALL = {"function_call": {"name": "load", "arguments": '{"pages": 3}'}}
 

@@ -12,29 +12,31 @@ from gram import loads_one, parse
 from interp import (
     ApprovalPolicy,
     ApprovalRule,
-    Ask,
     AssistantRole,
+    Limits,
+    Message,
+    ToolCall,
+    Usage,
+    ValidationError,
+)
+from interp.json_text import JsonText
+from interp.machine import (
+    Ask,
     CallFailed,
     CallModel,
     CallTool,
     Decided,
-    Limits,
-    Message,
     ModelReplied,
     Resumed,
     State,
     Status,
-    ToolCall,
     ToolReturned,
-    Usage,
-    ValidationError,
     fold,
     pending,
     response,
     start,
     step,
 )
-from interp.json_text import JsonText
 from lenses_ext import resolve
 
 BOSS = loads_one(

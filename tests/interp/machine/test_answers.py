@@ -15,18 +15,14 @@ from interp import (
     Limits,
     Message,
     ModelError,
-    ModelReplied,
     ScriptedModel,
-    Status,
     ToolLibrary,
     create_tool,
     hello_world_tool_library,
-    response as get_response,
     run,
-    start,
-    step,
     tool,
 )
+from interp.machine import ModelReplied, Status, response as get_response, start, step
 from tests.interp import strategies
 from tests.interp.model_server import ModelServer, tool_calls
 

@@ -12,24 +12,22 @@ from hypothesis import assume, given, settings, strategies as st
 from pyrsistent import pmap
 
 from gram import GramError, Pattern, parse
-from interp import (
+from interp import Tool, ToolLibrary, Usage, begin
+from interp.machine import (
     CallFailed,
     CallModel,
     CallTool,
     Decided,
+    Effect,
     ModelReplied,
+    Request,
     State,
     Status,
-    Tool,
-    ToolLibrary,
     ToolReturned,
-    Usage,
-    begin,
     pending,
     start,
     step,
 )
-from interp.machine import Effect, Request
 from interp.machine.messages import AssistantRole, Message, ToolCall, UserRole
 from lenses_ext import resolve
 

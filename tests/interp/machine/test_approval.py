@@ -15,7 +15,6 @@ from interp import (
     ApprovalNeeded,
     ApprovalPolicy,
     ApprovalRule,
-    Ask,
     ConfigurationError,
     LimitError,
     Limits,
@@ -30,6 +29,7 @@ from interp import (
     run,
     tool,
 )
+from interp.machine import Ask
 from tests.interp.model_server import tool_calls
 from tests.interp.strategies import approval_policies
 from tests.lenses_ext.strategies import json_values

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, note, settings, strategies as st
 
 from gram import Pattern, only_errors, write_value
-from interp import Request, ToolLibrary, ValidationError, create_tool, run
+from interp import ToolLibrary, ValidationError, create_tool, run
+from interp.machine import Request
 from lenses_ext import (
     parse,
     resolve,
     result_schema,
-    same_json,
     tool_spec_schema,
     validate_program,
     view,
     workflow_of,
 )
-from lenses_ext.schemas import json_literal
+from lenses_ext.schemas import json_literal, same_json
 from tests.lenses_ext.strategies import json_values
 from tests.lenses_ext.workflow_strategies import (
     Broken,

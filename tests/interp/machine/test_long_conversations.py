@@ -12,30 +12,23 @@ from hypothesis import given, strategies as st
 from gram import Pattern, loads_one, parse
 from interp import (
     AssistantRole,
-    CallModel,
     ConfigurationError,
     ConversationContext,
     LimitError,
     Limits,
     Message,
-    ModelReplied,
-    Request,
     ScriptedModel,
     TextDelta,
     UserRole,
-    context_from_pattern,
-    context_to_pattern,
-    fold,
     load_run,
     resume_run,
     run,
-    start,
-    step,
     stream,
     timeline,
     tool,
 )
-from interp.machine import pending
+from interp.history import context_from_pattern, context_to_pattern
+from interp.machine import CallModel, ModelReplied, Request, fold, pending, start, step
 from interp.machine.long_conversations import INSTRUCTION
 from interp.models import check_program
 from interp.tools import ToolLibrary

@@ -10,33 +10,28 @@ from typing import Any
 import pytest
 
 from gram import Pattern, parse
-from interp import (
-    ApprovalPolicy,
-    ApprovalRule,
+from interp import ApprovalPolicy, ApprovalRule, AssistantRole, Limits, Message, ToolCall, Usage
+from interp.errors import ProtocolError
+from interp.machine import (
     Ask,
-    AssistantRole,
     CallFailed,
     CallModel,
     CallTool,
     Decided,
-    Limits,
-    Message,
+    Effect,
     ModelReplied,
-    ProtocolError,
     Resumed,
     State,
     Status,
     TimeUp,
-    ToolCall,
     ToolReturned,
-    Usage,
     fold,
     pending,
     response,
     start,
     step,
+    waits_for,
 )
-from interp.machine import Effect, waits_for
 from lenses_ext import resolve
 
 Said = Callable[[str, str], Any]

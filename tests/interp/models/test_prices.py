@@ -6,10 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from interp import ConfigurationError, Usage, price_of
+from interp import ConfigurationError, Usage
 from interp.execution import Spending
 from interp.machine import CallModel, ModelReplied, Request, shown_price
 from interp.machine.messages import AssistantRole, Message, empty_context
+from interp.models import price_of
 from interp.models.prices import price_of_reply
 from lenses_ext import Model
 

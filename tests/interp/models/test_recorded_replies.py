@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from interp import AgentError, ConversationContext, Message, OpenAIModel, Request, UserRole
+from interp import AgentError, ConversationContext, Message, OpenAIModel, UserRole
+from interp.machine import Request
 from interp.models.retries import sent_once
 from lenses_ext import Model
 from tests.interp.model_server import Answer, ModelServer

@@ -8,18 +8,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from gram import Pattern
+from gram import GramError, Pattern
 from interp import (
     AssistantRole,
-    GramError,
     Message,
     ModelError,
     ScriptedModel,
     ToolCall,
-    detect_tool_call,
     hello_world_tool_library,
     run,
 )
+from interp.models import detect_tool_call
 from interp.models.reply_reading import read_reply
 from tests.interp.model_server import (
     Answer,

@@ -17,16 +17,15 @@ from interp import (
     ConversationContext,
     FunctionRole,
     Message,
-    Model,
     OpenAIModel,
-    Request,
     UserRole,
     hello_world_tool_library,
     run,
 )
+from interp.machine import Request
 from interp.models.providers.provider import Dialect
 from interp.models.request_json import request_body, request_content
-from lenses_ext import Settings, agent_tool_specs, put
+from lenses_ext import Model, Settings, agent_tool_specs, put
 from tests.interp.model_server import (
     ModelServer,
     function_call,

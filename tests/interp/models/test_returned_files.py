@@ -14,7 +14,6 @@ from interp import (
     ModelError,
     OpenAIModel,
     UserRole,
-    create_agent_pattern,
     load_run,
     resume_run,
     run,
@@ -26,6 +25,7 @@ from interp.cli.commands.trace import lines
 from interp.history.replaying import Replay
 from interp.models.providers import Dialect
 from interp.views import run_page
+from lenses_ext import create_agent_pattern
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
@@ -119,7 +119,9 @@ def test_a_model_that_refuses_them_is_told_in_words(model_server: ModelServer) -
 
 @pytest.mark.parametrize(("dialect", "word"), [("responses", "output"), ("functions", "content")])
 def test_a_result_has_its_files_or_says_why_not(dialect: Dialect, word: str) -> None:
-    from interp import ConversationContext, FunctionRole, Model, Request
+    from interp import ConversationContext, FunctionRole
+    from interp.machine import Request
+    from lenses_ext import Model
 
     said = Message(FunctionRole("plot"), "x", call_id="c1", attachments=[File(PNG, "a.png")])
     request = Request(Model("A", "b"), "", ConversationContext([Message(UserRole, "hi"), said]))

@@ -12,15 +12,9 @@ from typing import Any
 
 import pytest
 
-from interp import (
-    ConversationContext,
-    Message,
-    Model,
-    ModelError,
-    OpenAIModel,
-    Request,
-    UserRole,
-)
+from interp import ConversationContext, Message, ModelError, OpenAIModel, UserRole
+from interp.machine import Request
+from lenses_ext import Model
 from tests.interp.model_server import serving
 from tests.paths import DATA
 

@@ -17,8 +17,8 @@ from interp import (
     begin,
     hello_world_tool_library,
     run,
-    start,
 )
+from interp.machine import start
 from interp.models.providers.provider import AnswerMode
 from tests.interp.model_server import ModelServer, function_call, tool_calls
 

@@ -18,8 +18,8 @@ from interp import (
     ToolLibrary,
     begin,
     run,
-    tool_of_agent,
 )
+from interp.tools import tool_of_agent
 
 BOSS = loads_one(
     """[boss:Agent {instruction: "Delegate.", model: "A/b"} |

@@ -15,17 +15,18 @@ from interp import (
     ToolBindingError,
     ToolLibrary,
     bind_agent_tools,
-    bind_tool,
-    create_agent_pattern,
     create_tool,
-    create_tool_specification,
-    empty_tool_library,
-    explain_binding,
     hello_world_tool_library,
     tool,
 )
 from interp.machine.contracts import accepts
-from lenses_ext import json_schema_to_type_signature, parse
+from interp.tools import bind_tool, empty_tool_library, explain_binding
+from lenses_ext import (
+    create_agent_pattern,
+    create_tool_specification,
+    json_schema_to_type_signature,
+    parse,
+)
 
 SPEC = create_tool_specification("add", "Adds", "(x::Integer)==>(::Integer)")
 SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from interp import Tool, ToolError, create_tool, invoke_tool, tool
+from interp import Tool, ToolError, create_tool, tool
 from interp.concurrency import FromOutside
+from interp.tools import invoke_tool
 from interp.tools.invocation import acall_tool
 
 

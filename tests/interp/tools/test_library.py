@@ -10,23 +10,25 @@ from hypothesis import given, strategies as st
 
 from gram import ArgumentError, loads_one
 from interp import (
-    LibraryLike,
     Run,
     Tool,
     ToolError,
     ToolLibrary,
     bind_agent_tools,
-    bind_tool,
     create_tool,
+    hello_world_tool_library,
+    load,
+    run,
+)
+from interp.evaluation import judged_by
+from interp.machine import start
+from interp.tools import (
+    LibraryLike,
+    bind_tool,
     empty_tool_library,
     explain_binding,
-    hello_world_tool_library,
-    judged_by,
-    load,
     lookup_tool,
     register_tool,
-    run,
-    start,
 )
 from tests.paths import EXAMPLES
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import interp
-from gram import ArgumentError
+from gram import ArgumentError, GramError
 from interp import (
     AgentResponse,
     ApprovalPolicy,
@@ -17,7 +17,6 @@ from interp import (
     FunctionRole,
     Limits,
     Message,
-    Resumed,
     Run,
     ScriptedModel,
     Tool,
@@ -28,37 +27,43 @@ from interp import (
     Usage,
     UserRole,
     bind_agent_tools,
-    bind_tool,
-    context_from_pattern,
-    context_to_pattern,
-    create_agent_pattern,
     create_tool,
-    create_tool_specification,
-    empty_tool_library,
-    explain_binding,
-    fold,
     hello_world_tool_library,
-    interrupted_context,
-    invocation_from_pattern,
-    invocation_to_pattern,
-    invoke_tool,
     load_context,
-    lookup_tool,
-    pending,
-    register_tool,
-    response_from_pattern,
-    response_to_pattern,
-    resume,
     resume_run,
     save_context,
     session,
-    start,
-    step,
     tool,
     tool_spec_from_function,
+)
+from interp.history import (
+    context_from_pattern,
+    context_to_pattern,
+    invocation_from_pattern,
+    invocation_to_pattern,
+    response_from_pattern,
+    response_to_pattern,
+)
+from interp.machine import (
+    Resumed,
+    fold,
+    interrupted_context,
+    pending,
+    response,
+    resume,
+    start,
+    step,
     validate_tool_args,
 )
-from lenses_ext import dumps
+from interp.tools import (
+    bind_tool,
+    empty_tool_library,
+    explain_binding,
+    invoke_tool,
+    lookup_tool,
+    register_tool,
+)
+from lenses_ext import create_agent_pattern, create_tool_specification, dumps
 
 ANY: Any = interp
 SPEC = create_tool_specification("f", "d", "()==>(::String)")
@@ -117,7 +122,7 @@ CALLS: list[tuple[Callable[..., Any], list[Any]]] = [
     (fold, [STATE, []]),
     (pending, [STATE]),
     (resume, [STATE, Limits()]),
-    (lambda state: interp.response(state), [STATE]),
+    (lambda state: response(state), [STATE]),
     (interrupted_context, [STATE]),
     (lambda state: resume_run(state, model=ScriptedModel([])), [STATE]),
     (lambda library: Run(STATE, library), [empty_tool_library]),
@@ -154,7 +159,7 @@ def test_an_argument_of_a_wrong_type_is_an_argument_error(
         given = [*arguments[:position], wrong, *arguments[position + 1 :]]
         try:
             call(*given)
-        except interp.GramError as error:
+        except GramError as error:
             refused += isinstance(error, ArgumentError)
 
     assert refused >= 1

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import ArgumentError, element
+from gram import ArgumentError
+from gram.display import element
 from interp.views import Interval, facts, interval_plot, page, table
 from tests.interp.views.browser import PHONE, WIDE, Browser, a_browser, needs_a_browser
 

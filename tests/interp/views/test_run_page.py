@@ -15,15 +15,15 @@ from interp import (
     ApprovalNeeded,
     File,
     Limits,
-    RecordedRun,
     ScriptedModel,
     ToolLibrary,
     ask_all,
     load_run,
     run,
-    run_page,
     tool,
 )
+from interp.history import RecordedRun
+from interp.views import run_page
 from lenses_ext import parse
 from tests.gram.display.test_markup import Reader
 from tests.interp.cli.process import gram

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from interp import RunStore, open_store
+from interp import open_store
+from interp.history import RunStore
 
 
 @pytest.fixture

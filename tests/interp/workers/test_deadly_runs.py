@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from gram import ArgumentError
-from interp import RunStore, SharedLimit, Worker, submit
-from interp.workers import RunQueue, postgres_of
+from interp import submit
+from interp.history import RunStore
+from interp.workers import RunQueue, SharedLimit, Worker, postgres_of
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.worker_processes import TALKER, TOOLS, WORKING, let_time_pass, until, worker
 

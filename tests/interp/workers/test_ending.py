@@ -15,10 +15,12 @@ from unittest.mock import Mock
 import psycopg
 import pytest
 
-from interp import ConfigurationError, RunStore, StoreError, ToolLibrary, Worker, submit, tool
+from interp import ConfigurationError, ToolLibrary, submit, tool
 from interp.concurrency import call_in_thread
+from interp.errors import StoreError
+from interp.history import RunStore
 from interp.history.stores import PostgresDatabase
-from interp.workers import looking
+from interp.workers import Worker, looking
 from interp.workers.database_errors import is_of_database, stays
 from interp.workers.process import until_told
 from tests.interp.model_server import ModelServer, tool_calls

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from interp import RunStore, submit
+from interp import submit
+from interp.history import RunStore
 from interp.workers.database_errors import Outage
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.worker_processes import (

@@ -7,18 +7,17 @@ import pytest
 from gram import loads_one
 from interp import (
     ModelError,
-    RunStore,
     ScriptedModel,
     ToolLibrary,
-    Worker,
     begin,
     hello_world_tool_library,
-    start,
     submit,
     tool,
 )
+from interp.history import RunStore
 from interp.history.records import RecordedRun
-from interp.workers import looking, why_queued
+from interp.machine import start
+from interp.workers import Worker, looking, why_queued
 from interp.workers.needs import queue_of, why_not
 from lenses_ext import Model
 from tests.interp.model_server import ModelServer

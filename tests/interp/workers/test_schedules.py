@@ -11,7 +11,9 @@ import pytest
 from attrs import evolve
 
 from gram import GramError
-from interp import RunStore, Worker, hello_world_tool_library, read_schedules, submit
+from interp import hello_world_tool_library, submit
+from interp.history import RunStore
+from interp.workers import Worker, read_schedules
 from interp.workers.schedules import submit_due
 from tests.interp.worker_processes import TALKER, ended, until, worker
 from tests.paths import EXAMPLES

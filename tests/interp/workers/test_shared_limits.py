@@ -9,16 +9,9 @@ from typing import Any
 
 import pytest
 
-from interp import (
-    ConfigurationError,
-    RunStore,
-    SharedLimit,
-    open_store,
-    set_shared_limits,
-    shared_limits,
-    submit,
-)
-from interp.workers import Registry, postgres_of
+from interp import ConfigurationError, open_store, submit
+from interp.history import RunStore
+from interp.workers import Registry, SharedLimit, postgres_of, set_shared_limits, shared_limits
 from interp.workers.limits import SharedLimits
 from interp.workers.queue import LaterError
 from interp.workers.tables import make_worker_tables

@@ -13,29 +13,22 @@ from gram import ArgumentError, Pattern, loads, loads_one
 from interp import (
     ApprovalNeeded,
     ModelError,
-    Result,
-    RunStore,
-    RunTakenError,
     ScriptedModel,
-    StoreError,
     ToolLibrary,
     ValidationError,
     ask_all,
     begin,
-    cancel_run,
-    decide_run,
-    export_run,
-    fork_run,
-    import_run,
     load_run,
     resume_run,
-    step,
     timeline,
     tool,
 )
+from interp.errors import RunTakenError, StoreError
 from interp.execution import Folded
+from interp.history import RunStore
 from interp.history.stores import StoredRun
-from interp.machine import TimeUp
+from interp.machine import TimeUp, step
+from interp.workers import Result, cancel_run, decide_run, export_run, fork_run, import_run
 
 PROGRAM = """
 [counter:Agent {{instruction: "{instruction}", model: "A/b"}} |

@@ -13,13 +13,13 @@ from gram import Pattern, loads_one
 from interp import (
     ConfigurationError,
     Limits,
-    RunStore,
     ScriptedModel,
-    StoreError,
     ValidationError,
     open_store,
     submit,
 )
+from interp.errors import StoreError
+from interp.history import RunStore
 from interp.workers import why_queued
 from tests.interp.cli.process import KEY, gram
 from tests.interp.worker_processes import GREETER, TALKER

@@ -15,13 +15,10 @@ from interp import (
     ApprovalNeeded,
     ModelError,
     Run,
-    RunStore,
     ScriptedModel,
     ToolLibrary,
     Usage,
     ask_all,
-    cancel_run,
-    decide_run,
     hello_world_tool_library,
     open_store,
     resume_run,
@@ -30,10 +27,11 @@ from interp import (
     tool,
 )
 from interp.execution import Begun
+from interp.history import RunStore
 from interp.history.records import EntryWriter
 from interp.history.stores import StoredRun
 from interp.machine import Request, pending
-from interp.workers import Registry, RunQueue, postgres_of, why_queued
+from interp.workers import Registry, RunQueue, cancel_run, decide_run, postgres_of, why_queued
 from interp.workers.driving import Driver
 from interp.workers.queue import LaterError
 from tests.interp.cli.process import gram

@@ -15,13 +15,13 @@ from lenses_ext import (
     parse,
     sequence,
     tool_as_agent,
-    tool_spec_of,
     tool_spec_schema,
     validate_agent_pattern,
     validate_program,
     view,
     workflow_of,
 )
+from lenses_ext.language import tool_spec_of
 from lenses_ext.strategies import agents, tool_specs
 
 A, B = loads(

@@ -12,7 +12,6 @@ from hypothesis import given, settings, strategies as st
 
 from gram import Pattern, Subject, loads_one
 from lenses_ext import (
-    Drawing,
     ProgramError,
     agent_model,
     drawing_of,
@@ -22,6 +21,7 @@ from lenses_ext import (
     to_mermaid,
     to_svg,
 )
+from lenses_ext.drawings import Drawing
 from tests.gram.strategies import patterns
 
 PROGRAM = """

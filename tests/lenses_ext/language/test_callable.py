@@ -12,10 +12,10 @@ from lenses_ext import (
     parse,
     put,
     result_schema,
-    tool_spec_of,
     tool_spec_schema,
     view,
 )
+from lenses_ext.language import tool_spec_of
 
 SHARED = "[a:Agent | (p::Person)==>(::Person), [t:Tool | (p::Person)==>(::Text)], [Person:Object]]"
 

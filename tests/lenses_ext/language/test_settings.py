@@ -9,7 +9,6 @@ from hypothesis import given
 
 from gram import Pattern, loads_one
 from lenses_ext import (
-    SETTINGS,
     FocusError,
     SettingError,
     Settings,
@@ -19,6 +18,7 @@ from lenses_ext import (
     validate_agent_pattern,
     view,
 )
+from lenses_ext.language import SETTINGS
 from tests.lenses_ext import strategies as strategies
 
 

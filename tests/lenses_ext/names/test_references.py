@@ -12,11 +12,11 @@ from lenses_ext import (
     ProgramError,
     find_agents,
     resolve,
-    shared_tools,
     type_signature_to_json_schema,
     validate_agent_pattern,
     validate_program,
 )
+from lenses_ext.names import shared_tools
 from tests.calls import calls_of
 from tests.lenses_ext.strategies import programs
 

@@ -5,18 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gram import Pattern, parse
-from lenses_ext import (
-    ProgramError,
-    definitions_of,
-    dumps,
-    find_agents,
-    find_runnables,
-    handoffs,
-    resolve,
-    result_schema,
-    tool_spec_of,
-    workflow_of,
-)
+from lenses_ext import ProgramError, dumps, find_agents, resolve, result_schema, workflow_of
+from lenses_ext.language import tool_spec_of
+from lenses_ext.names import definitions_of, find_runnables
+from lenses_ext.workflows import handoffs
 
 
 def resolved(text: str, name: str | None = None) -> Pattern:

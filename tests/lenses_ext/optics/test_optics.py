@@ -19,8 +19,6 @@ from lenses_ext import (
     FocusError,
     Getter,
     Lens,
-    ManyPartsError,
-    PartError,
     Settable,
     agent_model,
     agent_name,
@@ -38,6 +36,7 @@ from lenses_ext import (
     tool_spec_name,
     view,
 )
+from lenses_ext.errors import ManyPartsError, PartError
 from lenses_ext.optics import any_property, lens_of
 
 AGENT = loads_one('[a:Agent {instruction: "I", model: "A/b"} | (t:Tool)]')

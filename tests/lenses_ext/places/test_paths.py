@@ -10,15 +10,13 @@ from hypothesis import given, strategies as st
 from gram import Pattern, Subject, dumps, loads
 from lenses_ext import (
     FocusError,
-    Kind,
     ReadOnlyError,
     change_places,
-    completions,
     find_places,
-    new_property,
     parse,
     remove_places,
 )
+from lenses_ext.places import Kind, completions, new_property
 from lenses_ext.places.paths import PathError, read_path, write_path
 from tests.calls import calls_of
 from tests.gram.strategies import texts

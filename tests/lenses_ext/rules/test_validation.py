@@ -11,13 +11,13 @@ from hypothesis import given, strategies as st
 from gram import Pattern, Subject, check, dumps, loads_one, parse, replace_at, walk
 from gram.diagnostics import PartPath as FaultPath, only_errors
 from lenses_ext import (
-    PROGRAM_CHECKS,
     new_errors,
-    program_scopes,
     validate_agent_pattern,
     validate_program,
     validate_tool_spec_pattern,
 )
+from lenses_ext.names import program_scopes
+from lenses_ext.rules import PROGRAM_CHECKS
 from tests.lenses_ext.strategies import agent_forests, like_agents, programs
 
 Expected: TypeAlias = tuple[str, str, str, str, FaultPath, str | None]

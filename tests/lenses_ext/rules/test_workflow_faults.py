@@ -10,16 +10,9 @@ import pytest
 from hypothesis import given, note, settings
 
 from gram import Diagnostic, Document, check, only_errors
-from lenses_ext import (
-    PROGRAM_CHECKS,
-    agent_diagnostics,
-    dumps,
-    new_errors,
-    parse,
-    program_scopes,
-    resolve,
-    validate_program,
-)
+from lenses_ext import agent_diagnostics, dumps, new_errors, parse, resolve, validate_program
+from lenses_ext.names import program_scopes
+from lenses_ext.rules import PROGRAM_CHECKS
 from tests.lenses_ext.workflow_strategies import Broken, broken_workflows, well_typed_workflows
 from tests.paths import DATA
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lenses_ext import SchemaError, is_plainly_valid, schema_validator
+from lenses_ext import SchemaError
+from lenses_ext.schemas import is_plainly_valid, schema_validator
 
 TYPES = ["string", "integer", "number", "boolean", "object", "array", "null"]
 

@@ -7,7 +7,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import given, strategies as st
 
-from lenses_ext import differences, resolve_ref
+from lenses_ext.schemas import differences, resolve_ref
 from lenses_ext.schemas.canonical_form import canonical
 from tests.lenses_ext.strategies import parameter_schemas, strict_arguments
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lenses_ext import validation_visits
+from lenses_ext.schemas import validation_visits
 from lenses_ext.schemas.checks import default_misfits
 from tests.calls import calls_of
 

@@ -12,16 +12,15 @@ from hypothesis import example, given, strategies as st
 from gram import GramEncodeError, Pattern, Subject, loads, loads_one
 from lenses_ext import (
     SignatureError,
-    differences,
-    json_schema_diagnostics,
     json_schema_to_type_signature,
     parse_type_signature,
     result_schema,
-    signature_diagnostics,
     type_signature_to_json_schema,
     write_type_signature,
 )
+from lenses_ext.schemas import differences
 from lenses_ext.schemas.canonical_form import canonical
+from lenses_ext.signatures import json_schema_diagnostics, signature_diagnostics
 from tests.calls import calls_of
 from tests.gram.strategies import forests, patterns, texts
 from tests.lenses_ext.strategies import json_values, signature_texts

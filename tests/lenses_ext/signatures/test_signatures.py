@@ -9,17 +9,15 @@ import pytest
 from gram import ArgumentError, loads, loads_one, parse
 from lenses_ext import (
     SignatureError,
-    differences,
     json_schema_to_type_signature,
     parse_type_signature,
-    resolve_ref,
     result_schema,
-    signature_diagnostics,
-    signature_elements,
     signature_text,
     type_signature_to_json_schema,
     write_type_signature,
 )
+from lenses_ext.schemas import differences, resolve_ref
+from lenses_ext.signatures import signature_diagnostics, signature_elements
 from lenses_ext.signatures.writer import signature_patterns
 from tests.paths import DATA
 

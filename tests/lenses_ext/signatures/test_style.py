@@ -4,7 +4,8 @@ from hypothesis import given
 
 import gram
 from gram import Pattern, Subject, loads, loads_one
-from lenses_ext import dumps, signature_elements, signature_text
+from lenses_ext import dumps, signature_text
+from lenses_ext.signatures import signature_elements
 from lenses_ext.signatures.writer import agent_style
 from tests.gram.strategies import forests
 

@@ -9,7 +9,8 @@ import pytest
 from pyrsistent import pmap
 
 from gram import Pattern, loads_one
-from lenses_ext import FlowArrow, Workflow, arrows_in, handoffs, workflow_of
+from lenses_ext import Workflow, workflow_of
+from lenses_ext.workflows import FlowArrow, arrows_in, handoffs
 
 
 def read(elements: str, head: str = "w:Workflow") -> Workflow:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gram import holding
+from gram.documents import holding
 from interp.cli.rewriting import rewrite
 from tests.interp.cli.process import COMMAND, gram
 from tests.paths import ROOT

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gram import loads_one
-from interp import TOOL_FORMS
+from interp.machine import TOOL_FORMS
 from lenses_ext import agent_tool_specs, tool_spec_schema, view
 from tests.interp.cli.process import gram
 from tests.paths import EXAMPLES

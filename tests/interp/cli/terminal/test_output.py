@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import visible
+from gram.display import visible
 from interp.machine import question_text
 from interp.visible_text import visible_text
 from tests.interp.cli.process import at, gram

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from gram import ArgumentError, loads_one
-from interp import AgentResponse, Case, ExpectedCall, ToolInvocation, ValidationError, judge
+from interp import AgentResponse, Case, ToolInvocation, ValidationError
+from interp.evaluation import ExpectedCall, judge
 from interp.evaluation.cases import require_checks, require_tools
 
 

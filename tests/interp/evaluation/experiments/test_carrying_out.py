@@ -16,21 +16,16 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gram import ArgumentError, GramError
 from interp import (
-    Arm,
     Case,
     ConfigurationError,
-    ExpectedCall,
-    Experiment,
-    Metric,
     ToolBindingError,
     ToolLibrary,
-    Trial,
     ValidationError,
     ab,
-    load_experiment,
     load_run,
     tool,
 )
+from interp.evaluation import Arm, ExpectedCall, Experiment, Metric, Trial, load_experiment
 from interp.evaluation.experiments.comparing import Comparison
 from lenses_ext import agent_instruction
 from tests.interp.evaluation.experiments.worlds import (

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from interp import ConfigurationError, ModelError, Usage, ab, judged_by, load_experiment, load_run
+from interp import ConfigurationError, ModelError, Usage, ab, load_run
+from interp.evaluation import judged_by, load_experiment
 from interp.evaluation.experiments.judging import judged_file
 from lenses_ext import parse
 from tests.interp.evaluation.experiments.worlds import Answering, arm, cases, right, wrong

@@ -11,7 +11,8 @@ from typing import Any
 import numpy
 import pytest
 
-from interp import Case, Metric, ToolLibrary, Trial, Usage, ab, matches_schema, tool
+from interp import Case, ToolLibrary, Usage, ab, tool
+from interp.evaluation import Metric, Trial, matches_schema
 from interp.evaluation.experiments import Score
 from interp.evaluation.experiments.metrics import MEASURES
 from interp.tools.users_code import Terminated
@@ -143,7 +144,8 @@ def test_calls_and_rounds_are_counted() -> None:
         """Looks."""
         return what
 
-    from interp import Arm, ToolCall
+    from interp import ToolCall
+    from interp.evaluation import Arm
     from interp.machine.messages import AssistantRole, Message
     from interp.models import ScriptedModel
     from lenses_ext import parse

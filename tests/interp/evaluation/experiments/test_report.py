@@ -9,7 +9,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from interp import Case, ab, judged_by, load_experiment
+from interp import Case, ab
+from interp.evaluation import judged_by, load_experiment
 from tests.interp.evaluation.experiments.test_judging import JUDGE
 from tests.interp.evaluation.experiments.worlds import (
     Answering,

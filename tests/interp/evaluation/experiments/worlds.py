@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from interp import Arm, ModelError
+from interp import ModelError
+from interp.evaluation import Arm
 from interp.evaluation.cases import Case
 from interp.machine import Request
 

@@ -12,19 +12,17 @@ from interp import (
     AgentError,
     ApprovalPolicy,
     Limits,
-    RecordedRun,
-    Status,
     ToolBindingError,
     ToolLibrary,
-    ToolReturned,
     ValidationError,
     begin,
-    fold,
     load_run,
     timeline,
     tool,
 )
 from interp.evaluation.strategies import check_runs, libraries, models, runs
+from interp.history import RecordedRun
+from interp.machine import Status, ToolReturned, fold
 
 SHOP = loads_one(
     """

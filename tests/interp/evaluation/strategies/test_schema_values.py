@@ -4,8 +4,9 @@ import pytest
 from hypothesis import find, given, strategies as st
 
 from gram import Pattern
-from interp import ValidationError, validate_tool_args
+from interp import ValidationError
 from interp.evaluation.strategies import arguments_of, broken_arguments_of, results_of, values_of
+from interp.machine import validate_tool_args
 from interp.machine.contracts import accepts
 from lenses_ext import result_schema, tool_spec_schema, view
 from lenses_ext.strategies import signature_texts, tool_specs

@@ -11,12 +11,12 @@ from interp import (
     LimitError,
     Limits,
     ModelError,
-    ReplayError,
     ScriptedModel,
     hello_world_tool_library,
     load,
     load_run,
 )
+from interp.errors import ReplayError
 from interp.evaluation.testing import Recording, file_name
 from interp.running import BeginOptions, begin
 from tests.interp.model_server import tool_calls

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from gram import GramDecodeError
 from interp import (
     ConversationContext,
-    GramDecodeError,
     Message,
     UserRole,
     ValidationError,

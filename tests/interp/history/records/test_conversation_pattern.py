@@ -16,6 +16,8 @@ from interp import (
     ToolInvocation,
     UserRole,
     ValidationError,
+)
+from interp.history import (
     context_from_pattern,
     context_to_pattern,
     response_from_pattern,

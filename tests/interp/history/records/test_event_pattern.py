@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import ONE_LINE, GramError, Pattern, loads_one, write_pattern
-from interp import Event, ValidationError, event_from_pattern, event_to_pattern
+from gram import GramError, Pattern, loads_one, write_pattern
+from gram.writing import ONE_LINE
+from interp import ValidationError
+from interp.history import event_from_pattern, event_to_pattern
+from interp.machine import Event
 from tests.gram.strategies import patterns
 from tests.interp.strategies import events
 

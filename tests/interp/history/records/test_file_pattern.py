@@ -14,19 +14,18 @@ from interp import (
     ConversationContext,
     File,
     Message,
-    Model,
-    Request,
     ScriptedModel,
     UserRole,
     ValidationError,
-    context_from_pattern,
-    context_to_pattern,
     load_run,
     open_store,
     run,
     session,
 )
+from interp.history import context_from_pattern, context_to_pattern
 from interp.history.records.fingerprints import Fingerprints
+from interp.machine import Request
+from lenses_ext import Model
 
 AGENT = loads_one('[seer:Agent {instruction: "Look.", model: "OpenAI/gpt-5.6-luna"}]')
 CHART = File(b"\x89PNG\r\n\x1a\n" + b"chart" * 9, "chart.png")

@@ -10,9 +10,10 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from gram import Pattern, loads_one
-from interp import Limits, RecordedRun, ScriptedModel, ToolLibrary, load_run, run, start, tool
+from interp import Limits, ScriptedModel, ToolLibrary, load_run, run, tool
+from interp.history import RecordedRun
 from interp.history.records import Replayer
-from interp.machine import CallBegun, Decided, Resumed, ToolReturned, pending, step
+from interp.machine import CallBegun, Decided, Resumed, ToolReturned, pending, start, step
 from tests.interp.history.replaying.test_nesting import recorded
 from tests.interp.machine.test_any_order import read, workflows
 

@@ -13,21 +13,10 @@ import pytest
 
 import interp.history.records
 from gram import loads_one
-from interp import (
-    AssistantRole,
-    Message,
-    ModelReplied,
-    State,
-    ToolCall,
-    ToolReturned,
-    ValidationError,
-    load_run,
-    start,
-    step,
-)
+from interp import AssistantRole, Message, ToolCall, ValidationError, load_run
 from interp.execution import Begun, Folded
 from interp.history.records import RunFile, run_text
-from interp.machine import CallBegun, Event
+from interp.machine import CallBegun, Event, ModelReplied, State, ToolReturned, start, step
 
 AGENT = loads_one("""
 [counter:Agent {instruction: "Count.", model: "A/b"} |

@@ -13,35 +13,37 @@ from gram import GramError, Pattern, format_text, loads_one, parse
 from interp import (
     ApprovalPolicy,
     ApprovalRule,
-    Ask,
     AssistantRole,
-    CallFailed,
-    CallModel,
-    CallTool,
     ConversationContext,
-    Decided,
     Limits,
     Message,
-    Model,
-    ModelReplied,
-    ReplayError,
-    Resumed,
-    State,
-    TimeUp,
     Tool,
     ToolCall,
-    ToolReturned,
     Usage,
     UserRole,
     ValidationError,
-    start,
-    step,
     tool,
 )
+from interp.errors import ReplayError
 from interp.history.records import read_run, run_text
-from interp.machine import CallBegun, Event
+from interp.machine import (
+    Ask,
+    CallBegun,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Decided,
+    Event,
+    ModelReplied,
+    Resumed,
+    State,
+    TimeUp,
+    ToolReturned,
+    start,
+    step,
+)
 from interp.programs import the_agent
-from lenses_ext import agent_instruction, over
+from lenses_ext import Model, agent_instruction, over
 from tests.interp.history.replaying.test_nesting import recorded
 from tests.interp.machine.test_any_order import read, workflows
 

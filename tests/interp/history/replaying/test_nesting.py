@@ -13,23 +13,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from gram import Pattern
-from interp import (
-    CallFailed,
-    CallModel,
-    CallTool,
-    ModelError,
-    RecordedRun,
-    ScriptedModel,
-    ToolLibrary,
-    load_run,
-    run,
-    start,
-    timeline,
-    tool,
-)
+from interp import ModelError, ScriptedModel, ToolLibrary, load_run, run, timeline, tool
+from interp.history import RecordedRun
 from interp.history.records import RecordedStep, Replayer
 from interp.history.replaying import Entry
-from interp.machine import Effect, waits_for
+from interp.machine import CallFailed, CallModel, CallTool, Effect, start, waits_for
 from lenses_ext import parse
 from tests.interp.machine.test_any_order import answer, read, workflows
 from tests.interp.model_server import tool_calls

@@ -11,7 +11,6 @@ from gram import dumps, loads_one
 from interp import (
     ApprovalNeeded,
     ApprovalPolicy,
-    ReplayError,
     ScriptedModel,
     TextDelta,
     allow_all,
@@ -23,6 +22,7 @@ from interp import (
     resume_run,
     run,
 )
+from interp.errors import ReplayError
 from tests.interp.counting import counting
 from tests.interp.execution.test_recording import AGENT, CALLS
 

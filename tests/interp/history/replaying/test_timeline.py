@@ -11,7 +11,6 @@ from gram import dumps, loads_one
 from interp import (
     ApprovalNeeded,
     Limits,
-    Model,
     ScriptedModel,
     ToolLibrary,
     Usage,
@@ -19,16 +18,16 @@ from interp import (
     ask_all,
     deny_all,
     load_run,
-    price_of,
     resume_run,
     run,
-    run_page,
     timeline,
     tool,
 )
 from interp.cli.commands.trace import summary
 from interp.history.replaying import Entry, Timeline
-from lenses_ext import parse
+from interp.models import price_of
+from interp.views import run_page
+from lenses_ext import Model, parse
 from tests.interp.counting import counting
 from tests.interp.execution.test_recording import AGENT, CALLS
 from tests.interp.model_server import ModelServer, tool_calls

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from interp import RunStore, open_store
+from interp import open_store
+from interp.history import RunStore
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

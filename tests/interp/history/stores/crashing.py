@@ -13,21 +13,12 @@ from random import Random
 import pytest
 
 from gram import loads
-from interp import (
-    Message,
-    Run,
-    RunStore,
-    RunTakenError,
-    State,
-    ToolContext,
-    ToolLibrary,
-    open_store,
-    start,
-    tool,
-)
+from interp import Message, Run, ToolContext, ToolLibrary, open_store, tool
+from interp.errors import RunTakenError
+from interp.history import RunStore
 from interp.history.stores import StoredRun, new_run
 from interp.history.stores.leases import Lease
-from interp.machine import CallTool, Request
+from interp.machine import CallTool, Request, State, start
 from interp.machine.messages import AssistantRole, FunctionRole, ToolCall
 from interp.programs import the_agent
 

@@ -10,19 +10,16 @@ from interp import (
     ConfigurationError,
     ConversationContext,
     ModelError,
-    RunFacts,
-    RunStore,
-    RunTakenError,
     ScriptedModel,
-    StoreError,
     begin,
     open_store,
     resume_run,
     run,
-    start,
 )
+from interp.errors import RunTakenError, StoreError
+from interp.history import RunFacts, RunStore
 from interp.history.stores import Lease, StoredRun
-from interp.machine import Request
+from interp.machine import Request, start
 from interp.machine.messages import Message, UserRole
 from interp.secrets import hide
 from tests.interp.counting import AGENT, CALLS, counting

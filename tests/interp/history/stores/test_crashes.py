@@ -16,18 +16,12 @@ from random import Random
 
 import pytest
 
-from interp import (
-    RunStore,
-    RunTakenError,
-    State,
-    StoreError,
-    ToolLibrary,
-    open_store,
-    resume_run,
-    tool,
-)
+from interp import ToolLibrary, open_store, resume_run, tool
+from interp.errors import RunTakenError, StoreError
+from interp.history import RunStore
 from interp.history.stores import StoredRun
 from interp.history.stores.leases import LEASE
+from interp.machine import State
 from interp.machine.messages import Usage
 from tests.interp.history.stores.crashing import (
     Crash,
@@ -284,7 +278,7 @@ def test_a_connection_that_is_lost_inside_a_commit_loses_and_doubles_nothing(
 
 
 def store_facts() -> object:
-    from interp import RunFacts
+    from interp.history import RunFacts
 
     return RunFacts("a")
 

@@ -17,20 +17,13 @@ from typing import Any
 import pytest
 
 from gram import GramError
-from interp import (
-    ConfigurationError,
-    RunFacts,
-    RunStore,
-    RunTakenError,
-    StoreError,
-    ValidationError,
-    load,
-    open_store,
-    start,
-)
+from interp import ConfigurationError, ValidationError, load, open_store
+from interp.errors import RunTakenError, StoreError
 from interp.execution import Begun
+from interp.history import RunFacts, RunStore
 from interp.history.stores import StoredRun
 from interp.history.stores.leases import renew
+from interp.machine import start
 from interp.machine.messages import Usage
 from tests.interp.postgres import PostgresServer
 from tests.paths import EXAMPLES

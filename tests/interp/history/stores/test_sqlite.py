@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from interp import RunFacts, StoreError, open_store
+from interp import open_store
+from interp.errors import StoreError
+from interp.history import RunFacts
 from interp.history.stores.sqlite import SqliteDatabase
 
 NOBODY = 65534

@@ -10,14 +10,10 @@ from interp import (
     ConfigurationError,
     ModelError,
     Run,
-    RunStore,
-    RunTakenError,
     ScriptedModel,
-    StoreError,
     ToolLibrary,
     ask_all,
     begin,
-    fold,
     load_run,
     open_store,
     recorded,
@@ -25,9 +21,12 @@ from interp import (
     run,
     tool,
 )
+from interp.errors import RunTakenError, StoreError
+from interp.history import RunStore
 from interp.history.records import RunFile
 from interp.history.stores import StoredRun
 from interp.history.stores.leases import Lease
+from interp.machine import fold
 from tests.interp.counting import AGENT, CALLS, counting
 
 

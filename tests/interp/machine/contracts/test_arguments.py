@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from interp import ValidationError, validate_tool_args
+from interp import ValidationError
+from interp.machine import validate_tool_args
 from tests.lenses_ext import strategies as strategies
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from interp.machine.contracts.openapi_schemas import from_openapi_schema
-from lenses_ext import json_schema_diagnostics
+from lenses_ext.signatures import json_schema_diagnostics
 from tests.lenses_ext.strategies import parameter_schemas
 
 

@@ -11,15 +11,8 @@ import pytest
 from hypothesis import given
 
 from gram import Pattern, loads_one
-from interp import (
-    OpenAIModel,
-    ScriptedModel,
-    ToolError,
-    ToolLibrary,
-    create_tool,
-    run,
-    validate_tool_args,
-)
+from interp import OpenAIModel, ScriptedModel, ToolError, ToolLibrary, create_tool, run
+from interp.machine import validate_tool_args
 from interp.machine.contracts.strict_tools import (
     has_strict_form,
     strict_schema,
@@ -28,7 +21,8 @@ from interp.machine.contracts.strict_tools import (
 from interp.machine.contracts.validity import check
 from interp.machine.effects import Request
 from interp.machine.messages import empty_context
-from lenses_ext import Model, Settings, resolve_ref, tool_spec_schema, view
+from lenses_ext import Model, Settings, tool_spec_schema, view
+from lenses_ext.schemas import resolve_ref
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.lenses_ext import strategies as strategies
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from interp import (
-    create_tool_specification,
-)
 from interp.machine.contracts import function_definition
-from lenses_ext import tool_spec_schema, view
+from lenses_ext import create_tool_specification, tool_spec_schema, view
 
 SPEC = create_tool_specification("look", "Looks.", "(word::String)==>(::String)")
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 
 from gram import GramError
-from interp import TOOL_FORMS, ValidationError, tools_from_json, tools_to_json
+from interp import ValidationError
+from interp.machine import TOOL_FORMS, tools_from_json, tools_to_json
 from lenses_ext import (
     create_tool_specification,
     json_schema_to_type_signature,

@@ -12,18 +12,18 @@ import pytest
 from gram import ArgumentError, Pattern, loads_one, parse
 from interp import (
     ConfigurationError,
-    Model,
     ModelError,
     OpenAIModel,
     connect_model,
     hello_world_tool_library,
     run,
-    start,
 )
+from interp.machine import start
 from interp.models.program_checks import check_program
 from interp.models.providers import OFFLINE
 from interp.models.providers.provider_file import providers_path, user_providers
 from interp.models.providers.table import PROVIDERS, find_provider, known_providers
+from lenses_ext import Model
 from tests.interp.model_server import ModelServer
 from tests.paths import EXAMPLES
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gram import loads_one
-from interp import Message, OpenAIModel, Request, UserRole, fold, start
-from interp.machine import AssistantRole, CallModel, FunctionRole, ToolCall
+from interp import Message, OpenAIModel, UserRole
+from interp.machine import AssistantRole, CallModel, FunctionRole, Request, ToolCall, fold, start
 from lenses_ext import Model, Settings
 
 AGENT = """

@@ -19,12 +19,12 @@ import pydantic
 import pytest
 
 from gram import loads
-from interp import bind_tool, explain_binding, invoke_tool, tool_spec_from_function
+from interp import tool_spec_from_function
 from interp.errors import ToolError, ValidationError
 from interp.json_text import Json
 from interp.machine.contracts import check
 from interp.machine.contracts.arguments import validate_tool_args
-from interp.tools import ToolLibrary
+from interp.tools import ToolLibrary, bind_tool, explain_binding, invoke_tool
 from interp.tools.from_functions.function_tools import tool
 from interp.tools.from_functions.type_forms import TypeForms
 from lenses_ext import dumps

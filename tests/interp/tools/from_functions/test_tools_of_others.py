@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from gram import ArgumentError
-from interp import ToolError, ToolLibrary, invoke_tool, tool_spec_from_function
+from interp import ToolError, ToolLibrary, tool_spec_from_function
+from interp.tools import invoke_tool
 from interp.tools.from_functions.tools_of_others import SHAPES
 from lenses_ext import signature_text
 

@@ -24,7 +24,6 @@ from interp import (
     File,
     LimitError,
     Limits,
-    McpProgress,
     Message,
     ScriptedModel,
     ToolBindingError,
@@ -34,8 +33,6 @@ from interp import (
     ToolProgress,
     arun,
     bind_agent_tools,
-    create_agent_pattern,
-    invoke_tool,
     mcp_library,
     resume_run,
     run,
@@ -43,8 +40,9 @@ from interp import (
     tool_spec_from_function,
 )
 from interp.secrets import without_keys
-from interp.tools import call_tool
+from interp.tools import McpProgress, call_tool, invoke_tool
 from interp.tools.mcp.lookalikes import look_alikes
+from lenses_ext import create_agent_pattern
 
 from .servers import GOOD, bad, good_server_over_http, hanging, raw
 
