@@ -65,6 +65,7 @@ VALUES: tuple[Any, ...] = (
 """Right values of every kind that people pass, each of them wrong for most parameters."""
 
 OTHERS = {
+    "gram.trees.operations.expect": "refuses for the others",
     "gram.freeze": "calls itself for each value, with the depth",
 }
 """What is not called here, and why."""
