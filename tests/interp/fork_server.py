@@ -65,8 +65,8 @@ def serve(run: Callable[[], None]) -> NoReturn:
                     each.close()
                 _become(channel, *streams)
                 _run(run)
-            for number in streams:
-                os.close(number)
+            for stream in streams:
+                os.close(stream)
             running[pid] = channel
             waiting.register(channel, 0)
             with suppress(BrokenPipeError):

@@ -85,7 +85,7 @@ class Forked:
         arguments: Sequence[str],
         *,
         environment: Mapping[str, str],
-        cwd: Path,
+        cwd: str | Path,
         streams: tuple[int | BinaryIO, int | BinaryIO, int | BinaryIO],
         at_terminal: bool = False,
     ) -> None:
@@ -131,7 +131,7 @@ def run_forked(
     arguments: Sequence[str],
     *,
     environment: Mapping[str, str],
-    cwd: Path,
+    cwd: str | Path,
     given: str = "",
     timeout: float = 60,
 ) -> subprocess.CompletedProcess[str]:

@@ -22,7 +22,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(CLASSES, key=lambda each: each.__name__))
+@pytest.mark.parametrize("kind", sorted(CLASSES, key=str))
 def test_an_error_comes_back_from_pickle_as_it_was(kind: Any) -> None:
     error = GIVEN.get(kind) or kind("first\nsecond")
     error.state = "where it stood"

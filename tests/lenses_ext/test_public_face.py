@@ -119,7 +119,7 @@ TAKES_ANYTHING = {"json_schema_diagnostics", "resolve_ref", "same_json", "to_jso
 
 FUNCTIONS = {
     name: getattr(lenses_ext, name)
-    for name in lenses_ext.__all__
+    for name in dir(lenses_ext)
     if isinstance(getattr(lenses_ext, name), FunctionType) and name not in CHECKED_BEFORE
 } | {
     "Model": lenses_ext.Model,

@@ -167,13 +167,11 @@ def test_every_kind_of_value_can_take_the_place_of_every_other() -> None:
             assert edited.rescued == ()
 
 
-def test_trees_as_deep_as_they_may_be_can_be_edited() -> None:
-    elements = "[n | " * 99 + "(x) // c\n" + "]" * 99
-    array = "(a {k: " + "[" * 99 + "1" + "]" * 99 + "})"
-    text = f"{elements}\n{array}\n"
-    wanted = text.replace("(x)", "(y)").replace("1", "0")
+def test_values_as_deep_as_they_may_be_can_be_edited() -> None:
+    text = "(a {k: " + "[" * 99 + "1" + "]" * 99 + "})"
+    wanted = text.replace("1", "0")
 
     edited = parse(text).replace(loads(wanted))
 
     assert edited.text == wanted
-    assert [(edit.old, edit.new) for edit in edited.changes] == [("x", "y"), ("1", "0")]
+    assert [(edit.old, edit.new) for edit in edited.changes] == [("1", "0")]

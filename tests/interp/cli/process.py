@@ -17,7 +17,7 @@ KEY = "sk-known-key-0123456789"
 
 
 def gram(
-    *arguments: str, stdin: str = "", cwd: Path = ROOT, **environment: str
+    *arguments: str, stdin: str = "", cwd: str | Path = ROOT, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command without a terminal and give what it printed; the environment has no keys."""
     environment = {**without_keys(), "PYTHONPATH": str(ROOT), **environment}

@@ -32,14 +32,14 @@ class Terminal:
     def __init__(
         self,
         *arguments: str,
-        answers: Path | None = None,
-        told: Path | None = None,
-        fed: Path | None = None,
+        answers: str | Path | None = None,
+        told: str | Path | None = None,
+        fed: str | Path | None = None,
         **environment: str,
     ) -> None:
         self._mine, theirs = pty.openpty()
-        files = (answers or Path(os.devnull), told or Path(os.devnull))
-        given = fed or Path(os.devnull)
+        files = (Path(answers or os.devnull), Path(told or os.devnull))
+        given = Path(fed or os.devnull)
         with files[0].open("wb") as out, files[1].open("wb") as err, given.open("rb") as said:
             self._process = Forked(
                 COMMANDS,

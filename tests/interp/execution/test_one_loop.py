@@ -209,7 +209,7 @@ def test_an_async_tool_that_blocks_holds_no_other_run() -> None:
 def test_who_stops_reading_at_a_call_has_prevented_it() -> None:
     called: list[int] = []
     model = ScriptedModel([asking(1), "done"])
-    seen = stream(AGENT, "hi", working(called.append), model=model, match="types")
+    seen: Any = stream(AGENT, "hi", working(called.append), model=model, match="types")
     for each in seen:
         if isinstance(each, ToolStarted):
             break

@@ -12,7 +12,7 @@ def each_transport(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     """New connections are made by aiohttp, then as where it is not installed."""
     import openai  # it looks for aiohttp only once
 
-    assert openai.DefaultAioHttpClient
+    assert openai.DefaultAioHttpClient is not None
     name: str = request.param
     if name == "aiohttp":
         pytest.importorskip("aiohttp")

@@ -45,6 +45,6 @@ def test_tools_that_run_side_by_side_see_their_own_context() -> None:
             return found
 
     async def both() -> list[str]:
-        return await asyncio.gather(call("a"), call("b"))
+        return list(await asyncio.gather(call("a"), call("b")))
 
     assert asyncio.run(both()) == ["a True", "b True"]

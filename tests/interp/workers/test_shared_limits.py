@@ -126,9 +126,9 @@ def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunSto
         began = time.monotonic()
         await asked()
         took = time.monotonic() - began
-        for number in range(100):
+        for percent in range(100):
             task = asyncio.create_task(asked())
-            await asyncio.sleep(took * number / 80)
+            await asyncio.sleep(took * percent / 80)
             task.cancel()
             await asyncio.wait({task})
         for _ in range(100):  # what is removed beside it

@@ -7,7 +7,7 @@ import inspect
 import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pydoc import plaintext, render_doc
+from pydoc import plaintext, render_doc  # type: ignore[attr-defined]  # typeshed has not this one
 from typing import Any
 
 import pytest
@@ -41,7 +41,7 @@ from lenses_ext.optics import any_property, lens_of
 
 AGENT = loads_one('[a:Agent {instruction: "I", model: "A/b"} | (t:Tool)]')
 EXPORTED = sorted(
-    name for name in lenses_ext.__all__ if isinstance(getattr(lenses_ext, name), Getter | Settable)
+    name for name in dir(lenses_ext) if isinstance(getattr(lenses_ext, name), Getter | Settable)
 )
 
 

@@ -15,7 +15,7 @@ from interp import Case, ToolLibrary, Usage, ab, tool
 from interp.evaluation import Metric, Trial, matches_schema
 from interp.evaluation.experiments import Score
 from interp.evaluation.experiments.metrics import MEASURES
-from interp.tools.users_code import Terminated
+from interp.terminated import Terminated
 from tests.interp.evaluation.experiments.worlds import arm, cases
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import find, given, strategies as st
 
@@ -72,7 +74,9 @@ def test_types_that_refer_to_themselves_have_small_and_deep_values() -> None:
 
 
 @given(TOOLS.flatmap(lambda tool: st.tuples(st.just(tool), arguments_of(tool))))
-def test_arguments_fit_the_signature_they_are_made_for(drawn: tuple[Pattern, dict]) -> None:
+def test_arguments_fit_the_signature_they_are_made_for(
+    drawn: tuple[Pattern, dict[str, Any]],
+) -> None:
     tool, arguments = drawn
 
     validate_tool_args(view(tool_spec_schema, tool), arguments)
@@ -83,7 +87,7 @@ REFUSING = tool_specs(signatures=st.sampled_from(STRICT))
 
 
 @given(REFUSING.flatmap(lambda tool: st.tuples(st.just(tool), broken_arguments_of(tool))))
-def test_broken_arguments_are_refused(drawn: tuple[Pattern, dict]) -> None:
+def test_broken_arguments_are_refused(drawn: tuple[Pattern, dict[str, Any]]) -> None:
     tool, arguments = drawn
 
     with pytest.raises(ValidationError):
