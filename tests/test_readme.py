@@ -17,11 +17,12 @@ from tests.paths import EXAMPLES, ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 README = PAGES[0].read_text(encoding="utf-8")
+FENCED = re.DOTALL | re.MULTILINE
 
 
 def blocks(text: str, language: str) -> list[str]:
     """The fenced blocks of a page in one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    return re.findall(rf"^```{language}\n(.*?)^```", text, FENCED)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -42,15 +43,21 @@ def test_the_programs_of_a_page_are_valid(page: Path) -> None:
         assert only_errors(check_program(parse(block, page.name))) == ()
 
 
-def test_the_first_command_prints_what_the_readme_shows() -> None:
-    command = next(line for block in blocks(README, "sh") for line in block.splitlines())
-    program, *arguments = shlex.split(command.split(" && ")[-1])
-    assert program == ".venv/bin/gram"
+def test_the_readme_shows_what_its_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    monkeypatch.chdir(tmp_path)
+    for title, body in re.findall(r'^```python title="(.*?)"\n(.*?)^```', README, FENCED):
+        Path(title).write_text(body, encoding="utf-8")
+    shown = re.findall(r"^```sh\n([^`]*)^```\n\n```text\n(.*?)^```", README, FENCED)
+    assert len(shown) == 4
 
-    done = gram(*arguments)
-
-    assert done.returncode == 0
-    assert blocks(README, "text")[0] == done.stderr + done.stdout
+    for command, expected in shown:
+        program, *arguments = shlex.split(command.split(" && ")[-1])
+        assert program.removeprefix(".venv/bin/") == "gram"
+        done = gram(*arguments, cwd=tmp_path)
+        assert done.stderr + done.stdout == expected
 
 
 def test_the_program_shown_is_the_example() -> None:
@@ -61,6 +68,7 @@ def test_the_program_shown_is_the_example() -> None:
 
 def test_every_extra_is_named() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (ROOT / "docs" / "reference" / "extras.md").read_text(encoding="utf-8")
 
-    named = re.findall(r"^\| `(\w+)` \|", README, re.MULTILINE)
+    named = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
     assert named == sorted(project["optional-dependencies"].keys() - {"test"})

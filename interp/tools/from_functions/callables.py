@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, get_type_hints
 
 from attrs import field, frozen
@@ -38,9 +39,16 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def place_of(function: Callable[..., Any]) -> str | None:
-    """The file and line where a function is defined, or None if it is not written in Python."""
+    """The file and line where a function is defined, or None if it is not written in Python.
+
+    A file below the current folder is named from there.
+    """
     code = getattr(_definition(function), "__code__", None)
-    return f"{code.co_filename}:{code.co_firstlineno}" if code else None
+    if code is None:
+        return None
+    file = Path(code.co_filename)
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return f"{shown}:{code.co_firstlineno}"
 
 
 def documentation_of(function: Callable[..., Any]) -> Documentation:
