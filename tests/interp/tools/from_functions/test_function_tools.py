@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -23,6 +24,8 @@ from interp.tools.from_functions.function_tools import tool, tool_spec_from_func
 from interp.tools.implementation import Tool
 from interp.tools.tool_context import ToolContext, providing
 from lenses_ext import dumps, tool_spec_schema, view
+
+HERE = Path(__file__).relative_to(Path.cwd())
 
 
 class Unit(Enum):
@@ -144,7 +147,7 @@ def test_a_function_without_docstring_or_result_hint_declares_neither() -> None:
 
 
 def test_the_place_of_a_tool_is_the_line_of_its_function() -> None:
-    assert tool(weather).place == f"{__file__}:{weather.__code__.co_firstlineno}"
+    assert tool(weather).place == f"{HERE}:{weather.__code__.co_firstlineno}"
     assert tool(functools.partial(weather)).place == tool(weather).place
 
 
@@ -427,7 +430,7 @@ def test_the_error_for_a_function_that_cannot_be_a_tool_has_its_place(
     with pytest.raises(ToolError) as error:
         tool(function)
 
-    place = f"{__file__}:{function.__code__.co_firstlineno}"
+    place = f"{HERE}:{function.__code__.co_firstlineno}"
     assert str(error.value) == f'{place}: tool "{function.__name__}": {message}'
 
 
