@@ -131,7 +131,7 @@ def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunSto
             await asyncio.sleep(took * percent / 80)
             task.cancel()
             await asyncio.wait({task})
-        for _ in range(100):  # what is removed beside it
+        for _again in range(100):  # what is removed beside it
             if store.database.execute("SELECT number FROM gram_requests"):
                 await asyncio.sleep(0.05)
 
