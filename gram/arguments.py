@@ -1,7 +1,8 @@
-"""The root of all errors, and how an argument of a wrong type is refused."""
+"""The root of all errors, how an argument of a wrong type is refused, and how texts are shown."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -9,7 +10,17 @@ T = TypeVar("T")
 
 
 class GramError(Exception):
-    """The root of all errors of ``gram``, ``lenses_ext`` and ``interp``."""
+    """The root of all errors of ``gram``, ``lenses_ext`` and ``interp``.
+
+    Its text shows control and bidirectional characters as escapes, see `visible`.
+    """
+
+    def __str__(self) -> str:
+        return visible(self._text())
+
+    def _text(self) -> str:
+        """What is wrong, as it was given."""
+        return super().__str__()
 
     def _render_traceback_(self) -> list[str]:
         """What IPython and notebooks print instead of a traceback through all our files."""
@@ -98,3 +109,29 @@ def name_of(value: object) -> str:
     if value is None:
         return "None"
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+# Compiled when they are used: `re` keeps them, and most programs need none.
+_HARMFUL = (
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls but tab and newline, and C1
+    "\u2028\u2029"  # separators of lines and paragraphs
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what changes the direction of a text
+    "\U000e0000-\U000e007f]"  # tags
+    "|\r(?!\n)"
+)
+
+
+def visible(text: str) -> str:
+    """A text whose characters that hide or reverse others are shown as escapes.
+
+    Letters of all scripts and emoji are kept.
+
+    >>> print(visible("safe\\x1b[2J"))
+    safe\\x1b[2J
+    """
+    expect(text, str, "text", by="visible")
+    return re.sub(_HARMFUL, _as_escape, text)
+
+
+def _as_escape(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape", "surrogatepass").decode()

@@ -61,7 +61,7 @@ class GramDecodeError(GramError, ValueError):
         self.unwanted = unwanted
         self.lineno, self.colno = Source(doc).position(pos)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         source = Source(self.doc, self.filename)
         place = source.place(self.pos) if self.doc else self.filename
         text = f"{place}: {self.msg}" if place else self.msg
@@ -86,7 +86,7 @@ class GramEncodeError(GramError, TypeError):
         self.msg = msg
         self.path = path
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return f"{self.path}: {self.msg}" if self.path else self.msg
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from gram import GramError
-from gram.display import visible
 
 from .secrets import without_keys
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 class AgentError(GramError):
     """The base class of the errors of running agents.
 
-    Its text has no keys, and shows control and bidirectional characters as escapes.
+    Its text has no keys.
 
     Attributes:
         state: the state of the run, which can be resumed; None if no run had begun.
@@ -35,8 +34,8 @@ class AgentError(GramError):
         """The run as gram, which can be kept, sent and gone on with; None if no run had begun."""
         return None if self.write_log is None else self.write_log()
 
-    def __str__(self) -> str:
-        return visible(without_keys(self.message))
+    def _text(self) -> str:
+        return without_keys(self.message)
 
     def __repr__(self) -> str:
         return without_keys(super().__repr__())
@@ -44,7 +43,7 @@ class AgentError(GramError):
     @property
     def message(self) -> str:
         """What is told, as it was given; `str` of an error is for people."""
-        return super().__str__()
+        return Exception.__str__(self)
 
 
 class ConfigurationError(AgentError):

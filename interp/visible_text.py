@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from unicodedata import category
 
 _BLANK_LETTERS: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
@@ -12,16 +13,23 @@ _BLANK_LETTERS: Final = re.compile(
 """Characters that Unicode calls printable although they are invisible: grapheme joiners, fillers,
 variation selectors and blank letters."""
 
+_MOST_MARKS: Final = 3
+"""How many accents may follow a letter; a pile of them covers the lines above and below."""
+
 _RUN_OF_SPACES: Final = re.compile("  +")
 
 
 def visible_text(text: str) -> str:
-    """The text with its invisible characters as escapes, and with a mark for each space of a run.
+    """The text with what hides or is hidden as escapes, and with a mark for each space of a run.
 
     >>> print(visible_text("pay\\u200bBob\\nnow,   please"))
     pay\\u200bBob\\nnow,␣␣␣please
     """
-    shown = "".join(char if char.isprintable() else _escape(char) for char in text)
+    shown, marks = "", 0
+    for char in text:
+        marks = marks + 1 if category(char) in ("Mn", "Me") else 0
+        is_seen = char.isprintable() and marks <= _MOST_MARKS
+        shown += char if is_seen else _escape(char)
     shown = _BLANK_LETTERS.sub(lambda match: _escape(match[0]), shown)
     return _RUN_OF_SPACES.sub(lambda match: "␣" * len(match[0]), shown)
 

@@ -69,6 +69,7 @@ from .language.tool_spec import (
     create_tool_specification as create_tool_specification,
     tool_spec_description as tool_spec_description,
     tool_spec_name as tool_spec_name,
+    tool_spec_once as tool_spec_once,
     tool_spec_schema as tool_spec_schema,
     tool_spec_type_signature as tool_spec_type_signature,
 )

@@ -29,7 +29,7 @@ class PartError(GramError):
         self.reason = reason
         self.hint = hint
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return f"{self.reason}; {self.hint}" if self.hint else self.reason
 
 
@@ -68,7 +68,7 @@ class FocusError(GramError, LookupError):
         self.reason = reason
         self.hint = hint
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         where = f"at {self.path} of" if self.path else "in"
         reason, line_break, more = self.reason.partition("\n")  # a hint may be on its own line
         text = f"{self.optic}: {reason} {where} {describe(self.pattern)}"
@@ -167,7 +167,7 @@ class _WrongUseError(GramError, TypeError):
         super().__init__(optic)
         self.optic = optic
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return f"{self.optic} {self._says}"
 
     @property
@@ -205,7 +205,7 @@ class LawError(GramError, AssertionError):
         self.state = state
         self.reason = reason
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return f"{self.optic} breaks {self.law}: {self.reason}\n  of: {shown(self.state)}"
 
 

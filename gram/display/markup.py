@@ -6,16 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias, Union
 
-from ..errors import ArgumentError, expect
+from ..arguments import ArgumentError, expect, visible as visible
 
-# Compiled when they are used: `re` keeps them, and most output needs only one of them.
-_HARMFUL = (
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls but tab and newline, and C1
-    "\u2028\u2029"  # separators of lines and paragraphs
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what changes the direction of a text
-    "\U000e0000-\U000e007f]"  # tags
-    "|\r(?!\n)"
-)
 _NO_CHARACTERS = "[\ud800-\udfff\ufffe\uffff]"
 """What cannot be encoded, or is not allowed in XML."""
 
@@ -32,18 +24,6 @@ class Markup(str):
 
 Content: TypeAlias = Union[str, Iterable["Content"], None]
 """What can be in an element: text, `Markup`, several of these, or nothing."""
-
-
-def visible(text: str) -> str:
-    """A text whose characters that hide or reverse others are shown as escapes.
-
-    Letters of all scripts and emoji are kept.
-
-    >>> print(visible("safe\\x1b[2J"))
-    safe\\x1b[2J
-    """
-    expect(text, str, "text", by="visible")
-    return re.sub(_HARMFUL, _as_escape, text)
 
 
 def markup_of(*content: Content) -> Markup:
@@ -104,7 +84,3 @@ def _escaped(text: str) -> str:
     if not (text.isascii() and text.isprintable()):  # most are, and have nothing else to escape
         text = re.sub(_NO_CHARACTERS, "\ufffd", visible(text))
     return text.translate(_MARKS)
-
-
-def _as_escape(match: re.Match[str]) -> str:
-    return match[0].encode("unicode_escape", "surrogatepass").decode()

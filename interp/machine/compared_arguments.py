@@ -1,22 +1,31 @@
 """Arguments as the rules of a policy compare them: by what they mean, not as a model wrote them.
 
-``100``, ``100.0`` and ``1e2`` are one number, objects have no order, and a text is what its schema
-reads it as: one that may be a number is a number, moments and UUIDs have one form each.
+``100``, ``100.0`` and ``1e2`` are one number, objects have no order, ``é`` is one text in both of
+its Unicode forms, and a text is what its schema reads it as: one that may be a number is a number,
+and dates, moments, UUIDs and the like are what pydantic reads, as it does for functions of tools.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
-from typing import Final
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final
+from unicodedata import normalize
+from uuid import UUID
 
 from lenses_ext.schemas import resolve_ref
 
 from ..json_text import Json, read_json
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _MOST_DIGITS: Final = 5000  # JSON has fewer; "1e999999999" as a whole would fill the memory
 
@@ -38,8 +47,8 @@ def fits_glob(glob: str, value: Json, schema: Json = None, root: Json = None) ->
     read = as_read(value, schema, root)
     texts = {_text(read, is_sorted=True), _text(read, is_sorted=False)}
     if isinstance(value, str):
-        texts.add(value)
-    if any(fnmatchcase(each, glob) for each in texts):
+        texts.add(_in_one_form(value))
+    if any(fnmatchcase(each, _in_one_form(glob)) for each in texts):
         return True
     wanted: Json = glob
     if not isinstance(value, str):
@@ -67,15 +76,20 @@ def as_read(value: Json, schema: Json = None, root: Json = None) -> Json:
         if number is not None:
             return number
     for each in schemas:
-        if one_form := _FORMATS.get(each.get("format", "")):
+        if each.get("format") in _FORMATS:
             with suppress(ValueError, OverflowError):
-                return one_form(value)
+                return _of_format(value, each["format"])
     return value
 
 
 def _text(value: Json, *, is_sorted: bool) -> str:
     """A value as compact JSON, with numbers written out; a text is itself."""
-    return value if isinstance(value, str) else _json(value, is_sorted)
+    return _in_one_form(value if isinstance(value, str) else _json(value, is_sorted))
+
+
+def _in_one_form(text: str) -> str:
+    """The text as Unicode composes its letters: what is canonically equal is equal."""
+    return normalize("NFC", text)
 
 
 def _json(value: Json, is_sorted: bool) -> str:
@@ -157,17 +171,36 @@ def _member(schemas: tuple[Mapping[str, Json], ...], key: str) -> Json:
     }
 
 
-def _moment(text: str) -> str:
-    moment = datetime.fromisoformat(text)
-    return (moment.astimezone(UTC) if moment.tzinfo else moment).isoformat()
+# --- formats
 
-
-def _uuid(text: str) -> str:
-    return text.lower().removeprefix("urn:uuid:").strip("{}").replace("-", "")
-
-
-_FORMATS: Final[Mapping[str, Callable[[str], str]]] = {
-    "date-time": _moment,
-    "time": lambda text: time.fromisoformat(text).isoformat(),
-    "uuid": _uuid,
+_FORMATS: Final[Mapping[str, type]] = {
+    "date": date,
+    "date-time": datetime,
+    "duration": timedelta,
+    "ipv4": IPv4Address,
+    "ipv6": IPv6Address,
+    "path": PurePath,
+    "time": time,
+    "uuid": UUID,
 }
+"""The types that pydantic names by these formats."""
+
+
+def _of_format(text: str, name: str) -> str:
+    """A text in the one form that its format has.
+
+    Raises:
+        ValueError, OverflowError: it is not of that format, or no moment of our calendar.
+    """
+    reader = _reader(name)
+    value = reader.validate_python(text)
+    if isinstance(value, datetime) and value.tzinfo:
+        value = value.astimezone(UTC)
+    return str(reader.dump_python(value, mode="json"))
+
+
+@cache
+def _reader(name: str) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter  # imported late: few rules are about such arguments
+
+    return TypeAdapter(_FORMATS[name])

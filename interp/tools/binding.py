@@ -20,6 +20,7 @@ from lenses_ext import (
     result_schema,
     tool_spec_description,
     tool_spec_name,
+    tool_spec_once,
     tool_spec_schema,
     view,
 )
@@ -49,7 +50,7 @@ def bind_tool(spec: Pattern, library: LibraryLike, *, match: Match = "full") -> 
     """
     library = library_of(library, by="bind_tool")
     problems = binding_problems(spec, library, match)
-    return None if problems else library[view(tool_spec_name, spec)]
+    return None if problems else _bound_as(spec, library)
 
 
 def explain_binding(spec: Pattern, library: LibraryLike, *, match: Match = "full") -> str | None:
@@ -95,8 +96,12 @@ def bind_agent_tools(
         problems = [problem for spec in specs for problem in binding_problems(spec, library, match)]
         if problems:
             raise ToolBindingError(problems)
-        names = dict.fromkeys(view(tool_spec_name, spec) for spec in specs)
-        bound[match] = tuple(library[name] for name in names)
+        found: dict[str, Tool] = {}
+        for spec in specs:
+            tool = _bound_as(spec, library)
+            if tool.once or tool.name not in found:
+                found[tool.name] = tool
+        bound[match] = tuple(found.values())
     return bound[match]
 
 
@@ -104,6 +109,12 @@ _bound: Callable[[Pattern], Callable[[ToolLibrary], dict[Match, tuple[Tool, ...]
     lambda _: memo(lambda _: {})
 )
 """The tools of an agent that a library has bound before."""
+
+
+def _bound_as(spec: Pattern, library: ToolLibrary) -> Tool:
+    """The tool that implements a specification, ``once`` where the program says so."""
+    tool = library[view(tool_spec_name, spec)]
+    return tool.only_once() if view(tool_spec_once, spec) and not tool.once else tool
 
 
 def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ class Tool:
         place: the file and line of the function, or None.
         function: the Python function that ``invoke`` calls; ``invoke`` itself by default.
         once: a call of it is never repeated by itself: when a recorded run is resumed and the call
-            had begun, the run asks before it is run again.
+            had begun, the run asks before it is run again. A program may say so, too.
         alone: no other call of the run is under way beside a call of it.
         agent: the agent or workflow that it is, see `tool_of_agent`; None for a function.
         may_report: whether a call may report how far it is, see `ToolContext`.
@@ -135,6 +135,12 @@ class Tool:
         """The same tool under another name."""
         _require_name(name)
         return _tool_of_parts(type(self), name, *self._parts)
+
+    def only_once(self) -> Tool:
+        """The same tool, a call of which is never repeated by itself."""
+        names = [each.name for each in fields(type(self))[1:]]
+        parts = dict(zip(names, self._parts, strict=True)) | {"once": True}
+        return _tool_of_parts(type(self), self.name, *parts.values())
 
     @property
     def _parts(self) -> tuple[Any, ...]:

@@ -36,7 +36,7 @@ class SettingError(GramError, ValueError):
         self.reason = reason
         self.hint = hint
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return f"{self.reason}; {self.hint}" if self.hint else self.reason
 
 

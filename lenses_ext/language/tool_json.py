@@ -15,6 +15,7 @@ from .tool_spec import (
     create_tool_specification,
     tool_spec_description,
     tool_spec_name,
+    tool_spec_once,
     tool_spec_schema,
     tool_spec_type_signature,
 )
@@ -23,16 +24,18 @@ _KEYS = ("name", "description", "typeSignature")
 
 
 def tool_spec_to_json(tool: Pattern) -> dict[str, Any]:
-    """The JSON of a tool specification: ``name, description, typeSignature, schema``.
+    """The JSON of a tool specification: ``name, description, typeSignature, schema``, and ``once``.
 
     Raises:
         FocusError: a part is missing or ill-typed.
     """
+    once = view(tool_spec_once, tool)
     return {
         "name": view(tool_spec_name, tool),
         "description": view(tool_spec_description, tool),
         "typeSignature": view(tool_spec_type_signature, tool),
         "schema": view(tool_spec_schema, tool),
+        **({} if once is None else {"once": once}),
     }
 
 
@@ -55,4 +58,6 @@ def tool_spec_from_json(data: object) -> Pattern:
     for key in _KEYS:
         if not isinstance(data.get(key), str):
             raise GramDecodeError(f"$.{key}: expected a string, found {data.get(key)!r}")
-    return create_tool_specification(*(str(data[key]) for key in _KEYS))
+    if not isinstance(once := data.get("once", False), bool):
+        raise GramDecodeError(f"$.once: expected true or false, found {once!r}")
+    return create_tool_specification(*(str(data[key]) for key in _KEYS), once=once)

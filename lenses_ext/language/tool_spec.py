@@ -20,7 +20,7 @@ from gram.errors import expect
 
 from ..errors import PartError
 from ..labels import TOOL, TOOLS, is_tool
-from ..optics import TEXT, computed, expect_definition, identity, lens_of, text
+from ..optics import TEXT, Codec, computed, expect_definition, identity, lens_of, text
 from ..signatures import (
     TypeSignature,
     parse_type_signature,
@@ -56,11 +56,23 @@ def _get_schema(tool: Pattern) -> dict[str, Any]:
     return type_signature_to_json_schema(tool)
 
 
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise PartError(f"expected true or false, found {value!r:.60}")
+    return value
+
+
 TOOL_SPECS = Vocabulary("a tool", TOOLS)
 
 tool_spec_name = TOOL_SPECS.word("name", identity("tool_spec_name", "A tool's name, its identity."))
 tool_spec_description = TOOL_SPECS.required(
     "tool_spec_description", "description", TEXT, "What a tool does, as the model is told."
+)
+tool_spec_once = TOOL_SPECS.optional(
+    "tool_spec_once",
+    "once",
+    Codec(_flag, _flag),
+    "Whether a call of a tool that has begun is never repeated by itself; None if it does not say.",
 )
 tool_spec_type_signature = TOOL_SPECS.word(
     "signature",
@@ -84,13 +96,16 @@ tool_spec_schema = TOOL_SPECS.word(
 as_tool = TOOL_SPECS.prism("as_tool")
 
 
-def create_tool_specification(name: str, description: str, type_signature: str) -> Pattern:
+def create_tool_specification(
+    name: str, description: str, type_signature: str, *, once: bool = False
+) -> Pattern:
     """Make the pattern of a tool specification.
 
     Args:
         name: its identity.
         description: what it does, for the model.
         type_signature: its signature, in any of the forms that are read.
+        once: whether a call of it that has begun is never repeated by itself.
 
     Raises:
         FocusError: the name or the description is empty, or has no notation.
@@ -103,7 +118,9 @@ def create_tool_specification(name: str, description: str, type_signature: str) 
     by = "create_tool_specification"
     expect(description, str, "description", by=by)
     expect(type_signature, str, "type_signature", by=by)
-    tool = TOOL_SPECS.make(by, name, TOOL, {"description": description})
+    expect(once, bool, "once", by=by)
+    properties = {"description": description, "once": once or None}
+    tool = TOOL_SPECS.make(by, name, TOOL, properties)
     return attrs.evolve(tool, elements=signature_elements(type_signature))
 
 

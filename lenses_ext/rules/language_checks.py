@@ -19,7 +19,7 @@ LANGUAGE_CHECKS: Final = (
     *(
         Check(code, "error", rules.properties(rule))
         for key in dict.fromkeys((*AGENTS.properties, *TOOL_SPECS.properties))
-        if key != "settings"  # a map, with rules of its own
+        if key not in ("settings", "once")  # no texts: they have rules of their own
         for code, rule in (
             (f"missing-{key}", rules.missing(key)),
             (f"{key}-type", rules.not_a_text(key)),
@@ -28,6 +28,7 @@ LANGUAGE_CHECKS: Final = (
     ),
     Check("model-name", "error", of_each("agents", rules.model_name)),
     Check("settings-type", "error", of_each("agents", rules.settings_type)),
+    Check("once-type", "error", of_each("tools", rules.once_type)),
     Check("setting-value", "error", of_each("agents", rules.setting_value)),
     Check("summary-writer", "error", of_each("agents", rules.summary_writer)),
     Check("unknown-setting", "error", of_each("agents", rules.unknown_setting)),

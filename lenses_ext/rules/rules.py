@@ -148,6 +148,14 @@ def settings_type(agent: Pattern) -> Iterator[Diagnostic]:
         )
 
 
+def once_type(tool: Pattern) -> Iterator[Diagnostic]:
+    """A ``once`` that is neither true nor false."""
+    once = tool.value.properties.get("once")
+    if once is not None and not isinstance(once, bool):
+        message = f"the once of {_whose(tool)} is true or false, found {type(once).__name__}"
+        yield Diagnostic.found(message, part="once")
+
+
 def setting_value(agent: Pattern) -> Iterator[Diagnostic]:
     """A setting with a value that it cannot have."""
     return _settings(agent, known=True)

@@ -45,7 +45,7 @@ class SignatureError(GramError, ValueError):
         """The path of the first fault."""
         return self.faults[0].path
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return "\n".join(map(_line, self.faults))
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -8,7 +8,14 @@ from os import PathLike
 
 import pytest
 
-from gram import ArgumentError, GramError, Pattern
+from gram import (
+    ArgumentError,
+    GramDecodeError,
+    GramEncodeError,
+    GramError,
+    NoPatternError,
+    Pattern,
+)
 from gram.errors import expect
 
 
@@ -47,3 +54,10 @@ def test_it_is_one_of_our_errors_and_a_type_error_and_pickles() -> None:
     assert isinstance(error, GramError)
     assert isinstance(error, TypeError)
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@pytest.mark.parametrize(
+    "kind", [GramError, ArgumentError, NoPatternError, GramDecodeError, GramEncodeError]
+)
+def test_the_text_of_an_error_hides_nothing(kind: type[GramError]) -> None:
+    assert str(kind("a\x1b[2J\u202eb")) == r"a\x1b[2J\u202eb"

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from ...history.replaying import Replay
 
 _LONGEST_ARGUMENT = 500  # characters in a question; the user can ask to see the rest
+_LONG_QUESTION = 15  # lines of arguments, after which the question names the tool once more
 _LONGEST_RESULT = 500
 _DENIED = "denied, not run"  # what the model is told of a call that the policy or the user refused
 _ANSWERS = """y  run this call
@@ -298,8 +299,10 @@ class Terminal:
         while True:
             is_cut = question != whole
             choices = "y/N/always/never" + (", v to view it whole" if is_cut else "")
+            who, *lines = question.split("\n")
+            again = f"{who} " if len(lines) > _LONG_QUESTION else ""
             try:
-                answer = ask_user(without_surrogates(f"Run {question}\n[{choices}]: "))
+                answer = ask_user(without_surrogates(f"Run {question}\n{again}[{choices}]: "))
             except KeyboardInterrupt:
                 tell("")  # what follows is not on the line of the question
                 raise

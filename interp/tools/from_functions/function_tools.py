@@ -161,7 +161,7 @@ def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
 
     made = function if isinstance(function, Tool) else _make_tool(function, None, None, _Marks())
     signature = json_schema_to_type_signature(made.schema, return_schema=made.result_schema)
-    return create_tool_specification(made.name, made.description, signature)
+    return create_tool_specification(made.name, made.description, signature, once=made.once)
 
 
 def _tool_found(

@@ -8,21 +8,28 @@ from unicodedata import category, normalize
 
 _LOOKS_LIKE: Final = str.maketrans(
     {
-        **dict(zip("авгеікмнорстухѕјԁԛԝһӏьёїґ", "abreikmhopctyxsjdqwhlbeir", strict=True)),
+        **dict(
+            zip("авгеікмнорстухѕјԁԛԝһӏьёїґҽпүѵѡ", "abreikmhopctyxsjdqwhlbeirenyvw", strict=True)
+        ),
         **dict(zip("αβγεζηικλμνορστυχωϲϳ", "abyezniklmvopctuxwcj", strict=True)),
-        **dict(zip("ցհյոսօզքլ", "ghjnuoqpl", strict=True)),
-        **dict(zip("ɑɡɩıſʟɴʀꜱᴀᴄᴇᴋᴍᴏᴘᴛᴜᴠᴡᴢ", "agiislnrsacekmoptuvwz", strict=True)),
+        **dict(zip("ցհյոսօզքլաթ", "ghjnuoqplwp", strict=True)),
+        **dict(zip("ɑɡɩıſʟɴʀꜱᴀᴄᴇᴋᴍᴏᴘᴛᴜᴠᴡᴢɾƒǀ", "agiislnrsacekmoptuvwzrfl", strict=True)),
+        **dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abezhikmnoptyx", strict=True)),
+        **dict(zip("ᎠᎬᎻᎫᏦᏞᎷᏢᏚᎢᏙᎳᏃ", "dehjklmpstvwz", strict=True)),
     }
 )
-"""Letters of other alphabets and small capitals, and the letters that they pass for."""
+"""Letters of other alphabets, from Cyrillic to Cherokee, and the letters that they pass for."""
 
 _ALIKE: Final = str.maketrans("01|i", "olll")
+
+_BETWEEN: Final = ("Pc", "Pd", "Zs")
+"""Dashes, underscores and blanks."""
 
 
 def look_alikes(names: Iterable[str]) -> list[tuple[str, str]]:
     """The names that look like one before them, each with that one.
 
-    Case, width, accents, and letters of other alphabets make no difference.
+    Case, width, accents, dashes and blanks, and letters of other alphabets make no difference.
 
     >>> look_alikes(["pay", "Pay", "раy", "ｐａｙ", "buy"])
     [('Pay', 'pay'), ('раy', 'pay'), ('ｐａｙ', 'pay')]
@@ -38,8 +45,9 @@ def look_alikes(names: Iterable[str]) -> list[tuple[str, str]]:
 
 def _looks(name: str) -> str:
     """What names that look alike have in common."""
-    plain = normalize("NFKD", normalize("NFKC", name).casefold())
+    plain = normalize("NFKD", normalize("NFKC", name).translate(_LOOKS_LIKE).casefold())
     letters = "".join(
-        "-" if category(char) == "Pd" else char for char in plain if category(char) != "Mn"
+        "_" if category(char) in _BETWEEN else char for char in plain if category(char) != "Mn"
     )
-    return letters.translate(_LOOKS_LIKE).translate(_ALIKE).replace("rn", "m").replace("vv", "w")
+    alike = letters.translate(_LOOKS_LIKE).translate(_ALIKE)
+    return alike.replace("rn", "m").replace("vv", "w").replace("cl", "d")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 from unicodedata import normalize
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote_to_bytes
 
 from attrs import frozen
 
@@ -31,14 +31,17 @@ _RESERVED: Final = ":/?[]@!$'()*;"
 """Characters that ``allowReserved`` leaves as they are; those that separate parts are escaped."""
 
 _MOST_DECODINGS: Final = 8
-_SLASHES: Final = re.compile(r"[/\\]")
-_STRIPPED: Final = "".join(map(chr, range(33)))
-"""Blanks and control characters, which some servers drop."""
+_SLASHES: Final = re.compile(r"[/\\\u2044\u2215\u2216\u29f5\u29f8]")
+_ENDS: Final = re.compile(r"[;?#]")
+"""What ends a part of a path, for some servers after they have decoded it."""
 
 _OVERLONG: Final = re.compile(
-    r"%(?:c0|e0%80|f0%80%80)%(?P<last>ae|af)|%u00(?P<code>2e|2f|5c)", re.I
+    rb"(?:\xc0|\xe0\x80|\xf0\x80\x80|\xf8\x80{3}|\xfc\x80{4}|(\xc1|\xe0\x81|\xf0\x80\x81))"
+    rb"([\x80-\xbf])"
 )
-"""Dots and slashes in encodings that are no UTF-8, but that old servers take."""
+"""ASCII in more bytes than it needs: no UTF-8, but old servers take it."""
+
+_CODE: Final = re.compile(rb"%u([0-9a-f]{4})", re.IGNORECASE)
 
 _BETWEEN: Final = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}
 _SHOWN: Final = {"%20": "a space", "%7C": "|"}
@@ -95,24 +98,37 @@ def in_path(parameter: ApiParameter, value: Json) -> str:
 def has_dots(path: str) -> bool:
     """Whether a part of a path is ``.`` or ``..`` to a server that decodes it, however often.
 
+    Blanks and characters that are no text are left out, as some servers leave them out.
+
     >>> has_dots("a/%252e%252E/b"), has_dots("..%5Cb"), has_dots("a..b/.c")
     (True, True, False)
     """
+    raw = path.encode(errors="replace")
     for _ in range(_MOST_DECODINGS):
-        plain = normalize("NFKC", _OVERLONG.sub(_of_overlong, path))
-        parts = (each.partition(";")[0].strip(_STRIPPED) for each in _SLASHES.split(plain))
-        if any(part in (".", "..") for part in parts):
+        text = normalize("NFKC", _OVERLONG.sub(_of_overlong, raw).decode(errors="ignore"))
+        parts = (_ENDS.split(each)[0] for each in _SLASHES.split(text.replace("\u3002", ".")))
+        seen = (
+            "".join(char for char in part if char > " " and char.isprintable()) for part in parts
+        )
+        if any(part in (".", "..") for part in seen):
             return True
-        decoded = unquote(path)
-        if decoded == path:
+        decoded = unquote_to_bytes(_CODE.sub(_of_code, raw))
+        if decoded == raw:
             return False
-        path = decoded
+        raw = decoded
     return True  # nobody writes this but to hide something
 
 
-def _of_overlong(found: re.Match[str]) -> str:
-    code = found["code"]
-    return chr(int(code, 16)) if code else {"ae": ".", "af": "/"}[found["last"].lower()]
+def _without_unseen(part: str) -> str:
+    return "".join(char for char in part if char > " " and char.isprintable())
+
+
+def _of_overlong(found: re.Match[bytes]) -> bytes:
+    return bytes([(found[2][0] & 0x3F) | (0x40 if found[1] else 0)])
+
+
+def _of_code(found: re.Match[bytes]) -> bytes:
+    return chr(int(found[1], 16)).encode(errors="ignore")
 
 
 def in_query(parameter: ApiParameter, value: Json) -> list[tuple[str, str]]:

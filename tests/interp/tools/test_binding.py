@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import Pattern
+from gram import Pattern, loads_one
 from interp import (
     ConfigurationError,
     ToolBindingError,
@@ -18,14 +18,18 @@ from interp import (
     create_tool,
     hello_world_tool_library,
     tool,
+    tool_spec_from_function,
 )
 from interp.machine.contracts import accepts
 from interp.tools import bind_tool, empty_tool_library, explain_binding
 from lenses_ext import (
     create_agent_pattern,
     create_tool_specification,
+    dumps,
     json_schema_to_type_signature,
     parse,
+    tool_spec_from_json,
+    tool_spec_to_json,
 )
 
 SPEC = create_tool_specification("add", "Adds", "(x::Integer)==>(::Integer)")
@@ -384,3 +388,32 @@ def test_what_a_function_needs_and_the_program_does_not_declare_is_told_so() -> 
 
     assert reason is not None
     assert "the function needs `words`, which the program does not declare" in reason
+
+
+def test_a_program_says_that_a_tool_runs_only_once_whatever_its_implementation_says() -> None:
+    spec = create_tool_specification("add", "Adds", "(x::Integer)==>(::Integer)", once=True)
+    tools = library()
+
+    bound = bind_tool(spec, tools)
+    (of_agent,) = bind_agent_tools(
+        loads_one(f"[a:Agent {{instruction: 'x', model: 'OpenAI/x'}} | {dumps(spec)}]"),
+        tools,
+    )
+
+    assert not tools["add"].once
+    assert bound is not None
+    assert bound.once
+    assert of_agent.once
+    assert (bound.name, bound.schema, bound(3)) == ("add", SCHEMA, 1)
+
+
+def test_the_specification_of_a_tool_that_runs_once_says_so() -> None:
+    @tool(once=True)
+    def pay(n: int) -> int:
+        """Pays."""
+        return n
+
+    spec = tool_spec_from_function(pay)
+
+    assert dumps(spec).startswith('[pay:ToolSpecification {description: "Pays.", once: true} |')
+    assert tool_spec_from_json(tool_spec_to_json(spec)) == spec

@@ -43,6 +43,7 @@ from lenses_ext import (
     put,
     tool_spec_description,
     tool_spec_name,
+    tool_spec_once,
     tool_spec_schema,
     tool_spec_type_signature,
     view,
@@ -178,6 +179,7 @@ LENSES: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any
     (loop_until, LIKE_WORKFLOWS, st.none() | values(), True),
     (tool_spec_name, like_tools(), NAMES, True),
     (tool_spec_description, like_tools(), texts(), True),
+    (tool_spec_once, like_tools(), st.none() | st.booleans(), True),
     (tool_spec_type_signature, like_tools(), signature_texts(), True),
 ]
 """The exported lenses, and whether they keep put-put there."""

@@ -83,6 +83,20 @@ def test_an_argument_cannot_fake_the_question(model_server: ModelServer) -> None
     assert last == "[y/N/always/never]: "
 
 
+def test_a_question_that_scrolls_away_names_the_tool_again(model_server: ModelServer) -> None:
+    many = {"personName": "Al", **{f"key{number}": number for number in range(40)}}
+    model_server.will_say(tool_calls(("c1", "sayHello", json.dumps(many))), "Bye.")
+    with Terminal("run", HELLO, "hi", "--approve", "ask", **at(model_server)) as terminal:
+        asked = terminal.until("]: ")
+
+    assert asked.splitlines()[-1] == "sayHello for hello_world_agent [y/N/always/never]: "
+
+
+def test_a_pile_of_accents_does_not_cover_other_lines() -> None:
+    assert visible_text("क्षि é ẫ") == "क्षि é ẫ"
+    assert visible_text("a" + "\u0336" * 5) == "a" + "\u0336" * 3 + r"\u0336\u0336"
+
+
 @given(
     st.dictionaries(st.text(), st.text() | st.text("ab \n|?:", min_size=30), min_size=1),
     st.integers(20, 100),

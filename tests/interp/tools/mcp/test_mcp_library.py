@@ -399,7 +399,8 @@ def test_names_that_look_alike_are_warned_of(caplog: pytest.LogCaptureFixture) -
     [
         ["send", "SEND"], ["send", "ｓｅｎｄ"], ["send", "ѕеnd"], ["mode1", "model"],
         ["io", "i0"], ["modern", "modem"], ["a-b", "a\u2010b"], ["kiss", "κιss"],
-        ["café", "cafe\u0301"], ["hot", "հօt"], ["Il", "lI"],
+        ["café", "cafe\u0301"], ["hot", "հօt"], ["Il", "lI"], ["read_file", "read-file"],
+        ["click", "dick"], ["SEND", "ᏚEND"], ["a b", "a\u2013b"], ["new", "пew"],
     ],
     ids=ascii,
 )  # fmt: skip

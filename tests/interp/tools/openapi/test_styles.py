@@ -57,7 +57,10 @@ def read_parts(parts: list[str], like: Any, explode: bool) -> Any:
         "%25252e%25252e/x", "..%2fx", "..%252f", "a%2f%2e%2e%2fb", "%%32e%%32e", "..;/x", "..;a=1",
         "%c0%ae%c0%ae/x", "%C0%AE./x", "%e0%80%ae./x", "..%c0%af", "%u002e%u002e/x",
         "．．/x", "\u2024\u2024/", "\u2025/x", "..／x", "..＼x", "..\0/x", ".. /x", " ../x",
-        "../\t",
+        "../\t", "..\u200b/x", "\ufeff../x", ".\u00ad./x", "..?x", "..#x", "..%3Fx", ".\0./x",
+        "%c0%2e%c0%2e/x", "a%c1%9c..", "%f8%80%80%80%ae./x", "a%e0%81%9c..", "..%u2215x",
+        "a%u005c..",
+        "a\u2215..", "a\u2044..", "\u3002\u3002/x", "..%ff/x",
         "%" + "25" * 50 + "2e/x", ["a", "../b"], {"a": "x/../b"},
     ],
 )  # fmt: skip
@@ -67,8 +70,22 @@ def test_no_part_of_a_path_leads_elsewhere_however_it_is_encoded(style: str, val
 
 
 @pytest.mark.parametrize(
-    "value", ["a..b", "...", ".gitignore", "v1.0", "a.", "..a", "100%", "50%25", "x;y", "a/b.c"]
-)
+    "value",
+    [
+        "a..b",
+        "...",
+        ".gitignore",
+        "v1.0",
+        "a.",
+        "..a",
+        "100%",
+        "50%25",
+        "x;y",
+        "a/b.c",
+        "..é",
+        "a%20.b",
+    ],
+)  # fmt: skip
 def test_dots_in_names_are_sent(value: str) -> None:
     text = in_path(parameter("path", "simple", explode=False), value)
 
