@@ -1,20 +1,18 @@
 """The gram notation: immutable trees, reading and writing them, places in the text.
 
-- Text and trees: ``loads``, ``loads_one``, ``load``, ``dumps``, ``dump``, ``format_text``,
-  ``format_changes``; the trees are `Pattern`, `Subject` and the values; ``to_json``,
-  ``from_json`` and ``json_schema`` are the canonical JSON; ``read_in_pieces`` reads a long text
-  without keeping its trees.
+- Text and trees: ``loads``, ``loads_one``, ``load_file``, ``dumps``, ``dump_file``,
+  ``format_text``; the trees are `Pattern`, `Subject` and the values; ``to_json``, ``from_json``
+  and ``json_schema`` are the canonical JSON; ``read_in_pieces`` reads a long text without keeping
+  its trees.
 - Trees: ``walk``, ``walk_up``, ``pattern_at``, ``replace_at``, ``origin``, and the module
   ``operations`` with map, fold, filter and more; ``graph_of``, ``reconcile``, ``to_networkx``.
 - Documents: ``parse`` and ``parse_file`` give a `Document`, which keeps the place of every part
   and whose ``replace`` changes no more of the text than it must.
 - Checks: ``check``, ``apply_fixes``, ``syntax_errors``; a `Check` is a rule, and finds
   a `Diagnostic` in a `Reading`.
-- Errors: `GramError` is the root of all; ``expect`` refuses a wrong type of argument.
-- For a language that is made of gram: constructs (`Construct` and its kinds, ``construct_of``),
-  ``tokens`` and ``parse_tokens``, `Style` and `Spelling`, ``write_name`` and ``write_value``,
-  ``did_you_mean``, ``nearest``, ``counted``, and the saving of files (``holding``,
-  ``write_atomically``).
+- Errors: `GramError` is the root of all.
+- For a language that is made of gram: the rooms below, such as `gram.reading` (constructs and
+  tokens), `gram.writing` (spelling), `gram.checks` and `gram.documents` (the saving of files).
 
 This package knows nothing of agents.
 

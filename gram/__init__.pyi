@@ -20,8 +20,8 @@ from .documents.document import (
     parse as parse,
 )
 from .documents.files import (
-    dump as dump,
-    load as load,
+    dump_file as dump_file,
+    load_file as load_file,
     loads as loads,
     loads_one as loads_one,
     parse_file as parse_file,

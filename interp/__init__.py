@@ -1,7 +1,8 @@
 """Runs agents: the interpreter, its tools and its models.
 
 `load` a program, call `run` with a message and a `ToolLibrary`, and read the response. The machine
-is `start` and `step`, which do no I/O. Importing this package loads no network library.
+is `start` and `step` of `interp.machine`, which do no I/O. Importing this package loads no
+network library.
 
 ``__init__.pyi`` lists the module of each name; the module is loaded when the name is first used,
 so that every command starts fast.

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from gram import Pattern, load, loads, loads_one
+from gram import Pattern, load_file as load, loads, loads_one
 from lenses_ext import (
     Model,
     TypeSignature,
@@ -26,9 +26,8 @@ from lenses_ext import (
     agent_tool_specs,
     create_agent_pattern,
     create_tool_specification,
-    dumps,
     over,
-    parse,
+    parse_program as parse,
     parse_type_signature,
     put,
     tool_spec_description,
@@ -41,6 +40,7 @@ from lenses_ext import (
     validate_agent_pattern,
     validate_tool_spec_pattern,
     view,
+    write_program as dumps,
 )
 
 from . import create_tool, hello_world_tool_library

@@ -5,7 +5,8 @@
   `lenses_ext.laws`;
 - patterns made and composed: `create_agent_pattern`, `create_tool_specification`, `add_tool`,
   `overlay`, `share_tool`, …;
-- texts: `parse` and `dumps` in the style of programs; an edit of a document keeps every other byte;
+- texts: `parse_program` and `write_program` in the style of programs; an edit of a document keeps
+  every other byte;
   `find_places` for the paths of the command line;
 - signatures and JSON Schema: `parse_type_signature`, `type_signature_to_json_schema`, …;
 - programs: `resolve` for references, `validate_program` and its like for faults.
@@ -30,7 +31,7 @@ __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
 
 
 def _written(agent: Pattern) -> str:
-    text: str = import_module(".signatures", __name__).dumps_program(agent)
+    text: str = import_module(".signatures", __name__).write_program(agent)
     return text
 
 

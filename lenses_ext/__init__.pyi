@@ -129,9 +129,9 @@ from .signatures.parsing import (
 )
 from .signatures.values import TypeSignature as TypeSignature
 from .signatures.writer import (
-    dumps as dumps,
-    parse as parse,
+    parse_program as parse_program,
     signature_text as signature_text,
+    write_program as write_program,
     write_type_signature as write_type_signature,
 )
 from .workflows.reading import (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interp import ToolLibrary, load, recorded, run
-from lenses_ext import parse, validate_program
+from lenses_ext import parse_program, validate_program
 from tests.paths import EXAMPLES, ROOT
 
 PRINTED = {
@@ -71,7 +71,7 @@ def test_an_example_prints_what_it_should(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["newsroom", "support_desk", "review"])
 def test_the_programs_of_workflows_have_no_faults(name: str) -> None:
-    document = parse((EXAMPLES / f"{name}.gram").read_text(encoding="utf-8"))
+    document = parse_program((EXAMPLES / f"{name}.gram").read_text(encoding="utf-8"))
 
     assert [each.with_hint() for each in validate_program(document)] == []
 

@@ -11,7 +11,7 @@ import pytest
 
 from gram.diagnostics import only_errors
 from interp.models.program_checks import check_program
-from lenses_ext import parse
+from lenses_ext import parse_program
 from tests.interp.cli.process import gram
 from tests.paths import EXAMPLES, ROOT
 
@@ -40,7 +40,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_programs_of_a_page_are_valid(page: Path) -> None:
     for block in blocks(page.read_text(encoding="utf-8"), "gram"):
-        assert only_errors(check_program(parse(block, page.name))) == ()
+        assert only_errors(check_program(parse_program(block, page.name))) == ()
 
 
 def test_the_readme_shows_what_its_commands_print(

@@ -1,4 +1,4 @@
-"""Reading and writing whole texts and files: ``loads``, ``load``, ``dump``."""
+"""Reading and writing whole texts and files: ``loads``, ``load_file``, ``dump_file``."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def loads_one(text: str) -> Pattern:
     return _the_one(parse(text))
 
 
-def load(file: PathOrFile) -> tuple[Pattern, ...]:
+def load_file(file: PathOrFile) -> tuple[Pattern, ...]:
     """The top-level patterns of a file, given as a path or an open file (text or binary).
 
     Raises:
         OSError: the file cannot be read.
         GramDecodeError: it is not UTF-8, or not gram; the error names the file.
     """
-    _expect_file(file, "read", by="load")
+    _expect_file(file, "read", by="load_file")
     return parse_file(file).patterns
 
 
@@ -108,7 +108,7 @@ def decode(content: bytes, filename: str | None = None) -> str:
         ) from None
 
 
-def dump(
+def dump_file(
     pattern: Pattern | Iterable[Pattern], file: PathOrFile, *, style: Style | None = None
 ) -> None:
     """Write patterns to a file as canonical text that ends with a line break.
@@ -118,7 +118,7 @@ def dump(
     Raises:
         OSError: the file cannot be written.
     """
-    _expect_file(file, "write", by="dump")
+    _expect_file(file, "write", by="dump_file")
     text = dumps(pattern, style=style)
     text += "\n" if text else ""
     if isinstance(file, str | os.PathLike):

@@ -25,7 +25,7 @@ from lenses_ext import (
     Place,
     ReadOnlyError,
     find_places,
-    parse,
+    parse_program,
 )
 
 from .completion.completing import path_argument
@@ -135,7 +135,7 @@ def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
         raise click.UsageError("standard input cannot be written in place")
 
     def change(text: str, name: str) -> str:
-        document = parse(text, name)
+        document = parse_program(text, name)
         try:
             edited = document.replace(edit(document))
         except FocusError as error:

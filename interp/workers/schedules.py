@@ -28,7 +28,7 @@ from gram import Document, GramError, Pattern, origin, parse as parse_gram
 from gram.documents import decode, resolved
 from gram.errors import expect
 from gram.suggestions import did_you_mean
-from lenses_ext import parse
+from lenses_ext import parse_program
 
 from ..errors import ConfigurationError, ValidationError
 from ..history.stores import RunStore
@@ -159,7 +159,7 @@ def _schedule(pattern: Pattern, folder: Path) -> Schedule:
     schedule = Schedule(
         value.identity,
         cron,
-        parse(decode(program.read_bytes(), str(program)), str(program)),
+        parse_program(decode(program.read_bytes(), str(program)), str(program)),
         given if isinstance(given, str) else _plain(given),
         KeptOptions(**{key: value.properties.get(key) for key in ("agent", "model")}),  # type: ignore[typeddict-item]  # both are texts, as was checked
         {

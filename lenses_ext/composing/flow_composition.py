@@ -47,8 +47,8 @@ def sequence(name: str, *steps: Step, description: str | None = None) -> Pattern
     Raises:
         FocusError: there is no step, or one of them has no name.
 
-    >>> from lenses_ext import dumps
-    >>> print(dumps(sequence("news", "writer", "editor", "writer")))
+    >>> from lenses_ext import write_program
+    >>> print(write_program(sequence("news", "writer", "editor", "writer")))
     [news:Workflow | writer, editor, (writer)-->(editor)-->(writer2::writer)]
     """
     nodes = _nodes("sequence", name, steps, description)
@@ -79,8 +79,8 @@ def parallel(name: str, *steps: Step, description: str | None = None) -> Pattern
     Raises:
         FocusError: there is no step, one has no name, or two have one name.
 
-    >>> from lenses_ext import dumps
-    >>> print(dumps(parallel("both", "left", "right")))
+    >>> from lenses_ext import write_program
+    >>> print(write_program(parallel("both", "left", "right")))
     [both:Workflow | left, right]
     """
     nodes = _nodes("parallel", name, steps, description)
@@ -105,9 +105,9 @@ def tool_as_agent(tool: Pattern, name: str, model: Model | str, instruction: str
         FocusError: it is not a tool, or the name or the instruction is empty.
 
     >>> from gram import loads_one
-    >>> from lenses_ext import dumps
+    >>> from lenses_ext import write_program
     >>> add = loads_one('[add:Tool {description: "Adds."} | (a::Int)==>(b::Int)==>(::Int)]')
-    >>> print(dumps(tool_as_agent(add, "adder", "Offline/rehearsal", "Add.").elements[0]))
+    >>> print(write_program(tool_as_agent(add, "adder", "Offline/rehearsal", "Add.").elements[0]))
     (a:Int)-->(b:Int)-->(:Int)
     """
     by = "tool_as_agent"

@@ -56,9 +56,9 @@ def tool_spec_of(pattern: Pattern) -> Pattern:
     Raises:
         FocusError: it is neither a tool nor an agent nor a workflow.
 
-    >>> from lenses_ext import dumps, parse
-    >>> agent = parse("[a:Agent {description: 'Sums up.'} | (article::Text)==>(::String)]")
-    >>> print(dumps(tool_spec_of(agent.patterns[0])))
+    >>> from lenses_ext import write_program, parse_program
+    >>> agent = parse_program("[a:Agent {description: 'Sums up.'} | (article::Text)==>(::String)]")
+    >>> print(write_program(tool_spec_of(agent.patterns[0])))
     [a:ToolSpecification {description: "Sums up."} | (article::Text)==>(::String)]
     """
     expect(pattern, Pattern, "pattern", by="tool_spec_of")

@@ -111,8 +111,8 @@ def create_tool_specification(
         FocusError: the name or the description is empty, or has no notation.
         SignatureError: the signature is not one; all its faults are listed.
 
-    >>> from lenses_ext import dumps
-    >>> print(dumps(create_tool_specification("f", "Does it.", "(name: Text) --> IO Text")))
+    >>> from lenses_ext import write_program
+    >>> print(write_program(create_tool_specification("f", "Does it.", "(name: Text) --> IO Text")))
     [f:ToolSpecification {description: "Does it."} | (name::Text)==>(::Text)]
     """
     by = "create_tool_specification"

@@ -36,6 +36,11 @@ from .values import (
     Type as Type,
     TypeSignature,
 )
-from .writer import dumps as dumps_program, signature_text, write_type_signature
+from .writer import (
+    parse_program as parse_program,
+    signature_text,
+    write_program as write_program,
+    write_type_signature,
+)
 
 SHOWN_BY["signature"] = write_type_signature

@@ -78,16 +78,16 @@ def _part_of_signature(ancestors: list[Pattern]) -> Spelling:
     return _CHAIN if is_chain(ancestors[0]) else _BRACKET
 
 
-def dumps(pattern: Pattern | Iterable[Pattern]) -> str:
+def write_program(pattern: Pattern | Iterable[Pattern]) -> str:
     """The canonical text of a program, its signatures in their own style.
 
-    >>> dumps(gram.loads_one('[t:Tool | (a:Text)-->(:String)]'))
+    >>> write_program(gram.loads_one('[t:Tool | (a:Text)-->(:String)]'))
     '[t:Tool | (a::Text)==>(::String)]'
     """
     return gram.dumps(pattern, style=agent_style)
 
 
-def parse(text: str, filename: str | None = None) -> Document:
+def parse_program(text: str, filename: str | None = None) -> Document:
     """The document of a program: what is written into it is written in the program's style.
 
     Raises:

@@ -50,9 +50,9 @@ OTHERS = {
     "freeze": "refuses values without a notation by their path",
     "html_of": "refuses by the name of highlighted, which it calls",
     "json_schema": "takes nothing",
-    "load": "see the files below",
+    "load_file": "see the files below",
     "parse_file": "see the files below",
-    "dump": "see the files below",
+    "dump_file": "see the files below",
     "write_atomically": "opens files",
 }
 """Public functions that are not called with wrong types here, and why."""
@@ -86,7 +86,9 @@ def test_an_object_of_no_use_is_an_argument_error(name: str) -> None:
         called(getattr(gram, name), arguments)
 
 
-@pytest.mark.parametrize("use", [gram.load, gram.parse_file, lambda file: gram.dump(PATTERN, file)])
+@pytest.mark.parametrize(
+    "use", [gram.load_file, gram.parse_file, lambda file: gram.dump_file(PATTERN, file)]
+)
 @pytest.mark.parametrize("wrong", [None, 5, 1.5, b"x", [5], Pattern], ids=str)
 def test_an_argument_that_is_not_a_file_is_refused(
     use: Callable[[object], object], wrong: object

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gram import dumps, from_json, load, loads, parse, syntax_errors, to_json
+from gram import dumps, from_json, load_file, loads, parse, syntax_errors, to_json
 
 DATA = Path(__file__).parents[1] / "data" / "valid"
 FILES = sorted(DATA.glob("*.gram"))
@@ -27,7 +27,7 @@ def test_every_text_has_its_json() -> None:
 
 @each_file
 def test_a_text_says_what_its_json_says(file: Path) -> None:
-    trees = load(file)
+    trees = load_file(file)
 
     assert expected(file) == to_json(trees)
     assert from_json(expected(file)) == trees
@@ -36,12 +36,12 @@ def test_a_text_says_what_its_json_says(file: Path) -> None:
 
 @each_file
 def test_integers_and_decimals_of_a_text_stay_apart(file: Path) -> None:
-    assert repr(to_json(load(file))) == repr(expected(file))
+    assert repr(to_json(load_file(file))) == repr(expected(file))
 
 
 @each_file
 def test_what_is_written_of_a_text_reads_back_and_is_written_the_same(file: Path) -> None:
-    trees = load(file)
+    trees = load_file(file)
 
     text = dumps(trees)
 
@@ -55,5 +55,5 @@ def test_a_document_gives_the_same_patterns_and_keeps_the_text(file: Path) -> No
 
     document = parse(text)
 
-    assert document.patterns == load(file)
+    assert document.patterns == load_file(file)
     assert document.text == text

@@ -41,7 +41,14 @@ from interp import (
 )
 from interp.running import execute_agent, execute_agent_with_library
 from interp.workers.submission import to_submit
-from lenses_ext import agent_answer, agent_answer_schema, create_agent_pattern, dumps, parse, view
+from lenses_ext import (
+    agent_answer,
+    agent_answer_schema,
+    create_agent_pattern,
+    parse_program,
+    view,
+    write_program,
+)
 from tests.interp.model_server import ModelServer
 
 
@@ -221,7 +228,7 @@ def test_the_model_is_asked_for_it_and_corrected(model_server: ModelServer) -> N
 
 def test_a_run_that_is_resumed_gives_it() -> None:
     look = create_tool("look", "Looks", {"type": "object", "properties": {}}, lambda _: 1)
-    agent = parse(
+    agent = parse_program(
         '[a:Agent {instruction: "x", model: "OpenAI/m"} | [look:Tool {description: "Looks"} | '
         "()==>(::Any)]]"
     )
@@ -242,7 +249,7 @@ def test_a_run_that_is_resumed_gives_it() -> None:
 
 
 def test_who_takes_a_conversation_over_answers_in_the_type() -> None:
-    desk = parse(
+    desk = parse_program(
         """[triage:Agent {instruction: "Sort.", model: "OpenAI/m"} | (triage)-[:HANDOFF]->(billing)]
            [billing:Agent {description: "Bills.", instruction: "Bill.", model: "OpenAI/m"}]"""
     )
@@ -260,7 +267,7 @@ def test_who_takes_a_conversation_over_answers_in_the_type() -> None:
 
 def declaring(answer: str) -> Document:
     """A program with an agent that declares an answer."""
-    return parse(f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {answer}]')
+    return parse_program(f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {answer}]')
 
 
 @pytest.mark.parametrize(
@@ -358,7 +365,7 @@ def flow(answer: str, signature: str = "") -> Pattern:
     text = (
         f'[w:Workflow | {signature} [a:Agent {{instruction: "x", model: "OpenAI/m"}} | {answer}]]'
     )
-    return parse(text).patterns[0]
+    return parse_program(text).patterns[0]
 
 
 @pytest.mark.parametrize(
@@ -414,7 +421,7 @@ def test_a_result_whose_type_nobody_knew_is_checked_when_it_comes(
 def test_the_answer_of_a_type_is_gram() -> None:
     made = create_agent_pattern("a", None, "A/b", "x", answer=answer_of(Place))
 
-    assert dumps(made) == (
+    assert write_program(made) == (
         '[a:Agent {instruction: "x", model: "A/b"} | '
         "[::Answer::Object | (name::String), (height::Integer {optional: true})]]"
     )

@@ -10,9 +10,9 @@ import pytest
 from gram import Pattern, only_errors
 from interp import ToolLibrary, run, tool
 from interp.machine import CallTool, Event, Request
-from lenses_ext import factor_agent, inline_agent, parse, resolve, validate_program
+from lenses_ext import factor_agent, inline_agent, parse_program, resolve, validate_program
 
-(HELPER,) = parse("""\
+(HELPER,) = parse_program("""\
 [helper:Agent {instruction: "Help.", model: "Offline/rehearsal"} |
   [read:Tool {description: "Reads"} | (path::Text)==>(::Text)],
   [count:Tool {description: "Counts"} | (text::Text)==>(::Integer)],
@@ -20,7 +20,7 @@ from lenses_ext import factor_agent, inline_agent, parse, resolve, validate_prog
 """).patterns
 FACTORED = factor_agent(HELPER, ["read", "count"], "files", "Knows the files.", "Do as told.")
 
-WITH_REFERENCES = parse("""\
+WITH_REFERENCES = parse_program("""\
 [helper:Agent {instruction: "Help.", model: "Offline/rehearsal"} |
   read,
   [say:Tool {description: "Says"} | (text::Line)==>(::Line)],

@@ -8,14 +8,14 @@ import pytest
 
 from gram import Document
 from interp.models.program_checks import check_program
-from lenses_ext import agent_model, each_agent, find_places, new_errors, parse, put
+from lenses_ext import agent_model, each_agent, find_places, new_errors, parse_program, put
 from tests.calls import calls_of
 
 Use = Callable[[Document], object]
 
 
 def agents(count: int) -> Document:
-    return parse(
+    return parse_program(
         "".join(
             f'[agent{n}:Agent {{instruction: "Say hello.", model: "OpenAI/m{n}"}} |\n'
             f'  [say{n}:ToolSpecification {{description: "Says hello."}} |\n'
@@ -26,11 +26,11 @@ def agents(count: int) -> Document:
 
 
 def with_faults(document: Document) -> Document:
-    return parse(document.text.replace("OpenAI/", ""))
+    return parse_program(document.text.replace("OpenAI/", ""))
 
 
 def with_one_changed(document: Document) -> Document:
-    changed = parse(document.text.replace('"OpenAI/m7"', '"A/b"', 1)).patterns[7]
+    changed = parse_program(document.text.replace('"OpenAI/m7"', '"A/b"', 1)).patterns[7]
     return document.replace([*document.patterns[:7], changed, *document.patterns[8:]])
 
 

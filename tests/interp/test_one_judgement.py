@@ -17,7 +17,7 @@ from lenses_ext import (
     agent_diagnostics,
     agent_tool_specs,
     find_agents,
-    parse,
+    parse_program,
     tool_spec_schema,
     validate_agent_pattern,
     view,
@@ -71,7 +71,7 @@ def _with(type: str, record: str) -> str:
 def test_all_judge_a_program_alike(tmp_path: Path, random: Random) -> None:
     path = tmp_path / "p.gram"
     path.write_text(Program(random).text)
-    document = parse(path.read_text(), str(path))
+    document = parse_program(path.read_text(), str(path))
     checked = {(each.message, each.span) for each in check_program(document)}
 
     for name in {agent.value.identity for agent in find_agents(document)}:

@@ -27,7 +27,7 @@ from lenses_ext import (
     is_agent,
     new_errors,
     over,
-    parse,
+    parse_program,
     resolve,
     validate_agent_pattern,
     validate_program,
@@ -73,7 +73,7 @@ class Case:
 
     @property
     def document(self) -> Document:
-        return parse(self.text, "p.gram")
+        return parse_program(self.text, "p.gram")
 
 
 ROWS = tomllib.loads((DATA / "programs.toml").read_text(encoding="utf-8"))["case"]
@@ -194,7 +194,7 @@ def test_validate_program_reports_what_check_does_of_agents_and_tools(case: Case
 def test_an_edit_beside_a_fault_adds_none(case: Case) -> None:
     document = case.document
     edited = over(each_agent & agent_instruction, lambda text: f"{text} and more", document)
-    longer = parse(f"// a line more\n{case.text} (more:Note)")
+    longer = parse_program(f"// a line more\n{case.text} (more:Note)")
 
     assert new_errors(document, document) == ()
     assert new_errors(document, edited) == ()
@@ -204,7 +204,7 @@ def test_an_edit_beside_a_fault_adds_none(case: Case) -> None:
 def test_of_two_equal_errors_the_new_one_is_found() -> None:
     one, two = '[a:Agent {instruction: "x", model: "A/b"} | t]', "\n[b:Agent | t]"
 
-    assert [fault.code for fault in new_errors(parse(one), parse(one + two))] == [
+    assert [fault.code for fault in new_errors(parse_program(one), parse_program(one + two))] == [
         "missing-instruction",
         "missing-model",
         "undefined-reference",
@@ -213,16 +213,16 @@ def test_of_two_equal_errors_the_new_one_is_found() -> None:
 
 def test_an_error_that_is_renamed_is_not_new() -> None:
     before, after = (
-        parse("[a:Agent | [t:Tool | (::Text)]]"),
-        parse("[b:Agent | [s:Tool | (::Text)]]"),
+        parse_program("[a:Agent | [t:Tool | (::Text)]]"),
+        parse_program("[b:Agent | [s:Tool | (::Text)]]"),
     )
 
     assert new_errors(before, after) == ()
 
 
 def test_another_value_that_is_wrong_as_well_is_new() -> None:
-    before = parse('(a:Agent {instruction: "x", model: "one"})')
-    after = parse('(a:Agent {instruction: "x", model: "two"})')
+    before = parse_program('(a:Agent {instruction: "x", model: "one"})')
+    after = parse_program('(a:Agent {instruction: "x", model: "two"})')
 
     assert [fault.code for fault in new_errors(before, after)] == ["model-name"]
 
@@ -231,11 +231,11 @@ def test_the_tools_of_a_file_without_an_agent_are_those_at_its_top() -> None:
     text = '[t:Tool {description: "d"} | (u::U)==>(::Text)] [g | (s:Tool)] [U:Object | (n::Text)]'
 
     with pytest.raises(ValidationError, match="missing-description"):
-        the_tools(parse(text))
-    (tool,) = the_tools(parse(text.replace("[g | (s:Tool)]", "")))
+        the_tools(parse_program(text))
+    (tool,) = the_tools(parse_program(text.replace("[g | (s:Tool)]", "")))
     assert tool.value.identity == "t"
     with pytest.raises(ValidationError, match="no-agent"):
-        the_tools(parse(text), "a")
+        the_tools(parse_program(text), "a")
 
 
 # --- programs of any kind
@@ -243,7 +243,7 @@ def test_the_tools_of_a_file_without_an_agent_are_those_at_its_top() -> None:
 
 @given(program_texts())
 def test_of_any_program_everything_says_the_same(text: str) -> None:
-    document = parse(text, "p.gram")
+    document = parse_program(text, "p.gram")
     faults = check_program(document)
     errors = told(only_errors(faults))
 

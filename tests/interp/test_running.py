@@ -36,7 +36,7 @@ from interp.history import context_to_pattern
 from interp.machine import empty_context, start
 from interp.running import execute_agent, execute_agent_with_library
 from interp.tools import empty_tool_library
-from lenses_ext import parse, validate_agent_pattern
+from lenses_ext import parse_program, validate_agent_pattern
 from tests.interp.model_server import tool_calls
 
 TALKER = loads_one('[talker:Agent {instruction: "Talk.", model: "OpenAI/x"}]')
@@ -185,7 +185,7 @@ def test_what_is_not_a_program_is_refused(program: Any) -> None:
 
 
 def test_a_document_is_run_and_one_of_its_agents_chosen() -> None:
-    program = parse(
+    program = parse_program(
         """
         [greet:Tool {description: "Greets"} | (name::String)==>(::String)]
         [one:Agent {instruction: "One.", model: "OpenAI/x"} | greet]

@@ -9,7 +9,7 @@ import click
 from gram import Check, Diagnostic, Document, GramDecodeError, apply_fixes, only_errors
 from gram.checks import syntax_fault
 from gram.plurals import counted
-from lenses_ext import parse
+from lenses_ext import parse_program
 from lenses_ext.names import find_runnables, shared_tools
 
 from ...models import OfferedCheck, check_program
@@ -98,7 +98,7 @@ def _faults(
 def _faults_of(text: str, name: str) -> Document | tuple[Diagnostic, ...]:
     """The document that a text is, or its syntax errors."""
     try:
-        return parse(text, name)
+        return parse_program(text, name)
     except GramDecodeError:
         from gram import syntax_errors  # imported late: it loads all explanations
 

@@ -8,7 +8,7 @@ import click
 
 from gram import GramDecodeError, Pattern, from_json, parse, to_json
 from gram.json import Json
-from lenses_ext import dumps
+from lenses_ext import write_program
 
 from ...json_text import read_json
 from ..completion.completing import complete_files
@@ -37,7 +37,7 @@ def command(files: tuple[str, ...], target: str | None) -> None:
         if (target or ("gram" if Path(file).suffix == ".json" else "json")) == "json":
             as_json[name] = to_json(parse(text, name).patterns)
         else:
-            show(f"// {name}\n" * several + dumps(_patterns(text, name)))
+            show(f"// {name}\n" * several + write_program(_patterns(text, name)))
 
     tally = each_file(files, convert)
     if as_json:

@@ -10,7 +10,7 @@ import click
 from gram import Document, Pattern, Subject, freeze, is_edge, to_json, write_value
 from gram.json import Json, value_to_json
 from gram.trees import WALK_SUBJECT
-from lenses_ext import FocusError, Model, dumps
+from lenses_ext import FocusError, Model, write_program
 from lenses_ext.labels import WORKFLOW
 from lenses_ext.places import ANY, read_path
 
@@ -105,8 +105,8 @@ def _shown(value: Any) -> str:
 def _as_element(pattern: Pattern) -> str:
     """The text of a pattern; an arrow as it is written in a workflow, where nodes have ``::``."""
     if not is_edge(pattern) and pattern.value != WALK_SUBJECT:
-        return dumps(pattern)
-    around = dumps(Pattern(Subject("", {WORKFLOW}), (pattern,)))
+        return write_program(pattern)
+    around = write_program(Pattern(Subject("", {WORKFLOW}), (pattern,)))
     return around.removeprefix(f"[:{WORKFLOW} | ").removesuffix("]")
 
 

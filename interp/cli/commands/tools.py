@@ -8,7 +8,7 @@ import click
 
 from gram import Pattern, format_text, origin
 from gram.json import Json
-from lenses_ext import dumps, parse, signature_text, tool_spec_name, view
+from lenses_ext import parse_program, signature_text, tool_spec_name, view, write_program
 from lenses_ext.schemas import Match
 
 from ...programs import the_tools
@@ -108,7 +108,7 @@ def _update(file: str, library: ToolLibrary, agent: str | None, *, is_shown: boo
     from ..library_specs import with_words_of
 
     def change(text: str, name: str) -> str:
-        document = parse(text, name)
+        document = parse_program(text, name)
         specs = the_tools(document, agent, to_bind=True)
         new = document.replace(with_words_of(library, document.patterns, specs)).text
         if is_shown:
@@ -124,10 +124,10 @@ def _print_gram(files: tuple[str, ...], agent: str | None, library: ToolLibrary 
 
     def print_specs(file: str) -> None:
         for spec in read_tool_specs(file, agent):
-            show(format_text(dumps(spec)), nl=False)
+            show(format_text(write_program(spec)), nl=False)
 
     for spec in specs_of(library) if library is not None else ():
-        show(format_text(dumps(spec)), nl=False)
+        show(format_text(write_program(spec)), nl=False)
     if files:
         each_file(files, print_specs).leave()
 

@@ -251,10 +251,10 @@ def _read(file: str) -> Iterator[tuple[str, str]]:
 
 
 def _parsed(text: str, name: str) -> Iterator[Document]:
-    from lenses_ext import parse
+    from lenses_ext import parse_program
 
     with suppress(GramError):
-        yield parse(text, name)
+        yield parse_program(text, name)
 
 
 def _item(value: str, **info: Any) -> CompletionItem:

@@ -56,9 +56,9 @@ def read_document(name: str) -> Document:
         OSError: the file cannot be read.
         GramDecodeError: the file is not gram.
     """
-    from lenses_ext import parse
+    from lenses_ext import parse_program
 
-    return parse(*read_text(name))
+    return parse_program(*read_text(name))
 
 
 def read_record(name: str) -> RecordedRun:

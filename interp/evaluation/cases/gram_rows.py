@@ -17,7 +17,7 @@ from attrs import evolve
 
 from gram import Diagnostic, Document, Pattern, Source, Span, write_value
 from gram.suggestions import did_you_mean
-from lenses_ext import find_agents, parse
+from lenses_ext import find_agents, parse_program
 from lenses_ext.schemas import NotJson, to_json_value
 
 from ...json_text import Json
@@ -36,7 +36,7 @@ def gram_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
     Raises:
         GramDecodeError: the text is not gram.
     """
-    document = parse(source.text, source.filename)
+    document = parse_program(source.text, source.filename)
     if head := _head(document):
         yield head
     for pattern in document.patterns:

@@ -25,7 +25,7 @@ from attrs import evolve, fields, frozen
 
 from gram import Pattern, Subject, TaggedString, Value, dumps, format_text
 from gram.plurals import counted
-from lenses_ext import Model, dumps as dumps_program
+from lenses_ext import Model, write_program
 
 from ...history.records import Reader, expect_one_of, without_empty, write_text
 from ...json_text import Json, write_json
@@ -100,7 +100,7 @@ class Plan:
         """The plan as gram, with its hash."""
         subject = self.head.value
         marked = evolve(subject, properties=subject.properties.set("hash", self.hash))
-        return format_text(dumps_program((Pattern(marked), *self.parts)))
+        return format_text(write_program((Pattern(marked), *self.parts)))
 
     @cached_property
     def keys(self) -> tuple[tuple[str, int, str], ...]:
@@ -132,7 +132,7 @@ class Plan:
     def differences(self, other: Plan) -> str:
         """What another plan has otherwise, as lines that begin with - and +; empty if nothing."""
         mine, its = (
-            format_text(dumps_program((each.head, *each.parts))).split("\n")
+            format_text(write_program((each.head, *each.parts))).split("\n")
             for each in (self, other)
         )
         lines = list(unified_diff(mine, its, n=1, lineterm=""))[2:]

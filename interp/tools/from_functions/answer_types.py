@@ -59,8 +59,8 @@ def answer_of(answer_type: Any) -> Pattern:
     Raises:
         ConfigurationError: it has no JSON form.
 
-    >>> from lenses_ext import dumps
-    >>> dumps(answer_of(list[int]))
+    >>> from lenses_ext import write_program
+    >>> write_program(answer_of(list[int]))
     '(:Answer:Array {elementType: "Integer"})'
     """
     return answer_type_of(answer_type, by="answer_of").pattern

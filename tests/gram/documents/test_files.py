@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gram import GramDecodeError, Pattern, dump, dumps, load, loads, origin
+from gram import GramDecodeError, Pattern, dump_file, dumps, load_file, loads, origin
 
 
 @pytest.fixture
@@ -24,19 +24,19 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_path_may_be_a_str_or_a_path(file: Path) -> None:
-    assert load(file) == load(str(file)) == loads("(old)")
+    assert load_file(file) == load_file(str(file)) == loads("(old)")
 
 
 def test_open_files_are_read_from_their_position(file: Path) -> None:
     with file.open(encoding="utf-8") as text, file.open("rb") as binary:
-        assert load(text) == load(binary) == loads("(old)")
-        assert load(text) == ()
+        assert load_file(text) == load_file(binary) == loads("(old)")
+        assert load_file(text) == ()
 
 
 def test_files_in_memory_have_no_name() -> None:
     for stream in (io.StringIO("(a"), io.BytesIO(b"(a")):
         with pytest.raises(GramDecodeError) as caught:
-            load(stream)
+            load_file(stream)
         assert str(caught.value).startswith("1:3: ")
 
 
@@ -45,7 +45,7 @@ def test_an_error_names_the_file(file: Path) -> None:
 
     for source in (file, str(file), file.open("rb"), file.open(encoding="utf-8")):
         with pytest.raises(GramDecodeError) as caught:
-            load(source)
+            load_file(source)
         assert str(caught.value).startswith(f"{file}:1:3: ")
         if hasattr(source, "close"):
             source.close()
@@ -53,16 +53,16 @@ def test_an_error_names_the_file(file: Path) -> None:
 
 def test_a_file_that_cannot_be_opened_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        load(tmp_path / "absent.gram")
+        load_file(tmp_path / "absent.gram")
     with pytest.raises(OSError, match="directory"):
-        load(tmp_path)
+        load_file(tmp_path)
 
 
 def test_bytes_that_are_not_utf_8_are_cited(file: Path) -> None:
     file.write_bytes("(a)\n(é ".encode() + b"\xff\xfe)")
 
     with pytest.raises(GramDecodeError) as caught:
-        load(file)
+        load_file(file)
 
     assert str(caught.value) == (
         f"{file}:2:4: byte 0xff is not UTF-8\n  (é \n     ^\nhint: save the file as UTF-8"
@@ -74,7 +74,7 @@ def test_other_encodings_are_refused(file: Path, content: bytes) -> None:
     file.write_bytes(content)
 
     with pytest.raises(GramDecodeError, match="is not UTF-8"):
-        load(file)
+        load_file(file)
 
 
 @pytest.mark.parametrize("encoding", ["UTF-16", "UTF-32"])
@@ -82,7 +82,7 @@ def test_another_encoding_is_named_with_a_place(file: Path, encoding: str) -> No
     file.write_bytes("(a)\n(b)".encode(encoding))
 
     with pytest.raises(GramDecodeError) as caught:
-        load(file)
+        load_file(file)
 
     assert str(caught.value) == (
         f"{file}:1:1: the file is {encoding}, not UTF-8\n  (a)\n  ^\nhint: save the file as UTF-8"
@@ -93,13 +93,13 @@ def test_a_first_byte_that_is_not_utf_8_has_a_place(file: Path) -> None:
     file.write_bytes(b"\xe9(a)")
 
     with pytest.raises(GramDecodeError, match=":1:1: byte 0xe9 is not UTF-8\n  \ufffd\\(a\\)\n"):
-        load(file)
+        load_file(file)
 
 
 def test_a_byte_order_mark_and_line_breaks_are_kept(file: Path) -> None:
     file.write_bytes("\ufeff(a)\r\n(b)\r\n".encode())
 
-    tree, other = load(file)
+    tree, other = load_file(file)
 
     place = origin(other)
     assert place is not None
@@ -114,19 +114,19 @@ def test_a_byte_order_mark_and_line_breaks_are_kept(file: Path) -> None:
 def test_a_file_ends_with_a_line_break_and_an_empty_one_is_empty(tmp_path: Path) -> None:
     trees = loads("{k: 'é'}\n(a)")
 
-    dump(trees, tmp_path / "a.gram")
-    dump((), tmp_path / "empty.gram")
+    dump_file(trees, tmp_path / "a.gram")
+    dump_file((), tmp_path / "empty.gram")
 
     assert (tmp_path / "a.gram").read_bytes() == '{k: "é"}\n(a)\n'.encode()
     assert (tmp_path / "empty.gram").read_bytes() == b""
-    assert load(tmp_path / "a.gram") == trees
+    assert load_file(tmp_path / "a.gram") == trees
 
 
 def test_open_files_are_written_as_text_or_utf_8() -> None:
     text, binary = io.StringIO(), io.BytesIO()
 
-    dump(loads("(`é`)"), text)
-    dump(loads("(`é`)"), binary)
+    dump_file(loads("(`é`)"), text)
+    dump_file(loads("(`é`)"), binary)
 
     assert text.getvalue() == "(`é`)\n"
     assert binary.getvalue() == "(`é`)\n".encode()
@@ -135,17 +135,17 @@ def test_open_files_are_written_as_text_or_utf_8() -> None:
 def test_line_breaks_are_written_as_they_are(file: Path) -> None:
     tree = loads("(a {k: 'one\\r\\ntwo'})")
 
-    dump(tree, file)
+    dump_file(tree, file)
 
     assert b"\r\ntwo" in file.read_bytes()
     assert b"\r\r" not in file.read_bytes()
-    assert load(file) == tree
+    assert load_file(file) == tree
 
 
 def test_the_mode_of_a_file_is_kept(file: Path) -> None:
     file.chmod(0o640)
 
-    dump(loads("(new)"), file)
+    dump_file(loads("(new)"), file)
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert file.read_text(encoding="utf-8") == "(new)\n"
@@ -154,7 +154,7 @@ def test_the_mode_of_a_file_is_kept(file: Path) -> None:
 def test_a_new_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "other").touch()
 
-    dump(loads("(new)"), tmp_path / "new.gram")
+    dump_file(loads("(new)"), tmp_path / "new.gram")
 
     assert (tmp_path / "new.gram").stat().st_mode == (tmp_path / "other").stat().st_mode
 
@@ -163,7 +163,7 @@ def test_a_symbolic_link_is_followed(file: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.gram"
     link.symlink_to(file)
 
-    dump(loads("(new)"), link)
+    dump_file(loads("(new)"), link)
 
     assert link.is_symlink()
     assert file.read_text(encoding="utf-8") == "(new)\n"
@@ -173,7 +173,7 @@ def test_a_dangling_link_is_filled(tmp_path: Path) -> None:
     link = tmp_path / "link.gram"
     link.symlink_to(tmp_path / "target.gram")
 
-    dump(loads("(new)"), link)
+    dump_file(loads("(new)"), link)
 
     assert (tmp_path / "target.gram").read_text(encoding="utf-8") == "(new)\n"
 
@@ -183,7 +183,7 @@ def test_a_file_that_is_not_regular_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(pipe)
 
     with pytest.raises(OSError, match="Not a regular file"):
-        dump(Pattern(), pipe)
+        dump_file(Pattern(), pipe)
 
     assert pipe.is_fifo()
 
@@ -193,7 +193,7 @@ def test_the_old_content_stays_when_the_trees_cannot_be_written(file: Path) -> N
         raise RuntimeError("the style fails")
 
     with pytest.raises(RuntimeError):
-        dump(loads("(new)"), file, style=broken)
+        dump_file(loads("(new)"), file, style=broken)
 
     assert file.read_bytes() == b"(old)\n"
 
@@ -209,7 +209,7 @@ def test_the_old_content_stays_when_the_disk_fails(
     monkeypatch.setattr(Path, "replace", fails if step == "replace" else Path.replace)
 
     with pytest.raises(OSError, match="No space left"):
-        dump(loads("(new)"), file)
+        dump_file(loads("(new)"), file)
 
     assert file.read_bytes() == b"(old)\n"
     assert [path.name for path in file.parent.iterdir()] == ["a.gram"]
@@ -217,12 +217,12 @@ def test_the_old_content_stays_when_the_disk_fails(
 
 def test_a_directory_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        dump(loads("(a)"), tmp_path / "absent" / "a.gram")
+        dump_file(loads("(a)"), tmp_path / "absent" / "a.gram")
 
 
 def test_what_is_dumped_is_what_dumps_gives(file: Path) -> None:
     trees = loads("[a:A {k: [1, 2]} | (b), c]")
 
-    dump(trees[0], file)
+    dump_file(trees[0], file)
 
     assert file.read_text(encoding="utf-8") == dumps(trees) + "\n"

@@ -32,7 +32,7 @@ from interp import (
 )
 from interp.machine.messages import AssistantRole, Message
 from interp.models.reply_reading import Reply
-from lenses_ext import parse
+from lenses_ext import parse_program
 from tests.interp.execution.test_recording import AGENT, CALLS, counting
 from tests.interp.model_server import completion, tool_calls
 
@@ -195,7 +195,7 @@ def test_a_run_that_waits_for_approval_has_not_failed(spans: Spans, tmp_path: Pa
     assert [each for each in ids if each] == [load_run(file).first.run_id] * 2
 
 
-TEAM = parse("""
+TEAM = parse_program("""
 [both:Workflow {description: "Both"} | desk, look]
 [desk:Agent {instruction: "Ask.", model: "a/desk"} | helper]
 (helper:Agent {instruction: "Help.", model: "a/helper"})
@@ -284,7 +284,7 @@ class Failing(Team):
 def test_the_span_of_an_agent_inside_that_fails_is_marked(
     spans: Spans, failure: Any, marked: dict[str, str], is_async: bool
 ) -> None:
-    team = parse(TEAM.text.replace("| desk, look]", "| desk]"))
+    team = parse_program(TEAM.text.replace("| desk, look]", "| desk]"))
     options: Any = {"agent": "both", "model": Failing(failure)}
     options["telemetry"] = Telemetry(spans.provider)
     with suppress(ModelError):

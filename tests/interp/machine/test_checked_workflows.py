@@ -12,7 +12,7 @@ from gram import Pattern, only_errors, write_value
 from interp import ToolLibrary, ValidationError, create_tool, run
 from interp.machine import Request
 from lenses_ext import (
-    parse,
+    parse_program,
     resolve,
     result_schema,
     tool_spec_schema,
@@ -52,7 +52,7 @@ class Chooser:
 def library_of(text: str, received: list[str]) -> ToolLibrary:
     """Tools that give a value of the type that they declare, and note what they are given."""
     tools = {}
-    for spec in parse(text).patterns:
+    for spec in parse_program(text).patterns:
         if "Tool" not in spec.value.labels:
             continue
         name, result = spec.value.identity, _result_of(spec)
@@ -77,10 +77,12 @@ def test_a_workflow_without_faults_runs_without_a_type_that_does_not_fit(
     text: str, pick: int
 ) -> None:
     note(text)
-    assert validate_program(parse(text)) == ()
+    assert validate_program(parse_program(text)) == ()
     received: list[str] = []
 
-    response = run(resolve(parse(text)), "input", library_of(text, received), model=Chooser(pick))
+    response = run(
+        resolve(parse_program(text)), "input", library_of(text, received), model=Chooser(pick)
+    )
 
     assert received
     assert json.dumps(response.content)
@@ -93,7 +95,7 @@ def test_a_workflow_that_is_broken_is_refused_with_the_faults_that_the_check_fin
     broken: Broken,
 ) -> None:
     note(broken.text)
-    document = parse(broken.text)
+    document = parse_program(broken.text)
     name = document.patterns[0].value.identity
 
     with pytest.raises(ValidationError) as refused:
@@ -124,14 +126,14 @@ def taken(text: str, said: Any) -> list[str]:
     """The names of the steps of a workflow that are run, where `t` says something."""
     library = []
     names = []
-    for spec in parse(text).patterns[1:]:
+    for spec in parse_program(text).patterns[1:]:
 
         def invoke(given: dict[str, Any], name: str = spec.value.identity) -> Any:
             names.append(name)
             return said if name == "t" else name
 
         library.append(create_tool(spec.value.identity, "d", view(tool_spec_schema, spec), invoke))
-    assert run(resolve(parse(text)), "input", ToolLibrary.of(*library)).content
+    assert run(resolve(parse_program(text)), "input", ToolLibrary.of(*library)).content
     return names
 
 
@@ -148,7 +150,7 @@ def test_an_answer_with_an_arrow_of_its_own_is_covered_and_takes_that_arrow(
     note(text)
     arm = data.draw(st.integers(0, len(different) - 1))
 
-    assert validate_program(parse(text)) == ()
+    assert validate_program(parse_program(text)) == ()
     assert taken(text, different[arm]) == ["t", f"n{arm}"]
 
 
@@ -190,7 +192,7 @@ def test_a_field_that_is_missing_is_not_null() -> None:
 def test_two_arrows_for_equal_numbers_are_both_taken_and_both_results_kept() -> None:
     text = choosing([1, 2], 1, 1.0, 2)
 
-    assert validate_program(parse(text)) == ()
+    assert validate_program(parse_program(text)) == ()
     assert sorted(taken(text, 1)) == ["n0", "n1", "t"]  # both are run at once
-    assert set(workflow_of(parse(text).patterns[0]).nodes) == {"t", "n0", "n1", "n2"}
-    assert workflow_of(parse(text).patterns[0]).result.is_record
+    assert set(workflow_of(parse_program(text).patterns[0]).nodes) == {"t", "n0", "n1", "n2"}
+    assert workflow_of(parse_program(text).patterns[0]).result.is_record

@@ -9,13 +9,15 @@ from hypothesis import given
 
 from gram import Diagnostic, Pattern
 from interp.models.program_checks import RETIRED, check_program
-from lenses_ext import dumps, parse
+from lenses_ext import parse_program, write_program
 from tests.lenses_ext.strategies import agent_forests
 
 
 def faults_of(model: str) -> tuple[Diagnostic, ...]:
     """The faults of an agent that runs on a model."""
-    return check_program(parse(f'[a:Agent {{instruction: "x", model: "{model}"}}]', "p.gram"))
+    return check_program(
+        parse_program(f'[a:Agent {{instruction: "x", model: "{model}"}}]', "p.gram")
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_each_agent_of_a_program_is_looked_at_in_the_order_of_the_text() -> None
         [a:Agent {instruction: "x", model: "No/x"}]
         [b:Agent {instruction: "x", model: "OpenAI/gpt-4"}]
     """
-    document = parse(text, "p.gram")
+    document = parse_program(text, "p.gram")
 
     assert [fault.code for fault in check_program(document)] == [
         "unknown-provider",
@@ -89,11 +91,11 @@ FIELDS_OF_THEIR_OWN = """
 
 
 def test_fields_of_types_may_have_the_same_name() -> None:
-    assert check_program(parse(FIELDS_OF_THEIR_OWN)) == ()
+    assert check_program(parse_program(FIELDS_OF_THEIR_OWN)) == ()
 
 
 def test_a_field_has_one_definition_in_its_type() -> None:
-    (fault,) = check_program(parse("[Cat:Object | (name::String), (name::Integer)]"))
+    (fault,) = check_program(parse_program("[Cat:Object | (name::String), (name::Integer)]"))
 
     assert fault.code == "duplicate-definition"
 
@@ -101,12 +103,12 @@ def test_a_field_has_one_definition_in_its_type() -> None:
 def test_parameters_of_one_name_have_different_types_in_different_tools() -> None:
     tools = '[t:Tool {description: "d"} | (k::String)==>(::Any)]\n[u:Tool {description: "d"} | '
 
-    assert check_program(parse(tools + "(k::Integer)==>(::Any)]")) == ()
+    assert check_program(parse_program(tools + "(k::Integer)==>(::Any)]")) == ()
 
 
 def placed(text: str) -> tuple[Diagnostic, ...]:
     """The faults of a text, each of which is placed in the pattern that its path leads to."""
-    document = parse(text, "p.gram")
+    document = parse_program(text, "p.gram")
     faults = check_program(document)
     for fault in faults:
         assert fault.filename == "p.gram"
@@ -120,7 +122,7 @@ def placed(text: str) -> tuple[Diagnostic, ...]:
 def test_every_fault_of_a_text_is_placed_in_the_pattern_it_is_about(
     patterns: tuple[Pattern, ...],
 ) -> None:
-    placed(dumps(patterns))
+    placed(write_program(patterns))
 
 
 WRONG_SIGNATURES = [

@@ -25,9 +25,9 @@ from interp.tools import bind_tool, empty_tool_library, explain_binding
 from lenses_ext import (
     create_agent_pattern,
     create_tool_specification,
-    dumps,
+    write_program,
     json_schema_to_type_signature,
-    parse,
+    parse_program,
     tool_spec_from_json,
     tool_spec_to_json,
 )
@@ -341,7 +341,7 @@ def test_places_of_the_program_and_of_the_function_are_cited() -> None:
         return x
 
     text = '[a:Agent {instruction: "x", model: "A/b"} |\n  [add:Tool {description: "Adds"} |\n'
-    document = parse(text + "    (x::Integer)==>(::Integer)]]", "p.gram")
+    document = parse_program(text + "    (x::Integer)==>(::Integer)]]", "p.gram")
     (spec,) = document.patterns[0].elements
 
     problem = explain_binding(spec, ToolLibrary.of([add])) or ""
@@ -396,7 +396,7 @@ def test_a_program_says_that_a_tool_runs_only_once_whatever_its_implementation_s
 
     bound = bind_tool(spec, tools)
     (of_agent,) = bind_agent_tools(
-        loads_one(f"[a:Agent {{instruction: 'x', model: 'OpenAI/x'}} | {dumps(spec)}]"),
+        loads_one(f"[a:Agent {{instruction: 'x', model: 'OpenAI/x'}} | {write_program(spec)}]"),
         tools,
     )
 
@@ -415,5 +415,5 @@ def test_the_specification_of_a_tool_that_runs_once_says_so() -> None:
 
     spec = tool_spec_from_function(pay)
 
-    assert dumps(spec).startswith('[pay:ToolSpecification {description: "Pays.", once: true} |')
+    assert write_program(spec).startswith('[pay:ToolSpecification {description: "Pays.", once: true} |')
     assert tool_spec_from_json(tool_spec_to_json(spec)) == spec

@@ -24,7 +24,7 @@ from interp import (
     run,
     tool,
 )
-from lenses_ext import parse
+from lenses_ext import parse_program
 
 
 def plain(word: str) -> str:
@@ -153,7 +153,7 @@ def ran(agent: Pattern, library: ToolLibrary) -> AgentResponse:
 
 
 def test_two_libraries_are_compared_in_other_processes() -> None:
-    (agent,) = parse(AGENT).patterns
+    (agent,) = parse_program(AGENT).patterns
     libraries = [ToolLibrary.of(tool(each, name="say")) for each in (softly, loudly)]
 
     context = multiprocessing.get_context("spawn")

@@ -63,7 +63,7 @@ from interp.tools import (
     lookup_tool,
     register_tool,
 )
-from lenses_ext import create_agent_pattern, create_tool_specification, dumps
+from lenses_ext import create_agent_pattern, create_tool_specification, write_program
 
 ANY: Any = interp
 SPEC = create_tool_specification("f", "d", "()==>(::String)")
@@ -175,4 +175,4 @@ def test_a_call_with_the_wrong_arguments_is_one_too() -> None:
     ):
         with pytest.raises(ArgumentError, match=message):
             made(*values, **names)
-    assert "function" in dumps(tool_spec_from_function(made))
+    assert "function" in write_program(tool_spec_from_function(made))

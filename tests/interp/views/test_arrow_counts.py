@@ -7,7 +7,7 @@ from typing import Any
 
 from interp import ScriptedModel, load_run, run, timeline
 from interp.views import with_counts
-from lenses_ext import drawing_of, parse
+from lenses_ext import drawing_of, parse_program
 
 NEWS = """
 [news:Workflow | (researcher)-->(refine)]
@@ -30,7 +30,7 @@ NEWS = """
 
 def counts(file: Path, agent: str, *replies: str) -> dict[Any, int | None]:
     """The counts of the arrows of a workflow that was run, by the names of their ends."""
-    document = parse(NEWS)
+    document = parse_program(NEWS)
     run(document, "x", agent=agent, model=ScriptedModel(replies), record=file)
     drawing = with_counts(drawing_of(document, agent), timeline(load_run(file), has_prices=False))
     names = {node.key: node.name or node.kind for node in drawing.nodes}

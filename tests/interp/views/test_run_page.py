@@ -24,7 +24,7 @@ from interp import (
 )
 from interp.history import RecordedRun
 from interp.views import run_page
-from lenses_ext import parse
+from lenses_ext import parse_program
 from tests.gram.display.test_markup import Reader
 from tests.interp.cli.process import gram
 from tests.interp.model_server import tool_calls
@@ -57,7 +57,7 @@ def recorded(
     replies = [tool_calls(*calls, content=said), answer]
     library = ToolLibrary.of([search, pay])
     run(
-        parse(PROGRAM),
+        parse_program(PROGRAM),
         said,
         library,
         model=ScriptedModel(replies),
@@ -90,7 +90,7 @@ def test_a_page_has_what_was_asked_called_and_answered(file: Path) -> None:
 
 
 def test_a_page_shows_pictures_and_loads_none(file: Path) -> None:
-    agent = parse('[seer:Agent {instruction: "Look.", model: "OpenAI/gpt-5"}]')
+    agent = parse_program('[seer:Agent {instruction: "Look.", model: "OpenAI/gpt-5"}]')
     picture = File(b"GIF89a", '<b>"x.gif')
     given = ["What is this?", picture, File("https://me:pw@example.com/b.png"), File(b"%PDF-", "c")]
     run(agent, given, model=ScriptedModel(["A chart."]), record=file)
@@ -153,7 +153,7 @@ def test_a_run_that_waits_says_for_what(file: Path) -> None:
 
     with pytest.raises(ApprovalNeeded):
         run(
-            parse(PROGRAM),
+            parse_program(PROGRAM),
             "pay",
             ToolLibrary.of([search, pay]),
             model=model,

@@ -19,12 +19,12 @@ from interp import (
     timeline,
     tool,
 )
-from lenses_ext import drawing_of, parse
+from lenses_ext import drawing_of, parse_program
 from tests.gram.display.test_markup import Reader
 from tests.interp.model_server import tool_calls
 
 LONG = "<b>long</b>\n" * 5_000
-PROGRAM = parse(
+PROGRAM = parse_program(
     """[reader:Agent {instruction: "Read.", model: "A/b"} |
   [read:Tool {description: "Reads"} | (text::Text)==>(::Text)]]"""
 )

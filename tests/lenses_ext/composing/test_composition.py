@@ -25,7 +25,7 @@ from lenses_ext import (
     inline_tool,
     over,
     overlay,
-    parse,
+    parse_program,
     put,
     remove_tool,
     rename_tool,
@@ -389,7 +389,7 @@ NOW = '  (now:ToolSpecification {description: "The time"})  // no signature\n'
 
 
 def document() -> Document:
-    return parse(TEAM, "team.gram")
+    return parse_program(TEAM, "team.gram")
 
 
 def lines_that_differ(old: str, new: str) -> tuple[list[str], list[str]]:

@@ -8,11 +8,10 @@ from hypothesis import given, strategies as st
 from gram import ArgumentError, Pattern, loads, loads_one, only_errors
 from lenses_ext import (
     FocusError,
-    dumps,
     factor_agent,
     inline_agent,
     parallel,
-    parse,
+    parse_program,
     sequence,
     tool_as_agent,
     tool_spec_schema,
@@ -20,6 +19,7 @@ from lenses_ext import (
     validate_program,
     view,
     workflow_of,
+    write_program,
 )
 from lenses_ext.language import tool_spec_of
 from lenses_ext.strategies import agents, tool_specs
@@ -40,7 +40,7 @@ TEXT = """\
 def test_a_sequence_takes_definitions_and_names() -> None:
     flow = sequence("w", A, "b", description="Both.")
 
-    assert dumps(flow) == (
+    assert write_program(flow) == (
         '[w:Workflow {description: "Both."} | (a:Agent {instruction: "x", model: "p/m"}), b, '
         "(a)-->(b)]"
     )
@@ -60,7 +60,7 @@ def test_the_steps_of_a_sequence_follow_each_other(steps: list[str], order: tupl
     flow = sequence("w", *steps)
 
     assert workflow_of(flow).order == order
-    assert loads_one(dumps(flow)) == flow
+    assert loads_one(write_program(flow)) == flow
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", "a2"]), min_size=1, max_size=6))
@@ -115,7 +115,7 @@ def test_every_tool_can_become_an_agent(tool: Pattern) -> None:
 
 
 def test_tools_move_into_an_agent_and_back_and_every_comment_stays() -> None:
-    document = parse(TEXT)
+    document = parse_program(TEXT)
     (agent,) = document.patterns
 
     factored = factor_agent(agent, ["read", "write"], "files", "Handles files.", "Do it.")
@@ -154,7 +154,7 @@ def test_inlining_undoes_factoring_of_neighbours(agent: Pattern, data: st.DataOb
 )
 def test_what_is_not_there_cannot_be_moved(make: object, reason: str) -> None:
     with pytest.raises(FocusError, match=reason):
-        make(parse(TEXT).patterns[0])  # type: ignore[operator]  # a function of an agent
+        make(parse_program(TEXT).patterns[0])  # type: ignore[operator]  # a function of an agent
 
 
 def test_tools_of_one_name_are_not_inlined_over_each_other() -> None:
@@ -203,7 +203,7 @@ def helper(*elements: str) -> str:
     ],
 )
 def test_a_program_has_no_fault_when_tools_are_factored_out_and_inlined(text: str) -> None:
-    document = parse(text)
+    document = parse_program(text)
     agent, *others = document.patterns
     assert only_errors(validate_program(document)) == ()
 
@@ -243,14 +243,14 @@ def test_a_program_has_no_fault_when_tools_are_factored_out_and_inlined(text: st
 def test_tools_are_not_factored_away_from_what_refers_to_them(
     elements: list[str], names: list[str], name: str, reason: str
 ) -> None:
-    (agent,) = parse(helper(*elements)).patterns
+    (agent,) = parse_program(helper(*elements)).patterns
 
     with pytest.raises(FocusError, match=reason):
         factor_agent(agent, names, name, "d", "i")
 
 
 def test_the_names_of_tools_to_move_are_no_text() -> None:
-    (agent,) = parse(helper(READ)).patterns
+    (agent,) = parse_program(helper(READ)).patterns
 
     with pytest.raises(ArgumentError, match=r"names must be an iterable of strs, got str"):
         factor_agent(agent, "read", "files", "d", "i")
@@ -266,7 +266,7 @@ def test_the_names_of_tools_to_move_are_no_text() -> None:
     ids=["a reference in both", "a reference to a tool outside", "a type in both"],
 )
 def test_what_both_agents_have_is_inlined_once(elements: list[str], inlined: list[str]) -> None:
-    (agent,), (expected,) = (parse(helper(*each)).patterns for each in (elements, inlined))
+    (agent,), (expected,) = (parse_program(helper(*each)).patterns for each in (elements, inlined))
 
     assert inline_agent(agent, "b") == expected
 
@@ -284,7 +284,7 @@ def test_what_both_agents_have_is_inlined_once(elements: list[str], inlined: lis
 def test_an_agent_is_not_inlined_where_a_name_would_mean_something_else(
     elements: list[str], reason: str
 ) -> None:
-    (agent,) = parse(helper(*elements)).patterns
+    (agent,) = parse_program(helper(*elements)).patterns
 
     with pytest.raises(FocusError, match=reason):
         inline_agent(agent, "b")

@@ -1,7 +1,7 @@
 """Sharing, inlining and adding tools in a text: comments stay with their tool."""
 
 from gram import loads_one
-from lenses_ext import add_tool, each_agent, inline_tool, over, parse, share_tool
+from lenses_ext import add_tool, each_agent, inline_tool, over, parse_program, share_tool
 
 SPELLED_OUT = """\
 [a:Agent {instruction: "x", model: "A/b"} |
@@ -34,7 +34,7 @@ SHARED = """\
 
 
 def test_a_shared_tool_takes_its_comments_along_and_each_copy_leaves_its_own() -> None:
-    document = parse(SPELLED_OUT)
+    document = parse_program(SPELLED_OUT)
 
     shared = document.replace(share_tool(document.patterns, "u"))
 
@@ -43,7 +43,7 @@ def test_a_shared_tool_takes_its_comments_along_and_each_copy_leaves_its_own() -
 
 
 def test_an_inlined_tool_takes_its_comments_to_the_first_agent() -> None:
-    document = parse(SHARED)
+    document = parse_program(SHARED)
 
     inlined = document.replace(inline_tool(document.patterns, "u"))
 
@@ -63,7 +63,7 @@ def test_a_new_tool_takes_no_comment_of_one_that_is_like_it() -> None:
 ]"""
     tool = loads_one('[n:Tool {description: "d"} | (x::Text)==>(::String)]')
 
-    added = over(each_agent, lambda agent: add_tool(agent, tool), parse(text))
+    added = over(each_agent, lambda agent: add_tool(agent, tool), parse_program(text))
 
     assert added.text == text.replace(
         " // t\n]", ', // t\n  [n:Tool {description: "d"} | (x::Text)==>(::String)]\n]'

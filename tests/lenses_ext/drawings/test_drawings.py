@@ -15,7 +15,7 @@ from lenses_ext import (
     ProgramError,
     agent_model,
     drawing_of,
-    parse,
+    parse_program,
     resolve,
     to_dot,
     to_mermaid,
@@ -49,7 +49,7 @@ def arrows(drawing: Drawing) -> set[tuple[str, str, str, str]]:
 
 
 def test_agents_have_their_tools_and_agents_wherever_these_are_defined() -> None:
-    found = arrows(drawing_of(parse(PROGRAM)))
+    found = arrows(drawing_of(parse_program(PROGRAM)))
 
     assert {
         ("desk", "has", "search", ""),
@@ -63,7 +63,7 @@ def test_agents_have_their_tools_and_agents_wherever_these_are_defined() -> None
 
 
 def test_a_workflow_has_its_arrows_and_those_that_are_not_written() -> None:
-    drawing = drawing_of(parse(PROGRAM), "newsroom")
+    drawing = drawing_of(parse_program(PROGRAM), "newsroom")
 
     assert {each for each in arrows(drawing) if each[1] == "flow"} == {
         ("newsroom input", "flow", "writer", ""),
@@ -78,7 +78,7 @@ def test_a_workflow_has_its_arrows_and_those_that_are_not_written() -> None:
 
 
 def test_a_loop_goes_on_with_what_the_last_one_said() -> None:
-    found = arrows(drawing_of(parse(PROGRAM), "refine"))
+    found = arrows(drawing_of(parse_program(PROGRAM), "refine"))
 
     assert ("critic", "again", "refine input", "next round") in found
     assert ("writer", "flow", "refine result", "") in found
@@ -86,7 +86,7 @@ def test_a_loop_goes_on_with_what_the_last_one_said() -> None:
 
 
 def test_what_is_used_by_other_names_alone_is_drawn_without_arrows_of_its_own() -> None:
-    (flow,) = parse("""
+    (flow,) = parse_program("""
         [flow:Workflow | [writer:Agent], (first::writer)-->(second::writer)]""").patterns
     drawing = drawing_of(flow)
     assert arrows(drawing) == {
@@ -100,7 +100,9 @@ def test_what_is_used_by_other_names_alone_is_drawn_without_arrows_of_its_own() 
 
 
 def test_a_definition_is_drawn_once_and_what_is_not_defined_is_drawn_as_such() -> None:
-    nodes = [(node.name, node.kind) for node in drawing_of(parse(PROGRAM)).nodes if node.name]
+    nodes = [
+        (node.name, node.kind) for node in drawing_of(parse_program(PROGRAM)).nodes if node.name
+    ]
 
     assert nodes.count(("search", "tool")) == 1
     assert ("gone", "undefined") in nodes
@@ -108,7 +110,9 @@ def test_a_definition_is_drawn_once_and_what_is_not_defined_is_drawn_as_such() -
 
 
 def test_agents_that_refer_to_each_other_are_drawn() -> None:
-    drawing = drawing_of(parse("[a:Agent | b] [b:Agent | a] [w:Workflow | w, a, (a)-->(a)]"))
+    drawing = drawing_of(
+        parse_program("[a:Agent | b] [b:Agent | a] [w:Workflow | w, a, (a)-->(a)]")
+    )
 
     assert {("a", "has", "b", ""), ("b", "has", "a", "")} <= arrows(drawing)
     assert to_svg(drawing).startswith("<svg")
@@ -132,12 +136,12 @@ def test_an_agent_as_mermaid() -> None:
 @pytest.mark.parametrize("program", ["", "(a:Person)", "{k: 1}", "(a)-->(b)"])
 def test_where_there_is_nothing_to_draw_it_is_said(program: str) -> None:
     with pytest.raises(ProgramError, match="nothing to draw"):
-        drawing_of(parse(program))
+        drawing_of(parse_program(program))
 
 
 def test_a_name_that_is_not_there_is_said_with_the_nearest() -> None:
     with pytest.raises(ProgramError, match="did you mean refine"):
-        drawing_of(parse(PROGRAM), "refin")
+        drawing_of(parse_program(PROGRAM), "refin")
 
 
 # --- hostile names
@@ -220,7 +224,7 @@ def test_anything_in_an_agent_can_be_drawn(tree: Pattern) -> None:
 
 def test_five_hundred_tools_are_drawn_below_each_other() -> None:
     tools = "".join(f", [t{index}:Tool]" for index in range(500))
-    drawing = drawing_of(parse(f"[a:Agent | b{tools}]"))
+    drawing = drawing_of(parse_program(f"[a:Agent | b{tools}]"))
     places = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"', to_svg(drawing))
 
     assert len(set(places)) == 502
@@ -237,7 +241,7 @@ def test_a_notebook_shows_the_drawing_and_the_style_of_programs() -> None:
 
 
 def test_a_resolved_agent_is_drawn_with_whom_it_hands_over_to() -> None:
-    program = parse("[triage:Agent | (triage)-[:HANDOFF]->(billing)] [billing:Agent]")
+    program = parse_program("[triage:Agent | (triage)-[:HANDOFF]->(billing)] [billing:Agent]")
     drawing = drawing_of(resolve(program, "triage"))
 
     assert arrows(drawing) == {("triage", "handoff", "billing", "hands over")}

@@ -17,14 +17,14 @@ from lenses_ext import (
     agent_tool_specs,
     answer_schema,
     create_agent_pattern,
-    dumps,
     json_schema_to_answer,
-    parse,
+    parse_program,
     put,
     resolve,
     validate_agent_pattern,
     validate_program,
     view,
+    write_program,
 )
 from lenses_ext.schemas import canonical
 from tests.lenses_ext.strategies import json_schemas
@@ -90,7 +90,7 @@ def test_an_answer_may_hold_a_type_and_the_shapes_it_names() -> None:
 
     assert validate_agent_pattern(program) == ()
     assert view(agent_answer_schema, program) == {"type": "array", "items": PERSON_SCHEMA}
-    assert dumps(program) == text
+    assert write_program(program) == text
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_an_answer_may_name_a_type_that_the_document_shares(
     answer: str, schema: dict[str, Any]
 ) -> None:
     text = f'[a:Agent {{instruction: "x", model: "A/b"}} | {answer}]\n[Person:Object | (name:Text)]'
-    patterns = parse(text).patterns
+    patterns = parse_program(text).patterns
 
     resolved = resolve(patterns)
 
@@ -147,8 +147,8 @@ def test_the_lens_onto_the_answer_leaves_the_tools_where_they_are() -> None:
 def test_an_answer_is_written_as_the_types_of_signatures_are() -> None:
     text = f'[a:Agent {{instruction: "x", model: "A/b"}} | {PERSON}]'
 
-    assert dumps(loads_one(text)) == text
-    assert dumps(loads_one(text.replace("::", ":"))) == text
+    assert write_program(loads_one(text)) == text
+    assert write_program(loads_one(text.replace("::", ":"))) == text
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_wrong_answer_is_a_fault_with_its_place(
 ) -> None:
     text = f'[a:Agent {{instruction: "x", model: "A/b"}} |\n{elements}]'
 
-    (fault,) = validate_program(parse(text, "p.gram").patterns)
+    (fault,) = validate_program(parse_program(text, "p.gram").patterns)
 
     assert code in (fault.code, None)
     assert str(fault).startswith(place)
@@ -190,7 +190,7 @@ def test_a_schema_comes_back_from_its_answer(schema: Any) -> None:
     except SignatureError:
         assume(False)  # it is no schema
 
-    assert canonical(answer_schema(loads_one(dumps(answer)))) == canonical(schema)
+    assert canonical(answer_schema(loads_one(write_program(answer)))) == canonical(schema)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_a_schema_comes_back_from_its_answer(schema: Any) -> None:
     ],
 )
 def test_a_schema_is_written_as_an_answer(schema: dict[str, Any], answer: str) -> None:
-    assert dumps(json_schema_to_answer(schema)) == answer
+    assert write_program(json_schema_to_answer(schema)) == answer
 
 
 def test_an_agent_is_made_with_its_answer_and_its_settings() -> None:

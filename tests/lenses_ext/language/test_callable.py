@@ -8,12 +8,12 @@ from gram import Pattern, loads_one
 from lenses_ext import (
     FocusError,
     agent_type_signature,
-    dumps,
-    parse,
+    parse_program,
     put,
     result_schema,
     tool_spec_schema,
     view,
+    write_program,
 )
 from lenses_ext.language import tool_spec_of
 
@@ -40,7 +40,7 @@ SHARED = "[a:Agent | (p::Person)==>(::Person), [t:Tool | (p::Person)==>(::Text)]
 def test_what_is_called_is_a_tool_of_its_signature(text: str, spec: str) -> None:
     found = tool_spec_of(loads_one(text))
 
-    assert dumps(found).partition(" | ")[2] == f"{spec}]"
+    assert write_program(found).partition(" | ")[2] == f"{spec}]"
 
 
 def test_it_has_the_description_and_the_same_specification_each_time() -> None:
@@ -65,7 +65,7 @@ def test_a_signature_is_put_in_any_form_before_the_other_elements() -> None:
 
     changed = put(agent_type_signature, "(article: Text) --> IO Text", agent)
 
-    assert dumps(changed) == "[a:Agent | (article::Text)==>(::Text), (t:Tool)]"
+    assert write_program(changed) == "[a:Agent | (article::Text)==>(::Text), (t:Tool)]"
     assert view(agent_type_signature, changed) == "(article::Text)==>(::Text)"
     assert put(agent_type_signature, None, changed) == agent
 
@@ -73,7 +73,7 @@ def test_a_signature_is_put_in_any_form_before_the_other_elements() -> None:
 def test_a_result_alone_is_put_as_a_path() -> None:
     changed = put(agent_type_signature, "(::String)", loads_one("[a:Agent]"))
 
-    assert dumps(changed) == "[a:Agent | ()==>(::String)]"
+    assert write_program(changed) == "[a:Agent | ()==>(::String)]"
 
 
 def test_the_types_behind_a_signature_come_and_go_with_it() -> None:
@@ -82,7 +82,7 @@ def test_the_types_behind_a_signature_come_and_go_with_it() -> None:
     assert view(agent_type_signature, agent) == (
         "(p::Person)==>(::String)\n[Person::Object | (n::Text)]"
     )
-    assert dumps(put(agent_type_signature, "(x::Int)==>(::Int)", agent)) == (
+    assert write_program(put(agent_type_signature, "(x::Int)==>(::Int)", agent)) == (
         "[a:Agent | (x::Int)==>(::Int), (t:Tool)]"
     )
 
@@ -116,11 +116,11 @@ def test_a_program_is_written_with_its_signatures_and_arrows() -> None:
         "[a:Agent | ()==>(::String), (a)-[:HANDOFF]->(b)]"
     )
 
-    assert dumps(parse(text).patterns) == text
+    assert write_program(parse_program(text).patterns) == text
 
 
 def test_a_document_keeps_its_other_bytes_when_a_signature_is_put() -> None:
-    document = parse("[a:Agent {x: 1} | // kept\n  (t:Tool)] // end")
+    document = parse_program("[a:Agent {x: 1} | // kept\n  (t:Tool)] // end")
     (agent,) = document.patterns
 
     changed = document.replace([put(agent_type_signature, "(x::Text)==>(::Text)", agent)])

@@ -13,10 +13,10 @@ from lenses_ext import (
     SettingError,
     Settings,
     agent_settings,
-    dumps,
     put,
     validate_agent_pattern,
     view,
+    write_program,
 )
 from lenses_ext.language import SETTINGS
 from tests.lenses_ext import strategies as strategies
@@ -40,7 +40,7 @@ def test_the_lens_onto_settings_keeps_the_laws(one: Settings, other: Settings) -
 
 @given(strategies.model_settings())
 def test_valid_settings_come_back_from_the_text_without_faults(settings: Settings) -> None:
-    read = loads_one(dumps(put(agent_settings, settings, agent())))
+    read = loads_one(write_program(put(agent_settings, settings, agent())))
 
     assert validate_agent_pattern(read) == ()
     assert view(agent_settings, read) == settings

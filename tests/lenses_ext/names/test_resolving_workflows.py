@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gram import Pattern, parse
-from lenses_ext import ProgramError, dumps, find_agents, resolve, result_schema, workflow_of
+from lenses_ext import ProgramError, find_agents, resolve, result_schema, workflow_of, write_program
 from lenses_ext.language import tool_spec_of
 from lenses_ext.names import definitions_of, find_runnables
 from lenses_ext.workflows import handoffs
@@ -18,13 +18,13 @@ def resolved(text: str, name: str | None = None) -> Pattern:
 def test_the_nodes_of_a_workflow_are_put_in_their_place() -> None:
     flow = resolved("[w:Workflow | a, b, (a)-->(b)] (a:Agent) [b:Workflow | t] (t:Tool)", "w")
 
-    assert dumps(flow) == "[w:Workflow | (a:Agent), [b:Workflow | (t:Tool)], (a)-->(b)]"
+    assert write_program(flow) == "[w:Workflow | (a:Agent), [b:Workflow | (t:Tool)], (a)-->(b)]"
 
 
 def test_what_only_arrows_name_becomes_an_element() -> None:
     flow = resolved("[w:Workflow | (a)-->(again::b)-->(b)] (a:Agent) (b:Agent)")
 
-    assert dumps(flow) == "[w:Workflow | (a)-->(again::b)-->(b), (a:Agent), (b:Agent)]"
+    assert write_program(flow) == "[w:Workflow | (a)-->(again::b)-->(b), (a:Agent), (b:Agent)]"
     assert {name: node.definition for name, node in workflow_of(flow).nodes.items()} == {
         "a": "a",
         "b": "b",
@@ -52,7 +52,7 @@ def test_agents_that_are_handed_over_to_are_held_by_the_whole_and_not_called() -
 def test_an_agent_inside_another_that_is_handed_over_to_is_held_by_the_whole_too() -> None:
     triage = resolved("[t:Agent | (t)-[:HANDOFF]->(b), [b:Agent | (x:Tool)], (y:Tool)]")
 
-    assert dumps(triage) == (
+    assert write_program(triage) == (
         "[t:Agent | (t)-[:HANDOFF]->(b), (y:Tool), [:Definitions | [b:Agent | (x:Tool)]]]"
     )
     assert resolve(triage) is triage
@@ -98,7 +98,7 @@ def test_the_types_that_a_signature_shares_are_put_behind_the_elements() -> None
 
     agent = resolved(text)
 
-    assert dumps(agent) == (
+    assert write_program(agent) == (
         "[a:Agent | (x::P)==>(::P), (t:Tool), [P:Object | (q:Q)], [Q:Object | (n:Text)]]"
     )
     found = result_schema(tool_spec_of(agent))

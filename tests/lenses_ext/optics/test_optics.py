@@ -30,7 +30,7 @@ from lenses_ext import (
     each_agent_tool,
     each_instruction,
     over,
-    parse,
+    parse_program,
     preview,
     put,
     tool_spec_name,
@@ -200,7 +200,7 @@ def test_a_preview_is_the_part_or_none() -> None:
 
 
 def test_a_document_is_taken_for_its_patterns_and_given_back_edited() -> None:
-    document = parse(TEXT)
+    document = parse_program(TEXT)
 
     renamed = put(each_agent & agent_name, "b", document)
 

@@ -35,7 +35,7 @@ from lenses_ext import (
     each_agent,
     find_places,
     over,
-    parse,
+    parse_program,
     put,
     tool_spec_description,
     tool_spec_name,
@@ -212,7 +212,7 @@ class Story:
 @given(st.randoms(use_true_random=True), st.integers(1, 20))
 def test_a_chain_of_edits_keeps_every_comment_of_what_is_left(random: Random, length: int) -> None:
     story = Story(random)
-    document = parse(story.text)
+    document = parse_program(story.text)
 
     for _ in range(length):
         document = story.edit(document)
@@ -255,6 +255,6 @@ EDITS: dict[str, Callable[[Document], Document]] = {
 
 @pytest.mark.parametrize("names", [*combinations(EDITS, 3), tuple(EDITS)], ids=" ".join)
 def test_edits_of_one_agent_keep_its_comments(names: tuple[str, ...]) -> None:
-    edited = reduce(lambda document, name: EDITS[name](document), names, parse(PROGRAM))
+    edited = reduce(lambda document, name: EDITS[name](document), names, parse_program(PROGRAM))
 
     assert sorted(re.findall("//.*", edited.text)) == sorted(re.findall("//.*", PROGRAM))

@@ -13,7 +13,7 @@ from lenses_ext import (
     ReadOnlyError,
     change_places,
     find_places,
-    parse,
+    parse_program,
     remove_places,
 )
 from lenses_ext.places import Kind, completions, new_property
@@ -237,7 +237,7 @@ SIGNATURES = [
 @pytest.mark.parametrize("new", SIGNATURES)
 def test_a_signature_is_written_as_a_path_whatever_it_was(old: str, new: str) -> None:
     elements = old.replace(" [", ", [")
-    document = parse(f'[t:Tool {{description: "d"}} | {elements} // after\n] // end')
+    document = parse_program(f'[t:Tool {{description: "d"}} | {elements} // after\n] // end')
     (place,) = find_places(document.patterns, "t.signature")
 
     edited = document.replace(place.set(document.patterns, new))
@@ -347,13 +347,13 @@ NEWSROOM = """[newsroom:Workflow {description: "D"} | (topic::Text)==>(::String)
     ],
 )
 def test_paths_lead_into_workflows(path: str, expected: object) -> None:
-    patterns = parse(NEWSROOM).patterns
+    patterns = parse_program(NEWSROOM).patterns
 
     assert [place.get(patterns) for place in find_places(patterns, path)] == [expected]
 
 
 def test_an_agent_and_a_workflow_have_the_schema_of_the_tool_that_they_are() -> None:
-    patterns = parse(NEWSROOM).patterns
+    patterns = parse_program(NEWSROOM).patterns
     topic = {"type": "string", "minLength": 1}
 
     schemas = [
@@ -370,7 +370,7 @@ def test_an_agent_and_a_workflow_have_the_schema_of_the_tool_that_they_are() -> 
 
 
 def test_nodes_and_arrows_are_changed_and_removed_by_their_paths() -> None:
-    document = parse(NEWSROOM)
+    document = parse_program(NEWSROOM)
     (arrow,) = find_places(document.patterns, "newsroom.arrows.2")
     (node,) = find_places(document.patterns, "newsroom.nodes.researcher")
     (signature,) = find_places(document.patterns, "newsroom.signature")
@@ -388,7 +388,7 @@ def test_nodes_and_arrows_are_changed_and_removed_by_their_paths() -> None:
 
 
 def test_what_goes_on_from_a_workflow_is_completed() -> None:
-    patterns = parse(NEWSROOM).patterns
+    patterns = parse_program(NEWSROOM).patterns
 
     assert completions(patterns, "newsroom.nodes.") == [
         "newsroom.nodes.*",
@@ -405,7 +405,7 @@ def test_what_goes_on_from_a_workflow_is_completed() -> None:
 
 def test_a_node_that_only_arrows_name_is_found_where_it_is_defined() -> None:
     """It goes with its arrows, so it cannot be taken out of the nodes alone."""
-    document = parse(
+    document = parse_program(
         """[w:Workflow | (a)-->(b)-->(again::a)]
         (a:Agent {instruction: "A", model: "A/b"}) (b:Agent {instruction: "B", model: "A/b"})"""
     )

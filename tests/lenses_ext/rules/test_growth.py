@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lenses_ext import parse, validate_program
+from lenses_ext import parse_program, validate_program
 from tests.calls import calls_of
 
 AGENT = '[a:Agent {{instruction: "x", model: "A/b"{}}} | {}]'
@@ -35,8 +35,8 @@ MANY: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("what", MANY)
 def test_calls_grow_with_the_faults_and_no_faster(what: str) -> None:
     make = MANY[what]
-    assert validate_program(parse(make(5)))
+    assert validate_program(parse_program(make(5)))
 
-    few, many = (calls_of(lambda n=n: validate_program(parse(make(n)))) for n in (50, 200))
+    few, many = (calls_of(lambda n=n: validate_program(parse_program(make(n)))) for n in (50, 200))
 
     assert many < 6 * few + 2_000

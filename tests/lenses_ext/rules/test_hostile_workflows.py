@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, note, settings, strategies as st
 from gram import GramError, only_errors, parse
 from lenses_ext import (
     agent_diagnostics,
-    dumps,
     find_places,
     resolve,
     validate_program,
     workflow_of,
+    write_program,
 )
 
 ENDS = [
@@ -78,7 +78,7 @@ def test_any_program_is_judged_read_and_written(text: str) -> None:
             continue  # refused, with our error
         assert refused or resolve(whole) is whole
         assert refused or only_errors(validate_program(whole)) == ()
-    assert parse(dumps(document.patterns)).patterns == document.patterns
+    assert parse(write_program(document.patterns)).patterns == document.patterns
 
 
 @pytest.mark.parametrize("path", ["w.nodes", "w.arrows", "a.signature", "w.schema", "v.until"])

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from gram import Diagnostic, only_errors
-from lenses_ext import parse, validate_program
+from lenses_ext import parse_program, validate_program
 
 AGENT = 'Agent {instruction: "x", model: "Offline/rehearsal"}'
 LOOP = 'Loop {max: 1, until: "x"}'
@@ -18,7 +18,7 @@ SHAPES = (
 
 
 def errors(text: str) -> tuple[Diagnostic, ...]:
-    return only_errors(validate_program(parse(text)))
+    return only_errors(validate_program(parse_program(text)))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, note, settings
 
 from gram import Diagnostic, Document, check, only_errors
-from lenses_ext import agent_diagnostics, dumps, new_errors, parse, resolve, validate_program
+from lenses_ext import (
+    agent_diagnostics,
+    new_errors,
+    parse_program,
+    resolve,
+    validate_program,
+    write_program,
+)
 from lenses_ext.names import program_scopes
 from lenses_ext.rules import PROGRAM_CHECKS
 from tests.lenses_ext.workflow_strategies import Broken, broken_workflows, well_typed_workflows
@@ -27,7 +34,7 @@ CASES = [pytest.param(row, id=row["name"]) for row in ROWS]
 def read(text: str) -> Document:
     for short, long in ABBREVIATIONS.items():
         text = text.replace(short, long)
-    return parse(text)
+    return parse_program(text)
 
 
 UNDESCRIBED = "called-without-description"
@@ -61,7 +68,7 @@ def test_what_is_wrong_is_told_with_its_places_and_a_hint(row: dict[str, Any]) -
     marked = row["wrong"]
     for short, long in ABBREVIATIONS.items():
         marked = marked.replace(short, long)
-    document = parse(marked.replace("^", ""))
+    document = parse_program(marked.replace("^", ""))
     places = [mark.start() - count for count, mark in enumerate(re.finditer(r"\^", marked))]
 
     faults = faults_of(document, row)
@@ -96,11 +103,13 @@ def test_an_edit_is_refused_for_the_faults_that_it_adds(row: dict[str, Any]) -> 
 @settings(max_examples=60, deadline=None)
 def test_a_well_typed_workflow_has_no_fault(text: str) -> None:
     note(text)
-    document = parse(text)
+    document = parse_program(text)
 
     assert [each.with_hint() for each in validate_program(document)] == []
-    assert parse(dumps(document.patterns)).patterns == document.patterns
-    assert [each.message for each in validate_program(parse(dumps(document.patterns)))] == []
+    assert parse_program(write_program(document.patterns)).patterns == document.patterns
+    assert [
+        each.message for each in validate_program(parse_program(write_program(document.patterns)))
+    ] == []
 
 
 def lines_of(fault: Diagnostic) -> set[int]:
@@ -117,7 +126,7 @@ def test_a_workflow_that_is_broken_in_one_place_has_that_fault_with_its_places(
     note(broken.text)
     lines = broken.text.splitlines()
 
-    faults = only_errors(validate_program(parse(broken.text)))
+    faults = only_errors(validate_program(parse_program(broken.text)))
 
     note("\n".join(map(said, faults)))
     told = [each for each in faults if each.code in broken.codes]

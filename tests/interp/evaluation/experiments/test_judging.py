@@ -11,14 +11,14 @@ import pytest
 from interp import ConfigurationError, ModelError, Usage, ab, load_run
 from interp.evaluation import judged_by, load_experiment
 from interp.evaluation.experiments.judging import judged_file
-from lenses_ext import parse
+from lenses_ext import parse_program
 from tests.interp.evaluation.experiments.worlds import Answering, arm, cases, right, wrong
 
-JUDGE = parse(
+JUDGE = parse_program(
     '[judge:Agent {instruction: "Is the answer in capitals?", model: "Offline/rehearsal"} | '
     "(:Answer:Boolean)]"
 )
-SCORER = parse(
+SCORER = parse_program(
     '[judge:Agent {instruction: "How loud is it?", model: "Offline/rehearsal"} | '
     "[verdict::Answer::Object | (score::Number), (reason::String)]]"
 )
@@ -68,7 +68,7 @@ def test_a_judge_that_fails_is_told_and_counts_against_nobody_in_secret() -> Non
 
 
 def test_a_judge_without_a_declared_verdict_is_refused() -> None:
-    untyped = parse('[judge:Agent {instruction: "Judge.", model: "Offline/rehearsal"}]')
+    untyped = parse_program('[judge:Agent {instruction: "Judge.", model: "Offline/rehearsal"}]')
 
     with pytest.raises(ConfigurationError, match="must declare the type of its answer"):
         judged_by(untyped)
@@ -78,7 +78,7 @@ def test_what_a_judge_takes_is_counted_apart_from_the_arms(tmp_path: Path) -> No
     pytest.importorskip("genai_prices", reason="prices are an extra")
     usage = {"prompt_tokens": 1_000_000, "completion_tokens": 0, "total_tokens": 1_000_000}
     said = {"role": "assistant", "content": "true"}
-    priced = parse(
+    priced = parse_program(
         '[judge:Agent {instruction: "Right?", model: "OpenAI/gpt-4o"} | (:Answer:Boolean)]'
     )
     reply = {"choices": [{"message": said, "finish_reason": "stop"}], "usage": usage}

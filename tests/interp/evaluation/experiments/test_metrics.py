@@ -148,9 +148,9 @@ def test_calls_and_rounds_are_counted() -> None:
     from interp.evaluation import Arm
     from interp.machine.messages import AssistantRole, Message
     from interp.models import ScriptedModel
-    from lenses_ext import parse
+    from lenses_ext import parse_program
 
-    program = parse(
+    program = parse_program(
         '[a:Agent {instruction: "x", model: "Offline/rehearsal"} | '
         '[look:ToolSpecification {description: "Looks."} | (what::String)==>(::String)]]'
     )

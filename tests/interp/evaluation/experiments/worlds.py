@@ -28,9 +28,9 @@ class Answering:
 
 def arm(answer: Any, **more: Any) -> Arm:
     """An arm whose model answers so."""
-    from lenses_ext import parse
+    from lenses_ext import parse_program
 
-    return Arm(parse(PROGRAM), model=Answering(answer), **more)
+    return Arm(parse_program(PROGRAM), model=Answering(answer), **more)
 
 
 def right(text: str) -> str:

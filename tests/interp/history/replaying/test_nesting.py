@@ -18,7 +18,7 @@ from interp.history import RecordedRun
 from interp.history.records import RecordedStep, Replayer
 from interp.history.replaying import Entry
 from interp.machine import CallFailed, CallModel, CallTool, Effect, start, waits_for
-from lenses_ext import parse
+from lenses_ext import parse_program
 from tests.interp.machine.test_any_order import answer, read, workflows
 from tests.interp.model_server import tool_calls
 
@@ -116,7 +116,7 @@ def shape(entry: Entry) -> Any:
 def shown(file: Path, agent: str, *replies: Any, said: str = "sea") -> tuple[Any, ...]:
     """The entries of a run of the team."""
     library, model = ToolLibrary.of([search]), ScriptedModel(replies)
-    run(parse(TEAM), said, library, agent=agent, model=model, match="name", record=file)
+    run(parse_program(TEAM), said, library, agent=agent, model=model, match="name", record=file)
     return timeline(load_run(file), has_prices=False).entries
 
 
@@ -160,7 +160,13 @@ def test_rounds_of_a_loop_are_inside_it(tmp_path: Path) -> None:
 
 def test_a_round_that_has_not_ended_has_an_entry(tmp_path: Path) -> None:
     with pytest.raises(ModelError):
-        run(parse(TEAM), "x", agent="refine", model=ScriptedModel(["x"]), record=tmp_path / "r")
+        run(
+            parse_program(TEAM),
+            "x",
+            agent="refine",
+            model=ScriptedModel(["x"]),
+            record=tmp_path / "r",
+        )
 
     (entry,) = timeline(load_run(tmp_path / "r"), has_prices=False).entries
     assert (entry.kind, entry.at, entry.how) == ("round", (0,), "running")

@@ -27,7 +27,7 @@ from interp.cli.commands.trace import summary
 from interp.history.replaying import Entry, Timeline
 from interp.models import price_of
 from interp.views import run_page
-from lenses_ext import Model, parse
+from lenses_ext import Model, parse_program
 from tests.interp.counting import counting
 from tests.interp.execution.test_recording import AGENT, CALLS
 from tests.interp.model_server import ModelServer, tool_calls
@@ -146,7 +146,7 @@ def test_the_cost_of_a_run_is_that_of_its_replies(file: Path) -> None:
 def test_a_cost_is_unknown_where_another_server_than_the_providers_answered(
     file: Path, model_server: ModelServer, address: str
 ) -> None:
-    program = parse('[a:Agent {instruction: "Say.", model: "OpenAI/gpt-5-mini"}]')
+    program = parse_program('[a:Agent {instruction: "Say.", model: "OpenAI/gpt-5-mini"}]')
     model_server.will_say("hi")
     elsewhere = address.format(url=model_server.url.replace("//", "//me:secret99x@"))
     model_server.takes_any_path = True
@@ -212,7 +212,7 @@ def test_what_happens_inside_is_whose_it_is(
     replies = [*asked, tool_calls(("1", "search", {"query": "sea"})), "found", "done"]
     library = ToolLibrary.of([search])
     model = ScriptedModel(replies)
-    run(parse(TEAM), "go", library, agent=agent, model=model, match="name", record=file)
+    run(parse_program(TEAM), "go", library, agent=agent, model=model, match="name", record=file)
 
     found = of(file)
 
@@ -221,7 +221,7 @@ def test_what_happens_inside_is_whose_it_is(
     assert "researcher" in run_page(load_run(file))
 
 
-AT_ONCE = parse("""
+AT_ONCE = parse_program("""
 [outer:Workflow {description: "Maps twice."} | (items::Array)==>(::Array), inner, last,
   (inner)-->(last)]
 [inner:Workflow {description: "Maps."} | (items::Array)==>(::Array), each, ()-[:EACH]->(each)]
@@ -247,7 +247,7 @@ def test_what_begins_and_ends_at_once_is_shown(tmp_path: Path) -> None:
 
 
 def test_a_step_that_is_refused_when_the_run_begins_fails_in_its_workflow(tmp_path: Path) -> None:
-    program = parse(
+    program = parse_program(
         '[outer:Workflow {description: "Pays."} | inner]'
         '[inner:Workflow {description: "Pays."} | pay]'
         '[pay:Tool {description: "Pays."} | (x::String)==>(::String)]'

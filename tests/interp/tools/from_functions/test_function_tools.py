@@ -23,7 +23,7 @@ from interp.tools import bind_tool
 from interp.tools.from_functions.function_tools import tool, tool_spec_from_function
 from interp.tools.implementation import Tool
 from interp.tools.tool_context import ToolContext, providing
-from lenses_ext import dumps, tool_spec_schema, view
+from lenses_ext import tool_spec_schema, view, write_program
 
 HERE = Path(__file__).relative_to(Path.cwd())
 
@@ -507,7 +507,7 @@ def test_a_function_writes_its_specification() -> None:
         '[greet:ToolSpecification {description: "Greets a person."} |'
         ' (name::String {default: "world"})==>(::String)]'
     )
-    assert " ".join(dumps(tool_spec_from_function(greet)).split()) == expected
+    assert " ".join(write_program(tool_spec_from_function(greet)).split()) == expected
 
 
 @dataclass
@@ -538,5 +538,5 @@ def test_a_function_binds_to_the_specification_it_writes(function: Callable[...,
     made = tool(function)
 
     assert view(tool_spec_schema, specification) == made.schema
-    assert gram.loads(dumps(specification)) == (specification,)
+    assert gram.loads(write_program(specification)) == (specification,)
     assert bind_tool(specification, ToolLibrary.of([made])) is made

@@ -27,7 +27,7 @@ from interp.machine.contracts.arguments import validate_tool_args
 from interp.tools import ToolLibrary, bind_tool, explain_binding, invoke_tool
 from interp.tools.from_functions.function_tools import tool
 from interp.tools.from_functions.type_forms import TypeForms
-from lenses_ext import dumps
+from lenses_ext import write_program
 from tests.interp.tools.from_functions.test_type_forms import SCHEMAS
 
 
@@ -286,7 +286,7 @@ def test_a_function_of_any_hint_binds_to_the_specification_it_writes(hint: Any) 
 
     echo.__annotations__ = {"x": hint, "return": hint}
     made = tool(echo)
-    (specification,) = loads(dumps(tool_spec_from_function(made)))
+    (specification,) = loads(write_program(tool_spec_from_function(made)))
 
     assert explain_binding(specification, ToolLibrary.of(made)) is None
 

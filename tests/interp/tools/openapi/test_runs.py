@@ -12,7 +12,7 @@ import pytest
 
 from gram import Pattern, loads_one
 from interp import ToolLibrary, arun, openapi_library, run, tool_spec_from_function
-from lenses_ext import dumps
+from lenses_ext import write_program
 from tests.interp.cli.process import at, gram
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.tools.openapi.test_openapi_library import KEY, document
@@ -22,7 +22,7 @@ TWO_CALLS = tool_calls(("c1", "list", {}), ("c2", "list", {}))
 
 def keeper(library: ToolLibrary) -> Pattern:
     """An agent with all tools of a library."""
-    specs = ", ".join(dumps(tool_spec_from_function(each)) for each in library.values())
+    specs = ", ".join(write_program(tool_spec_from_function(each)) for each in library.values())
     about = 'instruction: "Keep pets.", model: "OpenAI/gpt-4o"'
     return loads_one(f"[keeper:Agent {{{about}}} | {specs}]")
 
@@ -107,7 +107,7 @@ def folder(server: Any, tmp_path: Path) -> Path:
     """A document, a program with one of its operations, and a case."""
     pets = document(server.url)
     (tmp_path / "pets.json").write_text(json.dumps(pets))
-    program = dumps(keeper(openapi_library(pets, operations=["list"])))
+    program = write_program(keeper(openapi_library(pets, operations=["list"])))
     (tmp_path / "a.gram").write_text(program)
     (tmp_path / "cases.jsonl").write_text('{"program": "a.gram", "input": "Pets?"}\n')
     return tmp_path
