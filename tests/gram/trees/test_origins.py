@@ -20,7 +20,7 @@ from gram import (
     Span,
     dumps,
     from_json,
-    load,
+    load_file,
     loads,
     loads_one,
     origin,
@@ -75,7 +75,7 @@ def test_equal_patterns_in_two_files_have_two_places(tmp_path: Path) -> None:
     for name in ("one.gram", "two.gram"):
         (tmp_path / name).write_text("\n(a)" if name == "two.gram" else "(a)", encoding="utf-8")
 
-    (one,), (two,) = load(tmp_path / "one.gram"), load(tmp_path / "two.gram")
+    (one,), (two,) = load_file(tmp_path / "one.gram"), load_file(tmp_path / "two.gram")
 
     assert one == two
     assert str(origin(one)) == f"{tmp_path / 'one.gram'}:1:1"
