@@ -25,11 +25,11 @@ from interp.tools import bind_tool, empty_tool_library, explain_binding
 from lenses_ext import (
     create_agent_pattern,
     create_tool_specification,
-    write_program,
     json_schema_to_type_signature,
     parse_program,
     tool_spec_from_json,
     tool_spec_to_json,
+    write_program,
 )
 
 SPEC = create_tool_specification("add", "Adds", "(x::Integer)==>(::Integer)")
@@ -415,5 +415,7 @@ def test_the_specification_of_a_tool_that_runs_once_says_so() -> None:
 
     spec = tool_spec_from_function(pay)
 
-    assert write_program(spec).startswith('[pay:ToolSpecification {description: "Pays.", once: true} |')
+    assert write_program(spec).startswith(
+        '[pay:ToolSpecification {description: "Pays.", once: true} |'
+    )
     assert tool_spec_from_json(tool_spec_to_json(spec)) == spec
