@@ -300,17 +300,13 @@ class _LoopThread:
         return made is not None and made.thread is threading.current_thread()
 
     def running(self) -> asyncio.AbstractEventLoop:
-        """The loop."""
+        """The loop, whose thread has been started."""
         made = self._made.get(self._name)
         if made is None:
-            loop = asyncio.new_event_loop()
-            thread = threading.Thread(target=_serve, args=(loop,), name=self._name, daemon=True)
-            made = self._made.setdefault(self._name, _Running(loop, thread))
-            if made.loop is not loop:  # another thread was first
-                loop.close()
-        if made.thread.ident is None:
-            with suppress(RuntimeError):  # another thread has started it
-                made.thread.start()
+            begun = _running(self._name)
+            made = self._made.setdefault(self._name, begun)
+            if made is not begun:  # another thread was first
+                begun.loop.call_soon_threadsafe(begun.loop.stop)
         return made.loop
 
     async def begun(self, make: Callable[[], Awaitable[T]]) -> _Begun[T]:
@@ -334,6 +330,14 @@ class _LoopThread:
             with suppress(RuntimeError):
                 made.loop.call_soon_threadsafe(made.loop.stop)
                 made.thread.join(_AT_EXIT)
+
+
+def _running(name: str) -> _Running:
+    """A new loop, and the thread that it runs in."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=_serve, args=(loop,), name=name, daemon=True)
+    thread.start()
+    return _Running(loop, thread)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

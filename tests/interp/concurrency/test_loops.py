@@ -183,3 +183,37 @@ def test_a_process_is_interrupted_and_ends_whatever_goes_on(code: str, printed: 
     )
 
     assert (done.stdout.strip(), done.stderr, done.returncode) == (printed, "", 0)
+
+
+MANY_FIRST = """
+import sys, threading
+from interp.concurrency import waited_for
+
+async def name():
+    return threading.current_thread().name
+
+sys.setswitchinterval(1e-6)
+ready, found = threading.Barrier(30), []
+
+def wait():
+    ready.wait()
+    found.append(waited_for(name))
+
+threads = [threading.Thread(target=wait) for _ in range(30)]
+[each.start() for each in threads]
+[each.join(10) for each in threads]
+print(found.count("runs"))
+"""
+
+
+def test_many_threads_may_be_the_first_that_wait() -> None:
+    for _ in range(5):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", MANY_FIRST],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+        assert (done.stdout.strip(), done.stderr) == ("30", "")
