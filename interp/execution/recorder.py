@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from threading import Lock
@@ -40,7 +42,8 @@ class Recorder:
         self._tools = tools
         self.written = 0
         self._notes: set[asyncio.Task[None]] = set()
-        self._asking = Lock()  # an interrupt leaves calls behind, which their threads still end
+        self._asked: deque[Callable[[], None]] = deque()
+        self._answering = Lock()
 
     @asynccontextmanager
     async def held(self, standing: Callable[[], State]) -> AsyncIterator[tuple[Event, ...]]:
@@ -132,16 +135,27 @@ class Recorder:
     async def _ask(self, function: Callable[[], T]) -> T:
         """Ask the log for something, to the end of it whatever is cancelled meanwhile.
 
-        A log that blocks is asked for one thing after another, in worker threads.
+        A log that blocks is asked in worker threads, for one thing after another in the order in
+        which it is asked: what an interrupt leaves behind is done before whatever comes later.
         """
         if not self._log.blocks:
             return function()
+        answer: Future[T] = Future()
 
-        def ask() -> T:
-            with self._asking:
-                return function()
+        def ask() -> None:
+            try:
+                answer.set_result(function())
+            except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
+                answer.set_exception(error)
 
-        return await to_its_end(call_in_thread(ask))
+        self._asked.append(ask)
+        await to_its_end(call_in_thread(self._answer))
+        return answer.result()
+
+    def _answer(self) -> None:
+        with self._answering:
+            while self._asked:
+                self._asked.popleft()()
 
 
 def _told(error: BaseException) -> str:
