@@ -53,7 +53,6 @@ from .frames import (
     Status as Status,
     WorkflowFrame as WorkflowFrame,
 )
-from .given import Given as Given, parts_of
 from .happened import (
     NOT_WAITED_FOR,
     CallAnswered,
@@ -69,6 +68,7 @@ from .messages import (
     AssistantRole as AssistantRole,
     ConversationContext as ConversationContext,
     FunctionRole as FunctionRole,
+    Given as Given,
     Message as Message,
     MessageRole,
     Role,
@@ -78,6 +78,7 @@ from .messages import (
     UserRole as UserRole,
     conversation_of,
     empty_context as empty_context,
+    parts_of,
 )
 from .money import dollars, shown_price
 from .offers import definition

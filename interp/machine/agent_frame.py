@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from attrs import evolve
+from pyrsistent import pmap
 
 from gram import Pattern
 from gram.plurals import counted
@@ -18,7 +19,6 @@ from gram.plurals import counted
 from ..errors import ProtocolError
 from ..files import File
 from ..json_text import JsonText, write_json
-from .answers import correction, read_answer
 from .call_checks import (
     FORBIDDEN,
     checked_call,
@@ -27,6 +27,7 @@ from .call_checks import (
     not_run_again,
     result_problem,
 )
+from .contracts import correction, read_answer
 from .effects import (
     Ask,
     At,
@@ -39,16 +40,14 @@ from .effects import (
     Resumed,
     ToolReturned,
 )
-from .frames import AgentFrame, Begin, Called, Outcome, Status
-from .happened import CallAnswered
-from .indexed import with_index, without_index
+from .frames import AgentFrame, Begin, Outcome, Status
+from .happened import AgentTaken, CallAnswered, New
 from .limits_reached import is_under_an_agent, limit_reached, rounds_reached, spent
 from .long_conversations import length_of, problem_of, summarised_before, with_summary
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, ToolInvocation, UserRole
 from .offers import Offers, definition, last_speaker, offers_of
 from .requests import answer_schema_of, ask_model, going_on, input_of, is_text_answer, settings_of
 from .run_context import RunContext
-from .taken import AgentTaken, New
 
 _Waiting = TypeVar("_Waiting", CallTool, Ask)
 
@@ -89,15 +88,15 @@ def agent_outcome(frame: AgentFrame) -> Outcome | None:
     if frame.status is Status.DONE:
         reply = frame.context[-1]
         if reply.refused:
-            return Outcome(None, f"refused: {reply.content}", calls=tuple(frame.invocations))
+            return Outcome(None, f"refused: {reply.content}", calls=frame.calls_made)
         is_text = is_text_answer(frame.agent)
         said = write_json(reply.content) if is_text else JsonText.read(reply.content)
-        return Outcome(said, None, frame.context, tuple(frame.invocations))
+        return Outcome(said, None, frame.context, frame.calls_made)
     if frame.status is Status.UNUSABLE:
         error = f"its answer is not what it declares: {frame.stopped}"
-        return Outcome(None, error, calls=tuple(frame.invocations))
+        return Outcome(None, error, calls=frame.calls_made)
     if frame.status is Status.FAILED:
-        return Outcome(None, frame.stopped, calls=tuple(frame.invocations))
+        return Outcome(None, frame.stopped, calls=frame.calls_made)
     return None
 
 
@@ -199,8 +198,8 @@ def call_tools(run: RunContext, frame: AgentFrame, offers: Offers) -> AgentTaken
     happened = [_was_answered(frame, index, each) for index, each in refused.items()]
     if not waiting:
         return _answered(run, frame, refused, happened)
-    status, answers = Status.AWAITING_TOOLS, tuple(refused.items())
-    frame = evolve(frame, status=status, waiting=tuple(waiting.items()), answers=answers)
+    status = Status.AWAITING_TOOLS
+    frame = evolve(frame, status=status, waiting=pmap(waiting), answers=pmap(refused))
     if handover is not None and isinstance(allowed := waiting[handover], CallTool):
         run, frame, more = _begun(run, frame, allowed)
         return run, frame, (*happened, *more)
@@ -241,10 +240,10 @@ def resumed(run: RunContext, frame: AgentFrame, event: Resumed) -> AgentTaken:
     for part in frame.parts:
         if isinstance(part, CallTool) and part.has_begun:
             ask = Ask(part.at, part.name, part.arguments, may_have_run=True)
-            frame = frame.with_waiting(_index(part.at), ask)
+            frame = frame.with_waiting(part.at, ask)
         elif isinstance(part, Ask) and event.policy:
             tool = offers_of(run.program, frame.agent).by_name[part.name].spec
-            decision = decision_about(run, part, frame.agent, tool)
+            decision = decision_about(run, part.name, part.args, frame.agent, tool)
             if decision != "ask":
                 event_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
                 run, frame, more = decided(run, frame, event_of_it)
@@ -258,7 +257,7 @@ def resumed(run: RunContext, frame: AgentFrame, event: Resumed) -> AgentTaken:
 def call_begun(run: RunContext, frame: AgentFrame, event: CallBegun) -> AgentTaken:
     """Keep that a call has begun which may run only once."""
     call = _waiting(frame, event, event.at, CallTool)
-    return run, frame.with_waiting(_index(event.at), evolve(call, has_begun=True)), ()
+    return run, frame.with_waiting(event.at, evolve(call, has_begun=True)), ()
 
 
 def tool_returned(run: RunContext, frame: AgentFrame, event: ToolReturned) -> AgentTaken:
@@ -275,11 +274,7 @@ def call_failed(run: RunContext, frame: AgentFrame, event: CallFailed) -> AgentT
 
 def inner_ended(run: RunContext, frame: AgentFrame, place: At, outcome: Outcome) -> AgentTaken:
     """Take what an agent or workflow gave that was called: the answer to the call."""
-    index = place[-1]
-    assert isinstance(index, int)
-    called = dict(frame.waiting).get(index)
-    call = called.call if isinstance(called, Called) else called
-    assert isinstance(call, CallTool)
+    call = frame.call_at(place)
     if outcome.said is not None:
         return _with_result(run, frame, call, outcome.said)
     return _with_answer(run, frame, call, None, outcome.error or "failed")
@@ -301,11 +296,11 @@ def _begun(run: RunContext, frame: AgentFrame, call: CallTool) -> AgentTaken:
     if offer is not None and offer.use == "handover":
         said = write_json(f'{HANDED_OVER} to "{offer.name}"')
         invocation = ToolInvocation.of_texts(call.name, call.arguments, said)
-        index = _index(call.at)
-        answers = {**dict(frame.answers), index: invocation}
+        index = int(call.at[-1])
+        answers = frame.answers.set(index, invocation)
         speaker = definition(run.program, offer.name)
         return _answered(run, frame, answers, [_was_answered(frame, index, invocation)], speaker)
-    return run, frame.with_waiting(_index(call.at), call), (_new(offers, call),)
+    return run, frame.with_waiting(call.at, call), (_new(offers, call),)
 
 
 def _new(offers: Offers, call: CallTool | Ask) -> CallTool | Ask | Begin:
@@ -322,11 +317,6 @@ def _waiting(frame: AgentFrame, event: Event, at: At, kind: type[_Waiting]) -> _
         own = [each for each in frame.parts if isinstance(each, CallTool | Ask)]
         raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {own}")
     return found
-
-
-def _index(at: At) -> int:
-    index = at[-1]
-    return index if isinstance(index, int) else -1
 
 
 def _with_result(
@@ -355,12 +345,11 @@ def _with_answer(
 ) -> AgentTaken:
     given = (call.name, call.arguments, result, error, exception)
     invocation = ToolInvocation.of_texts(*given, frame.name, call.at, files)
-    index = _index(call.at)
-    answers = with_index(frame.answers, index, invocation)
+    index = int(call.at[-1])
+    answers, waiting = frame.answers.set(index, invocation), frame.waiting.remove(index)
     answered = CallAnswered(call.at, invocation)
-    if len(frame.waiting) == 1:
-        return _answered(run, frame, dict(answers), [answered])
-    waiting = without_index(frame.waiting, index)
+    if not waiting:
+        return _answered(run, frame, answers, [answered])
     return run, evolve(frame, waiting=waiting, answers=answers), (answered,)
 
 
@@ -386,8 +375,8 @@ def _answered(
         turn=frame.turn + 1,
         context=frame.context.extend(tuple(told(frame.calls, answers))),
         calls=(),
-        waiting=(),
-        answers=(),
+        waiting=pmap(),
+        answers=pmap(),
         invocations=frame.invocations.extend(invocations),
     )
     frame, ask = going_on(run, frame)

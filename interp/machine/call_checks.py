@@ -5,7 +5,7 @@ A call is run, asked about, or refused with a reason. A result of the wrong type
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from gram import Pattern
 from lenses_ext import result_schema, tool_spec_schema, view
@@ -13,7 +13,7 @@ from lenses_ext.language import tool_spec_of
 from lenses_ext.weak_cache import memo
 
 from ..errors import ValidationError
-from ..json_text import JsonText, write_json
+from ..json_text import Json, JsonText, write_json
 from .approval import Decision
 from .contracts import (
     check_against,
@@ -81,8 +81,7 @@ def checked_call(
         return ToolInvocation(name, given, error=refused(name, error))
     if offer.use == "inside" and len(frame.place) > DEEPEST:
         return ToolInvocation(name, args, error=_TOO_DEEP)
-    by, schema = frame.agent.value.identity, parameters_of(tool).schema
-    decision = run.policy.decide(name, args, by=by, schema=schema)
+    decision = decision_about(run, name, args, frame.agent, tool)
     if decision == "deny":
         return ToolInvocation(name, args, error=denied(FORBIDDEN))
     effect = CallTool if decision == "allow" else Ask
@@ -125,10 +124,12 @@ def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
 _check_result = memo(_result_check)
 
 
-def decision_about(run: RunContext, ask: Ask, by: Pattern, tool: Pattern) -> Decision:
-    """What the policy decides of a call of a tool that is asked about by an agent or workflow."""
+def decision_about(
+    run: RunContext, name: str, args: Mapping[str, Json], by: Pattern, tool: Pattern
+) -> Decision:
+    """What the policy decides of a call of a tool by an agent or workflow."""
     schema = parameters_of(tool).schema
-    return run.policy.decide(ask.name, ask.args, by=by.value.identity, schema=schema)
+    return run.policy.decide(name, args, by=by.value.identity, schema=schema)
 
 
 def denied(reason: str) -> str:

@@ -51,17 +51,22 @@ from .effects import (
 )
 from .forms import form_of, form_of_frame
 from .frames import Begin, Frame, Status
-from .given import Given, parts_of
-from .happened import CallDropped, Happened
+from .happened import CallDropped, Happened, New
 from .limits import Limits
 from .limits_reached import cost_is_reached, time_is_up
-from .messages import ConversationContext, Message, conversation_of, empty_context
+from .messages import (
+    ConversationContext,
+    Given,
+    Message,
+    conversation_of,
+    empty_context,
+    parts_of,
+)
 from .node_calls import expect_readers
 from .readings import context_before, pending
 from .requests import input_of, parameter_names_of
 from .run_context import RunContext
 from .state import State
-from .taken import New
 from .under_way import effects_of, frame_begun, frame_ended
 
 

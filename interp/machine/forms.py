@@ -17,8 +17,8 @@ from lenses_ext.labels import AGENT, LOOP, WORKFLOW
 from .agent_frame import agent_outcome, begin_agent, inner_ended as agent_ended
 from .effects import At
 from .frames import AgentFrame, Begin, Frame, Outcome, WorkflowFrame
+from .happened import Taken
 from .run_context import RunContext
-from .taken import Taken
 from .workflow_frame import begin_workflow, inner_ended as workflow_ended, workflow_outcome
 
 

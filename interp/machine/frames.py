@@ -19,7 +19,6 @@ from lenses_ext import workflow_of
 from ..files import File
 from ..json_text import Json, JsonText
 from .effects import Ask, At, CallTool
-from .indexed import Indexed, with_index
 from .long_tuple import LongTuple
 from .messages import ConversationContext, ToolCall, ToolInvocation, empty_context
 
@@ -48,9 +47,9 @@ class AgentFrame:
         turn: how many times the model has been asked before; the next part of its positions.
         calls: the tool calls of this turn, in the order of the reply.
         truncated: the last reply was cut off at its length limit, so none of its calls is run.
-        waiting: what has been begun for these calls and is not answered yet, with their indices:
+        waiting: what has been begun for these calls and is not answered yet, by their indices:
             tools to be run, or to be asked about first, and agents and workflows.
-        answers: the invocations of the calls that are answered, with their indices.
+        answers: the invocations of the calls that are answered, by their indices.
         invocations: the invocations of the turns before.
         stopped: which limit was reached, or what is wrong with the answer, or None. Where the
             model is still awaited, it is asked for a last answer without tools.
@@ -71,8 +70,8 @@ class AgentFrame:
     turn: int = 0
     calls: tuple[ToolCall, ...] = ()
     truncated: bool = False
-    waiting: Indexed[CallTool | Ask | Called] = ()
-    answers: Indexed[ToolInvocation] = ()
+    waiting: PMap[int, CallTool | Ask | Called] = pmap()
+    answers: PMap[int, ToolInvocation] = pmap()
     invocations: LongTuple[ToolInvocation] = LongTuple()
     stopped: str | None = None
     corrected: bool = False
@@ -96,37 +95,48 @@ class AgentFrame:
     @property
     def parts(self) -> tuple[CallTool | Ask | Frame, ...]:
         """What is under way in it, in the order of the calls."""
-        if not self.waiting:
-            return ()
-        return tuple(each.frame if isinstance(each, Called) else each for _, each in self.waiting)
+        waiting = (self.waiting[index] for index in sorted(self.waiting))
+        return tuple(each.frame if isinstance(each, Called) else each for each in waiting)
+
+    @property
+    def calls_made(self) -> tuple[ToolInvocation, ...]:
+        """Its own calls that are answered; what happens inside an agent is that call's matter."""
+        of_turn = (
+            self.answers[index].made_by(self.name, (*self.at, index))
+            for index in sorted(self.answers)
+        )
+        return (*self.invocations, *of_turn)
 
     def under_way(self, at: At) -> CallTool | Ask | None:
         """Its own call at a position, if it is not answered yet."""
-        index = at[-1] if at and at[:-1] == self.at else None
-        found = dict(self.waiting).get(index) if isinstance(index, int) else None
+        found = self._waits_for(at) if len(at) == len(self.place) + 2 else None
         return None if isinstance(found, Called) else found
 
     def inner(self, at: At) -> Frame | None:
         """The frame in it that a position is in, or None where it is its own."""
-        below = len(self.place) + 2
-        if len(at) <= below or at[: below - 1] != self.at:
-            return None
-        index = at[below - 1]
-        found = dict(self.waiting).get(index) if isinstance(index, int) else None
+        found = self._waits_for(at) if len(at) > len(self.place) + 2 else None
         return found.frame if isinstance(found, Called) else None
+
+    def _waits_for(self, at: At) -> CallTool | Ask | Called | None:
+        """What is under way for the call that a position is in."""
+        turn = len(self.place) + 1
+        index = at[turn] if at[:turn] == self.at else None
+        return self.waiting.get(index) if isinstance(index, int) else None
 
     def with_inner(self, frame: Frame) -> AgentFrame:
         """The same with a frame in it that has begun, or has gone on."""
-        index = frame.place[-1]
-        assert isinstance(index, int)
-        found = dict(self.waiting).get(index)
-        assert isinstance(found, CallTool | Called)
-        call = found.call if isinstance(found, Called) else found
-        return self.with_waiting(index, Called(call, frame))
+        return self.with_waiting(frame.place, Called(self.call_at(frame.place), frame))
 
-    def with_waiting(self, index: int, each: CallTool | Ask | Called) -> AgentFrame:
+    def call_at(self, place: At) -> CallTool:
+        """The call of an agent or workflow that takes or has a place, and is not answered yet."""
+        found = self.waiting[int(place[-1])]
+        call = found.call if isinstance(found, Called) else found
+        assert isinstance(call, CallTool)
+        return call
+
+    def with_waiting(self, at: At, each: CallTool | Ask | Called) -> AgentFrame:
         """The same with one call waited for in another way."""
-        return evolve(self, waiting=with_index(self.waiting, index, each))
+        return evolve(self, waiting=self.waiting.set(int(at[-1]), each))
 
 
 @frozen
@@ -229,9 +239,26 @@ class WorkflowFrame:
         return tuple(step.live[index] for step in steps for index in sorted(step.live))
 
     @property
-    def is_over(self) -> bool:
-        """Whether it has ended."""
-        return self.status in (Status.DONE, Status.FAILED)
+    def calls_made(self) -> tuple[ToolInvocation, ...]:
+        """The calls of its tools and agents that are answered.
+
+        They are in the order of the rounds, the nodes and the items, whatever ended first.
+        """
+        made = self.calls_by_place
+        order = {name: place for place, name in enumerate(workflow_of(self.workflow).order)}
+
+        def turn(at: At) -> list[int]:
+            return [
+                each if isinstance(each, int) else order[each] for each in at[len(self.place) :]
+            ]
+
+        return tuple(call for at in sorted(made, key=turn) for call in made[at])
+
+    @property
+    def calls_by_place(self) -> PMap[At, tuple[ToolInvocation, ...]]:
+        """The calls that its steps have made, by the places of the steps."""
+        frames = (each for each in self.parts if isinstance(each, AgentFrame | WorkflowFrame))
+        return self.made.update({each.place: each.calls_made for each in frames if each.calls_made})
 
     def node_at(self, at: At) -> tuple[str, int] | None:
         """The name of the node that a position is in, and the number of its item."""

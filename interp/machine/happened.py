@@ -5,15 +5,16 @@ Nothing of it is an effect or changes a State: a State and an event give it with
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, Union
 
 from attrs import field, frozen
 
 from ..json_text import JsonText
 from ..reprs import short_repr
 from .effects import At, Effect
-from .frames import Frame
+from .frames import AgentFrame, Begin, Frame, WorkflowFrame
 from .messages import ToolInvocation
+from .run_context import RunContext
 
 NOT_WAITED_FOR: Final = "not waited for: another step failed"
 """The error of what a workflow lets go because another step of it has failed."""
@@ -98,3 +99,12 @@ class Ended:
 
 Happened: TypeAlias = CallAnswered | CallDropped | FrameBegun | Ended
 """What can happen in a step."""
+
+
+New: TypeAlias = Union[Effect, Begin, Happened]
+"""What a step of one frame is new to do, and what has happened in it, in order."""
+
+AgentTaken: TypeAlias = tuple[RunContext, AgentFrame, tuple[New, ...]]
+WorkflowTaken: TypeAlias = tuple[RunContext, WorkflowFrame, tuple[New, ...]]
+Taken: TypeAlias = tuple[RunContext, Frame, tuple[New, ...]]
+"""What a step of one frame leads to."""

@@ -17,17 +17,15 @@ def _count(least: int) -> Any:
     return check
 
 
-def _duration(_: Limits, attribute: Any, value: object) -> None:
-    if value is not None and (type(value) not in (int, float) or not _is_positive(value)):
-        _refuse(attribute.name, "a number of seconds above 0, or None", value)
+def _amount(what: str) -> Any:
+    def check(_: Limits, attribute: Any, value: Any) -> None:
+        if value is not None and (type(value) not in (int, float) or not _is_positive(value)):
+            _refuse(attribute.name, f"{what} above 0, or None", value)
+
+    return check
 
 
-def _amount(_: Limits, attribute: Any, value: object) -> None:
-    if value is not None and (type(value) not in (int, float) or not _is_positive(value)):
-        _refuse(attribute.name, "an amount of US dollars above 0, or None", value)
-
-
-def _is_positive(value: Any) -> bool:
+def _is_positive(value: float) -> bool:
     try:
         return 0 < float(value) < float("inf")
     except OverflowError:  # an integer beyond all floats
@@ -81,7 +79,7 @@ class Limits:
     tokens: int = field(default=1_000_000, validator=_count(1))
     input_tokens: int = field(default=1_000_000, validator=_count(1))
     output_tokens: int = field(default=1_000_000, validator=_count(1))
-    tool_seconds: float | None = field(default=30, validator=_duration)
-    run_seconds: float | None = field(default=600, validator=_duration)
+    tool_seconds: float | None = field(default=30, validator=_amount("a number of seconds"))
+    run_seconds: float | None = field(default=600, validator=_amount("a number of seconds"))
     on_limit: Literal["raise", "answer"] = field(default="raise", validator=_choice)
-    cost: float | None = field(default=None, validator=_amount)
+    cost: float | None = field(default=None, validator=_amount("an amount of US dollars"))

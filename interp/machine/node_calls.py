@@ -8,7 +8,7 @@ from lenses_ext.language import tool_spec_of, written_signature
 
 from ..errors import ValidationError
 from ..json_text import Json, write_json
-from .call_checks import FORBIDDEN, denied, refused
+from .call_checks import FORBIDDEN, decision_about, denied, refused
 from .contracts import parameters_of
 from .effects import Ask, At, CallTool
 from .frames import Begin, WorkflowFrame
@@ -73,8 +73,7 @@ def begun_use(
         return Begin(place, used, given, kept, files)
     args = _arguments(used, given)
     tool = used.value.identity
-    by, schema = frame.workflow.value.identity, parameters_of(tool_spec_of(used)).schema
-    decision = run.policy.decide(tool, args, by=by, schema=schema)
+    decision = decision_about(run, tool, args, frame.workflow, tool_spec_of(used))
     if decision == "deny":
         raise ValidationError(denied(FORBIDDEN))
     effect = CallTool if decision == "allow" else Ask

@@ -11,7 +11,7 @@ from ..json_text import write_json
 from .agent_frame import told
 from .call_checks import INTERRUPTED
 from .effects import Ask, At, CallModel, CallTool, Effect
-from .frames import AgentFrame, Called, Frame, Status, WorkflowFrame
+from .frames import AgentFrame, Frame, Status, WorkflowFrame
 from .happened import FrameBegun
 from .messages import AgentResponse, ConversationContext, ToolInvocation
 from .requests import answer_of, is_text_answer
@@ -93,8 +93,7 @@ def path_of_names(state: State, at: At) -> tuple[str, ...]:
             assert node is not None, "the frame inside is that of a node"
             names.append(node[0])
         else:
-            called = (each for _, each in frame.waiting if isinstance(each, Called))
-            names.append(next(each.call.name for each in called if each.frame is inner))
+            names.append(frame.call_at(inner.place).name)
         frame = inner
     return tuple(names) if frame.name == names[-1] else (*names, frame.name)
 
@@ -134,13 +133,14 @@ def interrupted_context(state: State) -> ConversationContext:
     Calls that have no answer yet are answered by an error which says that they were interrupted.
     """
     expect(state, State, "state", by="interrupted_context")
-    if not state.calls:
-        return state.context
+    frame = state.frame
+    if not isinstance(frame, AgentFrame) or not frame.calls:
+        return frame.context
     unanswered = (
-        ToolInvocation(call.name, call.arguments, error=INTERRUPTED) for call in state.calls
+        ToolInvocation(call.name, call.arguments, error=INTERRUPTED) for call in frame.calls
     )
-    answers = dict(enumerate(unanswered)) | dict(state.answers)
-    return state.context + told(state.calls, answers)
+    answers = dict(enumerate(unanswered)) | dict(frame.answers)
+    return frame.context + told(frame.calls, answers)
 
 
 def frames_inside(state: State) -> Iterator[FrameBegun]:

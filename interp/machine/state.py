@@ -6,23 +6,21 @@ the frames of the agents and workflows that are under way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from attrs import evolve, field, frozen
 from pyrsistent import PMap
 
 from gram import Pattern, Value
 from gram.plurals import counted
-from lenses_ext import Model, Settings
+from lenses_ext import Model
 
 from .approval import ApprovalPolicy
-from .calls_made import calls_made
 from .effects import Ask, CallTool, Event
-from .frames import AgentFrame, Called, Frame, Status
+from .frames import AgentFrame, Frame, Status
 from .limits import Limits
 from .long_tuple import LongTuple
 from .messages import ConversationContext, ToolCall, ToolInvocation, Usage
-from .requests import settings_of
 from .run_context import RunContext
 
 
@@ -87,13 +85,6 @@ class State:
         return self.run.settings
 
     @property
-    def model_settings(self) -> Settings:
-        """The settings that hold for the outermost agent: the program's, changed by the run's."""
-        if isinstance(self.frame, AgentFrame):
-            return settings_of(self.run, self.frame.agent)
-        return Settings()
-
-    @property
     def check_results(self) -> bool:
         """Whether results have to be of the types that the program declares."""
         return self.run.check_results
@@ -134,16 +125,6 @@ class State:
         return self.frame.calls if isinstance(self.frame, AgentFrame) else ()
 
     @property
-    def waiting(self) -> Mapping[int, CallTool | Ask | Called]:
-        """What these calls have begun and is not answered yet, by index."""
-        return dict(self.frame.waiting) if isinstance(self.frame, AgentFrame) else {}
-
-    @property
-    def answers(self) -> Mapping[int, ToolInvocation]:
-        """The invocations of the calls of this turn that are answered, by index."""
-        return dict(self.frame.answers) if isinstance(self.frame, AgentFrame) else {}
-
-    @property
     def invocations(self) -> LongTuple[ToolInvocation]:
         """The invocations of the turns before."""
         return self.frame.invocations if isinstance(self.frame, AgentFrame) else LongTuple()
@@ -151,7 +132,7 @@ class State:
     @property
     def tools_used(self) -> tuple[ToolInvocation, ...]:
         """The calls that are answered, in their order, also those of a turn that did not end."""
-        return calls_made(self.frame)
+        return self.frame.calls_made
 
     @property
     def asks(self) -> tuple[Ask, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from .effects import Ask, CallTool, Effect
-from .frames import AgentFrame, Called, Frame, Outcome, Status, WorkflowFrame
+from .frames import AgentFrame, Frame, Outcome, Status, WorkflowFrame
 from .happened import (
     NOT_WAITED_FOR,
     CallDropped,
@@ -49,9 +49,7 @@ def frame_begun(around: Frame, frame: Frame) -> FrameBegun:
     """What there is to say of a frame that has begun inside another, which still has it."""
     name = frame.name
     if isinstance(around, AgentFrame):
-        waiting = dict(around.waiting)
-        called = waiting[int(frame.place[-1])]
-        call = called.call if isinstance(called, Called) else called
+        call = around.call_at(frame.place)
         name, given = call.name, call.arguments
     else:
         node, index = around.node_at(frame.place) or ("", 0)

@@ -23,16 +23,14 @@ from ..errors import ProtocolError, ValidationError
 from ..files import File
 from ..json_text import Json, JsonText, write_json
 from .call_checks import FORBIDDEN, decision_about, denied, not_run_again, result_problem
-from .calls_made import calls_by_place, calls_made
 from .effects import Ask, At, CallBegun, CallFailed, CallTool, Decided, Event, Resumed, ToolReturned
 from .frames import Begin, BegunNode, EndedNode, Outcome, Status, WorkflowFrame
-from .happened import CallAnswered, Ended, Happened
+from .happened import CallAnswered, Ended, Happened, New, WorkflowTaken
 from .joins import arrivals, is_enough, joined, list_of, record_of
 from .limits_reached import is_under_an_agent, limit_reached, spent
 from .messages import AssistantRole, Message, ToolInvocation, Usage, UserRole
 from .node_calls import begun_use, pattern_of
 from .run_context import RunContext
-from .taken import New, WorkflowTaken
 from .under_way import dropped
 
 _Waiting = TypeVar("_Waiting", CallTool, Ask)
@@ -58,9 +56,9 @@ def begin_workflow(run: RunContext, begin: Begin) -> WorkflowTaken:
 def workflow_outcome(frame: WorkflowFrame) -> Outcome | None:
     """How a workflow has ended; None while it goes on."""
     if frame.status is Status.DONE:
-        return Outcome(frame.result, calls=calls_made(frame), unfinished=frame.unfinished)
+        return Outcome(frame.result, calls=frame.calls_made, unfinished=frame.unfinished)
     if frame.status is Status.FAILED:
-        return Outcome(None, frame.stopped, calls=calls_made(frame))
+        return Outcome(None, frame.stopped, calls=frame.calls_made)
     return None
 
 
@@ -147,7 +145,7 @@ def resumed(run: RunContext, frame: WorkflowFrame, event: Resumed) -> WorkflowTa
         if isinstance(part, Ask) and event.policy:
             name, _ = frame.node_at(part.at) or ("", 0)
             tool = tool_spec_of(pattern_of(frame, name))
-            decision = decision_about(run, part, frame.workflow, tool)
+            decision = decision_about(run, part.name, part.args, frame.workflow, tool)
             if decision != "ask" and frame.status is Status.AWAITING_STEPS:
                 event_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
                 run, frame, more = decided(run, frame, event_of_it)
@@ -379,7 +377,7 @@ def _failed(run: RunContext, frame: WorkflowFrame, error: str, *refused: Ended) 
         live=pmap(),
         ended=pmap(),
         kept=pmap(),
-        made=pmap(calls_by_place(frame)),
+        made=frame.calls_by_place,
     )
     return run, frame, (*refused, *let_go, *_round_ended(frame, error=error))
 

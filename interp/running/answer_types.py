@@ -33,7 +33,7 @@ V = TypeVar("V")
 _TEXT: dict[str, Json] = {"type": "string"}
 
 
-def with_answer(program: Pattern, answer: AnswerType[Any], *, by: str) -> Pattern:
+def with_answer(program: Pattern, answer: AnswerType[Any]) -> Pattern:
     """A program whose answer is declared to be of a Python type.
 
     An agent gets it as its `Answer`, and so do those that it may hand the conversation over to. A
@@ -42,7 +42,6 @@ def with_answer(program: Pattern, answer: AnswerType[Any], *, by: str) -> Patter
     Args:
         program: an agent or a workflow, with its references resolved.
         answer: the type.
-        by: the function that was called with it, for its errors.
 
     Raises:
         ConfigurationError: the program declares another answer, or its result does not fit.
@@ -50,7 +49,7 @@ def with_answer(program: Pattern, answer: AnswerType[Any], *, by: str) -> Patter
     known = _typed(program)
     if answer.pattern not in known:
         made = _agents_with if is_agent(program) else _workflow_with
-        known[answer.pattern] = made(program, answer, by)
+        known[answer.pattern] = made(program, answer)
     return known[answer.pattern]
 
 
@@ -68,9 +67,9 @@ def declared_answer(
     if answer_type is None:
         return None
     answer: AnswerType[V] = answer_type_of(answer_type, by=by)
-    if with_answer(program, answer, by=by) is not program and is_agent(program):
+    if with_answer(program, answer) is not program and is_agent(program):
         raise ConfigurationError(
-            f"{by}: the run has begun, and its program declares no answer: give answer_type="
+            "the run has begun, and its program declares no answer: give answer_type="
             f"{answer.name} where it begins"
         )
     return answer
@@ -93,7 +92,7 @@ def with_value(response: AgentResponse[Any], answer: AnswerType[V] | None) -> Ag
 # --- agents
 
 
-def _agents_with(program: Pattern, answer: AnswerType[Any], by: str) -> Pattern:
+def _agents_with(program: Pattern, answer: AnswerType[Any]) -> Pattern:
     names = {program.value.identity, *_may_answer(program)}
 
     def typed(pattern: Pattern) -> Pattern:
@@ -101,7 +100,7 @@ def _agents_with(program: Pattern, answer: AnswerType[Any], by: str) -> Pattern:
         if any(new is not old for new, old in zip(elements, pattern.elements, strict=True)):
             pattern = evolve(pattern, elements=elements)
         is_meant = is_agent(pattern) and pattern.value.identity in names
-        return _agent_with(pattern, answer, by) if is_meant else pattern
+        return _agent_with(pattern, answer) if is_meant else pattern
 
     return typed(program)
 
@@ -117,7 +116,7 @@ def _may_answer(agent: Pattern) -> Iterator[str]:
             pending += handoffs(defined[name])
 
 
-def _agent_with(agent: Pattern, answer: AnswerType[Any], by: str) -> Pattern:
+def _agent_with(agent: Pattern, answer: AnswerType[Any]) -> Pattern:
     declared = answer_schema_of(agent)
     if declared is None and written_signature(agent) is None:
         return put(agent_answer, answer.pattern, agent)
@@ -126,7 +125,7 @@ def _agent_with(agent: Pattern, answer: AnswerType[Any], by: str) -> Pattern:
         return agent
     name = agent.value.identity
     raise ConfigurationError(
-        f'{by}: the agent "{name}" declares another answer than {answer.name}: '
+        f'the agent "{name}" declares another answer than {answer.name}: '
         f"{write_json(declared)}, not {write_json(answer.schema)}\n"
         "  hint: leave out answer_type, or what the program declares"
     )
@@ -135,7 +134,7 @@ def _agent_with(agent: Pattern, answer: AnswerType[Any], by: str) -> Pattern:
 # --- workflows
 
 
-def _workflow_with(workflow: Pattern, answer: AnswerType[Any], by: str) -> Pattern:
+def _workflow_with(workflow: Pattern, answer: AnswerType[Any]) -> Pattern:
     name = workflow.value.identity
     try:
         if written_signature(workflow) is None:
@@ -143,7 +142,7 @@ def _workflow_with(workflow: Pattern, answer: AnswerType[Any], by: str) -> Patte
                 {"type": "object", "properties": {"input": _TEXT}, "required": ["input"]},
                 return_schema=answer.schema,
             )
-            return the_agent(put(agent_type_signature, signature, workflow), by=by)
+            return the_agent(put(agent_type_signature, signature, workflow), by="run")
         given = result_schema(tool_spec_of(workflow))
         found = differences(answer.schema, given, match="types", result=True)
         if not found:
@@ -154,6 +153,4 @@ def _workflow_with(workflow: Pattern, answer: AnswerType[Any], by: str) -> Patte
         )
     except ValidationError as error:
         reason = error.message
-    raise ConfigurationError(
-        f'{by}: the result of the workflow "{name}" is no {answer.name}: {reason}'
-    )
+    raise ConfigurationError(f'the result of the workflow "{name}" is no {answer.name}: {reason}')

@@ -141,7 +141,7 @@ def first_state_of(
         context = context_of(store, conversation)
     agent = with_agents(chosen, library, match=options.get("match", "full"))
     if (wanted := options.get("answer_type")) is not None:
-        agent = with_answer(agent, answer_type_of(wanted, by=by), by=by)
+        agent = with_answer(agent, answer_type_of(wanted, by=by))
     model = named_model(options.get("model"))
     if fallbacks := _fallbacks(options):
         agent, model = with_fallbacks(agent, fallbacks, model), None

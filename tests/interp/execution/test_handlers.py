@@ -294,7 +294,7 @@ def test_a_tool_that_ends_while_the_run_is_being_stopped_does_not_run_again(bloc
     async def cancelled() -> Run:
         begun = begin(AGENT, "hi", library, model=ScriptedModel([asking(1, 2)]), match="types")
         task = asyncio.create_task(begun.afinish())
-        while not begun.state.waiting:
+        while not begun.state.frame.waiting:
             await asyncio.sleep(0.001)
         await asyncio.sleep(0.05)
         task.cancel()

@@ -340,8 +340,8 @@ def test_a_cancelled_run_leaves_a_state_to_go_on_from_and_cancels_its_tools() ->
     state = asyncio.run(cancelled())
 
     assert sorted(ended) == [1, 2]
-    assert sorted(state.answers) == [0]
-    assert sorted(state.waiting) == [1]
+    assert sorted(state.frame.answers) == [0]
+    assert sorted(state.frame.waiting) == [1]
     response = resume_run(state, DOUBLE, model=ScriptedModel(["Done."]), match="types")
     assert [each.result for each in response.tools_used] == [1, 4]
 
@@ -362,7 +362,7 @@ def test_ctrl_c_leaves_a_state_to_go_on_from() -> None:
     with pytest.raises(KeyboardInterrupt):
         begun.finish()
 
-    assert sorted(begun.state.answers) == [0]
+    assert sorted(begun.state.frame.answers) == [0]
     assert [each.result for each in begun.finish().tools_used] == [2, 4]
 
 

@@ -331,7 +331,7 @@ def test_what_is_asked_about_is_run_only_when_it_is_allowed() -> None:
     assert acting.asks == (Ask((0, 1), "add", '{"x":1,"y":1}'),)
     assert effects == (CallTool((0, 1), "add", '{"x":1,"y":1}'),)
     assert none == ()
-    assert refused.answers[1].error == "denied, not run: too dear"
+    assert refused.frame.answers[1].error == "denied, not run: too dear"
     assert allowed.asks == refused.asks == ()
 
 
@@ -484,7 +484,7 @@ def test_a_call_that_may_have_run_is_asked_about_before_it_runs_again() -> None:
 
     assert ask == Ask(call.at, "say", call.arguments, may_have_run=True)
     again, (effect,), _ = step(asking, Decided(ask.at, True))
-    assert (effect, again.waiting) == (call, waiting.waiting)
+    assert (effect, again.frame.waiting) == (call, waiting.frame.waiting)
     denied, _, _ = step(asking, Decided(ask.at, False, "it did"))
     assert told(denied) == [
         "error: interrupted: the run ended before this call was answered; it may have run; "

@@ -9,7 +9,7 @@ import pytest
 
 from gram import Pattern, loads_one
 from interp import ModelError, arun, begin, run
-from interp.machine.contracts.response_format import response_format
+from interp.machine.contracts.answers import response_format
 from tests.interp.model_server import ModelServer
 
 
