@@ -258,7 +258,14 @@ class WorkflowFrame:
     def calls_by_place(self) -> PMap[At, tuple[ToolInvocation, ...]]:
         """The calls that its steps have made, by the places of the steps."""
         frames = (each for each in self.parts if isinstance(each, AgentFrame | WorkflowFrame))
-        return self.made.update({each.place: each.calls_made for each in frames if each.calls_made})
+        made = {each.place: each.calls_made for each in frames if each.calls_made}
+        found: PMap[At, tuple[ToolInvocation, ...]] = self.made.update(made)
+        return found
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.status in (Status.DONE, Status.FAILED)
 
     def node_at(self, at: At) -> tuple[str, int] | None:
         """The name of the node that a position is in, and the number of its item."""
