@@ -36,6 +36,7 @@ from .inputs.options import TalkOptions
 from .inputs.reading import hint_at_tools, read_document
 from .inputs.store_option import shown_address
 from .process import uninterrupted
+from .telemetry import telemetry
 from .terminal.answers import Terminal
 from .terminal.json_answers import JsonAnswers
 from .terminal.log_lines import show_logs
@@ -127,6 +128,7 @@ class Talk:
         )
         self._chosen: Model | None = None
         self._held = ExitStack()
+        self._telemetry = self._held.enter_context(telemetry())
         self._session: Session | None = None
         self._turn: UnfinishedTurn | None = None
         if options.session:
@@ -257,6 +259,7 @@ class Talk:
             **self.options.of_new_run,
             "model": self._chosen or self.options.of_new_run.get("model"),
             "policy": self.options.policy(self.library),
+            "telemetry": self._telemetry,
             "approve": self._terminal.ask,
             "observe": self._spending.count,
             "record": self._record or (self._turn.file() if self._turn else None),

@@ -44,5 +44,5 @@ from .run_notes import (
 )
 from .scheduling import startable
 from .spending import Spending
-from .telemetry import Telemetry as Telemetry
+from .telemetry import Telemetry as Telemetry, current_trace
 from .watchers import Observer, Watcher

@@ -1,4 +1,4 @@
-"""Runs as OpenTelemetry spans, by the semantic conventions for generative AI (an extra).
+"""Runs as OpenTelemetry spans and metrics, by the conventions for generative AI (an extra).
 
 .. code-block:: python
 
@@ -7,14 +7,16 @@
 A run is a span ``invoke_agent``, with a span ``chat`` for each request to a model and a span
 ``execute_tool`` for each call of a tool inside it; each agent and workflow inside the run has a
 span ``invoke_agent`` of its own around what it does. They go to the tracer provider of the process,
-or to the one that is given. What is said, and the arguments and results of tools, are left out
-unless they are asked for. The names of the conventions are in this module alone.
+or to the one that is given; so do the `metrics`. What is said, and the arguments and results of
+tools, are left out unless they are asked for. The names of spans are in this module alone.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -47,9 +49,12 @@ from ..machine import (
     Usage,
     frames_inside,
 )
+from ..models import noticing_retries
 from ..secrets import without_keys
+from .metrics import Metrics, provider_name
 
 if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span, TracerProvider
 
 
@@ -88,8 +93,7 @@ _SETTINGS = {
     "temperature": "gen_ai.request.temperature",
     "topP": "gen_ai.request.top_p",
 }
-_PROVIDERS = {"Google": "gcp.gemini"}
-"""The names of providers that are not ours in small letters."""
+_TRACE_PARENT = "traceparent"
 
 
 class Telemetry:
@@ -97,27 +101,61 @@ class Telemetry:
 
     Args:
         tracer_provider: where the spans go; None for the tracer provider of the process.
+        meter_provider: where the metrics go; None for the meter provider of the process.
         content: whether spans have what was said, and the arguments and results of tools.
+
+    Attributes:
+        meter: makes instruments for more metrics.
+        metrics: what runs count and measure.
 
     Raises:
         ConfigurationError: the extra ``gram-agents[telemetry]`` is not installed.
     """
 
     def __init__(
-        self, tracer_provider: TracerProvider | None = None, *, content: bool = False
+        self,
+        tracer_provider: TracerProvider | None = None,
+        *,
+        meter_provider: MeterProvider | None = None,
+        content: bool = False,
     ) -> None:
         try:
-            from opentelemetry import trace
+            from opentelemetry import metrics, trace
         except ImportError:
             raise ConfigurationError(
                 "OpenTelemetry is not installed: pip install 'gram-agents[telemetry]'"
             ) from None
         kinds = (trace.TracerProvider, type(None))
         expect(tracer_provider, kinds, "tracer_provider", by="Telemetry")
+        expect(
+            meter_provider, (metrics.MeterProvider, type(None)), "meter_provider", by="Telemetry"
+        )
         expect(content, bool, "content", by="Telemetry")
         self._trace = trace
         self._tracer = trace.get_tracer("gram-agents", tracer_provider=tracer_provider)
         self._content = content
+        self.meter = metrics.get_meter("gram-agents", meter_provider=meter_provider)
+        self.metrics = Metrics(self.meter)
+
+    @contextmanager
+    def submitting(self, agent: str) -> Iterator[None]:
+        """The span of submitting a run; the run itself is in its trace, wherever it is driven."""
+        kind = self._trace.SpanKind.PRODUCER
+        with self._tracer.start_as_current_span(f"submit {agent}", kind=kind):
+            yield
+
+    @contextmanager
+    def going_on(self, trace: str | None) -> Iterator[None]:
+        """Have the spans inside be in a trace that began elsewhere, see `current_trace`."""
+        from opentelemetry.context import attach, detach
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+        carrier = {} if trace is None else {_TRACE_PARENT: trace}
+        token = attach(TraceContextTextMapPropagator().extract(carrier))
+        try:
+            yield
+        finally:
+            detach(token)
 
     @contextmanager
     def running(self, state: Callable[[], State]) -> Iterator[RunSpans]:
@@ -152,7 +190,7 @@ class Telemetry:
         name, properties = pattern.value.identity, pattern.value.properties
         attributes = {_OPERATION: "invoke_agent", _AGENT: name}
         if model := model or (view(agent_model, pattern) if is_agent(pattern) else None):
-            attributes |= {_PROVIDER: _provider(model.provider), _MODEL: model.name}
+            attributes |= {_PROVIDER: provider_name(model.provider), _MODEL: model.name}
         if description := properties.get("description"):
             attributes[_AGENT_DESCRIPTION] = str(description)
         return self._tracer.start_span(
@@ -226,7 +264,7 @@ class Telemetry:
         request = effect.request
         found = {
             _OPERATION: "chat",
-            _PROVIDER: _provider(request.model.provider),
+            _PROVIDER: provider_name(request.model.provider),
             _MODEL: request.model.name,
             **dict(_settings(request.settings)),
         }
@@ -259,18 +297,26 @@ class RunSpans:
             return
         frames = self._around(effect.at)
         within = frames[-1].within if frames else self._within
-        with self._telemetry.performing(effect, within) as span:
+        began, metrics = monotonic(), self._telemetry.metrics
+        with ExitStack() as around:
+            span = around.enter_context(self._telemetry.performing(effect, within))
+            if isinstance(effect, CallModel):
+                model = effect.request.model
+                around.enter_context(noticing_retries(lambda *_: metrics.retried(model)))
 
             def answered(event: Event) -> None:
                 self._telemetry.answered(span, event)
+                metrics.answered(effect, event, monotonic() - began)
                 for each in frames:
                     each.usage += event.usage if isinstance(event, ModelReplied) else Usage(0, 0)
 
             try:
                 yield answered
             except BaseException as error:  # the spans say so, and it is raised again
-                around = [each.span for each in frames] if isinstance(error, Exception) else []
-                for each in (span, *around):
+                if isinstance(error, Exception):
+                    metrics.failed(effect, error, monotonic() - began)
+                outer = [each.span for each in frames] if isinstance(error, Exception) else []
+                for each in (span, *outer):
                     self._telemetry.failed(each, error)
                 raise
 
@@ -316,8 +362,15 @@ class _FrameSpan:
         self.span.end()
 
 
-def _provider(name: str) -> str:
-    return _PROVIDERS.get(name, name.lower())
+def current_trace() -> str | None:
+    """The trace that the process is in, as ``traceparent`` of W3C writes it; None if in none."""
+    if "opentelemetry" not in sys.modules:  # nobody makes spans
+        return None
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    carrier: dict[str, str] = {}
+    TraceContextTextMapPropagator().inject(carrier)
+    return carrier.get(_TRACE_PARENT)
 
 
 def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -32,8 +32,15 @@ _LONGEST_WAIT = 60.0  # seconds
 
 @contextmanager
 def noticing_retries(notice: Notice) -> Iterator[None]:
-    """Have a function called before each request inside that is sent again."""
-    token = _notice.set(notice)
+    """Have a function called before each request inside that is sent again, beside others."""
+    others = _notice.get()
+
+    def tell(error: ModelError, seconds: float) -> None:
+        if others:
+            others(error, seconds)
+        notice(error, seconds)
+
+    token = _notice.set(tell)
     try:
         yield
     finally:

@@ -1,5 +1,6 @@
 """Workers: they take runs that were submitted to a store, on any number of machines."""
 
+from .forking import fork_run as fork_run
 from .limits import (
     LimitNow as LimitNow,
     SharedLimit as SharedLimit,
@@ -7,8 +8,15 @@ from .limits import (
     set_shared_limits as set_shared_limits,
     shared_limits as shared_limits,
 )
-from .queue import RunQueue, tell_workers
+from .overview import (
+    Overview as Overview,
+    WorkerNow as WorkerNow,
+    overview as overview,
+    workers_now as workers_now,
+)
+from .queue import IS_OVER, RunQueue, tell_workers
 from .registry import Registry, why_queued
+from .requeueing import Requeue, requeue_of, requeue_run as requeue_run
 from .resuming import resume_run as resume_run
 from .schedules import Schedule as Schedule, read_schedules as read_schedules
 from .steering import (
@@ -17,7 +25,6 @@ from .steering import (
     cancel_run as cancel_run,
     decide_run as decide_run,
     export_run as export_run,
-    fork_run as fork_run,
     import_run as import_run,
     imported,
 )

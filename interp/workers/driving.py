@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Final
 
 from gram import GramError
@@ -16,12 +16,11 @@ from ..errors import (
     ApprovalNeeded,
     ConfigurationError,
     LimitError,
-    ModelError,
     RunTakenError,
     StoreError,
     said_by,
 )
-from ..execution import Driver as RunDriver, LiveHandler, log_fields
+from ..execution import Driver as RunDriver, LiveHandler, Telemetry, log_fields
 from ..history.records import RecordedRun, position_text
 from ..history.stores import RunRow, RunStatus, RunStore, StoredRun, process_of
 from ..machine import CallModel, Usage, pending, start_again
@@ -31,7 +30,8 @@ from ..tools import ToolLibrary
 from .database_errors import is_of_database
 from .limits import LimitedHandler, SharedLimits
 from .needs import why_not_with
-from .queue import IS_OVER, ElsewhereError, LaterError, RunQueue
+from .overview import WorkerMetrics
+from .queue import IS_OVER, ElsewhereError, HeldError, LaterError, RunQueue
 
 LOGGER: Final = logging.getLogger("interp.workers")
 
@@ -65,7 +65,10 @@ class Driver:
         queue: its queue.
         library: the implementations of tools.
         match: how closely tools have to match.
+        limits: the limits on requests to models.
         told: called with a run that has ended, or waits for approval.
+        telemetry: makes spans of runs.
+        metrics: what the worker counts.
     """
 
     def __init__(
@@ -74,16 +77,22 @@ class Driver:
         queue: RunQueue,
         library: ToolLibrary,
         match: Match,
+        limits: SharedLimits,
         told: Callable[[RunRow], None],
+        telemetry: Telemetry | None = None,
+        metrics: WorkerMetrics | None = None,
     ) -> None:
         self._store = store
         self._queue = queue
         self._library = library
         self._match: Match = match
+        self._limits = limits
         self._told = told
+        self._telemetry = telemetry
+        self._metrics = metrics
         self._suspect: str | None = None
 
-    async def go_on(self, run: str, limits: SharedLimits) -> None:
+    async def go_on(self, run: str) -> None:
         """Go on with a run, as far as it goes now.
 
         Raises:
@@ -93,12 +102,15 @@ class Driver:
         row = await call_in_thread(lambda: self._to_drive(run))
         if row is not None:
             with log_fields(run=run, conversation=row.facts.conversation):
-                await self._go_on(run, limits)
+                await self._go_on(run)
 
-    async def _go_on(self, run: str, limits: SharedLimits) -> None:
+    async def _go_on(self, run: str) -> None:
         try:
             with suppress(ApprovalNeeded, LimitError):  # the store has its status
-                await self._drive(run, limits)
+                await self._drive(run)
+        except HeldError as error:
+            held = error
+            await call_in_thread(lambda: self._after_outage(run, held))
         except LaterError:
             raise
         except Exception as error:  # a run of a user may raise anything
@@ -109,6 +121,8 @@ class Driver:
         row = await call_in_thread(lambda: self._store.row(run))
         if row.status in (*IS_OVER, "waiting"):
             _log_end(row)
+            if self._metrics:
+                self._metrics.ended(row)
             self._told(row)
         if await call_in_thread(lambda: self._to_drive(run)):
             raise LaterError("it can go on", _SOON)
@@ -143,7 +157,7 @@ class Driver:
         """The seconds until a run is looked at again that somebody else lets go on."""
         return min(max(self._queue.idle(run), _SOON), _LONGEST)
 
-    async def _drive(self, run: str, limits: SharedLimits) -> None:
+    async def _drive(self, run: str) -> None:
         taken = await call_in_thread(lambda: self._taken_up(run))
         if taken is None:
             return
@@ -151,13 +165,13 @@ class Driver:
         went_on = f" after {counted(len(kept.steps), 'event')}" if kept.steps else ""
         LOGGER.info("%s begins%s", row.facts.agent, went_on, extra={"event": "run_begun"})
         if deaths < _SUSPECTED:
-            await self._finish(row, log, kept, limits)
+            await self._finish(row, log, kept)
         elif self._suspect is not None:
             raise LaterError(f"run {self._suspect} is driven first", _SOON)
         else:
             self._suspect = row.id
             try:
-                await self._finish(row, log, kept, limits)
+                await self._finish(row, log, kept)
             finally:
                 self._suspect = None
 
@@ -170,12 +184,14 @@ class Driver:
             raise ElsewhereError(reason)
         deaths = 0
         if row.status == "stopped":
-            deaths, dead = self._queue.deaths(run, len(kept.steps))
-            if dead is not None:
+            deaths = self._queue.deaths(run, len(kept.steps), row.left_by)
+            if row.left_by is not None and self._metrics:
+                self._metrics.taken_over()
+            if row.left_by is not None:
                 LOGGER.warning(
                     "%s is taken over: %s was not heard of any more",
                     row.facts.agent,
-                    process_of(dead),
+                    process_of(row.left_by),
                     extra={"event": "run_taken_over"},
                 )
         if deaths < _DEATHS:
@@ -185,13 +201,16 @@ class Driver:
         )
         return None
 
-    async def _finish(
-        self, row: RunRow, log: StoredRun, kept: RecordedRun, limits: SharedLimits
-    ) -> None:
+    async def _finish(self, row: RunRow, log: StoredRun, kept: RecordedRun) -> None:
         live = LiveHandler.of(kept.state, self._library, match=self._match)
-        handler = LimitedHandler(live, limits, row.facts.tenant)
+        handler = LimitedHandler(live, self._limits, row.facts.tenant)
         budget = budget_of(kept.state, {})
-        await RunDriver(kept.state, handler, tools=live.tools, log=log, budget=budget).finish()
+        telemetry = self._telemetry
+        driver = RunDriver(
+            kept.state, handler, tools=live.tools, log=log, budget=budget, telemetry=telemetry
+        )
+        with telemetry.going_on(row.facts.trace) if telemetry else nullcontext():
+            await driver.finish()
 
     def _begun_anew(self, row: RunRow) -> tuple[StoredRun, RecordedRun]:
         """A run to go on with; a turn that has not begun gets the conversation so far."""
@@ -204,6 +223,19 @@ class Driver:
                 return StoredRun.of(self._store, row.id)
         return log, kept
 
+    def _after_outage(self, run: str, error: HeldError) -> None:
+        """Have a run wait whose model does not answer; where others are answered, it has failed.
+
+        Raises:
+            HeldError: it waits.
+        """
+        reason = without_keys(str(error))
+        if error.may_be_of_run and self._queue.failed_again(run) >= _FAILURES:
+            self.fail(run, reason)
+            return
+        self._say_why(run, reason)
+        raise error
+
     def _after_failure(self, run: str, error: Exception) -> None:
         """Have a run go on later if its failure may pass; else it has failed for good.
 
@@ -215,14 +247,11 @@ class Driver:
             if not self._queue.has_gone_on(run):
                 return
             may_pass = False
-        elif isinstance(error, ModelError):
-            may_pass = error.retriable
         else:
             may_pass = _is_of_here(error)
         if may_pass and (failures := self._queue.failed_again(run)) < _FAILURES:
             self._say_why(run, reason)
-            told = getattr(error, "retry_after", None)
-            seconds = told or min(_SHORTEST * 2 ** (failures - 1), _LONGEST)
+            seconds = min(_SHORTEST * 2 ** (failures - 1), _LONGEST)
             raise LaterError(reason, seconds, logging.WARNING)
         if self._store.row(run).status in _IS_FREE:
             with suppress(RunTakenError):

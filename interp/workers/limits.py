@@ -10,29 +10,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import count
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from attrs import field, frozen
 
 from gram.errors import expect
 from lenses_ext import Model
 
-from ..errors import ConfigurationError, ModelError
+from ..concurrency import call_in_thread
+from ..errors import ConfigurationError, ModelError, StoreError
 from ..execution import LiveHandler, Report, first_that_replies, may_be_passed
-from ..history.stores import RunStore
+from ..history.stores import PostgresDatabase, RunStore
 from ..machine import CallModel, Effect, Event
 from ..models import awith_retries, sent_once
 from ..models.providers import PROVIDERS
 from .database_errors import in_words
-from .queue import LONGEST_WAIT, LaterError, RunQueue
+from .queue import LONGEST_WAIT, HeldError, LaterError, RunQueue
 from .submission import postgres_of
 from .tables import CLOCK, LONGEST_REQUEST, SEEN
-
-if TYPE_CHECKING:
-    from psycopg_pool import AsyncConnectionPool
 
 LOGGER: Final = logging.getLogger("interp.workers")
 
@@ -42,16 +41,28 @@ _TENANT: Final = "tenant:"
 _WRITTEN: Final = {name.lower(): name for name in PROVIDERS}
 
 _LOOK_AGAIN: Final = 0.2  # seconds, while as many requests are under way as may be
-_PAUSE: Final = 1.0  # seconds, until it is said again that a request has ended
+_PAUSE: Final = 1.0  # seconds, while another request finds out whether a model answers again
 _MOST: Final = 2**31 - 1
-_TO_SAY: Final = 5.0  # seconds that a reply waits until something is said
 _PATIENCE: Final = 5.0
 """The seconds that a run waits in its worker; for longer it makes room for others."""
+
+_SHORTEST: Final = 5.0
+_LONGEST: Final = 300.0
+"""Seconds for which a model is left alone that does not answer; each time twice as long."""
+
+_DOUBLED: Final = 10  # times, after which it is the longest in any case
+_PROBE: Final = 30.0
+"""The seconds after which one more request finds out whether a model answers, where the one before
+has not come back."""
 
 _ATTEMPTS: Final = 3
 _TOO_MANY_REQUESTS: Final = 429
 
-_LOST: Final = {"event": "limits_lost"}
+_UNDER_WAY: Final = (
+    "(SELECT count(*) FROM gram_requests AS r JOIN gram_workers ON id = worker WHERE "
+    f"r.name = {{name}} AND seen > {CLOCK} - {SEEN} AND since > {CLOCK} - {LONGEST_REQUEST})"
+)
+"""SQL for how many requests of a name are under way."""
 
 
 @frozen
@@ -87,12 +98,14 @@ class LimitNow:
     Attributes:
         limit: its limit; without one, a provider may have asked for time all the same.
         under_way: how many requests that it counts are under way; 0 if it counts none.
-        wait: for how many seconds more its provider has asked to be left alone.
+        wait: for how many seconds more it is left alone.
+        is_down: whether that is because it did not answer, rather than because it asked for time.
     """
 
     limit: SharedLimit
     under_way: int
     wait: float
+    is_down: bool = False
 
 
 def limit_name(name: str) -> str:
@@ -122,17 +135,14 @@ def shared_limits(store: RunStore) -> dict[str, LimitNow]:
     database = postgres_of(store)
     RunQueue(database)  # makes the tables
     found = database.execute(
-        f"SELECT name, at_once, per_minute, greatest(coalesce(not_before, 0) - {CLOCK}, 0), "
-        "(SELECT count(*) FROM gram_requests AS r JOIN gram_workers ON id = worker "
-        f"WHERE r.name = kept.name AND seen > {CLOCK} - ? AND since > {CLOCK} - ?) "
+        f"SELECT name, at_once, per_minute, {_UNDER_WAY.format(name='kept.name')}, "
+        f"greatest(coalesce(not_before, 0) - {CLOCK}, 0), coalesce(failures, 0) > 0 "
         "FROM gram_limits AS kept FULL JOIN gram_buckets USING (name) "
-        f"WHERE kept.name IS NOT NULL OR not_before > {CLOCK} ORDER BY name",
-        SEEN,
-        LONGEST_REQUEST,
+        f"WHERE kept.name IS NOT NULL OR not_before > {CLOCK} OR failures > 0 ORDER BY name"
     )
     return {
-        name: LimitNow(SharedLimit(at_once, per_minute), under_way, wait)
-        for name, at_once, per_minute, wait, under_way in found
+        name: LimitNow(SharedLimit(at_once, per_minute), *now)
+        for name, at_once, per_minute, *now in found
     }
 
 
@@ -184,148 +194,190 @@ class Permission:
         wait: 0 when it may be sent now.
         number: names the request among those of this worker.
         is_counted: whether it counts as under way.
+        is_held: whether its provider is left alone for that long, rather than a limit reached.
+        is_probe: whether the model did not answer lately, and this request finds out if it does.
     """
 
     wait: float
     number: int
-    is_counted: bool
+    is_counted: bool = False
+    is_held: bool = False
+    is_probe: bool = False
 
 
 class SharedLimits:
-    """The limits of a store, as one worker keeps to them.
+    """The limits of a store, as one worker keeps to them; all but `ask` and `ended` block.
 
     Args:
-        pool: connections to the store's database.
+        database: the store's database, by a connection that nothing else uses.
         worker: the name of the worker.
     """
 
-    def __init__(self, pool: AsyncConnectionPool, worker: str) -> None:
-        self._pool = pool
+    def __init__(self, database: PostgresDatabase, worker: str) -> None:
+        self._database = database
         self._worker = worker
         self._numbers = count(1)
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    async def begin(self) -> None:
-        """Say that this worker has no requests under way, whatever it had before."""
-        async with self._pool.connection() as connection:
-            await connection.execute("DELETE FROM gram_requests WHERE worker = %s", (self._worker,))
+        self._under_way: set[int] = set()
 
     async def ask(self, names: Iterable[str]) -> Permission:
         """Ask whether a request may be sent that counts for some names.
 
         If it may, it counts as under way until `ended`.
         """
-        number = next(self._numbers)
+        number, listed = next(self._numbers), sorted(set(names))
+        self._under_way.add(number)
+        permission = None
         try:
-            return await self._ask(sorted(set(names)), number)
-        except BaseException:  # it may count as under way, and nobody else knows its number
-            self._remove(number)
-            raise
+            permission = await call_in_thread(
+                lambda: self._database.together(lambda: self._asked(listed, number))
+            )
+            return permission
+        finally:  # `settle` removes what counts all the same, if this was cut
+            if permission is None or not permission.is_counted:
+                self._under_way.discard(number)
 
-    async def _ask(self, listed: list[str], number: int) -> Permission:
-        async with self._pool.connection() as connection, connection.transaction():
-            await connection.execute("SET LOCAL synchronous_commit = off")
-            await connection.execute(
-                "INSERT INTO gram_buckets (name, tokens, filled) "
-                f"SELECT name, 1, {CLOCK} FROM gram_limits WHERE name = ANY(%s) "
-                "ON CONFLICT (name) DO NOTHING",
-                (listed,),
-            )
-            found = await connection.execute(
-                f"SELECT name, tokens, {CLOCK} - filled, not_before - {CLOCK}, at_once, per_minute "
-                "FROM gram_buckets LEFT JOIN gram_limits USING (name) "
-                "WHERE name = ANY(%s) ORDER BY name FOR UPDATE OF gram_buckets",
-                (listed,),
-            )
-            wait, full, counted = 0.0, dict[str, float](), list[str]()
-            for name, tokens, seconds, held_back, at_once, per_minute in await found.fetchall():
-                wait = max(wait, held_back)
-                if per_minute is not None:
-                    a_second = per_minute / 60
-                    full[name] = min(max(1.0, a_second), tokens + max(seconds, 0.0) * a_second)
-                    wait = max(wait, (1 - full[name]) / a_second)
-                if at_once is not None:
-                    counted.append(name)
-                    under_way = await connection.execute(
-                        "SELECT count(*) FROM gram_requests JOIN gram_workers ON id = worker "
-                        f"WHERE name = %s AND seen > {CLOCK} - %s AND since > {CLOCK} - %s",
-                        (name, SEEN, LONGEST_REQUEST),
-                    )
-                    if ((await under_way.fetchone()) or (0,))[0] >= at_once:
-                        wait = max(wait, _LOOK_AGAIN)
-            if wait <= 0:
-                for name, tokens in full.items():
-                    await connection.execute(
-                        f"UPDATE gram_buckets SET tokens = %s, filled = {CLOCK} WHERE name = %s",
-                        (tokens - 1, name),
-                    )
-                for name in counted:
-                    await connection.execute(
-                        "INSERT INTO gram_requests (name, worker, number) VALUES (%s, %s, %s)",
-                        (name, self._worker, number),
-                    )
-        return Permission(max(wait, 0.0), number, wait <= 0 and bool(counted))
+    def _asked(self, names: list[str], number: int) -> Permission:
+        execute = self._database.execute
+        execute("SET LOCAL synchronous_commit = off")
+        execute(
+            f"INSERT INTO gram_buckets (name, tokens, filled) SELECT name, 1, {CLOCK} "
+            "FROM gram_limits WHERE name = ANY(?) ON CONFLICT (name) DO NOTHING",
+            names,
+        )
+        found = execute(
+            f"SELECT name, tokens, {CLOCK} - filled, not_before - {CLOCK}, failures, "
+            f"probed - {CLOCK} + ?, at_once, per_minute "
+            "FROM gram_buckets LEFT JOIN gram_limits USING (name) "
+            "WHERE name = ANY(?) ORDER BY name FOR UPDATE OF gram_buckets",
+            _PROBE,
+            names,
+        )
+        wait, held, full, counted, probed = 0.0, 0.0, dict[str, float](), list[str](), list[str]()
+        for name, tokens, seconds, left_alone, failures, probing, at_once, per_minute in found:
+            held = max(held, left_alone)
+            if failures and probing > 0:
+                held = max(held, _PAUSE)
+            elif failures:
+                probed.append(name)
+            if per_minute is not None:
+                a_second = per_minute / 60
+                full[name] = min(max(1.0, a_second), tokens + max(seconds, 0.0) * a_second)
+                wait = max(wait, (1 - full[name]) / a_second)
+            if at_once is not None:
+                counted.append(name)
+                if execute(f"SELECT {_UNDER_WAY.format(name='?')}", name)[0][0] >= at_once:
+                    wait = max(wait, _LOOK_AGAIN)
+        if max(wait, held) > 0:
+            return Permission(max(wait, held), number, is_held=held >= wait)
+        for name, tokens in full.items():
+            sql = f"UPDATE gram_buckets SET tokens = ?, filled = {CLOCK} WHERE name = ?"
+            execute(sql, tokens - 1, name)
+        execute(f"UPDATE gram_buckets SET probed = {CLOCK} WHERE name = ANY(?)", probed)
+        for name in counted:
+            sql = "INSERT INTO gram_requests (name, worker, number) VALUES (?, ?, ?)"
+            execute(sql, name, self._worker, number)
+        return Permission(0.0, number, is_counted=bool(counted), is_probe=bool(probed))
 
     async def ended(self, permission: Permission) -> None:
-        """Say that a request is under way no more.
+        """Say that a request is under way no more; where that fails, `settle` does it."""
+        if not permission.is_counted:
+            return
+        self._under_way.discard(permission.number)
+        with suppress(StoreError):
+            await call_in_thread(
+                lambda: self._database.execute(
+                    "DELETE FROM gram_requests WHERE worker = ? AND number = ?",
+                    self._worker,
+                    permission.number,
+                )
+            )
 
-        While that cannot be said, it is tried again beside what goes on.
-        """
-        if permission.is_counted:
-            await asyncio.wait({self._remove(permission.number)}, timeout=_TO_SAY)
+    def settle(self) -> None:
+        """Remove the requests of this worker that have ended, where it could not be said."""
+        self._database.connected(  # its lock is held: what is added meanwhile is put in later
+            lambda _: self._database.execute(
+                "DELETE FROM gram_requests WHERE worker = ? AND number <> ALL(?)",
+                self._worker,
+                list(self._under_way),
+            )
+        )
 
-    def _remove(self, number: int) -> asyncio.Task[None]:
-        """Remove a request, even if whoever waits for that is cancelled."""
-        return self._beside(self._removed(number))
-
-    def _beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Do something beside what goes on, to its end."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    async def _removed(self, number: int) -> None:
-        while not self._pool.closed:
-            try:
-                async with self._pool.connection() as connection:
-                    await connection.execute(
-                        "DELETE FROM gram_requests WHERE worker = %s AND number = %s",
-                        (self._worker, number),
-                    )
-            except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
-                said = in_words(error)
-                LOGGER.warning("could not say that a request ended: %s", said, extra=_LOST)
-                await asyncio.sleep(_PAUSE)
-            else:
-                return
-
-    async def hold_back(self, name: str, seconds: float) -> None:
+    def hold_back(self, name: str, seconds: float) -> None:
         """Have no worker send a request that counts for a name, for some seconds, at most an hour.
 
         Where that cannot be said to the others, it is logged, and nothing else is lost by it.
         """
-        await asyncio.wait({self._beside(self._held_back(name, seconds))}, timeout=_TO_SAY)
-
-    async def _held_back(self, name: str, seconds: float) -> None:
         try:
-            async with self._pool.connection() as connection:
-                await connection.execute(
-                    "INSERT INTO gram_buckets AS held (name, tokens, filled, not_before) "
-                    f"VALUES (%s, 1, {CLOCK}, {CLOCK} + %s) ON CONFLICT (name) DO UPDATE "
-                    "SET not_before = greatest(held.not_before, excluded.not_before)",
-                    (name, min(seconds, LONGEST_WAIT)),
-                )
-        except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
-            said = in_words(error)
-            LOGGER.warning("could not tell the others to wait for %s: %s", name, said, extra=_LOST)
+            self._database.execute(
+                "INSERT INTO gram_buckets AS held (name, tokens, filled, not_before) "
+                f"VALUES (?, 1, {CLOCK}, {CLOCK} + ?) ON CONFLICT (name) DO UPDATE "
+                "SET not_before = greatest(held.not_before, excluded.not_before)",
+                name,
+                min(seconds, LONGEST_WAIT),
+            )
+        except StoreError as error:
+            said, extra = in_words(error), {"event": "limits_lost"}
+            LOGGER.warning("could not tell the others to wait for %s: %s", name, said, extra=extra)
 
+    def failed(self, name: str, reason: str) -> tuple[float, bool]:
+        """Say that a model did not answer: it is left alone, and then asked by one at a time.
 
-def _may_be_passed(error: Exception) -> bool:
-    """Whether another model may be asked: the wait that a provider wants is too long, too."""
-    return may_be_passed(error) or (
-        isinstance(error, LaterError) and isinstance(error.__cause__, ModelError)
-    )
+        Args:
+            name: the name of the model.
+            reason: what went wrong.
+
+        Returns:
+            For how many seconds, and whether it had answered until now.
+        """
+
+        def work() -> tuple[float, int]:
+            self._database.execute(
+                f"INSERT INTO gram_buckets (name, tokens, filled) VALUES (?, 1, {CLOCK}) "
+                "ON CONFLICT (name) DO NOTHING",
+                name,
+            )
+            ((left, failures),) = self._database.execute(
+                f"SELECT not_before - {CLOCK}, failures FROM gram_buckets WHERE name = ? "
+                "FOR UPDATE",
+                name,
+            )
+            if failures and left > 0:  # others have said so meanwhile
+                return left, failures
+            seconds = min(_SHORTEST * 2 ** min(failures, _DOUBLED), _LONGEST)
+            self._database.execute(
+                f"UPDATE gram_buckets SET not_before = {CLOCK} + ?, probed = 0, "
+                "failures = failures + 1 WHERE name = ?",
+                seconds,
+                name,
+            )
+            return seconds, failures
+
+        seconds, failures = self._database.together(work)
+        if not failures:
+            extra = {"event": "provider_down"}
+            LOGGER.warning("%s does not answer, and its runs wait: %s", name, reason, extra=extra)
+        return seconds, not failures
+
+    def answered(self, name: str) -> None:
+        """Say that a model answers again."""
+        sql = "UPDATE gram_buckets SET failures = 0, not_before = 0 WHERE name = ?"
+        self._database.execute(sql, name)
+        LOGGER.warning("%s answers again", name, extra={"event": "provider_back"})
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._database.close()
+
+    def is_held(self, names: Iterable[str]) -> bool:
+        """Whether a provider of some names is left alone now."""
+        return bool(
+            self._database.execute(
+                f"SELECT 1 FROM gram_buckets WHERE name = ANY(?) AND (not_before > {CLOCK} "
+                f"OR (failures > 0 AND probed > {CLOCK} - ?)) LIMIT 1",
+                list(names),
+                _PROBE,
+            )
+        )
 
 
 @frozen
@@ -355,31 +407,59 @@ class LimitedHandler:
         models = self.handler.models_for(effect.request)
         if len(models) > 1:
             return await first_that_replies(self.perform, effect, report, models, _may_be_passed)
-        return await awith_retries(lambda: self._asked(effect, report), _ATTEMPTS)
+        try:
+            return await awith_retries(lambda: self._asked(effect, report), _ATTEMPTS)
+        except ModelError as error:
+            raise await self._held(effect.request.model, error) from error
 
     async def _asked(self, effect: CallModel, report: Report | None) -> Event:
         model = effect.request.model
         permission = await self._permission(model)
         try:
             with sent_once():
-                return await self.handler.perform(effect, report)
+                answer = await self.handler.perform(effect, report)
         except ModelError as error:
-            if error.status == _TOO_MANY_REQUESTS and error.retriable and error.retry_after:
-                await self.limits.hold_back(limit_name(model.provider), error.retry_after)
-                if error.retry_after > _PATIENCE:
-                    raise LaterError(str(error), error.retry_after) from error
+            is_told = error.status == _TOO_MANY_REQUESTS and error.retriable
+            if is_told and (seconds := error.retry_after):
+                names = limit_name(model.provider)
+                await call_in_thread(lambda: self.limits.hold_back(names, seconds))
+                if seconds > _PATIENCE:
+                    raise HeldError(str(error), seconds, _names_of(model)) from error
+            if permission.is_probe:
+                raise await self._held(model, error) from error
             raise
         finally:
             await self.limits.ended(permission)
+        if permission.is_probe:
+            await call_in_thread(lambda: self.limits.answered(limit_name(str(model))))
+        return answer
+
+    async def _held(self, model: Model, error: ModelError) -> Exception:
+        """What a run stops with whose model did not answer."""
+        name = limit_name(str(model))
+        if not error.retriable:
+            return error
+        reason = str(error).partition("\n")[0]
+        seconds, is_new = await call_in_thread(lambda: self.limits.failed(name, reason))
+        return HeldError(str(error), seconds, _names_of(model), may_be_of_run=is_new)
 
     async def _permission(self, model: Model) -> Permission:
-        names = [limit_name(model.provider), limit_name(str(model))]
-        if self.tenant is not None:
-            names.append(_TENANT + self.tenant)
+        names = _names_of(model) + ([] if self.tenant is None else [_TENANT + self.tenant])
         until = monotonic() + _PATIENCE
         while (permission := await self.limits.ask(names)).wait > 0:
             if monotonic() + permission.wait > until:
-                reason = f"the limits of {' or '.join(names)} are reached"
-                raise LaterError(reason, permission.wait)
+                if permission.is_held:
+                    reason = f"{model} did not answer, or asked for time: it is asked again later"
+                    raise HeldError(reason, max(permission.wait, _PATIENCE), _names_of(model))
+                raise LaterError(f"the limits of {' or '.join(names)} are reached", permission.wait)
             await asyncio.sleep(permission.wait)
         return permission
+
+
+def _names_of(model: Model) -> list[str]:
+    return [limit_name(model.provider), limit_name(str(model))]
+
+
+def _may_be_passed(error: Exception) -> bool:
+    """Whether another model may be asked: where this one is left alone, too."""
+    return may_be_passed(error) or isinstance(error, HeldError)

@@ -20,7 +20,8 @@ from ..history.records import RecordedRun
 from ..history.stores import PostgresDatabase, RunStore
 from .database_errors import is_of_database
 from .driving import reason_of
-from .queue import GO_ON, RunQueue
+from .limits import SharedLimits
+from .queue import GO_ON, HeldError, RunQueue
 from .registry import Registry
 from .schedules import Schedule, submit_due
 from .tables import LOOK, SILENT
@@ -44,6 +45,7 @@ class Looks:
         why_not: why a run cannot be driven here, or None if it can.
         fail: writes that a run has failed, with the reason, where it cannot be read.
         schedules: runs to submit at times.
+        limits: the limits on its requests.
 
     Attributes:
         channel: what the worker listens to.
@@ -58,6 +60,7 @@ class Looks:
         why_not: Callable[[RecordedRun], str | None],
         fail: Callable[[str, str], None],
         schedules: Iterable[Schedule],
+        limits: SharedLimits,
     ) -> None:
         self.channel: Final = f"gram_worker_{os.urandom(8).hex()}"
         self.queues: Final = [_NONE]  # Procrastinate looks into it for each job
@@ -70,13 +73,16 @@ class Looks:
         self._fail = fail
         self._schedules = tuple(schedules)
         self._submitted_until: float | None = None
+        self._limits = limits
         self._leaves: dict[str, str] = {}
+        self._held: dict[str, HeldError] = {}
 
     def end(self) -> None:
         """Say that the worker has ended."""
         with suppress(StoreError):
             self._registry.left(self._name)
         self._database.close()
+        self._limits.close()
 
     def leave(self, queue: str, run: str, reason: str) -> None:
         """Leave the runs of a queue to other workers.
@@ -91,6 +97,17 @@ class Looks:
             self.queues.remove(queue)
         extra = {"event": "queue_left", "run": run}
         LOGGER.info("leaves runs such as this to others: %s", reason, extra=extra)
+
+    def hold(self, queue: str, error: HeldError) -> None:
+        """Take no runs from a queue while a model that they need is left alone.
+
+        Args:
+            queue: the name of the queue.
+            error: why one of its runs waits.
+        """
+        self._held[queue] = error
+        if queue in self.queues:
+            self.queues.remove(queue)
 
     async def keep_on(
         self, app: procrastinate.App, looked: Callable[[Exception | None], None]
@@ -119,9 +136,14 @@ class Looks:
             await self._put_again(app)
 
     def _looks_for_all(self) -> bool:
+        self._limits.settle()
+        for queue, error in list(self._held.items()):
+            if not self._limits.is_held(error.names):
+                del self._held[queue]  # it is learned of again
         self._learn_of_queues()
+        held = {queue: str(error).partition("\n")[0] for queue, error in self._held.items()}
         now, looks_for_all = self._registry.seen(
-            self._name, self.channel, self.queues, self._leaves
+            self._name, self.channel, self.queues, {**self._leaves, **held}
         )
         submit_due(self._schedules, self._store, self._submitted_until, now)
         self._submitted_until = now
@@ -131,7 +153,8 @@ class Looks:
 
     def _learn_of_queues(self) -> None:
         for name, run in self._registry.queues():
-            if name in self.queues or name in self._leaves or not (found := self._read(run)):
+            is_known = name in self.queues or name in self._leaves or name in self._held
+            if is_known or not (found := self._read(run)):
                 continue
             if reason := self._why_not(found):
                 self.leave(name, run, reason)

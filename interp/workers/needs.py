@@ -52,8 +52,8 @@ def queue_of(state: State, own_tools: Iterable[str] = ()) -> str:
         )
         for spec in tools_to_bind(state.agent)
     }
-    providers = {model.provider.lower() for model in models_asked(state)}
-    needed = [*sorted(tools), *sorted(providers), *(f"own {each}" for each in sorted(own_tools))]
+    models = {f"{model.provider.lower()}/{model.name}" for model in models_asked(state)}
+    needed = [*sorted(tools), *sorted(models), *(f"own {each}" for each in sorted(own_tools))]
     return f"runs-{sha256(chr(10).join(needed).encode()).hexdigest()[:32]}"
 
 

@@ -9,7 +9,7 @@ before its end first puts in the next job; the job of a worker that has died is 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,6 +85,22 @@ class ElsewhereError(LaterError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason, 0.0)
+
+
+class HeldError(LaterError):
+    """A model is left alone for some time, because it did not answer or has asked for it.
+
+    Attributes:
+        names: what is left alone, as limits name it.
+        may_be_of_run: whether it answered until now, so that the run itself may be why.
+    """
+
+    def __init__(
+        self, reason: str, seconds: float, names: Sequence[str], *, may_be_of_run: bool = False
+    ) -> None:
+        super().__init__(reason, seconds)
+        self.names = tuple(names)
+        self.may_be_of_run = may_be_of_run
 
 
 class RunQueue:
@@ -229,7 +245,7 @@ class RunQueue:
             )
         )
 
-    def deaths(self, run: str, events: int) -> tuple[int, str | None]:
+    def deaths(self, run: str, events: int, left_by: str | None) -> int:
         """How many workers died with a run one after the other, and recorded no event of it.
 
         If a worker has died with it just now, that is counted; once, however often it is asked.
@@ -237,21 +253,19 @@ class RunQueue:
         Args:
             run: the id of the run.
             events: how many events are recorded of it.
-
-        Returns:
-            How many, and the machine and the process of the one that has died just now, if any.
+            left_by: the owner that has died with it just now, if any.
         """
-        died = self._database.execute(
+        self._database.execute(
             "UPDATE gram_runs SET status = 'stopped', owner = NULL, died_after = ?, "
             "deaths = 1 + CASE died_after WHEN ? THEN deaths ELSE 0 END "
-            "FROM (SELECT id AS run, owner AS dead FROM gram_runs) AS before WHERE run = id "
-            f"AND id = ? AND status = 'running' AND leased_until < {CLOCK} RETURNING dead",
+            "WHERE id = ? AND status = 'running' AND owner = ?",
             events,
             events,
             run,
+            left_by,
         )
         sql = "SELECT deaths FROM gram_runs WHERE id = ? AND died_after = ?"
-        return int(self._number(sql, run, events)), died[0][0] if died else None
+        return int(self._number(sql, run, events))
 
     def _number(self, sql: str, *values: object) -> float:
         """The number that a statement gives; 0 for none."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import frozen
 
-from ..history.stores import PostgresDatabase, RunStore
+from ..history.stores import PostgresDatabase, RunStore, this_process
 from ..json_text import write_json
 from .queue import ALIVE, FIRST_TURN, LOOK_NOW, tell_some, with_workers
 from .tables import CLOCK, LOOK, SEEN
@@ -42,9 +42,10 @@ class Registry:
             comes first some time after the last look does.
         """
         ((now, looks),) = self.database.execute(
-            "INSERT INTO gram_workers AS worker (id, channel, seen, looked, queues, leaves) "
+            "INSERT INTO gram_workers AS worker "
+            "(id, channel, seen, looked, process, queues, leaves) "
             "SELECT ?, ?, now, CASE WHEN last BETWEEN now - ? AND now THEN 0 ELSE now END, "
-            f"?, ?::jsonb FROM (SELECT {CLOCK} AS now, "
+            f"?, ?, ?::jsonb FROM (SELECT {CLOCK} AS now, "
             "(SELECT max(looked) FROM gram_workers) AS last) AS clock "
             "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, queues = excluded.queues, "
             "leaves = excluded.leaves, "
@@ -53,6 +54,7 @@ class Registry:
             worker,
             channel,
             LOOK / 2,
+            this_process(),
             list(queues),
             write_json(dict(leaves)),
         )

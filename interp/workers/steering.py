@@ -1,4 +1,4 @@
-"""What people do with runs of a store: cancel, decide, fork, export, import."""
+"""What people do with runs of a store: cancel, decide, export, import."""
 
 from __future__ import annotations
 
@@ -10,31 +10,25 @@ from typing import TypeAlias, Union
 
 from attrs import frozen
 
-from gram import GramError
 from gram.documents import decode
 from gram.errors import expect
 from gram.suggestions import did_you_mean
-from lenses_ext import ProgramLike
 
 from ..errors import RunExistsError, StoreError, ValidationError
-from ..execution import CANCELLED, Begun, Folded, Stopped, now
-from ..history.records import EntryWriter, Head, PathLike, RecordedRun, head_of, read_run
+from ..execution import CANCELLED, Folded, Stopped
+from ..history.records import EntryWriter, Head, PathLike, read_run
 from ..history.stores import ENDED, RunFacts, RunStore, StoredRun
 from ..json_text import Json, write_json
 from ..machine import (
     Ask,
     At,
     Decided,
-    Effect,
     Event,
     State,
     ToolReturned,
     Usage,
-    pending,
-    start_again,
     step,
 )
-from ..programs import the_agent
 from .queue import tell_workers
 
 # --- cancelling
@@ -147,109 +141,6 @@ def _events(state: State, at: At, decision: Decision) -> Iterator[Event]:
 
 def _shown(at: At) -> str:
     return ".".join(map(str, at))
-
-
-# --- forking
-
-_Taken: TypeAlias = tuple[Folded, float | None]
-"""A step, and how long it took in the other run."""
-
-
-def fork_run(
-    store: RunStore, run: str, program: ProgramLike | None = None, *, agent: str | None = None
-) -> str:
-    """Make a new run that begins like another, and can be resumed.
-
-    Args:
-        store: the store.
-        run: the id of the run.
-        program: the program of the new run; None for the same.
-        agent: the name of its agent; None for the only one.
-
-    Returns:
-        The id of the new run. It has what is recorded of the other up to the first request or call
-        that differs, or the first entry that is not as it was recorded. A call that had begun in
-        the other, and has no answer, is one that may have been made. A call that was allowed in
-        the other, and has not begun, waits for approval in the new run.
-
-    Raises:
-        ValidationError: the program is invalid, or the input does not fit it.
-        StoreError: there is no such run, or the store cannot be written.
-    """
-    expect(store, RunStore, "store", by="fork_run")
-    expect(run, str, "run", by="fork_run")
-    kept, facts = store.recorded(run), store.row(run).facts
-    first = kept.first
-    if program is not None:
-        first = start_again(first, the_agent(program, agent, by="fork_run")).state
-    first = first.with_run_id(os.urandom(8).hex())
-    new = RunFacts("", parent=run, tenant=facts.tenant, priority=facts.priority)
-    log = StoredRun(store, first.run_id, facts=new)
-    steps, begun = _taken(kept, first)
-    writer = EntryWriter()
-    head = head_of(first, kept.library, now())
-    entries = [writer.event(each, seconds) for each, seconds in steps]
-    entries += [writer.note(each) for each in begun]
-    log.begin_with(head, first, entries, steps[-1][0].state if steps else first)
-    return first.run_id
-
-
-def _taken(kept: RecordedRun, first: State) -> tuple[list[_Taken], list[Begun]]:
-    """What a new run takes of another: its steps, and the notes of what had begun.
-
-    A call is allowed for one run: the answer that allows it is taken only with what came of it.
-    """
-    unused: list[Decided] = []
-    while True:
-        steps = list(_same(kept, first, unused))
-        begun = list(_begun(kept, steps[-1][0].state if steps else first))
-        found = _unused(steps, begun)
-        if not found:
-            return steps, begun
-        unused += found
-
-
-def _unused(steps: list[_Taken], begun: list[Begun]) -> list[Decided]:
-    """The answers that allow a call which has not begun."""
-    found, used = list[Decided](), {part for note in begun for part in _beginnings(note.at)}
-    for each, _ in reversed(steps):
-        event = each.event
-        if isinstance(event, Decided) and event.allowed and event.at not in used:
-            found.append(event)
-        used.update(_beginnings(event.at))
-    return found
-
-
-def _beginnings(at: At) -> Iterator[At]:
-    """A position, and those of the calls around it."""
-    return (at[:length] for length in range(1, len(at) + 1))
-
-
-def _begun(kept: RecordedRun, state: State) -> Iterator[Begun]:
-    """The notes of what had begun, has no answer, and is waited for by another run, too."""
-    unanswered, needed = kept.unanswered, pending(kept.state, past_limit=True)
-    asked = {each.at: each for each in needed if each.at in unanswered}
-    waiting = pending(state, past_limit=True)
-    shared = {each.at for each in waiting if asked.get(each.at) == each}
-    for note in kept.notes:
-        if isinstance(note, Begun) and note.at in shared:
-            yield note
-
-
-def _same(kept: RecordedRun, state: State, without: list[Decided]) -> Iterator[_Taken]:
-    """The steps that another run takes, too, without some answers."""
-    waiting: dict[At, Effect] = {each.at: each for each in pending(state)}
-    for each in kept.fitting:
-        if any(each.event is answer for answer in without):
-            continue
-        if each.effect is not None and waiting.pop(each.effect.at, None) != each.effect:
-            return
-        try:
-            state, effects, _ = step(state, each.event)
-        except GramError:  # it answers nothing that this run asks
-            return
-        waiting |= {effect.at: effect for effect in effects}
-        yield Folded(each.event, each.effect, state), each.seconds
 
 
 # --- files

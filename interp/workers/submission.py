@@ -11,6 +11,7 @@ from gram.errors import expect
 from lenses_ext import Model, ProgramLike
 
 from ..errors import ConfigurationError, RunExistsError, StoreError
+from ..execution import current_trace
 from ..history.stores import (
     ENDED,
     PostgresDatabase,
@@ -100,7 +101,9 @@ def submit(
     if at is not None and at.tzinfo is None:
         raise ConfigurationError("submit: at needs a time zone, such as datetime.now(UTC)")
     state = to_submit(program, user_input, options, run_id)
-    facts = RunFacts("", tenant=tenant, conversation=conversation, priority=priority)
+    facts = RunFacts(
+        "", tenant=tenant, conversation=conversation, priority=priority, trace=current_trace()
+    )
     if isinstance(store, RunStore):
         return _submitted(store, state, facts, at)
     with open_store(store) as opened:

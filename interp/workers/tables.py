@@ -10,8 +10,8 @@ from ..history.stores import PostgresDatabase, make_tables
 _FORMAT: Final = 1
 
 _TABLES: Final = (
-    # Who works now, and when it last looked for all: the queues that it takes runs from, and why it
-    # leaves others, by their names.
+    # Who works now, and when it last looked for all: how its leases begin, the queues that it takes
+    # runs from, and why it leaves others, by their names.
     # Nothing is lost when a crash of the server empties an unlogged table.
     """
     CREATE UNLOGGED TABLE gram_workers (
@@ -19,6 +19,7 @@ _TABLES: Final = (
         channel TEXT NOT NULL,
         seen DOUBLE PRECISION NOT NULL,
         looked DOUBLE PRECISION NOT NULL,
+        process TEXT NOT NULL,
         queues TEXT[] NOT NULL,
         leaves JSONB NOT NULL
     )
@@ -31,12 +32,16 @@ _TABLES: Final = (
         per_minute DOUBLE PRECISION
     )
     """,
+    # Until when it is left alone; how often it did not answer since it last did, and when it was
+    # last asked whether it does again.
     """
     CREATE UNLOGGED TABLE gram_buckets (
         name TEXT PRIMARY KEY,
         tokens DOUBLE PRECISION NOT NULL,
         filled DOUBLE PRECISION NOT NULL,
-        not_before DOUBLE PRECISION NOT NULL DEFAULT 0
+        not_before DOUBLE PRECISION NOT NULL DEFAULT 0,
+        failures INT NOT NULL DEFAULT 0,
+        probed DOUBLE PRECISION NOT NULL DEFAULT 0
     )
     """,
     """

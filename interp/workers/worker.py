@@ -17,7 +17,7 @@ from lenses_ext.schemas import Match
 
 from ..concurrency import call_in_thread
 from ..errors import ConfigurationError
-from ..execution import log_fields
+from ..execution import Telemetry, log_fields
 from ..history.stores import PostgresDatabase, RunRow, open_store
 from ..tools import LibraryLike, expect_match, library_of
 from .database_errors import Outage, in_words, refusal, stays
@@ -25,8 +25,9 @@ from .driving import Driver
 from .limits import SharedLimit, SharedLimits, expect_limits, set_shared_limits
 from .looking import Looks
 from .needs import why_not
+from .overview import WorkerMetrics
 from .process import until_told
-from .queue import GO_ON, ElsewhereError, LaterError, RunQueue
+from .queue import GO_ON, ElsewhereError, HeldError, LaterError, RunQueue
 from .schedules import Schedule
 from .submission import postgres_of
 from .tables import LOOK, SEEN
@@ -59,6 +60,7 @@ class Worker:
         schedules: runs to submit at times, see `read_schedules`; each time is submitted once,
             however many workers have the schedule.
         told: called with a run each time it has ended, or waits for approval.
+        telemetry: makes spans and metrics of its runs.
 
     Attributes:
         store: the store.
@@ -80,6 +82,7 @@ class Worker:
         limits: Mapping[str, SharedLimit | None] | None = None,
         schedules: Iterable[Schedule] = (),
         told: Callable[[RunRow], None] | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
         expect(store, str, "store", by="Worker")
         expect(match, str, "match", by="Worker")
@@ -90,6 +93,7 @@ class Worker:
             expect_limits(limits, by="Worker")
         schedules = expect_all(schedules, Schedule, "schedules", by="Worker")
         expect(told, (Callable, type(None)), "told", by="Worker")
+        expect(telemetry, (Telemetry, type(None)), "telemetry", by="Worker")
         if at_once < 1:
             raise ConfigurationError(f"at_once must be at least 1, found {at_once}")
         if grace < 0:
@@ -102,7 +106,14 @@ class Worker:
         self._address = postgres_of(self.store).address
         self._name = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(3).hex()}"
         self._queue = RunQueue(postgres_of(self.store))
-        self._driver = Driver(self.store, self._queue, tools, match, told or (lambda _: None))
+        self._shared = SharedLimits(PostgresDatabase(self._address), self._name)
+        metrics = None
+        if telemetry is not None:
+            metrics = WorkerMetrics(telemetry.meter, PostgresDatabase(self._address))
+        told = told or (lambda _: None)
+        self._driver = Driver(
+            self.store, self._queue, tools, match, self._shared, told, telemetry, metrics
+        )
         self._looks = Looks(
             self._name,
             self.store,
@@ -110,6 +121,7 @@ class Worker:
             lambda run: why_not(run, tools, match),
             self._driver.fail,
             schedules,
+            self._shared,
         )
         self._outage = Outage(self.store.name)
         self._driving: set[asyncio.Task[Any]] = set()
@@ -210,13 +222,15 @@ class Worker:
         if self._refused is not None:
             raise refusal(self.store.name, self._refused) from self._refused
 
-    async def _go_on(self, queue: str, run: str, limits: SharedLimits) -> None:
+    async def _go_on(self, queue: str, run: str) -> None:
         """Go on with a run, and put in its next job unless it has ended."""
         try:
-            await self._driver.go_on(run, limits)
+            await self._driver.go_on(run)
         except LaterError as error:
             if isinstance(error, ElsewhereError):
                 self._looks.leave(queue, run, str(error))
+            if isinstance(error, HeldError):
+                self._looks.hold(queue, error)
             seconds = error.seconds
             LOGGER.log(
                 error.level,
@@ -256,14 +270,12 @@ class Worker:
         async with AsyncConnectionPool(
             self._address,
             min_size=1,
-            max_size=4 + self._at_once // 4,
+            max_size=4,
             open=False,
             kwargs={"prepare_threshold": None},  # a pooler may forget what is prepared
             check=AsyncConnectionPool.check_connection,
         ) as pool:
             await pool.wait()
-            limits = SharedLimits(pool, self._name)
-            await limits.begin()
             app = procrastinate.App(connector=Connector(self._looks.channel))
 
             @app.task(name=GO_ON, retry=AtOnce(), pass_context=True)
@@ -272,7 +284,7 @@ class Worker:
                 assert task is not None
                 self._driving.add(task)
                 try:
-                    await self._go_on(context.job.queue, run, limits)
+                    await self._go_on(context.job.queue, run)
                 except Exception as error:
                     self._end_if_refused(error)
                     await asyncio.sleep(_PAUSE)

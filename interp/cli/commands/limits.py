@@ -44,6 +44,7 @@ def list_limits(store: str, as_json: bool) -> None:
                     "per_minute": now.limit.per_minute,
                     "under_way": now.under_way,
                     "wait": round(now.wait, 1),
+                    "is_down": now.is_down,
                 }
                 for name, now in found.items()
             ]
@@ -61,7 +62,9 @@ def _parts(now: LimitNow) -> list[str]:
         parts.append(f"{now.limit.at_once} at once ({now.under_way} under way)")
     if now.limit.per_minute is not None:
         parts.append(f"{now.limit.per_minute:g} a minute")
-    if now.wait:
+    if now.is_down:
+        parts.append(f"does not answer; one request asks it in {now.wait:.0f} s")
+    elif now.wait:
         parts.append(f"asked for {now.wait:.0f} s without requests")
     return parts
 

@@ -20,6 +20,7 @@ from ..inputs.program_files import RECORDED
 from ..inputs.store_option import Age, named_run, run_argument, store_option
 from ..terminal.output import note, show, show_json
 from . import steering
+from .requeue import requeue
 from .trace import expect_only_html, follow_option, html_option, lines, show_followed, write_page
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _MEANT = {
     "trace": "show RUN",
     "approve": "decide RUN",
     "stop": "cancel RUN",
+    "retry": "requeue RUN",
     "remove": "prune --before AGE",
 }
 """What is told to those who guess the name of a command."""
@@ -172,6 +174,7 @@ for each in (
     steering.cancel,
     steering.decide,
     steering.fork,
+    requeue,
 ):
     command.add_command(each)
 

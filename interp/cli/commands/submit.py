@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
+from ...history.stores import open_store
 from ..completion.completing import complete_files
+from ..failures import Refused
 from ..inputs.file_options import agent_option
 from ..inputs.given_messages import attach_option, said_to
 from ..inputs.options import POLICIES, KeptRunOptions, options_of, read_limits
 from ..inputs.store_option import store_option
+from ..telemetry import telemetry
 from ..terminal.output import show, show_json
+
+if TYPE_CHECKING:
+    from ...execution import Telemetry
+    from ...history.stores import RunStore
 
 
 @click.command("submit")
@@ -74,26 +83,46 @@ def command(
     from ...workers import submit  # imported late: completion needs the options alone
     from ..inputs.reading import read_document
 
-    run = submit(
-        read_document(file),
-        said,
-        store=store,
-        run_id=run_id,
-        conversation=conversation,
-        tenant=tenant,
-        priority=priority,
-        at=begins,
-        agent=agent,
-        model=options.named_model,
-        fallbacks=options.fallback,
-        settings=options.settings or None,
-        limits=read_limits(options.limits),
-        policy=POLICIES[options.approve or "all"],
-    )
+    document = read_document(file)
+    with open_store(store) as opened, telemetry() as made, _span(made, agent or file):
+        over = _over(opened, run_id)
+        run = submit(
+            document,
+            said,
+            store=opened,
+            run_id=run_id,
+            conversation=conversation,
+            tenant=tenant,
+            priority=priority,
+            at=begins,
+            agent=agent,
+            model=options.named_model,
+            fallbacks=options.fallback,
+            settings=options.settings or None,
+            limits=read_limits(options.limits),
+            policy=POLICIES[options.approve or "all"],
+        )
+    if over is not None:
+        raise Refused(
+            f"run {run} is {over} already: nothing is queued\n"
+            f"  hint: give another --id; gram runs requeue {run} gives back one that has stopped"
+        )
     if as_json:
         show_json({"run": run})
     else:
         show(run)
+
+
+def _span(telemetry: Telemetry | None, name: str) -> AbstractContextManager[None]:
+    return nullcontext() if telemetry is None else telemetry.submitting(name)
+
+
+def _over(store: RunStore, run: str | None) -> str | None:
+    """The status of a run that workers do nothing more with; None for another."""
+    from ...workers import IS_OVER
+
+    rows = [] if run is None else store.rows(beginning=run, status=IS_OVER)
+    return next((row.status for row in rows if row.id == run), None)
 
 
 def _time(text: str | None) -> datetime | None:

@@ -14,6 +14,7 @@ from ..inputs.file_options import mcp_option, openapi_option
 from ..inputs.options import match_option, tools_option
 from ..inputs.store_option import store_option
 from ..process import leave_at_termination
+from ..telemetry import telemetry
 from ..terminal.log_lines import LogLines, show_logs
 from ..terminal.output import is_quiet, is_verbose
 
@@ -57,6 +58,11 @@ if TYPE_CHECKING:
     help="A file of gram with runs to submit at times; give it to all workers.",
 )
 @click.option(
+    "--metrics",
+    metavar="[HOST:]PORT",
+    help="Serve metrics there, as Prometheus reads them; on this machine alone without HOST.",
+)
+@click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
     default="text",
@@ -73,6 +79,7 @@ def command(
     at_most: tuple[str, ...],
     per_minute: tuple[str, ...],
     schedule: str | None,
+    metrics: str | None,
     log_format: str,
 ) -> None:
     """Take the runs that were submitted to a store, and drive them to their ends.
@@ -94,16 +101,18 @@ def command(
     for name in ("procrastinate", "psycopg.pool"):  # what they say, a worker says in its words
         logging.getLogger(name).addHandler(logging.NullHandler())
     library = read_libraries(tools, mcp, openapi)
-    worker = Worker(
-        store,
-        library,
-        match=match,
-        at_once=at_once,
-        grace=grace,
-        limits=limits,
-        schedules=read_schedules(schedule) if schedule else (),
-    )
-    worker.work()
+    with telemetry(metrics) as made:
+        worker = Worker(
+            store,
+            library,
+            match=match,
+            at_once=at_once,
+            grace=grace,
+            limits=limits,
+            schedules=read_schedules(schedule) if schedule else (),
+            telemetry=made,
+        )
+        worker.work()
 
 
 def _limits(at_most: tuple[str, ...], per_minute: tuple[str, ...]) -> dict[str, SharedLimit]:

@@ -2,7 +2,7 @@
 
 from .conversations import Conversation
 from .database import make_tables
-from .leases import Lease, process_of
+from .leases import Lease
 from .opening import (
     StoreLike,
     context_of,
@@ -11,6 +11,7 @@ from .opening import (
     opened,
     run_of,
 )
+from .owners import process_of, this_process
 from .postgres import PostgresDatabase
 from .run_rows import ENDED, RunFacts, RunRow, RunStatus
 from .run_store import RunStore

@@ -6,11 +6,8 @@ one, and nothing with a lower one is written any more.
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from threading import Lock, Thread
 from time import sleep
 from typing import Final
@@ -22,6 +19,7 @@ from ...machine import Message, Usage
 from .conversations import add_turn, gone_on
 from .database import Database, Rows
 from .forks import anew_after_fork
+from .owners import is_dead, new_owner
 from .run_rows import ENDED, RunStatus, name_of, no_run
 
 LEASE: Final = 10.0
@@ -167,7 +165,7 @@ def claim(database: Database, run: str, size: int | None, fence: int) -> Lease:
     status, holder = found[0]
     if status == "cancelled":
         raise _taken(database, run)
-    if holder is None or _is_dead(holder):
+    if holder is None or is_dead(holder):
         is_left = "(owner IS NULL OR owner IN (?, ?))"
         if claimed := _claimed_in_turn(database, run, known, name, is_left, name, holder):
             return claimed
@@ -348,47 +346,3 @@ class Keeper:
                 leases = tuple(self._leases)
             with suppress(StoreError):  # the next entry or renewal may reach the store again
                 renew(self._ready(), leases)
-
-
-# --- owners
-
-
-def new_owner() -> str:
-    """A name for a lease of this process, from which others on this machine tell if it lives.
-
-    A process is told by its id and the time it was started at, in its own space of ids.
-    """
-    return "/".join([_machine(), str(os.getpid()), _started(os.getpid()), os.urandom(4).hex()])
-
-
-def process_of(owner: str) -> str:
-    """How messages name the process of an owner."""
-    machine, pid, *_ = [*owner.split("/"), ""]
-    return f"process {pid} of {machine.partition(':')[0]}"
-
-
-def _is_dead(named: str) -> bool:
-    """Whether an owner is known to be dead: a process of this machine that is no more."""
-    machine, pid, started, *_ = [*named.split("/"), "", ""]
-    if machine != _machine() or not pid.isdecimal() or not started:
-        return False  # elsewhere; only its lease tells
-    return _started(int(pid)) != started
-
-
-def _machine() -> str:
-    """This machine, since its start, and the space of process ids that this process sees."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-        return f"{socket.gethostname()}:{boot}:{Path('/proc/self/ns/pid').readlink()}"
-    except OSError:  # not on Linux
-        return f"{socket.gethostname()}:?"
-
-
-def _started(pid: int) -> str:
-    """When a process was started, as the system counts; ``""`` if there is no such process."""
-    try:
-        told = Path(f"/proc/{pid}/stat").read_text("ascii", errors="replace")
-    except OSError:
-        return ""
-    after_name = told.rpartition(")")[2].split()
-    return "" if after_name[0] in "ZX" else after_name[19]

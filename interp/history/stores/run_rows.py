@@ -17,6 +17,7 @@ from ...errors import StoreError, ValidationError
 from ...machine import Usage
 from ...reprs import shortened
 from .database import Database, in_pages
+from .owners import is_dead, process_of
 
 RunStatus: TypeAlias = Literal[
     "queued", "running", "stopped", "waiting", "limited", "failed", "done", "cancelled"
@@ -29,9 +30,11 @@ ENDED: Final = ("failed", "done", "cancelled")
 
 _COLUMNS: Final = (
     "created, id, {standing}, agent, model, filename, program, parent, tenant, conversation, "
-    "priority, changed, input_tokens, output_tokens, reason, "
-    "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id)"
+    "priority, trace, changed, input_tokens, output_tokens, reason, "
+    "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id), owner"
 )
+_LEFT: Final = "left"
+"""What a row has as its status where its owner was not heard of any more."""
 _MOST_SHOWN: Final = 100  # characters of a reason in a repr
 
 
@@ -91,6 +94,7 @@ class RunFacts:
         tenant: whom it is done for, or None.
         conversation: the conversation that it is a turn of, or None.
         priority: runs with a higher one are taken first.
+        trace: the trace that it was submitted in, as ``traceparent`` of W3C, or None.
     """
 
     agent: str
@@ -101,6 +105,7 @@ class RunFacts:
     tenant: str | None = field(default=None, validator=_is_name)
     conversation: str | None = field(default=None, validator=_is_name)
     priority: int = 0
+    trace: str | None = None
 
 
 @frozen(repr=False)
@@ -116,6 +121,7 @@ class RunRow:
         usage: the tokens that it had used when it was last let go.
         reason: what it was stopped by, or None.
         entries: how many entries it has.
+        left_by: the owner that has died with it, if one has and nobody has gone on since.
     """
 
     id: str
@@ -126,6 +132,7 @@ class RunRow:
     usage: Usage = field(factory=lambda: Usage(0, 0))
     reason: str | None = None
     entries: int = 0
+    left_by: str | None = None
 
     def __repr__(self) -> str:
         said = [f"{self.status}, {self.facts.agent}, {self.created:%Y-%m-%d %H:%M:%S %Z}"]
@@ -177,15 +184,18 @@ def found_rows(
     """
     standing = (
         f"CASE WHEN status = 'running' AND leased_until < {database.clock} "
-        "THEN 'stopped' ELSE status END"
+        f"THEN '{_LEFT}' ELSE status END"
     )
     select = f"SELECT {_COLUMNS.format(standing=standing)} FROM gram_runs WHERE {where}"
     return map(_row, in_pages(database, select, values, ("created", "id"), limit))
 
 
 def _row(row: tuple[Any, ...]) -> RunRow:
-    created, run, status, *facts = row[:11]
-    changed, input_tokens, output_tokens, reason, entries = row[11:]
+    created, run, status, *facts = row[:12]
+    changed, input_tokens, output_tokens, reason, entries, owner = row[12:]
+    left_by = owner if status == _LEFT or (status == "running" and is_dead(owner)) else None
+    if left_by is not None:
+        status, reason = "stopped", f"left by a dead process: {process_of(left_by)}"
     return RunRow(
         run,
         status,
@@ -195,4 +205,5 @@ def _row(row: tuple[Any, ...]) -> RunRow:
         Usage(input_tokens, output_tokens),
         reason,
         entries,
+        left_by,
     )

@@ -25,6 +25,7 @@ from .entries import (
     shared_text,
 )
 from .leases import Keeper, Lease
+from .owners import new_owner
 from .run_rows import (
     ENDED,
     RunFacts,
@@ -127,7 +128,7 @@ class RunStore:
         """
         database = self.ready()
         own, texts = cut(head, shared, turn.named if turn else {})
-        maker = leases.new_owner()
+        maker = new_owner()
         columns = {
             "id": run,
             "status": status,
@@ -140,6 +141,7 @@ class RunStore:
             "conversation": facts.conversation,
             "messages": turn.before if turn else None,
             "priority": facts.priority,
+            "trace": facts.trace,
             "owner": maker,
             "input_tokens": usage.input_tokens,
             "output_tokens": usage.output_tokens,

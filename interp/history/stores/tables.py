@@ -25,6 +25,7 @@ _TABLES: Final = (
         conversation TEXT,
         messages BIGINT,
         priority BIGINT NOT NULL,
+        trace TEXT,
         created DOUBLE PRECISION NOT NULL,
         changed DOUBLE PRECISION NOT NULL,
         fence BIGINT NOT NULL,

@@ -54,6 +54,9 @@ def test_a_run_that_kills_five_workers_fails_and_the_one_beside_it_is_done(
     )
 
 
+DEAD = "elsewhere/1/1/x"
+
+
 def test_deaths_are_counted_once_each_and_anew_after_an_event(
     database: str, store: RunStore
 ) -> None:
@@ -62,19 +65,20 @@ def test_deaths_are_counted_once_each_and_anew_after_an_event(
 
     def dies() -> None:  # as a claim leaves the run that nobody renews
         store.database.execute(
-            "UPDATE gram_runs SET status = 'running', fence = fence + 1, leased_until = 0 "
-            "WHERE id = ? RETURNING id",
+            "UPDATE gram_runs SET status = 'running', fence = fence + 1, leased_until = 0, "
+            "owner = ? WHERE id = ? RETURNING id",
+            DEAD,
             run,
         )
 
-    assert queue.deaths(run, 0)[0] == 0
+    assert queue.deaths(run, 0, DEAD) == 0
     dies()
-    assert [queue.deaths(run, 0)[0], queue.deaths(run, 0)[0]] == [1, 1]
+    assert [queue.deaths(run, 0, DEAD), queue.deaths(run, 0, DEAD)] == [1, 1]
     dies()
-    assert queue.deaths(run, 0)[0] == 2
-    assert queue.deaths(run, 1)[0] == 0
+    assert queue.deaths(run, 0, DEAD) == 2
+    assert queue.deaths(run, 1, DEAD) == 0
     dies()
-    assert queue.deaths(run, 1)[0] == 1
+    assert queue.deaths(run, 1, DEAD) == 1
 
 
 @pytest.mark.parametrize(

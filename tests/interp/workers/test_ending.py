@@ -107,7 +107,7 @@ def test_looks_end_when_they_are_cancelled_while_one_ends(
 
         await call_in_thread(wait)
 
-    beside = looking.Looks("w", store, PostgresDatabase(database), Mock(), Mock(), ())
+    beside = looking.Looks("w", store, PostgresDatabase(database), Mock(), Mock(), (), Mock())
     monkeypatch.setattr(beside, "look", look)
 
     async def cancel_one() -> bool:

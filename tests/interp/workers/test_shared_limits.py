@@ -11,6 +11,7 @@ import pytest
 
 from interp import ConfigurationError, open_store, submit
 from interp.history import RunStore
+from interp.history.stores import PostgresDatabase
 from interp.workers import Registry, SharedLimit, postgres_of, set_shared_limits, shared_limits
 from interp.workers.limits import SharedLimits
 from interp.workers.queue import LaterError
@@ -18,8 +19,6 @@ from interp.workers.tables import make_worker_tables
 from tests.interp.cli.process import gram
 from tests.interp.model_server import Answer, ModelServer, completion
 from tests.interp.worker_processes import TALKER, ended, until, worker
-
-Pool = Any
 
 
 @pytest.fixture
@@ -41,13 +40,10 @@ def with_limits(
     with open_store(database) as store:
         set_shared_limits(store, limits or {})
 
-    async def go() -> None:
-        from psycopg_pool import AsyncConnectionPool
-
-        async with AsyncConnectionPool(database, min_size=1, max_size=20, open=False) as pool:
-            await use(SharedLimits(pool, "one"), SharedLimits(pool, "other"))
-
-    asyncio.run(go())
+    one, other = (SharedLimits(PostgresDatabase(database), name) for name in ("one", "other"))
+    asyncio.run(use(one, other))
+    one.close()
+    other.close()
 
 
 @pytest.mark.usefixtures("workers")
@@ -96,8 +92,8 @@ def test_beginnings_are_spread_over_the_minute(database: str) -> None:
 @pytest.mark.usefixtures("workers")
 def test_when_a_provider_says_when_to_ask_again_all_wait(database: str) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
-        await one.hold_back("OpenAI", 30)
-        await one.hold_back("OpenAI", 2)  # said of an earlier request: the longer time holds
+        one.hold_back("OpenAI", 30)
+        one.hold_back("OpenAI", 2)  # said of an earlier request: the longer time holds
         assert 20 < (await other.ask(["OpenAI", "OpenAI/x"])).wait <= 30
         assert (await other.ask(["Anthropic"])).wait == 0
 
@@ -108,7 +104,7 @@ def test_when_a_provider_says_when_to_ask_again_all_wait(database: str) -> None:
 @pytest.mark.parametrize("seconds", [1e12, float("inf")])
 def test_a_provider_is_left_alone_for_an_hour_at_most(database: str, seconds: float) -> None:
     async def use(one: SharedLimits, other: SharedLimits) -> None:
-        await one.hold_back("OpenAI", seconds)
+        one.hold_back("OpenAI", seconds)
         assert 3500 < (await other.ask(["OpenAI"])).wait <= 3600
 
     with_limits(database, use)
@@ -131,9 +127,7 @@ def test_a_request_that_is_cancelled_counts_no_more(database: str, store: RunSto
             await asyncio.sleep(took * percent / 80)
             task.cancel()
             await asyncio.wait({task})
-        for _again in range(100):  # what is removed beside it
-            if store.database.execute("SELECT number FROM gram_requests"):
-                await asyncio.sleep(0.05)
+        await asyncio.to_thread(one.settle)
 
     with_limits(database, use, {"OpenAI": SharedLimit(at_once=1000)})
     assert store.database.execute("SELECT number FROM gram_requests") == []
@@ -149,6 +143,60 @@ def test_a_request_that_never_ends_counts_for_an_hour(
         assert (await other.ask(["OpenAI"])).wait == 0
 
     with_limits(database, use, {"OpenAI": SharedLimit(at_once=1)})
+
+
+@pytest.mark.usefixtures("workers")
+def test_a_model_that_does_not_answer_is_asked_by_one_at_a_time(
+    database: str, store: RunStore
+) -> None:
+    async def use(one: SharedLimits, other: SharedLimits) -> None:
+        first, again = one.failed("OpenAI/x", "down"), other.failed("OpenAI/x", "down")
+        assert first == (5.0, True)
+        assert (again[0] <= 5, again[1]) == (True, False)  # both had asked before
+        left_alone = await other.ask(["OpenAI", "OpenAI/x"])
+        assert (left_alone.wait > 4, left_alone.is_held) == (True, True)
+        assert (await other.ask(["OpenAI", "OpenAI/y"])).wait == 0
+        assert shared_limits(store)["OpenAI/x"].is_down
+
+        passed = "UPDATE gram_buckets SET not_before = 0, probed = probed - ? RETURNING name"
+        store.database.execute(passed, 0)
+        assert (await one.ask(["OpenAI/x"])).is_probe
+        assert (await other.ask(["OpenAI/x"])).is_held
+        store.database.execute(passed, 31)  # whoever asked has died
+        assert (await other.ask(["OpenAI/x"])).is_probe
+        assert other.failed("OpenAI/x", "down") == (10.0, False)
+        assert one.is_held(["OpenAI/x"])
+
+        store.database.execute(passed, 0)
+        assert (await one.ask(["OpenAI/x"])).is_probe
+        one.answered("OpenAI/x")
+        assert not (await other.ask(["OpenAI/x"])).is_probe
+        assert shared_limits(store) == {}
+
+    with_limits(database, use)
+
+
+def test_runs_wait_while_their_model_does_not_answer_and_none_fails(
+    database: str, store: RunStore, model_server: ModelServer
+) -> None:
+    down = Answer({"error": {"message": "down"}}, 503)
+    model_server.will_say(*[down] * 6, *["Hi."] * 12)
+    runs = [submit(TALKER, "Hello", store=store) for _ in range(12)]
+    with worker(database, "--at-once", "2", server=model_server):
+        until(ended(store, *runs), 120)
+
+    assert len(model_server.requests) == 6 + 12
+
+
+def test_a_run_that_its_model_never_answers_fails_where_others_are_answered(
+    database: str, store: RunStore, model_server: ModelServer
+) -> None:
+    model_server.will_say(*[Answer({"error": {"message": "down"}}, 500)] * 3, "Hi.")
+    poison = submit(TALKER, "Poison", store=store)
+    store.database.execute("UPDATE gram_runs SET attempts = 4 RETURNING id")
+    with worker(database, "--at-once", "1", server=model_server):
+        until(lambda: store.row(poison).status == "failed")
+        until(ended(store, submit(TALKER, "Hello", store=store)))
 
 
 @pytest.mark.parametrize("wrong", [{"at_once": 0}, {"per_minute": -1.0}, {"at_once": -3}])
@@ -211,7 +259,7 @@ def test_what_cannot_be_told_to_the_others_does_not_end_a_run(
 ) -> None:
     async def use(one: SharedLimits, _: SharedLimits) -> None:
         store.database.execute("ALTER TABLE gram_buckets RENAME TO other")
-        await one.hold_back("OpenAI", 30)
+        one.hold_back("OpenAI", 30)
 
     with_limits(database, use)
     assert "could not tell the others to wait for OpenAI" in caplog.text
@@ -221,7 +269,7 @@ def test_what_cannot_be_told_to_the_others_does_not_end_a_run(
 def test_limits_are_listed_changed_and_removed(database: str, store: RunStore) -> None:
     async def use(one: SharedLimits, _: SharedLimits) -> None:
         await one.ask(["OpenAI", "tenant:acme"])
-        await one.hold_back("Anthropic", 30)
+        one.hold_back("Anthropic", 30)
 
     limit = SharedLimit(at_once=3, per_minute=600)
     with_limits(database, use, {"openai": limit, "tenant:acme": SharedLimit(at_once=1)})

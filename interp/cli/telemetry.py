@@ -1,0 +1,127 @@
+"""Telemetry of commands, as the ``OTEL_*`` variables of OpenTelemetry say, and ``--metrics``."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ..errors import ConfigurationError
+from .terminal.output import note
+
+if TYPE_CHECKING:
+    from ..execution import Telemetry
+
+_HINT: Final = "pip install 'gram-agents[telemetry]'"
+_PROTOCOLS: Final = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
+
+
+@contextmanager
+def telemetry(metrics: str | None = None) -> Iterator[Telemetry | None]:
+    """What makes spans and metrics, if the environment names where they go; sent at the end.
+
+    Args:
+        metrics: where metrics are served as Prometheus reads them: a port, or ``host:port``.
+
+    Raises:
+        ConfigurationError: a package for it is not installed.
+        OSError: the port is taken.
+    """
+    traces, measures = _exporters("traces"), _exporters("metrics")
+    if metrics is None and not traces and not measures:
+        yield None
+        return
+    try:
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError:
+        raise ConfigurationError(f"telemetry needs OpenTelemetry\n  hint: {_HINT}") from None
+    from ..execution import Telemetry
+
+    logger = logging.getLogger("opentelemetry")
+    logger.addHandler(_Told())
+    logger.propagate = False
+    resource = _resource()
+    tracer = TracerProvider(resource=resource)
+    for each in traces:
+        tracer.add_span_processor(BatchSpanProcessor(each))
+    readers: list[Any] = [PeriodicExportingMetricReader(each) for each in measures]
+    if metrics is not None:
+        readers.append(_served(metrics))
+    meter = MeterProvider(readers, resource=resource)
+    content = os.environ.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "")
+    try:
+        yield Telemetry(tracer, meter_provider=meter, content=content.lower() == "true")
+    finally:
+        tracer.shutdown()
+        meter.shutdown()
+
+
+def _exporters(signal: str) -> list[Any]:
+    """What sends spans or metrics to where the environment says."""
+    names = os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "")
+    own = f"OTEL_EXPORTER_OTLP_{signal.upper()}_"
+    if not names and (
+        os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get(f"{own}ENDPOINT")
+    ):
+        names = "otlp"
+    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or names == "none":
+        return []
+    found = []
+    for name in filter(None, map(str.strip, names.split(","))):
+        if name == "otlp":
+            protocol = os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
+            name = _PROTOCOLS.get(os.environ.get(f"{own}PROTOCOL", protocol), protocol)
+        points = entry_points(group=f"opentelemetry_{signal}_exporter", name=name)
+        if not points:
+            raise ConfigurationError(
+                f"OTEL_{signal.upper()}_EXPORTER: no exporter {name} is installed\n  hint: {_HINT}"
+            )
+        found.append(next(iter(points)).load()())
+    return found
+
+
+def _resource() -> Any:
+    from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+
+    found = Resource.create()
+    if str(found.attributes[SERVICE_NAME]).startswith("unknown_service"):
+        found = found.merge(Resource({SERVICE_NAME: "gram"}))
+    return found
+
+
+def _served(metrics: str) -> Any:
+    """A reader of metrics that are served over HTTP."""
+    host, _, port = metrics.rpartition(":")
+    try:
+        from opentelemetry.exporter.prometheus import PrometheusMetricReader
+        from prometheus_client import start_http_server
+    except ImportError:
+        raise ConfigurationError(f"--metrics needs prometheus-client\n  hint: {_HINT}") from None
+    if not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise click.UsageError(f"--metrics {metrics}: write a port, or HOST:PORT")
+    try:
+        start_http_server(int(port), host or "127.0.0.1")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, f"--metrics {metrics}") from None
+    return PrometheusMetricReader()
+
+
+class _Told(logging.Handler):
+    """Says once that telemetry cannot be sent; commands go on without."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._is_told = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not self._is_told:
+            self._is_told = True
+            note(f"gram: telemetry: {record.getMessage()}")
