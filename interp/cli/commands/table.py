@@ -42,6 +42,7 @@ COMMANDS = {
     "tools": "Show which tools bind; print tools from elsewhere as gram.",
     "trace": "Show a recorded run as a timeline.",
     "worker": "Take queued runs, and drive them to their ends.",
+    "workers": "Say which workers live, on what they work, and what waits.",
 }
 
 _MODULES = {"del": "delete"}

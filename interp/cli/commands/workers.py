@@ -1,0 +1,95 @@
+"""``gram workers``: who works on the runs of a store, on what, and what waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gram.plurals import counted
+
+from ...history.stores import open_store
+from ..failures import Refused
+from ..inputs.file_options import json_option
+from ..inputs.store_option import store_option
+from ..terminal.output import note, show, show_json
+
+if TYPE_CHECKING:
+    from ...workers import Overview, WorkerNow
+
+
+@click.command("workers")
+@store_option()
+@click.option(
+    "--health",
+    is_flag=True,
+    help="Exit with 1 unless a worker lives, and no run has waited for longer than --oldest.",
+)
+@click.option("--on", "machine", metavar="HOST", help="Only workers of this machine.")
+@click.option(
+    "--oldest",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="How long a run may wait that could begin; without it, for any time.",
+)
+@json_option
+def command(
+    store: str, health: bool, machine: str | None, oldest: float | None, as_json: bool
+) -> None:
+    """Say which workers of a store live, on what they work, and what waits.
+
+    Why a run waits, gram runs list says.
+    """
+    from ...workers import overview, workers_now
+
+    if oldest is not None and not health:
+        raise click.UsageError("--oldest is for --health")
+    with open_store(store, must_exist=True) as opened:
+        found = [
+            each
+            for each in workers_now(opened)
+            if machine is None or each.name.partition("/")[0] == machine
+        ]
+        now = overview(opened)
+    if as_json:
+        show_json(
+            {
+                "workers": [
+                    {
+                        "name": each.name,
+                        "silent": round(each.silent, 1),
+                        "runs": list(each.runs),
+                        "queues": each.queues,
+                        "leaves": list(each.leaves),
+                    }
+                    for each in found
+                ],
+                "runs": dict(now.statuses),
+                "waiting": now.waiting,
+                "oldest": now.oldest,
+                "seconds": round(now.seconds, 1),
+            }
+        )
+    else:
+        _tell(found, now)
+    if not health:
+        return
+    if not found:
+        raise Refused("no worker lives" + (f" on {machine}" if machine else ""))
+    if oldest is not None and now.seconds > oldest:
+        raise Refused(f"run {now.oldest} has waited for {now.seconds:.0f} s")
+
+
+def _tell(workers: list[WorkerNow], now: Overview) -> None:
+    for each in workers:
+        runs = ", ".join(each.runs) or "nothing to do"
+        show(f"{each.name}  {counted(len(each.runs), 'run')}: {runs}")
+        for reason in each.leaves:
+            show(f"    leaves: {reason}")
+    if not workers:
+        note("gram: no worker lives")
+    statuses = ", ".join(f"{count} {status}" for status, count in sorted(now.statuses.items()))
+    note(f"gram: {statuses or 'no runs under way'}")
+    if now.oldest is not None:
+        waits = f"{counted(now.waiting, 'run')} could go on"
+        note(f"gram: {waits}; the oldest, {now.oldest}, has waited for {now.seconds:.0f} s")

@@ -1,0 +1,116 @@
+"""Commands send spans and metrics as the variables of OpenTelemetry say."""
+
+from __future__ import annotations
+
+import socket
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gram import dumps
+from interp import open_store
+from tests.interp.cli.process import gram
+from tests.interp.otlp_receiver import Receiver, receiving
+from tests.interp.worker_processes import GREETER, ended, until, worker
+
+pytest.importorskip("opentelemetry.exporter", reason="the exporters are an extra: .[test]")
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as found:
+        yield found
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    file = tmp_path / "greeter.gram"
+    file.write_text(dumps(GREETER), "utf-8")
+    return str(file)
+
+
+def test_a_run_sends_its_spans_and_metrics(receiver: Receiver, program: str) -> None:
+    done = gram("run", program, "Hello, I am Bob", OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url)
+
+    assert done.returncode == 0, done.stderr
+    ((service, run),) = [each for each in receiver.spans if each[1].name.startswith("invoke_agent")]
+    assert (service, run.name) == ("gram", "invoke_agent greeter")
+    inside = [*receiver.named("chat"), *receiver.named("execute_tool")]
+    assert {each.parent_span_id for each in inside} == {run.span_id}
+    assert {"gen_ai.client.operation.duration", "gram.tool.duration"} <= receiver.metrics.keys()
+
+
+def test_nothing_is_sent_where_the_variables_say_so(receiver: Receiver, program: str) -> None:
+    for said in ({"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}):
+        variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url, **said}
+        assert gram("run", program, "Hello", **variables).returncode == 0
+    assert receiver.spans == []
+
+
+def test_a_receiver_that_is_away_is_told_of_once_and_changes_no_answer(program: str) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        variables = {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{closed.getsockname()[1]}",
+            "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
+        }
+        done = gram("run", program, "Hello, I am Bob", **variables)
+
+    assert (done.returncode, done.stdout) == (0, "Hello, Bob! Nice to meet you.\n")
+    assert done.stderr.count("gram: telemetry: ") == 1, done.stderr
+
+
+def test_an_exporter_that_is_not_installed_is_named(program: str) -> None:
+    done = gram("run", program, "Hello", OTEL_TRACES_EXPORTER="zipkin")
+    assert (done.returncode, "no exporter zipkin is installed" in done.stderr) == (4, True)
+
+
+def test_one_trace_goes_from_submit_to_the_end_of_the_run_in_its_worker(
+    receiver: Receiver, program: str, database: str
+) -> None:
+    variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url}
+    submitted = gram("submit", program, "Hello, I am Bob", "--store", database, **variables)
+    assert submitted.returncode == 0, submitted.stderr
+    with worker(database, **variables) as working, open_store(database) as store:
+        until(ended(store, submitted.stdout.strip()))
+        assert working.stop() == 0
+
+    (submit,), (run,) = receiver.named("submit"), receiver.named("invoke_agent")
+    assert run.trace_id == submit.trace_id
+    assert run.parent_span_id == submit.span_id
+    assert "gram.runs.ended" in receiver.metrics
+
+
+def test_a_worker_serves_metrics_as_prometheus_reads_them(program: str, database: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    waits = gram("submit", program, "Hello", "--at", "2099-01-01T00:00", "--store", database)
+    run = gram("submit", program, "Hello, I am Bob", "--store", database).stdout.strip()
+    assert waits.returncode == 0, waits.stderr
+
+    with worker(database, "--metrics", str(port)), open_store(database) as store:
+        until(ended(store, run))
+
+        def page() -> str:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as found:
+                text: str = found.read().decode()
+            return text
+
+        until(lambda: "gram_runs_ended_total{" in page())
+        text = page()
+
+    assert 'gram_runs{otel_scope_name="gram-agents"' in text
+    for name in ("gram_queue_depth", "gram_queue_oldest_seconds", "gram_tool_duration_seconds"):
+        assert f"# HELP {name}" in text, name
+    assert 'status="queued"} 1.0' in text
+
+
+def test_a_port_that_is_taken_is_told(database: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = gram("worker", "--store", database, "--metrics", str(taken.getsockname()[1]))
+    assert (done.returncode, "--metrics" in done.stderr) == (2, True)
