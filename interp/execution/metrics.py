@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from lenses_ext import Model
 
 from ..machine import CallFailed, CallModel, CallTool, Event, ModelReplied
-from ..models.prices import cost_at
+from ..models import cost_at
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Meter
