@@ -140,7 +140,6 @@ class Driver:
         self._running: dict[_Task, Effect] = {}
         self._thread = OneThread()
         self._recorder: Recorder | None = None
-        self._once = log.once if log else frozenset[str]()
         if log is not None:
             self._recorder = Recorder(log, tools)
             if not log.has_begun:
@@ -298,7 +297,7 @@ class Driver:
 
     def _may_run_only_once(self, call: CallTool) -> bool:
         tool = self.tools.get(call.name)
-        return call.name in self._once or (tool is not None and tool.once)
+        return call.name in self.state.run.once or (tool is not None and tool.once)
 
     def _is_wanted(self, effect: Effect, *, may_begin: bool = True) -> bool:
         """Whether an effect is still waited for; where a limit was reached, nothing begins.

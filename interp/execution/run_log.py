@@ -31,12 +31,10 @@ class RunLog(Protocol):
     Attributes:
         blocks: whether it may take long to answer, so that it is asked in a thread.
         has_begun: whether it has its first entry.
-        once: the names of the tools that were marked ``once`` when the run began.
     """
 
     blocks: ClassVar[bool]
     has_begun: bool
-    once: frozenset[str]
 
     @property
     def name(self) -> str:

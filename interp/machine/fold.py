@@ -96,6 +96,7 @@ def start(
     settings: Mapping[str, Any] | None = None,
     check_results: bool = True,
     run_id: str = "",
+    once: Iterable[str] = (),
 ) -> Step:
     """Begin a run: say something to an agent, or call an agent or a workflow with arguments.
 
@@ -112,6 +113,8 @@ def start(
         settings: settings instead of those that the program has; None as a value leaves one out.
         check_results: whether a tool's result has to be of the type that the program declares.
         run_id: a name for the run, see `State`.
+        once: the names of the tools whose calls are never repeated by themselves, whatever is said
+            of them when the run goes on.
 
     Raises:
         ValidationError: the pattern cannot be run, the text is empty or not well-formed, the
@@ -134,6 +137,7 @@ def start(
         run_id=run_id,
         given=write_json(given if isinstance(given, str) else dict(given)),
         attachments=attachments,
+        once=once,
     )
     before = conversation_of(context, by="start")
     return _begun(run, Begin((), pattern, taken, before, attachments))
@@ -155,10 +159,9 @@ def start_again(
     first = state.beginning
     was = first.run
     program = was.program if program is None else program
+    kept = {name: getattr(was, name) for name in ("run_id", "given", "attachments", "once")}
     changes = (was.model, was.limits, was.policy, was.settings, was.check_results)
-    run = RunContext(
-        program, *changes, run_id=was.run_id, given=was.given, attachments=was.attachments
-    )
+    run = RunContext(program, *changes, **kept)
     before = context_before(first) if context is None else context
     taken = _input(program, was.given.value, was.attachments)
     return _begun(run, Begin((), program, taken, before, was.attachments))

@@ -44,6 +44,7 @@ class RunContext:
             differ between runs. It is not compared: two runs may end in equal States.
         given: what `start` was given, as JSON text; not compared.
         attachments: the files that `start` was given with it; not compared.
+        once: the names of the tools whose calls are never repeated by themselves; not compared.
     """
 
     program: Pattern
@@ -62,3 +63,4 @@ class RunContext:
     run_id: str = field(default="", eq=False)
     given: JsonText = field(default=_NO_TEXT, eq=False, repr=short_repr)
     attachments: tuple[File, ...] = field(default=(), eq=False)
+    once: frozenset[str] = field(default=frozenset(), eq=False, converter=frozenset)

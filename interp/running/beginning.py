@@ -156,6 +156,7 @@ def first_state_of(
         settings=options.get("settings"),
         check_results=options.get("check_results") is not False,
         run_id=run_id or os.urandom(8).hex(),
+        once=(each.name for each in library.values() if each.once),
     ).state
 
 

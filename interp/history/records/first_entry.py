@@ -118,7 +118,7 @@ def head_of(state: State, tools: Iterable[Tool | Pattern], started: datetime | N
     """
     run = state.beginning.run
     program, filename = _text_of(run.program)
-    library = tuple(map(_tool_pattern, tools))
+    library = tuple(_tool_pattern(each, run.once) for each in tools)
     properties: dict[str, Any] = without_empty(
         {
             "format": FORMAT,
@@ -170,14 +170,14 @@ def _find_text(program: Pattern) -> tuple[str, str | None]:
 _text_of = memo(_find_text)
 
 
-def _tool_pattern(tool: Tool | Pattern) -> Pattern:
+def _tool_pattern(tool: Tool | Pattern, once: frozenset[str]) -> Pattern:
     if isinstance(tool, Pattern):
         return tool
     properties: dict[str, Value] = {
         "description": write_text(tool.description),
         "schema": TaggedString("json", write_json(tool.schema)),
     }
-    if tool.once:
+    if tool.once or tool.name in once:
         properties[ONCE] = True
     if tool.is_built_in:
         properties[BUILT_IN] = True
@@ -218,6 +218,8 @@ def run_from_head(head: Pattern, source: Source) -> RecordedRun:
     files = [file_from_pattern(each, known) for each in attached]
     allows = ApprovalPolicy.from_pattern(policy) if policy else allow_all
     given = read.json_value("input").value
+    library = parts[LIBRARY].elements
+    tools = (each.value for each in library)
     try:
         first = start(
             agent,
@@ -229,11 +231,11 @@ def run_from_head(head: Pattern, source: Source) -> RecordedRun:
             check_results=changes.check_results is not False,
             policy=allows,
             run_id=read.text("run", ""),
+            once=(each.identity for each in tools if each.properties.get(ONCE) is True),
         ).state
     except GramError as error:
         read.refuse("no-run", f"the run cannot be begun: {error}", "input", _HINT)
     started = read_time(read, "started") if read.has("started") else None
-    library = parts[LIBRARY].elements
     return RecordedRun(first, (), program, filename, library, started, source)
 
 

@@ -129,12 +129,6 @@ class RecordedRun:
         tools = (each.value for each in self.library)
         return frozenset(each.identity for each in tools if BUILT_IN not in each.properties)
 
-    @property
-    def once(self) -> frozenset[str]:
-        """The names of the tools that were marked ``once`` when it began."""
-        tools = (each.value for each in self.library)
-        return frozenset(each.identity for each in tools if each.properties.get(ONCE) is True)
-
     def why_not_with(self, library: Mapping[str, Tool]) -> str | None:
         """Why it is not gone on with by the tools of a library; None if it may be.
 

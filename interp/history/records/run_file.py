@@ -72,7 +72,6 @@ class RunFile:
     Attributes:
         path: the file.
         has_begun: whether it was begun.
-        once: the names of the tools that were marked ``once`` when the run began.
     """
 
     blocks: ClassVar[bool] = False
@@ -82,7 +81,6 @@ class RunFile:
         self.path = Path(path)
         resolved(self.path)  # refuses what is no path
         self.has_begun = False
-        self.once: frozenset[str] = frozenset()
         self._tools: tuple[Tool, ...] = ()
         self._entries = EntryWriter()
         self._file: FileIO | None = None
@@ -127,7 +125,7 @@ class RunFile:
         file = cls(path)
         text = _text_of(path)
         found = read_run(text, str(path))
-        file.has_begun, file.once = True, found.once
+        file.has_begun = True
         file._read = _Content(text, found.first, found.events)
         return file, found
 

@@ -37,7 +37,6 @@ class StoredRun:
         store: the store.
         id: the id of the run.
         has_begun: whether it is in the store.
-        once: the names of the tools that were marked ``once`` when the run began.
     """
 
     blocks: ClassVar[bool] = True
@@ -54,7 +53,6 @@ class StoredRun:
         self.store = store
         self.id = run
         self.has_begun = False
-        self.once: frozenset[str] = frozenset()
         self._facts = facts or RunFacts("")
         self._status: RunStatus = status
         self._closes_store = closes_store
@@ -162,7 +160,7 @@ class StoredRun:
         found, row = store.recorded(run), store.row(run)
         log = cls(store, run, facts=row.facts, closes_store=closes_store)
         found.check()
-        log.has_begun, log.once = True, found.once
+        log.has_begun = True
         log._size = 1 + len(found.entries)
         log._events = len(found.events)
         if status_of(found.state) in ENDED and row.status == "stopped":

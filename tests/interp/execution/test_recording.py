@@ -33,7 +33,7 @@ from interp import (
 )
 from interp.execution import Begun, Failed, Retried, Stopped
 from interp.history.records import RunFile
-from interp.machine import Ask, Effect, Event, Status, fold
+from interp.machine import Ask, CallBegun, Effect, Event, Status, fold
 from tests.interp.counting import counting
 from tests.interp.model_server import Answer, ModelServer
 from tests.paths import ROOT
@@ -536,3 +536,20 @@ def test_a_call_is_asked_about_though_its_tool_is_no_longer_marked(killed: Path)
 
     assert [(ask.at, ask.may_have_run) for ask in load_run(killed).state.asks] == [((0, 0), True)]
     assert done == [1]
+
+
+@pytest.mark.parametrize("kept", ["state", "log"])
+def test_what_was_marked_when_the_run_began_is_so_wherever_it_goes_on(kept: str) -> None:
+    none, events = Limits(iterations=0), list[Event]()
+    with pytest.raises(LimitError) as stopped:
+        run(AGENT, "go", once([]), model=ScriptedModel([CALLS]), limits=none)
+
+    resume_run(
+        getattr(stopped.value, kept),
+        counting([]),
+        model=ScriptedModel(["done"]),
+        limits=Limits(),
+        watch=lambda effect, event, step: events.append(event),
+    )
+
+    assert CallBegun((0, 0)) in events
