@@ -18,8 +18,8 @@ from .loops import (
     is_in_own_loop,
     read_by_waiting,
     waited_for,
+    work_on,
 )
-from .pools import work_on
 from .threads import (
     FromOutside,
     call_in_thread,

@@ -11,7 +11,8 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
@@ -154,6 +155,28 @@ _closing: Final[list[asyncio.Task[None]]] = []  # else they may be collected bef
 
 async def _closed(items: AsyncGenerator[Any, None]) -> None:
     await items.aclose()
+
+
+def work_on(items: Iterable[T], work: Callable[[T], Awaitable[None]], jobs: int) -> None:
+    """Await ``work`` for each item, in their order, as many at once as there are jobs.
+
+    An error of one, or Ctrl-C, stops those that go on, and is raised.
+    """
+    waited_for(lambda: _work_on(deque(items), work, jobs))
+
+
+async def _work_on(items: deque[T], work: Callable[[T], Awaitable[None]], jobs: int) -> None:
+    async def worker() -> None:
+        while items:
+            await work(items.popleft())
+
+    workers = [asyncio.ensure_future(worker()) for _ in range(min(jobs, len(items)))]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for each in workers:
+            each.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
 
 
 def is_in_own_loop() -> bool:

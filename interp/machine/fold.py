@@ -137,7 +137,7 @@ def start(
         run_id=run_id,
         given=write_json(given if isinstance(given, str) else dict(given)),
         attachments=attachments,
-        once=once,
+        once=frozenset(once),
     )
     before = conversation_of(context, by="start")
     return _begun(run, Begin((), pattern, taken, before, attachments))

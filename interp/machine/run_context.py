@@ -63,4 +63,4 @@ class RunContext:
     run_id: str = field(default="", eq=False)
     given: JsonText = field(default=_NO_TEXT, eq=False, repr=short_repr)
     attachments: tuple[File, ...] = field(default=(), eq=False)
-    once: frozenset[str] = field(default=frozenset(), eq=False, converter=frozenset)
+    once: frozenset[str] = field(default=frozenset(), eq=False)

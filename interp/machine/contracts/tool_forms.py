@@ -304,7 +304,7 @@ def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
     row = TOOL_FORMS[form]
     if form == "spec":
         return _read_spec(path, data, left)
-    inner, outer = data, path
+    inner = data
     if row.inside is not None:
         inner, path = data[row.inside], f"{path}.{row.inside}"
         if not isinstance(inner, dict):
@@ -315,8 +315,8 @@ def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
     schema, result = (
         _schema(inner, keys, row, path, name, left) for keys in (row.schema, row.result)
     )
-    for place, part in ((outer, data), (path, inner)) if inner is not data else ((path, data),):
-        _note_what_has_no_place(place, part, row, name, left)
+    for part in (data, inner) if inner is not data else (data,):
+        _note_what_has_no_place(part, row, name, left)
     description = _description(inner, name, path, left)
     try:
         return create_tool_specification(
@@ -341,46 +341,27 @@ def _read_spec(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
     schema = _schema(data, row.schema, row, path, name, left)
     if schema is not None and not same_json(schema, view(tool_spec_schema, spec)):
         left.add('"schema" says other types than "typeSignature", which counts', name)
-    _note_what_has_no_place(path, data, row, name, left)
+    _note_what_has_no_place(data, row, name, left)
     return spec
 
 
 def _note_what_has_no_place(
-    path: str, data: dict[str, Json], row: ToolForm, name: str, left: _LeftOut
+    data: dict[str, Json], row: ToolForm, name: str, left: _LeftOut
 ) -> None:
-    """Note the keys that a specification has no place for.
-
-    Raises:
-        ValidationError: one of them has a value of a wrong type.
-    """
+    """Note the keys that a specification has no place for, but for those that say nothing."""
     read = {"name", "description", row.inside, *row.schema, *row.result, *row.known}
     for key, value in data.items():
-        if key in read:
-            continue
-        kind, what = _OTHER_KEYS.get(key, (object, ""))
-        if value is not None and not isinstance(value, kind):
-            raise ValidationError(f"{path}.{key}: expected {what}, found {_shown(value)}")
-        if key not in _OTHER_KEYS or value not in (None, False):
+        if key not in read and (key not in _OPTIONAL or value not in (None, False)):
             left.add(f'a specification has no place for "{key}"; left out', name)
 
 
-_FLAG: Final = (bool, "true or false")
-_OBJECT: Final = (dict, "an object")
-_OTHER_KEYS: Final[Mapping[str, tuple[type, str]]] = {
-    "strict": _FLAG,
-    "title": (str, "text"),
-    "annotations": _OBJECT,
-    "icons": (list, "a list"),
-    "_meta": _OBJECT,
-    "execution": _OBJECT,
-    "cache_control": _OBJECT,
-    "defer_loading": _FLAG,
-    "eager_input_streaming": _FLAG,
-    "input_examples": (list, "a list"),
-    "allowed_callers": (list, "a list"),
-    "behavior": (str, "text"),
-}
-"""Keys that forms have beside name, description and schemas: their types, and these in words."""
+# fmt: off
+_OPTIONAL: Final = frozenset({
+    "strict", "title", "annotations", "icons", "_meta", "execution", "cache_control",
+    "defer_loading", "eager_input_streaming", "input_examples", "allowed_callers", "behavior",
+})
+# fmt: on
+"""Keys that forms have beside name, description and schemas; null and false say nothing there."""
 
 
 def _form_of(data: dict[str, Json]) -> str:

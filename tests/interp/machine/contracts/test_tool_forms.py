@@ -198,9 +198,6 @@ def test_strict_tools_are_marked_in_every_form_that_has_them() -> None:
         ({"tools": True}, r"^\$.tools: expected a list of tools, found true$"),
         ([{"type": 5, "function": {"name": "f"}}], r'^\$\[0\].type: expected "function", found 5$'),
         ([{"type": "fn", "name": "f", "input_schema": {}}], r'^\$\[0\].type: expected "function"'),
-        ({"function": {"name": "f", "strict": 1}}, r"^\$.function.strict: expected true or false"),
-        ({"name": "f", "inputSchema": {}, "annotations": []}, r"^\$.annotations: expected an obj"),
-        ({"name": "f", "inputSchema": {}, "title": 1}, r"^\$.title: expected text, found 1$"),
         ({**SPEC_FORM, "schema": "x"}, r'^\$.schema: expected a schema, found "x"$'),
         (
             {"name": "f", "parameters": {"type": "OBJECT", "items": {"nullable": "yes"}}},
