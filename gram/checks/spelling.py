@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias, Union
 
 from pyrsistent import pvector
@@ -46,7 +46,7 @@ def _given_again(
         return
     assert each.source is not None
     dead = [index for index, entry in enumerate(entries) if last[entry.key.text] is not entry]
-    removed = [index for index in dead if not comments(each.text, *entries[index].span)]
+    removed = {index for index in dead if not comments(each.text, *entries[index].span)}
     fix = _removal(each.text, whole, removed)
     for index in dead:
         key = entries[index].key
@@ -58,13 +58,13 @@ def _given_again(
         )
 
 
-def _removal(text: str, whole: _List, removed: Sequence[int]) -> tuple[Edit, ...]:
+def _removal(text: str, whole: _List, removed: Collection[int]) -> tuple[Edit, ...]:
     """The edits that take entries out of a list."""
     from ..editing import annotations_of, changes_without, entries_of  # only this fault needs it
 
     if isinstance(whole, syntax.Annotated):
         first = 1 if whole.identified else 0
-        changes = changes_without(annotations_of(text, whole), [first + each for each in removed])
+        changes = changes_without(annotations_of(text, whole), {first + each for each in removed})
     else:
         changes = changes_without(entries_of(text, whole), removed)
     return tuple(Edit(each.before, each.new) for each in changes)

@@ -24,8 +24,10 @@ from ..reading import (
 from ..source import Source, Span
 from ..trees import Pattern, is_header, origin
 from ..writing import Style, write_pattern, write_record
+from .adopting import adopt
 from .alignment import common_ends, longest_increasing
 from .comma_list import ElementList, list_of
+from .copies import read_copy
 from .pairing import Part, pair
 from .rewrite import Rewriter, Role, fits_role
 from .rewrite_path import hops_of
@@ -196,7 +198,7 @@ def _rewrite(
             writer.copy(*old.span)
             return
         part_writer = Writer(text, writer.line_break)
-        Rewriter(part_writer, style, old_list).write(new, role)
+        Rewriter(part_writer, style, old_list, copy).write(new, role)
         new_text = text_of(part_writer.pieces, text)
         written.append(_Written(first + new.index, new.pattern, new_text))
         if one_by_one and _read_back(written[-1:]) is None:
@@ -205,12 +207,21 @@ def _rewrite(
             part_writer.put(_canonical(new.pattern, role, style))
         writer.append(part_writer)
 
+    def copy(new: Part) -> str | None:
+        if (found := read_copy(new.pattern)) is None:
+            return None
+        elsewhere, copied, tree = found
+        around = new.path[:-1]
+        spelled = (lambda path: style((*around, *path))) if style else None
+        wanted = adopt([copied], [tree], elsewhere)
+        return replace(elsewhere, [copied], wanted, spelled).text
+
     def keeps_form(old: Construct, new: Part) -> bool:
         return isinstance(old, syntax.Path) and hops_of(old, new) is not None
 
     parts = pair(source, old, wanted, keeps_form)
     writer.copy(0, start)
-    rewriter = Rewriter(writer, style, old_list)
+    rewriter = Rewriter(writer, style, old_list, copy)
     if not rewriter.in_place(parts, write, start, end):
         rewriter.listed(parts, write, old_list())
     if not window and text.endswith("\n"):

@@ -47,12 +47,20 @@ class Rewriter:
         writer: receives the text.
         style: how new patterns are spelled.
         top: gives the list of the top-level patterns in the old text.
+        copy: gives the text of a pattern that is a copy, None for any other.
     """
 
-    def __init__(self, writer: Writer, style: Style | None, top: Callable[[], ElementList]) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        style: Style | None,
+        top: Callable[[], ElementList],
+        copy: Callable[[Part], str | None],
+    ) -> None:
         self.writer = writer
         self._style = style
         self._top = top
+        self._copy = copy
 
     def in_place(
         self, parts: Sequence[Part], write: Callable[[Part], None], start: int, end: int
@@ -110,7 +118,7 @@ class Rewriter:
         """Write a pattern: over the text of its partner, around that of its parts, or anew."""
         old, tree = new.partner.construct if new.partner else None, new.pattern
         if old is None:
-            self._assemble(new) if new.has_partners else self._put(new, role)
+            self._assemble(new) if new.has_partners else self._put_new(new, role)
         elif new.is_whole and fits_role(old, role):
             self.writer.copy(old.start, old.end)
         elif (
@@ -272,7 +280,18 @@ class Rewriter:
             self.writer.put_trivia(" ")
             self.writer.copy_trivia(*comment)
 
+    def _put_new(self, new: Part, role: Role) -> None:
+        """Write a pattern that has no text here: a copy in the spelling that it had elsewhere."""
+        is_name = role == "node" or (role == "element" and is_reference(new.pattern))
+        text = None if is_name else self._copy(new)
+        only_in = {"{": ("first",), "@": ("first", "top")}
+        if text and role in only_in.get(text[0], (role,)):
+            self.writer.put(text)
+        else:
+            self._put(new, role)
+
     def _put(self, new: Part, role: Role) -> None:
+        """Write a pattern as canonical writing does."""
         tree = new.pattern
         if role == "first" and is_header(tree):
             self.writer.put(write_record(tree.value.properties))

@@ -163,8 +163,8 @@ def last_line(trivia: str) -> str:
 
 def line_break(text: str) -> str:
     """How the lines of a text end: as its first line does, ``\\n`` when it has only one."""
-    found = _LINE_BREAK.search(text)
-    return found[0] if found else "\n"
+    end = text.find("\n")
+    return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
 
 
 def comments(text: str, start: int, end: int) -> list[Span]:

@@ -43,7 +43,14 @@ _INPUT = Pattern(Subject(INPUT, {"String"}))
 def written_signature(pattern: Pattern) -> Pattern | None:
     """The path among the elements of an agent or workflow that is its signature, or None."""
     expect(pattern, Pattern, "pattern", by="written_signature")
+    return _signature(pattern)
+
+
+def _find_signature(pattern: Pattern) -> Pattern | None:
     return next(filter(is_typed_path, pattern.elements), None)
+
+
+_signature = memo(_find_signature)
 
 
 def tool_spec_of(pattern: Pattern) -> Pattern:

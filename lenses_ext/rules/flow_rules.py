@@ -414,8 +414,9 @@ def needless_otherwise(reading: Reading) -> Iterator[Diagnostic]:
 
 def _choices(place: _Place) -> Iterator[tuple[str | None, list[FlowArrow], list[FlowArrow]]]:
     """The nodes that choose, each with its arrows WHEN and OTHERWISE; None is the input."""
-    for source in (None, *place.read.nodes):
-        leaving = [each for each in place.read.arrows if each.source == source]
+    of_input = tuple(each for each in place.read.arrows if each.source is None)
+    of_nodes = ((name, node.outgoing) for name, node in place.read.nodes.items())
+    for source, leaving in ((None, of_input), *of_nodes):
         tests = [each for each in leaving if each.kind == "WHEN"]
         rest = [each for each in leaving if each.kind == "OTHERWISE"]
         if tests or rest:

@@ -30,6 +30,7 @@ from .json_values import (
     check_json as check_json,
     dump_json as dump_json,
     from_json_value,
+    json_key,
     json_literal,
     same_json as same_json,
     thaw_json,

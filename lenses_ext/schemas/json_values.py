@@ -7,7 +7,7 @@ JSON value is a string tagged ``json``. `Keywords` keeps JSON immutable.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from attrs import field, frozen
@@ -137,17 +137,12 @@ def same_json(one: object, other: object) -> bool:
     >>> same_json([1], [1.0]), same_json(1, True)
     (True, False)
     """
-    match one, other:
-        case (bool(), _) | (_, bool()):
-            return one is other
-        case int() | float(), int() | float():
-            return one == other
-        case list() | tuple(), list() | tuple():
-            return len(one) == len(other) and all(map(same_json, one, other))
-        case Mapping(), Mapping():
-            return one.keys() == other.keys() and all(same_json(one[k], other[k]) for k in one)
-        case _:
-            return type(one) is type(other) and one == other
+    return json_key(one) == json_key(other)
+
+
+def json_key(value: object) -> Hashable:
+    """A key under which JSON values are equal if `same_json` says so."""
+    return exact(whole_numbers(value))
 
 
 def whole_numbers(value: object) -> Any:
@@ -155,9 +150,9 @@ def whole_numbers(value: object) -> Any:
     match value:
         case float() if value.is_integer():
             return int(value)
-        case list():
+        case list() | tuple():
             return [whole_numbers(item) for item in value]
-        case dict():
+        case Mapping():
             return {key: whole_numbers(item) for key, item in value.items()}
         case _:
             return value

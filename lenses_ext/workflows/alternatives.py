@@ -6,12 +6,11 @@ are not combined, so a chain of choices has as many ways as it has ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import islice, product
 
-from ..schemas import NotJson, to_json_value
-from .answers import all_hold, is_value
+from ..schemas import NotJson
+from .answers import answer_key
 from .arrows import FlowArrow
 
 MOST_WAYS = 4096
@@ -67,31 +66,33 @@ class Ways:
 def _arms(leaving: Sequence[FlowArrow]) -> tuple[Iterable[tuple[int, ...]], bool]:
     """The arrows of one node that can be taken together, for each of the answers it may give.
 
+    Answers differ by what is asked of them: each field has the tested values, and another one.
     Whether these are all, too: a node with many choices may have more than are followed.
     """
     always = [index for index, each in enumerate(leaving) if not each.is_choice]
-    tests = [index for index, each in enumerate(leaving) if each.kind == "WHEN"]
     rest = [index for index, each in enumerate(leaving) if each.kind == "OTHERWISE"]
+    tests: dict[tuple[str, ...], dict[tuple[Hashable, ...], list[int]]] = {}
+    values: dict[str, dict[Hashable, None]] = {}
+    for index, each in enumerate(leaving):
+        if each.kind == "WHEN":
+            wanted = {name: answer_key(value) for name, value in each.conditions.items()}
+            tests.setdefault(tuple(wanted), {}).setdefault(tuple(wanted.values()), []).append(index)
+            for name, key in wanted.items():
+                known = values.setdefault(name, {_OTHER: None})
+                if key is not NotJson:  # which no answer is
+                    known[key] = None
     seen: dict[tuple[int, ...], None] = {}
-    answers = _answers([leaving[index] for index in tests])
+    answers = product(*values.values())
     for answer in islice(answers, MOST_WAYS):
-        chosen = [index for index in tests if all_hold(leaving[index].conditions, answer)]
+        given = dict(zip(values, answer, strict=True))
+        chosen = [
+            index
+            for names, arrows in tests.items()
+            for index in arrows.get(tuple([given[name] for name in names]), ())
+        ]
         if chosen or rest or not tests:
             seen[tuple(sorted((*always, *(chosen or rest))))] = None
     return seen or [tuple(always)], next(answers, None) is None
-
-
-def _answers(tests: Sequence[FlowArrow]) -> Iterator[dict[str, object]]:
-    """The answers that differ for some tests: of each field the tested values, and another one."""
-    values: dict[str, list[object]] = {}
-    for test in tests:
-        for name, value in test.conditions.items():
-            known = values.setdefault(name, [_OTHER])
-            if not any(is_value(each, value) for each in known):
-                with suppress(NotJson):  # which no answer is
-                    known.append(to_json_value(value))
-    for answer in product(*values.values()):
-        yield dict(zip(values, answer, strict=True))
 
 
 _OTHER = object()

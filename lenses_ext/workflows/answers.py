@@ -5,13 +5,13 @@ The run of a workflow, its checks and the combinations of its choices all ask he
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 from pyrsistent import PMap
 
 from gram import Value
 
-from ..schemas import NotJson, same_json, to_json_value
+from ..schemas import NotJson, json_key, to_json_value
 
 
 def conditions_of(value: Value | None) -> Mapping[str, Value]:
@@ -40,7 +40,12 @@ def is_value(answer: object, value: Value) -> bool:
     >>> is_value(None, TaggedString("json", "null"))
     True
     """
+    return json_key(answer) == answer_key(value)
+
+
+def answer_key(value: Value) -> Hashable:
+    """What all answers that are a value have in common; of what no answer is, a key of its own."""
     try:
-        return same_json(answer, to_json_value(value))
+        return json_key(to_json_value(value))
     except NotJson:
-        return False
+        return NotJson

@@ -1,5 +1,6 @@
 """What an edited document says of itself."""
 
+import pickle
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +15,7 @@ from gram import (
     Symbol,
     TaggedString,
     loads,
+    loads_one,
     origin,
     parse,
 )
@@ -53,13 +55,18 @@ def test_an_argument_that_is_not_a_pattern_is_refused(patterns: object) -> None:
         parse(TEXT).replace(patterns)  # type: ignore[arg-type]  # wrong on purpose
 
 
+def made(text: str) -> Pattern:
+    """A pattern that knows of no text."""
+    return pickle.loads(pickle.dumps(loads_one(text)))
+
+
 def test_the_name_and_style_of_a_document_stay() -> None:
     def style(path: tuple[Pattern, ...]) -> Spelling:
         return Spelling(separator="::", family="=", bracketed=not path[-1].elements)
 
     document = parse("(a)\n[t | a]", "agent.gram", style=style)
 
-    edited = document.replace([*document.patterns, *loads("[t | (a:A)-->(:B), (s:S)]")])
+    edited = document.replace([*document.patterns, made("[t | (a:A)-->(:B), (s:S)]")])
 
     assert edited.filename == "agent.gram"
     assert edited.style is style

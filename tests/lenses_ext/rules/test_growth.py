@@ -28,6 +28,14 @@ MANY: dict[str, Callable[[int], str]] = {
     "references": lambda n: AGENT.format("", numbered(n, "t{}")),
     "tools": lambda n: AGENT.format("", numbered(n, "[t{}:Tool | (x::Txt)==>(::String)]")),
     "arrows": lambda n: f"[w:Workflow | {numbered(n, '(a)-[:WEN]->(b{})')}]",
+    "answers": lambda n: AGENT.format("", numbered(n, "[:Answer | (x{}::Txt)]")),
+    "chain": lambda n: (
+        f"[w:Workflow | {numbered(n, '[a{}:Agent | (x::Integer)==>(::String)]')}, "
+        f"{numbered(n, '(a{})', '-->')}]"
+    ),
+    "arms": lambda n: (
+        f"[w:Workflow | {AGENT.format('', 't')}, {numbered(n, '(a)-[:WHEN {{is: {}}}]->()')}]"
+    ),
     "choices": lambda n: f"[w:Workflow | {numbered(n, '(a{0})-[:WHEN {{is: 1}}]->(b{0})')}]",
 }
 
