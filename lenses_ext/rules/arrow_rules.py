@@ -318,16 +318,17 @@ def duplicate_field(reading: Reading) -> Iterator[Diagnostic]:
         flow = workflow_of(holder.pattern)
         joins = [node.input for node in flow.nodes.values()]
         for join in (*joins, flow.result):
-            first: dict[str, FlowArrow] = {}
+            by_key: dict[str, list[FlowArrow]] = {}
             for arrow in join.arrows if join.is_record else ():
-                key = flow.key_of(arrow)
-                other = first.setdefault(key, arrow)
-                if other is arrow or flow.ways.at_most_one((other, arrow)):
-                    continue
-                at = next(each for each in (arrow, other) if each.is_written)
-                where = reading.cited(_at(holder, other)) if other.is_written else "another arrow"
-                message = f'"{key}" is carried there twice, by {where} too'
-                yield Diagnostic.found(message, _at(holder, at), hint='name one with {as: "…"}')
+                by_key.setdefault(flow.key_of(arrow), []).append(arrow)
+            for key, arrows in by_key.items():
+                for other, arrow in flow.ways.together(arrows):
+                    at = next(each for each in (arrow, other) if each.is_written)
+                    where = (
+                        reading.cited(_at(holder, other)) if other.is_written else "another arrow"
+                    )
+                    message = f'"{key}" is carried there twice, by {where} too'
+                    yield Diagnostic.found(message, _at(holder, at), hint='name one with {as: "…"}')
 
 
 def several_lists(reading: Reading) -> Iterator[Diagnostic]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
@@ -34,7 +34,7 @@ from ..schemas import (
     to_json_value,
 )
 from ..signatures import SignatureError, json_schema_to_type_signature
-from ..workflows import HANDOFF, FlowArrow, Join, all_hold, conditions_of
+from ..workflows import HANDOFF, FlowArrow, Join, all_hold, conditions_of, parts_of
 from .arrow_rules import cycles_of, holders, unconnected, workflows
 from .flow_types import Flow, Types
 from .rules import meant_key
@@ -347,37 +347,52 @@ def _impossible(
     conditions: Mapping[str, Value],
     giver: str,
     one_of: str = "write an arrow WHEN for each",
-) -> Iterator[tuple[str, str | None]]:
+) -> list[tuple[str, str | None]]:
     """What is asked of an answer that it can never be, with a hint."""
-    for name, value in conditions.items():
-        schema = field_of(answer, name) if name else answer
-        if schema is None:
-            known = fields_of(answer)
-            hint = did_you_mean(name, known) or (f"it has {', '.join(known)}" if known else None)
-            yield f'{giver} gives nothing that has a field "{name}"', hint
-            continue
-        try:
-            wanted = to_json_value(value)
-        except NotJson as error:
-            yield f"an answer is JSON: {error}", None
-            continue
-        if says_nothing(schema) or accepts_value(schema, wanted):
-            continue
-        field = f' as "{name}"' if name else ""
-        options = options_of(schema)
-        hint = "declare it in the type of the answer"
-        if isinstance(wanted, list) and all(accepts_value(schema, each) for each in wanted):
-            yield f"{giver} gives one of {_json(wanted)}, not all", one_of
-            continue
-        if options is not None:
-            texts = [each for each in options if isinstance(each, str)]
-            near = did_you_mean(wanted, texts) if isinstance(wanted, str) else None
-            hint = near or f"it gives {' or '.join(map(_json, options))}"
-        yield f"{giver} never gives {_json(wanted)}{field}", hint
+    parts = (_never(answer, each, giver, one_of) for each in conditions.items())
+    if found := [each for each in parts if each is not None]:
+        return found
+    options = options_of(answer)
+    if options is None or any(all_hold(conditions, parts_of(each)) for each in options):
+        return []
+    wanted = {name: to_json_value(value) for name, value in conditions.items()}
+    return [(f"{giver} never gives {_json(wanted)}", _one_of(options))]
+
+
+def _never(
+    answer: Schema, condition: tuple[str, Value], giver: str, one_of: str
+) -> tuple[str, str | None] | None:
+    """Why a part of an answer is never what is asked of it, with a hint; None if it may be."""
+    name, value = condition
+    schema = field_of(answer, name) if name else answer
+    if schema is None:
+        known = fields_of(answer)
+        hint = did_you_mean(name, known) or (f"it has {', '.join(known)}" if known else None)
+        return f'{giver} gives nothing that has a field "{name}"', hint
+    try:
+        wanted = to_json_value(value)
+    except NotJson as error:
+        return f"an answer is JSON: {error}", None
+    if says_nothing(schema) or accepts_value(schema, wanted):
+        return None
+    if isinstance(wanted, list) and all(accepts_value(schema, each) for each in wanted):
+        return f"{giver} gives one of {_json(wanted)}, not all", one_of
+    options = options_of(schema)
+    hint = "declare it in the type of the answer"
+    if options is not None:
+        texts = [each for each in options if isinstance(each, str)]
+        near = did_you_mean(wanted, texts) if isinstance(wanted, str) else None
+        hint = near or _one_of(options)
+    field = f' as "{name}"' if name else ""
+    return f"{giver} never gives {_json(wanted)}{field}", hint
+
+
+def _one_of(options: list[Any]) -> str:
+    return f"it gives {' or '.join(map(_json, options))}"
 
 
 def _never_taken(answer: Schema, test: FlowArrow) -> bool:
-    return any(_impossible(answer, test.conditions, ""))
+    return bool(_impossible(answer, test.conditions, ""))
 
 
 def uncovered_choice(reading: Reading) -> Iterator[Diagnostic]:
@@ -428,23 +443,27 @@ _TOO_MANY = f"more than {_MOST_ANSWERS:,} combinations of answers, too many to l
 
 def _uncovered(answer: Schema, tests: Sequence[FlowArrow]) -> str:
     """The part of a message about answers that no arrow covers; empty if all are covered."""
-    names = list(dict.fromkeys(name for test in tests for name in test.conditions))
-    values: list[list[Any]] = []
-    for name in names:
-        schema = field_of(answer, name) if name else answer
-        options = None if schema is None else options_of(schema)
-        if options is None or (name and not is_required(answer, name)):
-            return "other answers, and no arrow is for them"
-        values.append(options)
-    answers = product(*values)
-    left: list[Any] = []
-    for combination in islice(answers, _MOST_ANSWERS):
-        given = dict(zip(names, combination, strict=True))
-        if not any(all_hold(test.conditions, given) for test in tests):
-            left.append(given[""] if names == [""] else given)
-    if left:
+    answers = _answers(answer, dict.fromkeys(name for test in tests for name in test.conditions))
+    if answers is None:
+        return "other answers, and no arrow is for them"
+    first = islice(answers, _MOST_ANSWERS)
+    if left := [each for each in first if not any(test.is_for(each) for test in tests)]:
         return f"{', '.join(map(_json, left[:3]))}, and no arrow is for that"
     return "" if next(answers, None) is None else _TOO_MANY
+
+
+def _answers(answer: Schema, names: Iterable[str]) -> Iterator[Any] | None:
+    """The answers that differ, as a whole or in some fields; None where they are not listed."""
+    if (options := options_of(answer)) is not None:
+        return iter(options)
+    values: dict[str, list[Any]] = {}
+    for name in names:
+        schema = field_of(answer, name) if name else None
+        options = None if schema is None else options_of(schema)
+        if options is None or not is_required(answer, name):
+            return None
+        values[name] = options
+    return (dict(zip(values, each, strict=True)) for each in product(*values.values()))
 
 
 # --- loops

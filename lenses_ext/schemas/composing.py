@@ -12,7 +12,7 @@ from typing import Any
 
 from gram.trees import exact
 
-from .json_values import same_json
+from .json_values import json_key
 from .schema_parts import Schema, resolve_ref
 
 ANYTHING: dict[str, Any] = {}
@@ -94,7 +94,7 @@ def options_of(schema: Schema) -> list[Any] | None:
     >>> options_of({"enum": ["a", "b"]}), options_of({"type": "string"})
     (['a', 'b'], None)
     """
-    options: list[Any] = []
+    options: dict[object, Any] = {}
     for each in alternatives_of(schema):
         if "const" in each:
             found = [each["const"]]
@@ -107,8 +107,8 @@ def options_of(schema: Schema) -> list[Any] | None:
                 return None
             found = [*([True, False] if "boolean" in kinds else ())]
             found += [None] if "null" in kinds else []
-        options += (value for value in found if not any(same_json(value, o) for o in options))
-    return options
+        options = {json_key(value): value for value in found} | options
+    return list(options.values())
 
 
 def alternatives_of(schema: Schema) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Workflows as they are read: nodes, arrows, what waits for what; and who hands over to whom."""
 
-from .answers import all_hold, conditions_of
+from .answers import all_hold, conditions_of, parts_of
 from .arrows import (
     ARROW_LABELS as ARROW_LABELS,
     EACH as EACH,

@@ -6,7 +6,7 @@ are not combined, so a chain of choices has as many ways as it has ends.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice, product
 
 from ..schemas import NotJson
@@ -56,6 +56,16 @@ class Ways:
         """Whether no two of some arrows are ever taken together."""
         indices = {self._index[id(each)] for each in arrows}
         return len(indices) < 2 or all(len(way & indices) < 2 for way in self.live)
+
+    def together(self, arrows: Iterable[FlowArrow]) -> Iterator[tuple[FlowArrow, FlowArrow]]:
+        """Those of some arrows that are taken together with an earlier one, each behind it."""
+        indices = {self._index[id(each)] for each in arrows}
+        found: dict[int, int] = {}
+        for way in self.live:
+            first, *others = sorted(way & indices) or [0]
+            for other in others:
+                found.setdefault(other, first)
+        return ((self.arrows[first], self.arrows[other]) for other, first in found.items())
 
     def at_most_one_run(self, names: Iterable[str]) -> bool:
         """Whether no two of some nodes are ever run together."""
