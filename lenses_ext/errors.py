@@ -117,7 +117,13 @@ def _kind_in_words(match: re.Match[str]) -> str:
     return f"{match[1]} {_KINDS[match[2]]}"
 
 
-_PART_OF_ELEMENTS = re.compile(r"signature|answer|tool|node|arrow|schema")
+def type_in_words(value: object) -> str:
+    """What kind of value something is, for people who write no Python."""
+    name = type(value).__name__
+    return _KINDS.get(name, name)
+
+
+_PART_OF_ELEMENTS = re.compile(r"signature|parameters|answer|tool|node|arrow|schema")
 _PARTS = {"tool": "tools", "node": "nodes", "arrow": "arrows"}
 
 
@@ -136,7 +142,7 @@ def part_in_words(optic: str, path: str) -> str:
         return "the name"
     if optic.startswith("parameter("):
         return f'the parameter "{optic[11:-2]}"'
-    words = optic.removeprefix("tool_spec_")
+    words = optic.removeprefix("tool_spec_").removeprefix("tool_")
     found = _PART_OF_ELEMENTS.search(words) if "elements" in path or words != optic else None
     return f"the {_PARTS.get(found[0], found[0])}" if found else ""
 
@@ -173,7 +179,7 @@ class _WrongUseError(GramError, TypeError):
     @property
     def in_words(self) -> str:
         """The message in words of a program, without lenses."""
-        return f"{part_in_words(self.optic, '') or self.optic} {self._says}"
+        return f"{part_in_words(self.optic, 'elements') or self.optic} {self._says}"
 
 
 class ReadOnlyError(_WrongUseError):

@@ -291,5 +291,7 @@ def _nowhere(path: str, before: Sequence[str], word: str, known: Iterable[str]) 
     where = f"`{write_path(before)}`" if before else "the document"
     if word == ANY:
         return f"`{path}` leads nowhere: {where} has no parts that * could stand for"
-    hint = did_you_mean(word, known) or f"it has: {', '.join(known) or 'nothing'}"
+    known = tuple(known)
+    has = f"it has: {', '.join(known)}" if known else "it has no parts"
+    hint = did_you_mean(word, known) or has
     return f"`{path}` leads nowhere: {where} has no `{word}`; {hint}"

@@ -15,7 +15,7 @@ from gram.checks import Reading
 from gram.suggestions import nearest
 from gram.trees import exact
 
-from ..errors import FocusError
+from ..errors import FocusError, type_in_words
 from ..labels import AGENT, is_agent, is_answer, is_loop, is_tool, is_workflow, kind_of
 from ..language import (
     AGENTS,
@@ -106,8 +106,8 @@ def not_a_text(key: str) -> PropertyRule:
         value = properties.own.get(key)
         is_list_of_models = key == "model" and isinstance(value, PVector)
         if value is not None and not isinstance(value, str) and not is_list_of_models:
-            found = type(value).__name__
-            message = f"the {key} of {_whose(properties.holder.pattern)} is a string, found {found}"
+            whose = _whose(properties.holder.pattern)
+            message = f"the {key} of {whose} is a text, found {type_in_words(value)}"
             yield Diagnostic.found(message, part=key)
 
     rule.__doc__ = f"A value of {key} that is not a string."
@@ -142,7 +142,7 @@ def settings_type(agent: Pattern) -> Iterator[Diagnostic]:
     """Settings that are not a map."""
     settings = agent.value.properties.get("settings")
     if settings is not None and not isinstance(settings, PMap):
-        found = type(settings).__name__
+        found = type_in_words(settings)
         yield Diagnostic.found(
             f"settings are a map, {{temperature: 0.2}}, found {found}", part="settings"
         )

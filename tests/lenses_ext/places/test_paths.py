@@ -131,7 +131,7 @@ def test_what_is_computed_cannot_be_set() -> None:
             "one.tools.zzz",
             "`one.tools.zzz` leads nowhere: `one.tools` has no `zzz`; it has: math.add, shared",
         ),
-        ("one.model.x", "`one.model.x` leads nowhere: `one.model` has no `x`; it has: nothing"),
+        ("one.model.x", "`one.model.x` leads nowhere: `one.model` has no `x`; it has no parts"),
         ("config.*", "`config.*` leads nowhere: `config` has no parts that * could stand for"),
         ("", "'' is not a path: expected a name at character 1"),
         ("a..b", "'a..b' is not a path: expected a name at character 3"),

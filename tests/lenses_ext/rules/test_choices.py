@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from gram import TaggedString, check, freeze, write_value
-from lenses_ext import parse, program_checks, program_scopes, workflow_of
+from gram import TaggedString, freeze, write_value
+from lenses_ext import parse_program, validate_program, workflow_of
 
 SCALARS = st.sampled_from(
     [None, True, False, 0, 1, 1.0, 2, -1, 1.5, "a", "b", "", "1", 1e20, 10**20]
@@ -43,11 +43,11 @@ def test_a_choice_is_judged_as_it_runs(
     rest = ["(a)-[:OTHERWISE]->()"] if otherwise else []
     enum = write_value(TaggedString("json", json.dumps(answers)))
     agent = f'[a:Agent {{model: "A/b", instruction: "x"}} | ()==>(::Any {{enum: {enum}}})]'
-    document = parse(f"[w:Workflow | {', '.join([agent, *arms, *rest])}]")
+    document = parse_program(f"[w:Workflow | {', '.join([agent, *arms, *rest])}]")
 
     arrows = [each for each in workflow_of(document.patterns[0]).arrows if each.kind == "WHEN"]
     taken = [[arrow.is_for(answer) for arrow in arrows] for answer in answers]
-    codes = {each.code for each in check(document, checks=program_checks, scopes=program_scopes)}
+    codes = {each.code for each in validate_program(document)}
 
     impossible = not all(any(column) for column in zip(*taken, strict=True))
     assert ("impossible-choice" in codes) == impossible
@@ -59,8 +59,8 @@ def test_a_choice_is_judged_as_it_runs(
 def test_each_pair_of_arms_that_is_taken_together_is_told() -> None:
     arms = ", ".join(f"(a)-[:WHEN {{is: {each}}}]->()" for each in ("x", "y", "y"))
     agent = '[a:Agent {model: "A/b", instruction: "x"} | ()==>(::String {enum: ["x", "y"]})]'
-    document = parse(f"[w:Workflow | {agent}, {arms}]")
+    document = parse_program(f"[w:Workflow | {agent}, {arms}]")
 
-    codes = [each.code for each in check(document, checks=program_checks, scopes=program_scopes)]
+    codes = [each.code for each in validate_program(document)]
 
     assert codes == ["duplicate-field"]

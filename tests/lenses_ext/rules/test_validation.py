@@ -58,9 +58,9 @@ RULES: list[tuple[str, list[Expected]]] = [
     (
         '(a:Agent {instruction: 3, model: 4, description: true})',
         [
-            ('instruction-type', 'error', 'the instruction of "a" is a string, found int', '3', (0, 'instruction'), None),
-            ('model-type', 'error', 'the model of "a" is a string, found int', '4', (0, 'model'), None),
-            ('description-type', 'error', 'the description of "a" is a string, found bool', 'true', (0, 'description'), None),
+            ('instruction-type', 'error', 'the instruction of "a" is a text, found a whole number', '3', (0, 'instruction'), None),
+            ('model-type', 'error', 'the model of "a" is a text, found a whole number', '4', (0, 'model'), None),
+            ('description-type', 'error', 'the description of "a" is a text, found true or false', 'true', (0, 'description'), None),
         ],
     ),
     (
@@ -193,7 +193,7 @@ RULES: list[tuple[str, list[Expected]]] = [
     (
         'A [t:Tool {description: 1} | (::Txt)]]',
         [
-            ('description-type', 'error', 'the description of "t" is a string, found int', '1', (0, 0, 'description'), None),
+            ('description-type', 'error', 'the description of "t" is a text, found a whole number', '1', (0, 0, 'description'), None),
             ('unknown-type', 'error', 'unknown type "Txt" of the return type; did you mean "Text"? Known: String, Integer, Number, Boolean, Object, Array, Null, Any, AnyOf, OneOf, AllOf, or a type defined as [Txt:Object | …]', 'Txt', (0, 0, 0, 'labels'), None),
         ],
     ),
