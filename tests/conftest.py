@@ -25,6 +25,7 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,
+    max_examples=50,
     database=None,
 )
 settings.register_profile("brief", settings.get_profile("default"), max_examples=15)

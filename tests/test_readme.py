@@ -12,7 +12,7 @@ import pytest
 from gram.diagnostics import only_errors
 from interp.models.program_checks import check_program
 from lenses_ext import parse_program
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import forked as gram
 from tests.paths import EXAMPLES, ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

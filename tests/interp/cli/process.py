@@ -1,12 +1,21 @@
-"""Runs the command line as a process of its own."""
+"""Runs the command line: in this process, in one that is forked, in one that is started."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager
 from pathlib import Path
+from unittest import mock
 
+from click.testing import CliRunner
+
+from interp.cli import main
+from interp.cli.terminal.output import set_loudness
 from tests.interp.cli.forked import COMMANDS
 from tests.interp.forking import run_forked
 from tests.interp.model_server import ModelServer
@@ -19,7 +28,47 @@ KEY = "sk-known-key-0123456789"
 def gram(
     *arguments: str, stdin: str = "", cwd: str | Path = ROOT, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command without a terminal and give what it printed; the environment has no keys."""
+    """Run the command in this process and give what it printed; the environment has no keys."""
+    runner = CliRunner()
+    with _as_a_process(arguments, environment, cwd), runner.isolation(stdin.encode()) as printed:
+        code: object = None
+        try:
+            main()
+        except SystemExit as left:
+            code = left.code
+        finally:
+            set_loudness(0)
+        output, errors = (each.getvalue().decode() for each in printed[:2])
+    assert isinstance(code, int), "a command says how it has gone"
+    return subprocess.CompletedProcess(arguments, code, output, errors)
+
+
+@contextmanager
+def _as_a_process(
+    arguments: tuple[str, ...], environment: Mapping[str, str], cwd: str | Path
+) -> Iterator[None]:
+    """Inside, this process has arguments, an environment and a folder; signals are as before it."""
+    handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    variables, path = without_keys() | environment, sys.path.copy()
+    try:
+        with (
+            chdir(cwd),
+            mock.patch.dict(os.environ, variables, clear=True),
+            mock.patch.object(sys, "argv", ["gram", *arguments]),
+        ):
+            time.tzset()
+            yield
+    finally:
+        time.tzset()
+        sys.path[:] = path
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def forked(
+    *arguments: str, stdin: str = "", cwd: str | Path = ROOT, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own: where signals, pipes or servers' streams matter."""
     environment = {**without_keys(), "PYTHONPATH": str(ROOT), **environment}
     return run_forked(COMMANDS, arguments, given=stdin, cwd=cwd, environment=environment)
 

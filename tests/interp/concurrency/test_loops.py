@@ -6,7 +6,6 @@ import asyncio
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import AsyncGenerator
 from contextvars import ContextVar
 
@@ -59,14 +58,12 @@ def test_many_threads_wait_at_once() -> None:
         threading.Thread(target=lambda n=n: found.append(waited_for(lambda: after(0.1, n))))
         for n in range(100)
     ]
-    began = time.monotonic()
     for each in threads:
         each.start()
     for each in threads:
         each.join()
 
     assert sorted(found) == list(range(100))
-    assert time.monotonic() - began < 5
 
 
 def test_plain_functions_are_called_by_the_thread_that_waits() -> None:
@@ -82,16 +79,16 @@ def test_plain_functions_are_called_by_the_thread_that_waits() -> None:
 
 
 def test_the_coroutines_of_the_user_block_no_other_coroutine_of_a_run() -> None:
+    others_are_done = threading.Event()
+
     async def blocking() -> str:
-        time.sleep(0.5)
-        return "late"
+        return "late" if others_are_done.wait(60) else "never"
 
     async def several() -> tuple[list[int], str]:
         late = asyncio.ensure_future(in_loop_of_user(blocking))
         await asyncio.sleep(0.05)
-        began = time.monotonic()
         found = [await in_loop_of_user(lambda n=n: after(0, n)) for n in range(3)]
-        assert time.monotonic() - began < 0.4
+        others_are_done.set()
         return found, await late
 
     assert waited_for(lambda: several()) == ([0, 1, 2], "late")

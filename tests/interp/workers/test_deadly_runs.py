@@ -24,6 +24,7 @@ def have_ended(store: RunStore, *runs: str) -> Callable[[], bool]:
     return lambda: all(store.row(run).status in ("done", "failed") for run in runs)
 
 
+@pytest.mark.nightly
 def test_a_run_that_kills_five_workers_fails_and_the_one_beside_it_is_done(
     database: str, store: RunStore, model_server: ModelServer, tmp_path: Path
 ) -> None:

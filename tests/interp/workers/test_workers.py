@@ -34,7 +34,7 @@ from interp.machine import Request, pending
 from interp.workers import Registry, RunQueue, cancel_run, decide_run, postgres_of, why_queued
 from interp.workers.driving import Driver
 from interp.workers.queue import LaterError
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import forked as forked as gram
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.interp.postgres import PostgresServer
 from tests.interp.worker_processes import (
@@ -136,6 +136,7 @@ def test_what_does_not_end_within_the_grace_is_left_to_others_at_once(
     assert store.recorded(run).state.context[-1].content == "Hi."
 
 
+@pytest.mark.nightly
 def test_the_runs_of_a_killed_worker_are_taken_over_within_30_seconds(
     database: str, store: RunStore, model_server: ModelServer, tools: str, log: Path
 ) -> None:

@@ -260,6 +260,7 @@ FOLLOWED = """
 import os, sys
 from pathlib import Path
 from interp import *
+from interp.machine import CallModel
 from tests.interp.cli.commands.test_recorded_runs import CALL, HELLO
 
 def wait(effect, event):

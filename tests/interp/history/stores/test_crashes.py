@@ -34,9 +34,6 @@ from tests.interp.history.stores.crashing import (
 )
 from tests.interp.postgres import PostgresServer
 
-KILLS = 100
-"""How often runs are killed at random on each kind of database: 200 in all."""
-
 
 def lines(log: Path) -> list[str]:
     return log.read_text().splitlines() if log.exists() else []
@@ -67,13 +64,14 @@ def test_a_crash_at_any_point_repeats_nothing_that_is_recorded(
     assert points == 72  # 12 effects: begun, done, and two entries each with a point around it
 
 
+@pytest.mark.parametrize("least", [10, pytest.param(100, marks=pytest.mark.nightly)])
 def test_runs_that_are_killed_at_random_end_as_if_nothing_had_happened(
-    store: RunStore, address: str, tmp_path: Path
+    store: RunStore, address: str, tmp_path: Path, least: int
 ) -> None:
     """Branches at once, and latencies in any order: after each kill another process goes on."""
     expected, random = undisturbed(tmp_path), Random(7)
     processes, kills, runs = forking(), 0, 0
-    while kills < KILLS:
+    while kills < least:
         run, log, seed = submitted(store), tmp_path / f"{runs}.log", random.random()
         runs += 1
         is_done = False
@@ -95,7 +93,6 @@ def test_runs_that_are_killed_at_random_end_as_if_nothing_had_happened(
             assert done.isdisjoint(lines(log)[begun:])
             is_done = process.exitcode == 0
         assert store.recorded(run).state == expected
-    assert kills >= KILLS
 
 
 def _held_in_a_tool(address: str, run: str, folder: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from gram import Pattern, loads_one
 from interp import ToolLibrary, arun, openapi_library, run, tool_spec_from_function
 from lenses_ext import write_program
-from tests.interp.cli.process import at, gram
+from tests.interp.cli.process import at, forked as gram
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.tools.openapi.test_openapi_library import KEY, document
 
