@@ -14,7 +14,7 @@ import pytest
 from gram import parse
 from gram.documents import holding
 from interp import load_context
-from tests.interp.cli.process import COMMAND, KEY, at, forked as forked as gram, without_keys
+from tests.interp.cli.process import COMMAND, KEY, at, forked as gram, without_keys
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, delta, tool_calls
 from tests.paths import EXAMPLES, ROOT

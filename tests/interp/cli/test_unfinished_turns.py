@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interp import load_context
-from tests.interp.cli.process import COMMAND, UNCOMPILED, at, forked as forked as gram, without_keys
+from tests.interp.cli.process import COMMAND, UNCOMPILED, at, forked as gram, without_keys
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES, ROOT
 

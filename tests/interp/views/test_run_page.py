@@ -26,7 +26,7 @@ from interp.history import RecordedRun
 from interp.views import run_page
 from lenses_ext import parse_program
 from tests.gram.display.test_markup import Reader
-from tests.interp.cli.process import forked as forked as gram
+from tests.interp.cli.process import forked as gram
 from tests.interp.model_server import tool_calls
 from tests.interp.views.browser import PHONE, WIDE, Browser, a_browser, needs_a_browser
 

@@ -34,7 +34,7 @@ from interp.machine import Request, pending
 from interp.workers import Registry, RunQueue, cancel_run, decide_run, postgres_of, why_queued
 from interp.workers.driving import Driver
 from interp.workers.queue import LaterError
-from tests.interp.cli.process import forked as forked as gram
+from tests.interp.cli.process import forked as gram
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.interp.postgres import PostgresServer
 from tests.interp.worker_processes import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interp import load_context
-from tests.interp.cli.process import at, forked as forked as gram
+from tests.interp.cli.process import at, forked as gram
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer
 from tests.paths import EXAMPLES

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import forked as forked as gram
+from tests.interp.cli.process import forked as gram
 
 TOOLS = '''
 import os, signal

@@ -10,7 +10,7 @@ import pytest
 
 from gram import loads_one
 from lenses_ext import agent_tool_specs, view
-from tests.interp.cli.process import forked as forked as gram
+from tests.interp.cli.process import forked as gram
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.tools.mcp.servers import GOOD, bad
 

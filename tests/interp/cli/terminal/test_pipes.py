@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import at, forked as forked as gram
+from tests.interp.cli.process import at, forked as gram
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.paths import EXAMPLES
