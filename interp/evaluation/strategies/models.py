@@ -35,8 +35,7 @@ def replies_to(request: Request, *, hostile: bool = True) -> st.SearchStrategy[A
             broken, repeat the ids of calls, refuse, be cut off, or say nothing.
     """
     expect(request, Request, "request", by="replies_to")
-    said = _said if request.answer is None else _answers(request.answer)
-    says = said.map(partial(Message, AssistantRole))
+    says = words_for(request)
     # Half of the replies call tools as they should; `one_of` would draw each kind as often as it
     # has branches.
     kinds: list[st.SearchStrategy[Any]] = [says]
@@ -51,6 +50,12 @@ def replies_to(request: Request, *, hostile: bool = True) -> st.SearchStrategy[A
         spoilt = refusals | _said.map(_cut_off) | st.just("") | _said
         kinds += [_calling(odd), spoilt]
     return st.sampled_from(kinds).flatmap(lambda kind: kind)
+
+
+def words_for(request: Request) -> st.SearchStrategy[Message]:
+    """What a model may reply to a request that calls no tools, as it should be."""
+    said = _said if request.answer is None else _answers(request.answer)
+    return said.map(partial(Message, AssistantRole))
 
 
 @st.composite

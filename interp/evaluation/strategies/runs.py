@@ -15,10 +15,11 @@ from lenses_ext.strategies import json_values
 from ...errors import AgentError, ToolBindingError, ToolError
 from ...execution import startable
 from ...history.records import RecordedRun, RecordedStep, Replayer
-from ...json_text import write_json
+from ...json_text import Json, write_json
 from ...machine import (
     ApprovalPolicy,
     Ask,
+    At,
     CallFailed,
     CallModel,
     CallTool,
@@ -28,6 +29,7 @@ from ...machine import (
     Limits,
     Message,
     ModelReplied,
+    Request,
     TimeUp,
     ToolReturned,
     allow_all,
@@ -38,12 +40,14 @@ from ...models import read_reply
 from ...programs import the_agent, tools_to_bind
 from ...tools import LibraryLike, Tool, ToolResult, call_tool, explain_binding, library_of
 from .arguments import results_of
-from .models import replies_to
+from .models import replies_to, words_for
 
 Library: TypeAlias = Union[LibraryLike, Callable[[], LibraryLike]]
 """The tools of runs: a library, or a function that makes a fresh one for each run."""
 
 _OUTCOMES = ["returns", "returns", "returns", "fails", "times out", "odd"]
+
+_MOST_ROUNDS = 8  # replies that may call tools; those after them are words alone
 
 _TIMED_OUT = "timed out; it may have been done"
 
@@ -159,10 +163,12 @@ class _DrawnHandler:
 
     def __init__(self, draw: st.DrawFn, drawn: _Drawn) -> None:
         self._draw = draw
-        self._hostile = drawn.hostile
-        self._specs = drawn.specs
+        self._drawn = drawn
         self._tools = drawn.tools()
         self._last: Any = None
+        # The number comes first: the search lowers it, and leaves out one of what it counts.
+        self._rounds = draw(st.integers(0, _MOST_ROUNDS))
+        self._fates: dict[At, _Fate] = {}
 
     def perform(self, effect: Effect) -> Event | None:
         """The event that answers an effect; None where the model fails."""
@@ -170,16 +176,25 @@ class _DrawnHandler:
             case CallModel():
                 return self._replied(effect)
             case Ask():
-                return Decided(effect.at, self._draw(st.booleans()))
+                return Decided(effect.at, self._fate(effect).allowed)
             case CallTool():
                 return self._called(effect)
 
+    def _fate(self, effect: CallTool | Ask) -> _Fate:
+        """What becomes of a call; a step of a workflow was called by no reply."""
+        if effect.at not in self._fates:
+            self._fates[effect.at] = self._draw(_fate(self._drawn, self._tools, effect.name))
+        return self._fates[effect.at]
+
     def _replied(self, effect: CallModel) -> Event | None:
-        may_repeat = (
-            self._hostile and isinstance(self._last, Message) and bool(self._last.tool_calls)
-        )
-        if not (may_repeat and self._draw(st.booleans())):
-            self._last = self._draw(replies_to(effect.request, hostile=self._hostile))
+        if self._rounds:
+            self._rounds -= 1
+            self._last, fates = self._draw(
+                _round(self._drawn, self._tools, effect.request, self._last)
+            )
+            self._fates |= {(*effect.at, index): each for index, each in enumerate(fates)}
+        else:
+            self._last = self._draw(words_for(effect.request))
         try:
             read = read_reply(self._last, effect.request)
         except AgentError:
@@ -187,22 +202,51 @@ class _DrawnHandler:
         return ModelReplied(effect.at, read.message, read.usage, read.truncated)
 
     def _called(self, effect: CallTool) -> Event:
-        outcome = self._draw(st.sampled_from(_OUTCOMES)) if self._hostile else "returns"
-        if outcome == "fails":
+        fate = self._fate(effect)
+        if fate.outcome == "fails":
             return CallFailed(effect.at, "the tool is out of order")
         tool = self._tools.get(effect.name)
         if tool is None:
-            is_odd = outcome == "odd"
-            results = json_values() if is_odd else results_of(self._specs[effect.name])
-            result = ToolResult(write_json(self._draw(results)))
+            result = ToolResult(write_json(fate.result))
         else:
             try:
                 result = call_tool(tool, effect.args)
             except ToolError as error:
                 return CallFailed(effect.at, str(error), error.__cause__ or error)
-        if outcome == "times out":
+        if fate.outcome == "times out":
             return CallFailed(effect.at, _TIMED_OUT)
         return ToolReturned(effect.at, *result)
+
+
+@frozen
+class _Fate:
+    """What is drawn of a call before it is made."""
+
+    outcome: str
+    allowed: bool
+    result: Json = None
+
+
+@st.composite
+def _round(
+    draw: st.DrawFn, drawn: _Drawn, tools: Mapping[str, Tool], request: Request, last: Any
+) -> tuple[Any, list[_Fate]]:
+    """A reply, and what becomes of its calls: one piece, which is left out as a whole."""
+    again = draw(st.booleans()) if drawn.hostile else False
+    is_call = isinstance(last, Message) and bool(last.tool_calls)
+    reply = last if again and is_call else draw(replies_to(request, hostile=drawn.hostile))
+    calls = reply.tool_calls if isinstance(reply, Message) else ()
+    return reply, [draw(_fate(drawn, tools, each.name)) for each in calls]
+
+
+@st.composite
+def _fate(draw: st.DrawFn, drawn: _Drawn, tools: Mapping[str, Tool], name: str) -> _Fate:
+    outcome = draw(st.sampled_from(_OUTCOMES)) if drawn.hostile else "returns"
+    allowed = draw(st.booleans())
+    spec = drawn.specs.get(name)
+    if spec is None or name in tools:
+        return _Fate(outcome, allowed)
+    return _Fate(outcome, allowed, draw(json_values() if outcome == "odd" else results_of(spec)))
 
 
 def _name(spec: Pattern) -> str:
