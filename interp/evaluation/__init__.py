@@ -1,6 +1,6 @@
 """What a program is worth: cases, tests, comparisons with statistics, and properties."""
 
-from .cases.case import ExpectedCall as ExpectedCall
+from .cases.case import ANY_ANSWER as ANY_ANSWER, ExpectedCall as ExpectedCall
 from .cases.judging import Failure as Failure, judge as judge
 from .cases.reading import read_cases as read_cases
 from .experiments.arms import Arm as Arm

@@ -322,7 +322,7 @@ class ToolInvocation:
         files: the files that the tool returned; the result says in words where each of them was.
 
     Attributes:
-        args_text: the arguments as JSON text.
+        args_text: the arguments as JSON text; those that are broken as a text of what was written.
         exception: the exception of the tool, or None; it is not compared and not pickled.
     """
 
@@ -383,9 +383,15 @@ class ToolInvocation:
         return self._result if self.error is None else None
 
     @property
-    def args(self) -> Json:
-        """The arguments, a fresh copy."""
-        return self.args_text.value
+    def args(self) -> dict[str, Json]:
+        """The arguments, a fresh copy; none where the model wrote no object, see `args_text`."""
+        given = self.args_text.value
+        return given if isinstance(given, dict) else {}
+
+    @property
+    def has_broken_args(self) -> bool:
+        """Whether what the model wrote as arguments is no JSON object."""
+        return not isinstance(self.args_text.value, dict)
 
     @property
     def result(self) -> Json:
@@ -396,7 +402,7 @@ class ToolInvocation:
         outcome = f"-> {self.result_text}"
         if self.error is not None:
             outcome = f"error={short_repr(self.error)}"
-        call = shortened(call_text(self.tool_name, self.args), _MOST_SHOWN)
+        call = shortened(call_text(self.tool_name, self.args_text), _MOST_SHOWN)
         return f"<ToolInvocation {call} {shortened(outcome, 100)}>"
 
 
@@ -469,7 +475,7 @@ class AgentResponse(Generic[V_co]):
         return value
 
     def __repr__(self) -> str:
-        calls = [call_text(each.tool_name, each.args) for each in self.tools_used]
+        calls = [call_text(each.tool_name, each.args_text) for each in self.tools_used]
         said = [repr(shortened(self.content, _MOST_SHOWN)), *_listed(calls)]
         flags = [name for name in ("refused", "truncated", "unfinished") if getattr(self, name)]
         return f"<AgentResponse {', '.join([*said, *flags])}>"

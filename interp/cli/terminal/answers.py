@@ -81,7 +81,7 @@ def answered_call(call: ToolInvocation, most: int | None = None) -> Styled:
         call: the call.
         most: how many characters of the arguments, and of the result, are shown; None for all.
     """
-    return _outcome(call_text(call.tool_name, call.args), call.result_text, call.error, most)
+    return _outcome(call_text(call.tool_name, call.args_text), call.result_text, call.error, most)
 
 
 def ended_agent(ended: AgentFinished, most: int | None = None) -> Styled:

@@ -142,7 +142,7 @@ def as_json_answer(response: AgentResponse) -> dict[str, Json]:
 def _call(call: ToolInvocation) -> dict[str, Json]:
     outcome = _outcome(call.result, call.error)
     made = {"agent": call.agent_name, "at": list(call.at)}
-    return {"tool": call.tool_name, "arguments": call.args, **outcome, **made}
+    return {"tool": call.tool_name, "arguments": call.args_text.value, **outcome, **made}
 
 
 def _outcome(result: Json, error: str | None) -> dict[str, Json]:

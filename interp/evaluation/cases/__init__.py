@@ -1,10 +1,11 @@
 """Cases: what is said to an agent and what is expected of its run, from files."""
 
-from .case import Case, ExpectedCall
+from .case import ANY_ANSWER, Case, ExpectedCall
 from .judging import (
     Check,
     Checks,
     Failure,
+    failures_of as failures_of,
     judge,
     require_checks,
     require_tools,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import Final
 
 from attrs import field, frozen
 
-from gram import Diagnostic, Pattern
+from gram import ArgumentError, Diagnostic, Pattern
 from lenses_ext.language import written_signature
 
 from ...files import File
@@ -35,17 +36,84 @@ class ExpectedCall:
         return self.name if self.arguments is None else call_text(self.name, self.arguments)
 
 
+class _AnyAnswer(Enum):
+    ANY_ANSWER = "any answer"
+
+
+ANY_ANSWER: Final = _AnyAnswer.ANY_ANSWER
+"""What a case expects that names no answer; None is an answer, the JSON null."""
+
+
+def calls_of(given: object) -> tuple[ExpectedCall, ...]:
+    """The calls that a case expects: names of tools, calls, and calls as JSON objects.
+
+    Raises:
+        ValueError: one is none of these.
+    """
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise ValueError(f"must be an array, found {_shown(given)}; [] expects no calls")
+    return tuple(map(_call, given))
+
+
+def _call(given: object) -> ExpectedCall:
+    if isinstance(given, ExpectedCall):
+        return given
+    if isinstance(given, str) and given.strip():
+        return ExpectedCall(given)
+    if isinstance(given, Mapping) and set(given) <= {"name", "arguments"}:
+        name, arguments = given.get("name"), given.get("arguments")
+        if isinstance(name, str) and name.strip() and isinstance(arguments, Mapping | None):
+            return ExpectedCall(name, arguments)
+    wanted = 'names of tools, or {"name": …, "arguments": {…}}'
+    raise ValueError(f"must have {wanted}, found {_shown(given)}")
+
+
+def names_of(given: object) -> tuple[str, ...]:
+    """The names of checks: several, or one alone.
+
+    Raises:
+        ValueError: one is no name.
+    """
+    names = (given,) if isinstance(given, str) else given
+    if isinstance(names, list | tuple) and all(isinstance(each, str) and each for each in names):
+        return tuple(names)
+    raise ValueError(f"must be an array of names, found {_shown(given)}")
+
+
+def _shown(given: object) -> str:
+    return shortened(
+        repr(given) if isinstance(given, tuple | ExpectedCall) else write_json(given), 40
+    )
+
+
+def _expected_calls(given: object) -> tuple[ExpectedCall, ...] | None:
+    try:
+        return None if given is None else calls_of(given)
+    except ValueError as error:
+        raise ArgumentError(f"Case: calls {error}") from None
+
+
+def _named_checks(given: object) -> tuple[str, ...]:
+    try:
+        return names_of(given)
+    except ValueError as error:
+        raise ArgumentError(f"Case: checks {error}") from None
+
+
 @frozen(kw_only=True, repr=False)
 class Case:
     """One input for an agent, and what is expected of the run; `judge` compares them.
+
+    >>> Case(name="greets", input="I am Al", expected="Hello, Al!", calls=["sayHello"])
+    <Case greets: 'I am Al'; expects 'Hello, Al!'; calls sayHello>
 
     Attributes:
         name: its name, which no other case of its file has.
         input: what is said to the agent: a text, or an object of arguments.
         attachments: the files that are attached to the input.
-        has_expected: whether a certain answer is expected.
-        expected: that answer: a text or another JSON value.
-        calls: all tool calls that are expected, in their order; None for any.
+        expected: the answer that is expected: a text or another JSON value; `ANY_ANSWER` for any.
+        calls: all tool calls that are expected, in their order: names of tools, or calls; None for
+            any.
         checks: the names of the user's functions that judge the run.
         columns: what else is written in the case, by name.
         program: the file of the program, or None if the file of cases names none.
@@ -56,10 +124,9 @@ class Case:
     name: str
     input: Json
     attachments: tuple[File, ...] = ()
-    has_expected: bool = False
-    expected: Json = None
-    calls: tuple[ExpectedCall, ...] | None = None
-    checks: tuple[str, ...] = ()
+    expected: Json = ANY_ANSWER
+    calls: tuple[ExpectedCall, ...] | None = field(default=None, converter=_expected_calls)
+    checks: tuple[str, ...] = field(default=(), converter=_named_checks)
     columns: Mapping[str, Json] = field(factory=dict)
     program: str | None = None
     agent: str | None = None
@@ -86,6 +153,11 @@ class Case:
         if isinstance(self.input, Mapping) and written_signature(program) is not None:
             return self.input
         return [self.message, *self.attachments] if self.attachments else self.message
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a certain answer is expected."""
+        return self.expected is not ANY_ANSWER
 
     @property
     def expects_nothing(self) -> bool:

@@ -13,7 +13,7 @@ from ...errors import ValidationError
 from ...files import File, is_address
 from ...json_text import Json, write_json
 from ...reprs import shortened
-from .case import Case, ExpectedCall
+from .case import Case, calls_of, names_of
 from .row import COLUMNS, Row
 
 _NEAR = 0.8  # a free column that is so like another one is a slip that would leave a case untested
@@ -57,8 +57,7 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
     faults.extend(found)
     if found:
         return None
-    has_expected = "expected" in cells
-    return Case(**{"name": "", **cells}, has_expected=has_expected, columns=columns, row=row)
+    return Case(**{"name": "", **cells}, columns=columns, row=row)
 
 
 def _files(row: Row, words: Iterable[str], found: list[Diagnostic]) -> Iterator[File]:
@@ -72,10 +71,6 @@ def _files(row: Row, words: Iterable[str], found: list[Diagnostic]) -> Iterator[
             found.append(row.fault("no-file", told.partition("\n")[0], "attach"))
 
 
-def _names(value: Json) -> tuple[str, ...]:
-    return _checks([value] if isinstance(value, str) else value)
-
-
 def _text(value: Json) -> str:
     if isinstance(value, str) and value.strip():
         return value
@@ -86,35 +81,12 @@ def _input(value: Json) -> Json:
     return value if isinstance(value, dict) else _text(value)
 
 
-def _calls(value: Json) -> tuple[ExpectedCall, ...]:
-    if not isinstance(value, list):
-        raise ValueError(f"must be an array, found {_shown(value)}; [] expects no calls")
-    return tuple(map(_call, value))
-
-
-def _call(value: Json) -> ExpectedCall:
-    if isinstance(value, str) and value.strip():
-        return ExpectedCall(value)
-    if isinstance(value, dict) and set(value) <= {"name", "arguments"}:
-        name, arguments = value.get("name"), value.get("arguments")
-        if isinstance(name, str) and name.strip() and isinstance(arguments, dict | None):
-            return ExpectedCall(name, arguments)
-    wanted = 'names of tools, or {"name": …, "arguments": {…}}'
-    raise ValueError(f"must have {wanted}, found {_shown(value)}")
-
-
-def _checks(value: Json) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
-        raise ValueError(f"must be an array of names, found {_shown(value)}")
-    return tuple(value)
-
-
 def _any(value: Json) -> Json:
     return value
 
 
 _CELLS: Mapping[str, Callable[[Json], Any]] = dict(
-    zip(COLUMNS, (_text, _input, _names, _any, _calls, _checks, _text, _text), strict=True)
+    zip(COLUMNS, (_text, _input, names_of, _any, calls_of, names_of, _text, _text), strict=True)
 )
 
 

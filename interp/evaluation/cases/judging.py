@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
+from warnings import warn
 
 from attrs import frozen
 
@@ -72,9 +73,19 @@ def judge(
     Raises:
         ArgumentError: an argument is of the wrong type.
         ValidationError: there is no check of a name, see `require_checks`.
+
+    Warns:
+        UserWarning: the case expects nothing, so that any answer passes.
     """
     expect(case, Case, "case", by="judge")
     expect(response, AgentResponse, "response", by="judge")
+    if case.expects_nothing:
+        warn(f"any answer passes case {case.name}: it expects nothing", stacklevel=2)
+    return failures_of(case, response, checks)
+
+
+def failures_of(case: Case, response: AgentResponse, checks: Checks) -> tuple[Failure, ...]:
+    """The same for a case of which it has been told if any answer passes it."""
     require_checks([case], checks)
     found = [*_expected(case, response), *_calls(case, response)]
     for name in case.checks:
@@ -180,11 +191,11 @@ _NO_CALLS = "(no calls)"
 def _is_call(wanted: ExpectedCall, made: ToolInvocation) -> bool:
     if wanted.name != made.tool_name:
         return False
-    return wanted.arguments is None or same_json(made.args, wanted.arguments)
+    return wanted.arguments is None or same_json(made.args_text.value, wanted.arguments)
 
 
 def _shown(call: ToolInvocation) -> str:
-    return call_text(call.tool_name, call.args)
+    return call_text(call.tool_name, call.args_text)
 
 
 def _checked(name: str, check: Check, response: AgentResponse, case: Case) -> str | None:

@@ -22,7 +22,7 @@ from ...errors import ConfigurationError, ValidationError, said_by
 from ...json_text import Json, read_json
 from ...machine.contracts import check, require_schema
 from ...tools import is_from_outside
-from ..cases import Case, Checks, judge
+from ..cases import Case, Checks, failures_of
 from .comparing import Better
 from .trials import Score, Trial
 
@@ -161,7 +161,7 @@ def passed(checks: Checks) -> Metric:
 
     def measure(trial: Trial) -> Score:
         assert trial.response
-        failures = judge(trial.case, trial.response, checks)
+        failures = failures_of(trial.case, trial.response, checks)
         return Score(not failures, "; ".join(map(str, failures)) or None)
 
     code = "\0".join(f"{name} {code_of(check)}" for name, check in sorted(checks.items()))
@@ -170,7 +170,7 @@ def passed(checks: Checks) -> Metric:
 
 def _exact(trial: Trial) -> Score:
     assert trial.response
-    failures = judge(evolve(trial.case, calls=None, checks=()), trial.response)
+    failures = failures_of(evolve(trial.case, calls=None, checks=()), trial.response, {})
     return Score(not failures, "; ".join(map(str, failures)) or None)
 
 

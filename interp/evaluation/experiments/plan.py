@@ -31,7 +31,7 @@ from ...history.records import Reader, expect_one_of, without_empty, write_text
 from ...json_text import Json, write_json
 from ...machine import Limits
 from ...tools import Tool
-from ..cases import Case, ExpectedCall
+from ..cases import ANY_ANSWER, Case, ExpectedCall
 from .arms import ReadyArm
 from .comparing import Better
 from .metrics import Metric, code_of
@@ -308,8 +308,7 @@ def _case_from_pattern(pattern: Pattern) -> Case:
     return Case(
         name=read.text("name"),
         input=value("input", ""),
-        has_expected=read.has("expected"),
-        expected=value("expected"),
+        expected=value("expected", ANY_ANSWER),
         calls=None if calls is None else tuple(ExpectedCall(*each) for each in calls),
         checks=tuple(value("checks", [])),
         columns=value("columns", {}),

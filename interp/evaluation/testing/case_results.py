@@ -14,7 +14,7 @@ from ...history.records import RecordedRun
 from ...machine import AgentResponse
 from ...running import BeginOptions, RunOptions, begin
 from ...tools import ToolLibrary
-from ..cases import Case, Checks, Failure, judge
+from ..cases import Case, Checks, Failure, failures_of
 from .recordings import Recording
 
 
@@ -78,5 +78,5 @@ async def run_case(
     except (GramError, OSError) as raised:
         error = raised
     else:
-        failures = judge(case, response, checks)
+        failures = failures_of(case, response, checks)
     return CaseResult(case, response, failures, error, monotonic() - began, recording.run)

@@ -300,7 +300,7 @@ def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
     (used,) = response.tools_used
     assert response.content == "Done."
     assert (used.tool_name, used.error is None) == ("sayHello", arguments is not None)
-    assert arguments is None or used.args == arguments
+    assert arguments is None or used.args_text.value == arguments
 
 
 def test_a_server_that_dies_in_the_middle_is_said_to(

@@ -12,7 +12,7 @@ from interp.evaluation.cases import require_checks, require_tools
 
 
 def case(**given: Any) -> Case:
-    return Case(**{"name": "c", "input": "hi", "has_expected": "expected" in given, **given})
+    return Case(**{"name": "c", "input": "hi", **given})
 
 
 def told(judged: Case, response: AgentResponse, **checks: Any) -> list[str]:
@@ -45,7 +45,32 @@ def test_an_answer_is_compared_as_text_or_as_data(
 
 
 def test_without_an_expectation_every_answer_passes() -> None:
-    assert told(case(), AgentResponse("anything")) == []
+    with pytest.warns(UserWarning, match="any answer passes case c: it expects nothing"):
+        assert told(case(), AgentResponse("anything")) == []
+
+
+def test_whatever_a_case_says_in_python_is_judged() -> None:
+    response = AgentResponse("no", tools_used=(ToolInvocation("look", {}, 1),))
+
+    assert len(told(case(expected="yes"), response)) == 1
+    assert len(told(case(expected=None), response)) == 1
+    assert len(told(case(calls=["buy"]), response)) == 1
+    assert told(case(calls=["look"]), response) == []
+    assert told(case(calls=[{"name": "look", "arguments": {}}]), response) == []
+    assert len(told(case(checks="polite"), response, polite=lambda _: False)) == 1
+    with pytest.raises(ArgumentError, match='Case: calls must be an array, found "look"'):
+        case(calls="look")
+    with pytest.raises(ArgumentError, match="Case: checks must be an array of names, found 5"):
+        case(checks=5)
+
+
+def test_arguments_that_are_no_object_are_none_and_said_to_be_broken() -> None:
+    broken = ToolInvocation("look", '{"city": ', error="no JSON")
+
+    assert (broken.args, broken.has_broken_args) == ({}, True)
+    assert broken.args_text.value == '{"city": '
+    expects = case(calls=[ExpectedCall("look", {})])
+    assert len(told(expects, AgentResponse("", tools_used=(broken,)))) == 1
 
 
 @pytest.mark.parametrize(
@@ -69,7 +94,6 @@ CALLS = [ToolInvocation("look", {"at": "x"}, 1), ToolInvocation("pay", {"n": 1},
 @pytest.mark.parametrize(
     ("calls", "passes"),
     [
-        (None, True),
         ([ExpectedCall("look"), ExpectedCall("pay")], True),
         ([ExpectedCall("look", {"at": "x"}), ExpectedCall("pay", {"n": 1.0})], True),
         ([ExpectedCall("pay"), ExpectedCall("look")], False),

@@ -74,7 +74,6 @@ def test_the_three_forms_say_the_same(tmp_path: Path, name: str) -> None:
     assert greets == Case(
         name="greets",
         input="I am Alice",
-        has_expected=True,
         expected="Hello, Alice!",
         calls=(ExpectedCall("look"), ExpectedCall("greet", {"name": "Alice"})),
         checks=("polite", "short"),

@@ -165,6 +165,14 @@ def test_few_cases_are_told_before_anything_runs() -> None:
     assert "however often they are repeated" in told[0]
 
 
+def test_cases_that_expect_nothing_are_told_of() -> None:
+    free = [Case(name=f"c{number}", input="hi") for number in range(6)]
+
+    found = ab(free, {"a": arm(right), "b": arm(wrong)}, seed=1)
+
+    assert "any answer passes 6 cases that expect nothing, as c0" in notes(found)
+
+
 def test_one_case_has_wide_intervals() -> None:
     found = ab(cases(1), {"a": arm(wrong), "b": arm(right)}, ["passed", len_of], seed=1)
 

@@ -98,7 +98,7 @@ def test_a_record_that_is_gone_has_no_page_and_the_report_is_whole(tmp_path: Pat
 def test_nothing_that_an_arm_says_becomes_markup() -> None:
     hostile = '<script>alert("x")</script>'
     found = ab(
-        [Case(name=hostile, input=hostile, has_expected=True, expected="y")],
+        [Case(name=hostile, input=hostile, expected="y")],
         {hostile: arm(lambda _: hostile), "b": arm(lambda _: "y")},
         seed=1,
     )

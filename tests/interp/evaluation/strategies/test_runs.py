@@ -127,6 +127,28 @@ def test_the_smallest_run_that_breaks_an_invariant_is_kept_and_reads_back(tmp_pa
         never_pays_twice(kept)
 
 
+TWO_TOOLS = loads_one("""
+[a:Agent {instruction: "x", model: "OpenAI/m"} |
+  [look:Tool {description: "Looks"} | (city::Text)==>(::String)],
+  [pay:Tool {description: "Pays"} | (to::Text)==>(amount::Integer)==>(::String)]]
+""")
+
+
+@pytest.mark.parametrize("calls", [["pay", "pay"], ["pay", "look"]])
+def test_the_smallest_run_has_no_call_too_many(calls: list[str], tmp_path: Path) -> None:
+    """Calls of other tools, before and between, are left out."""
+
+    def never_in_this_order(drawn: RecordedRun) -> bool:
+        made = iter(each.tool_name for each in drawn.tools_used)
+        return not all(name in made for name in calls)
+
+    file = tmp_path / "smallest.run.gram"
+    with pytest.raises(AssertionError):
+        check_runs(TWO_TOOLS, never_in_this_order, failing=file)
+
+    assert len(load_run(file).tools_used) == 2
+
+
 def test_an_invariant_that_holds_leaves_no_file(tmp_path: Path) -> None:
     file = tmp_path / "twice.run.gram"
     file.write_text('[:Run {of: "an earlier day"}]')
