@@ -7,12 +7,17 @@ from .composing.composition import (
     rename_tool as rename_tool,
     replace_tool as replace_tool,
 )
-from .composing.flow_composition import (
+from .composing.factoring import (
     factor_agent as factor_agent,
     inline_agent as inline_agent,
+    tool_as_agent as tool_as_agent,
+)
+from .composing.flows import (
+    choice as choice,
+    for_each as for_each,
+    loop as loop,
     parallel as parallel,
     sequence as sequence,
-    tool_as_agent as tool_as_agent,
 )
 from .composing.sharing import (
     inline_tool as inline_tool,

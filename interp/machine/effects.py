@@ -39,6 +39,7 @@ class Request:
 
     Attributes:
         model: which model is asked.
+        agent: the name of the agent that asks; the model is not told it.
         fallbacks: the other models that the program names, asked in turn where it cannot be.
         instruction: what the agent is told to do.
         messages: the conversation, without the instruction.
@@ -54,6 +55,7 @@ class Request:
     settings: Settings = Settings()
     answer: Pattern | None = None
     fallbacks: tuple[Model, ...] = ()
+    agent: str = ""
 
 
 # --- effects

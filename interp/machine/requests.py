@@ -52,6 +52,7 @@ def ask_model(run: RunContext, frame: AgentFrame) -> CallModel:
         settings=settings.with_changes(run.settings) if run.settings else settings,
         answer=answer,
         fallbacks=models[1:],
+        agent=agent.value.identity,
     )
     return CallModel(frame.at, request)
 
@@ -64,7 +65,14 @@ def _ask_for_summary(run: RunContext, frame: AgentFrame) -> CallModel:
     instruction = INSTRUCTION if writer is None else asked.instruction
     settings = settings_of(run, writer or frame.agent).with_changes({"toolChoice": None})
     read = ConversationContext((to_read(frame),))
-    request = Request(models[0], instruction, read, settings=settings, fallbacks=models[1:])
+    request = Request(
+        models[0],
+        instruction,
+        read,
+        settings=settings,
+        fallbacks=models[1:],
+        agent=(writer or frame.agent).value.identity,
+    )
     return CallModel(frame.at, request, is_for_summary=True)
 
 

@@ -16,5 +16,5 @@ from .reasoning import Reasoning
 from .reply_reading import detect_tool_call as detect_tool_call, read_reply
 from .request_json import request_body as request_body
 from .retries import awith_retries, noticing_retries, sent_once
-from .scripted import ScriptedModel as ScriptedModel
+from .scripted import ScriptedModel as ScriptedModel, read_script
 from .several_models import one_of

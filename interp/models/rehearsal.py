@@ -3,8 +3,9 @@
 It is not a language model, and it says so. It reads a request as a model would and answers by fixed
 rules: it calls the tool whose name and description fit the user's words best, fills the arguments
 from what was said (`interp.rehearsal_values`), and reports the tool's result. It hands a
-conversation over where that is what fits best, never back. The same request always gets the same
-answer.
+conversation over where that is what fits best, never back. Where an answer is one of several words,
+it is another one in each round of a loop, and after each message of a chat, so that every arm of a
+choice can be seen. The same request always gets the same answer.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _answer(request: Request, text: str, said: list[str]) -> Message:
     """A text, or a value of the type that the program declares for its answer."""
     if request.answer is None:
         return Message(AssistantRole, text)
-    value = Filling(answer_schema(request.answer), said).value()
+    value = Filling(answer_schema(request.answer), said, round=_answers_before(request)).value()
     return Message(AssistantRole, write_json(value))
 
 
@@ -99,6 +100,12 @@ def _latest_results(request: Request) -> list[str]:
             break
         results.insert(0, message.content)
     return results
+
+
+def _answers_before(request: Request) -> int:
+    """How often the agent has answered in this conversation."""
+    messages = request.messages
+    return sum(each.role == AssistantRole and not each.tool_calls for each in messages)
 
 
 def _said_by_user(request: Request) -> list[str]:

@@ -50,10 +50,18 @@ _MOST_CHARACTERS = 10_000
 
 
 class Filling:
-    """Makes a value of a schema out of what the user said, the latest first."""
+    """Makes a value of a schema out of what the user said, the latest first.
 
-    def __init__(self, schema: Json, said: Sequence[str]) -> None:
+    Args:
+        schema: the schema.
+        said: what the user said.
+        round: how many values were made before; where the user said nothing of it, an enum and a
+            boolean have another one in each round.
+    """
+
+    def __init__(self, schema: Json, said: Sequence[str], *, round: int = 0) -> None:
         self._root = schema
+        self._round = round
         self._said = said
         numbers = _NUMBER.findall(said[0])
         self._numbers = [each for each in numbers if len(each) <= _MOST_DIGITS]
@@ -113,12 +121,12 @@ class Filling:
             if keyword in schema:
                 return schema[keyword]
         if schema.get("enum"):
-            return schema["enum"][0]
+            return schema["enum"][self._round % len(schema["enum"])]
         match _kind(schema):
             case "integer" | "number":
                 return self._number(schema)
             case "boolean":
-                return False
+                return self._round % 2 == 1
             case "array":
                 item, count = schema.get("items", {}), _at_most(_MOST_ITEMS, schema.get("minItems"))
                 return [self._made_up(item, level + 1, inside) for _ in range(count)]

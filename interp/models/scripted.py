@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias, Union
 
 from gram.errors import expect
 from gram.plurals import counted
+from gram.suggestions import did_you_mean
 
-from ..errors import ModelError
+from ..errors import ConfigurationError, ModelError
+from ..json_text import write_json
 from ..machine import Request
 from .language_model import ModelWithoutNetwork
+
+Script: TypeAlias = Union[Iterable[Any], Mapping[str, Iterable[Any]]]
+"""Replies in order: of the run as a whole, or of each agent by its name."""
 
 
 class ScriptedModel(ModelWithoutNetwork):
     """Replies given in advance.
 
     Args:
-        replies: what to answer, in order: a `Message`, a str, a completion or message dict in
-            either dialect, or an exception to raise.
+        replies: what to answer, in order, or a mapping from the name of an agent to what it is
+            answered: a `Message`, a str, a completion or message dict in either dialect, or an
+            exception to raise.
 
     Attributes:
         requests: what was asked, in order.
@@ -27,27 +35,112 @@ class ScriptedModel(ModelWithoutNetwork):
     >>> model = ScriptedModel(["Hello."])
     >>> model.requests
     []
+    >>> ScriptedModel({"writer": ["A draft.", "Better."], "editor": ["Again.", "Fine."]})
+    <ScriptedModel, 0 requests, 4 replies left>
     """
 
-    def __init__(self, replies: Iterable[Any]) -> None:
+    def __init__(self, replies: Script) -> None:
         expect(replies, Iterable, "replies", by="ScriptedModel")
-        self._replies = deque(replies)
+        self._of_agents = isinstance(replies, Mapping)
+        scripts = replies if isinstance(replies, Mapping) else {"": replies}
+        self._left = {name: deque(script) for name, script in scripts.items()}
         self.requests: list[Request] = []
 
     def __repr__(self) -> str:
         asked = counted(len(self.requests), "request")
-        return f"<ScriptedModel, {asked}, {counted(len(self._replies), 'reply', 'replies')} left>"
+        left = sum(map(len, self._left.values()))
+        return f"<ScriptedModel, {asked}, {counted(left, 'reply', 'replies')} left>"
 
     def complete(self, request: Request) -> Any:
         """The next reply.
 
         Raises:
-            ModelError: all replies have been given.
+            ModelError: there is no reply left, or none for the agent that asks.
         """
         self.requests.append(request)
-        if not self._replies:
-            raise ModelError(f"the script has no reply number {len(self.requests)}")
-        reply = self._replies.popleft()
+        name = request.agent if self._of_agents else ""
+        if name not in self._left:
+            hint = did_you_mean(name, self._left) or f"it has {', '.join(self._left) or 'none'}"
+            raise ModelError(f'the script has no replies for agent "{name}"; {hint}')
+        if not self._left[name]:
+            asked = [each for each in self.requests if not name or each.agent == name]
+            whose = f' for agent "{name}"' if name else ""
+            raise ModelError(f"the script has no reply number {len(asked)}{whose}")
+        reply = self._left[name].popleft()
         if isinstance(reply, BaseException):
             raise reply
         return reply
+
+
+def read_script(path: str | Path) -> ScriptedModel:
+    """The model that a file of JSON scripts.
+
+    The file has a list of replies, or an object with such a list for each agent. A reply is a
+    text, ``{"calls": [{"name": "search", "arguments": {"topic": "the moon"}}]}``, or another
+    object, which is an answer as data.
+
+    Args:
+        path: the file.
+
+    Raises:
+        OSError: it cannot be read.
+        ConfigurationError: it is not such JSON.
+    """
+    try:
+        given = json.loads(Path(path).read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: the file is not UTF-8 text") from error
+    except json.JSONDecodeError as error:
+        raise ConfigurationError(
+            f"{path}:{error.lineno}:{error.colno}: no JSON: {error.msg.lower()}"
+        ) from error
+    except RecursionError as error:
+        raise ConfigurationError(f"{path}: the JSON nests too deep") from error
+    if isinstance(given, dict):
+        return ScriptedModel(
+            {name: _replies(replies, f"{path}: {name}") for name, replies in given.items()}
+        )
+    return ScriptedModel(_replies(given, str(path)))
+
+
+def _replies(given: object, where: str) -> list[Any]:
+    if not isinstance(given, list):
+        raise ConfigurationError(
+            f'{where}: expected a list of replies, such as ["Hello."], or one for each agent'
+        )
+    return [_reply(each, f"{where}: reply {index + 1}") for index, each in enumerate(given)]
+
+
+def _reply(given: object, where: str) -> Any:
+    if isinstance(given, str):
+        return given
+    if not isinstance(given, dict) or "calls" not in given:
+        return write_json(given)
+    calls = given["calls"]
+    rest = given.keys() - {"calls", "content"}
+    named = isinstance(calls, list) and all(
+        isinstance(each, dict)
+        and isinstance(each.get("name"), str)
+        and isinstance(each.get("arguments", {}), dict)
+        and each.keys() <= {"name", "arguments"}
+        for each in calls
+    )
+    if rest or not named:
+        expected = (
+            '{"calls": [{"name": "search", "arguments": {}}]}, and "content" where it says more'
+        )
+        raise ConfigurationError(f"{where}: expected {expected}")
+    return {
+        "role": "assistant",
+        "content": given.get("content", ""),
+        "tool_calls": [
+            {
+                "id": f"call_{index}",
+                "function": {
+                    "name": each["name"],
+                    "arguments": write_json(each.get("arguments", {})),
+                },
+            }
+            for index, each in enumerate(calls)
+        ],
+    }

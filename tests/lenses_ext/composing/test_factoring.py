@@ -1,32 +1,25 @@
-"""Workflows from parts; tools that are moved into an agent of their own, and back."""
+"""Tools are moved into an agent of their own, and back."""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import ArgumentError, Pattern, loads, loads_one, only_errors
+from gram import ArgumentError, Pattern, loads_one, only_errors
 from lenses_ext import (
     FocusError,
     factor_agent,
     inline_agent,
-    parallel,
     parse_program,
-    sequence,
     tool_as_agent,
     tool_spec_schema,
     validate_agent_pattern,
     validate_program,
     view,
-    workflow_of,
-    write_program,
 )
 from lenses_ext.language import tool_spec_of
 from lenses_ext.strategies import agents, tool_specs
 
-A, B = loads(
-    '(a:Agent {instruction: "x", model: "p/m"}) (b:Agent {instruction: "x", model: "p/m"})'
-)
 TEXT = """\
 [helper:Agent {instruction: "Help.", model: "Offline/rehearsal"} | // first
   [read:Tool {description: "Reads"} | (path::Text)==>(::Text)], // reads
@@ -35,65 +28,6 @@ TEXT = """\
   [count:Tool {description: "Counts"} | (text::Text)==>(::Integer)] // counts
 ] // end
 """
-
-
-def test_a_sequence_takes_definitions_and_names() -> None:
-    flow = sequence("w", A, "b", description="Both.")
-
-    assert write_program(flow) == (
-        '[w:Workflow {description: "Both."} | (a:Agent {instruction: "x", model: "p/m"}), b, '
-        "(a)-->(b)]"
-    )
-    assert only_errors(validate_program((flow, B))) == ()
-
-
-@pytest.mark.parametrize(
-    ("steps", "order"),
-    [
-        (["a"], ("a",)),
-        (["a", "b", "a"], ("a", "b", "a2")),
-        (["a", "a", "a2", "a"], ("a", "a3", "a2", "a4")),
-        (["a", "b", "c", "d"], ("a", "b", "c", "d")),
-    ],
-)
-def test_the_steps_of_a_sequence_follow_each_other(steps: list[str], order: tuple[str]) -> None:
-    flow = sequence("w", *steps)
-
-    assert workflow_of(flow).order == order
-    assert loads_one(write_program(flow)) == flow
-
-
-@given(st.lists(st.sampled_from(["a", "b", "c", "a2"]), min_size=1, max_size=6))
-def test_a_sequence_of_any_steps_has_no_fault(steps: list[str]) -> None:
-    definitions = loads(
-        " ".join(f'({each}:Agent {{instruction: "x", model: "p/m"}})' for each in set(steps))
-    )
-
-    assert only_errors(validate_program((sequence("w", *steps), *definitions))) == ()
-
-
-def test_what_runs_side_by_side_gives_a_record() -> None:
-    flow = parallel("w", A, B)
-
-    assert workflow_of(flow).result.is_record
-    assert only_errors(validate_program((flow,))) == ()
-
-
-@pytest.mark.parametrize(
-    ("make", "reason"),
-    [
-        (lambda: sequence("w"), "there are no steps"),
-        (lambda: parallel("w", "a", "a"), 'two steps are named "a"'),
-        (lambda: sequence("", "a"), "a workflow needs a name"),
-        (lambda: sequence("w", "a", "w"), 'the workflow "w" would contain itself'),
-        (lambda: sequence("w", loads_one("(:Agent)")), "a step has no name"),
-        (lambda: sequence("w", loads_one("(n:Note)")), "a step is"),
-        (lambda: sequence("w", A, loads_one("(a:Agent)")), "is two different steps"),
-    ],
-)
-def test_what_is_no_workflow_is_refused(make: object, reason: str) -> None:
-    with pytest.raises(FocusError, match=reason):
-        make()  # type: ignore[operator]  # a function of no arguments
 
 
 def test_a_tool_becomes_an_agent_that_takes_and_gives_the_same() -> None:

@@ -1,0 +1,252 @@
+"""Workflows from parts: steps in a row, at once, by choice, for each item, and in rounds.
+
+Like the other functions that compose, these take patterns and give others; nothing that was given
+is changed, so the result goes into a text with `gram.Document.replace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any, TypeAlias, Union
+
+from gram import Pattern, Subject, is_reference
+from gram.errors import expect
+from gram.suggestions import did_you_mean
+from gram.trees import WALK_SUBJECT
+
+from ..errors import FocusError
+from ..labels import LOOP, WORKFLOW, kind_of
+from ..language import is_node
+from ..optics import with_elements
+from ..schemas import from_json_value
+from ..workflows import EACH, OTHERWISE, WHEN
+
+Step: TypeAlias = Union[Pattern, str]
+"""A node: an agent, a tool, a workflow, or the name of one that is defined elsewhere."""
+
+
+def sequence(name: str, *steps: Step, description: str | None = None) -> Pattern:
+    """A workflow of steps, each of which gets what the one before it gives.
+
+    A step that comes again is another use of the same agent or tool.
+
+    Args:
+        name: the name of the workflow.
+        steps: what the nodes use, or the names of what is defined elsewhere.
+        description: what the workflow is for.
+
+    Raises:
+        FocusError: there is no step, or one of them has no name.
+
+    >>> from lenses_ext import write_program
+    >>> print(write_program(sequence("news", "writer", "editor", "writer")))
+    [news:Workflow | writer, editor, (writer)-->(editor)-->(writer2::writer)]
+    """
+    nodes = _nodes("sequence", name, steps, description)
+    elements = {each.value.identity: each for each in nodes}
+    ends: list[Pattern] = []
+    used: set[str] = set()
+    for each in nodes:
+        identity = each.value.identity
+        label, number = identity, 1
+        while label in used or (number > 1 and label in elements):
+            number += 1
+            label = f"{identity}{number}"
+        used.add(label)
+        ends.append(Pattern(Subject(label, {identity} if number > 1 else ())))
+    edges = [Pattern(Subject(), two) for two in pairwise(ends)]
+    arrows = [Pattern(WALK_SUBJECT, edges)] if len(edges) > 1 else edges
+    return _workflow("sequence", name, description, [*elements.values(), *arrows])
+
+
+def parallel(name: str, *steps: Step, description: str | None = None) -> Pattern:
+    """A workflow of steps that all get its input, and run at once; it gives a record by name.
+
+    Args:
+        name: the name of the workflow.
+        steps: what the nodes use, or the names of what is defined elsewhere.
+        description: what the workflow is for.
+
+    Raises:
+        FocusError: there is no step, one has no name, or two have one name.
+
+    >>> from lenses_ext import write_program
+    >>> print(write_program(parallel("both", "left", "right")))
+    [both:Workflow | left, right]
+    """
+    nodes = _nodes("parallel", name, steps, description)
+    _refuse_twice("parallel", nodes)
+    return _workflow("parallel", name, description, nodes)
+
+
+def choice(
+    name: str,
+    chooser: Step,
+    arms: Mapping[Any, Step],
+    *,
+    otherwise: Step | None = None,
+    description: str | None = None,
+) -> Pattern:
+    """A workflow in which the answer of a step says which step comes next.
+
+    That one gets what the choosing step was given.
+
+    Args:
+        name: the name of the workflow.
+        chooser: the step whose answer decides.
+        arms: the step for each answer: a text, a number, a bool, or what else gram can write.
+        otherwise: the step for all other answers.
+        description: what the workflow is for.
+
+    Raises:
+        FocusError: there is no arm, a step has no name, or two have one name.
+
+    >>> from lenses_ext import write_program
+    >>> print(write_program(choice("desk", "ask", {"bill": "pay"}, otherwise="help")))
+    [desk:Workflow | ask, pay, help, (ask)-[:WHEN {is: "bill"}]->(pay), (ask)-[:OTHERWISE]->(help)]
+    """
+    steps = [chooser, *arms.values(), *(() if otherwise is None else (otherwise,))]
+    nodes = _nodes("choice", name, steps, description)
+    different = [nodes[0], *_once(nodes[1:])]
+    _refuse_twice("choice", different)
+    if not arms:
+        raise FocusError("choice", "elements", Pattern(Subject(name)), "there are no arms")
+    ends = [Pattern(Subject(each.value.identity)) for each in nodes]
+    labelled = [Subject("", {WHEN}, {"is": from_json_value(answer)}) for answer in arms]
+    labelled += [Subject("", {OTHERWISE})] * (otherwise is not None)
+    arrows = [Pattern(label, (ends[0], end)) for label, end in zip(labelled, ends[1:], strict=True)]
+    return _workflow("choice", name, description, [*different, *arrows])
+
+
+def for_each(
+    name: str,
+    source: Step,
+    worker: Step,
+    *,
+    at_once: int | None = None,
+    description: str | None = None,
+) -> Pattern:
+    """A workflow in which a step is used for each item of a list; it gives the list of results.
+
+    Args:
+        name: the name of the workflow.
+        source: the step that gives the list.
+        worker: the step that takes an item.
+        at_once: how many items are under way at once; None leaves it to the run.
+        description: what the workflow is for.
+
+    Raises:
+        FocusError: a step has no name, or both have one name.
+
+    >>> from lenses_ext import write_program
+    >>> print(write_program(for_each("review", "files", "reviewer", at_once=4)))
+    [review:Workflow | files, reviewer, (files)-[:EACH {at_once: 4}]->(reviewer)]
+    """
+    nodes = _nodes("for_each", name, (source, worker), description)
+    _refuse_twice("for_each", nodes)
+    ends = [Pattern(Subject(each.value.identity)) for each in nodes]
+    label = Subject("", {EACH}, {} if at_once is None else {"at_once": at_once})
+    return _workflow("for_each", name, description, [*nodes, Pattern(label, ends)])
+
+
+def loop(
+    name: str,
+    *steps: Step,
+    max: int,
+    until: Any,
+    result: str | None = None,
+    description: str | None = None,
+) -> Pattern:
+    """Steps that are repeated until one of them says so.
+
+    Args:
+        name: the name of the loop.
+        steps: what comes one after another in each round.
+        max: how many rounds there are at the most.
+        until: what the last step says at the end, or a mapping from the name of a step to that.
+        result: the step whose answer the loop gives; None is the last one.
+        description: what the loop is for.
+
+    Raises:
+        FocusError: there is no step, one has no name, two have one name, or none is ``result``.
+
+    >>> from lenses_ext import write_program
+    >>> print(write_program(loop("refine", "writer", "critic", max=3, until="fine", result="writer")))
+    [refine:Loop {max: 3, until: "fine"} | writer, critic, (writer)-->(critic), (writer)-->()]
+    """
+    nodes = _nodes("loop", name, steps, description)
+    _refuse_twice("loop", nodes)
+    names = [each.value.identity for each in nodes]
+    if result is not None and result not in names:
+        reason = f'no step is named "{result}"'
+        raise FocusError(
+            "loop", "elements", Pattern(Subject(name)), reason, did_you_mean(result, names)
+        )
+    ends = [Pattern(Subject(each)) for each in names]
+    arrows = [Pattern(Subject(), two) for two in pairwise(ends)]
+    if result is not None and result != names[-1]:
+        arrows.append(Pattern(Subject(), (Pattern(Subject(result)), Pattern())))
+    record: dict[str, Any] = {"max": max, "until": from_json_value(until)}
+    if description is not None:
+        record["description"] = description
+    if not name:
+        raise FocusError("loop", "value.identity", Pattern(), "a loop needs a name")
+    return with_elements("loop", Pattern(Subject(name, {LOOP}, record)), [*nodes, *arrows])
+
+
+# --- steps
+
+
+def _nodes(by: str, name: object, steps: Iterable[object], description: object) -> list[Pattern]:
+    expect(name, str, "name", by=by)
+    expect(description, (str, type(None)), "description", by=by)
+    nodes: list[Pattern] = []
+    for step in steps:
+        expect(step, (str, Pattern), "step", by=by)
+        node = Pattern(Subject(step)) if isinstance(step, str) else step
+        assert isinstance(node, Pattern)
+        if not is_node(node):
+            reason = f"a step is an agent, a tool or a workflow, not a {kind_of(node)}"
+            if not node.value.identity:
+                reason = "a step is the name of an agent, a tool or a workflow"
+            raise FocusError(by, "elements", node, reason)
+        if not node.value.identity:
+            raise FocusError(by, "value.identity", node, "a step has no name")
+        if node.value.identity == name and is_reference(node):
+            raise FocusError(by, "elements", node, f'the workflow "{name}" would contain itself')
+        same = next((each for each in nodes if each.value.identity == node.value.identity), node)
+        if same != node and not (is_reference(same) or is_reference(node)):
+            reason = f'"{node.value.identity}" is two different steps'
+            raise FocusError(by, "elements", node, reason, "give one of them another name")
+        nodes.append(node)
+    if not nodes:
+        raise FocusError(by, "elements", Pattern(Subject(str(name))), "there are no steps")
+    return nodes
+
+
+def _once(nodes: Iterable[Pattern]) -> Iterable[Pattern]:
+    """The nodes without those that come again; a definition goes before a reference to it."""
+    found: dict[str, Pattern] = {}
+    for each in nodes:
+        name = each.value.identity
+        if name not in found or is_reference(found[name]):
+            found[name] = each
+    return found.values()
+
+
+def _refuse_twice(by: str, nodes: Iterable[Pattern]) -> None:
+    """Refuse nodes of one name."""
+    names: set[str] = set()
+    for each in nodes:
+        if each.value.identity in names:
+            reason = f'two steps are named "{each.value.identity}"'
+            raise FocusError(by, "elements", each, reason)
+        names.add(each.value.identity)
+
+
+def _workflow(by: str, name: str, description: str | None, elements: Iterable[Pattern]) -> Pattern:
+    record = {} if description is None else {"description": description}
+    if not name:
+        raise FocusError(by, "value.identity", Pattern(), "a workflow needs a name")
+    return with_elements(by, Pattern(Subject(name, {WORKFLOW}, record)), elements)

@@ -1,0 +1,132 @@
+"""Workflows from parts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import loads, loads_one, only_errors
+from lenses_ext import (
+    FocusError,
+    choice,
+    for_each,
+    loop,
+    parallel,
+    sequence,
+    validate_program,
+    workflow_of,
+    write_program,
+)
+
+A, B = loads(
+    '(a:Agent {instruction: "x", model: "p/m"}) (b:Agent {instruction: "x", model: "p/m"})'
+)
+CHOOSER = loads_one(
+    '[ask:Agent {instruction: "x", model: "p/m"} | [:Answer:String {enum: ["yes", "no"]}]]'
+)
+LISTER = loads_one('[list:Tool {description: "d"} | (of::Text)==>(::Array {elementType: String})]')
+
+
+def test_a_sequence_takes_definitions_and_names() -> None:
+    flow = sequence("w", A, "b", description="Both.")
+
+    assert write_program(flow) == (
+        '[w:Workflow {description: "Both."} | (a:Agent {instruction: "x", model: "p/m"}), b, '
+        "(a)-->(b)]"
+    )
+    assert only_errors(validate_program((flow, B))) == ()
+
+
+@pytest.mark.parametrize(
+    ("steps", "order"),
+    [
+        (["a"], ("a",)),
+        (["a", "b", "a"], ("a", "b", "a2")),
+        (["a", "a", "a2", "a"], ("a", "a3", "a2", "a4")),
+        (["a", "b", "c", "d"], ("a", "b", "c", "d")),
+    ],
+)
+def test_the_steps_of_a_sequence_follow_each_other(steps: list[str], order: tuple[str]) -> None:
+    flow = sequence("w", *steps)
+
+    assert workflow_of(flow).order == order
+    assert loads_one(write_program(flow)) == flow
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "a2"]), min_size=1, max_size=6))
+def test_a_sequence_of_any_steps_has_no_fault(steps: list[str]) -> None:
+    definitions = loads(
+        " ".join(f'({each}:Agent {{instruction: "x", model: "p/m"}})' for each in set(steps))
+    )
+
+    assert only_errors(validate_program((sequence("w", *steps), *definitions))) == ()
+
+
+def test_what_runs_side_by_side_gives_a_record() -> None:
+    flow = parallel("w", A, B)
+
+    assert workflow_of(flow).result.is_record
+    assert only_errors(validate_program((flow,))) == ()
+
+
+def test_an_answer_chooses_the_step_that_gets_what_the_chooser_was_given() -> None:
+    flow = choice("w", CHOOSER, {"yes": A, "no": B})
+
+    assert write_program(flow).endswith(
+        '(ask)-[:WHEN {is: "yes"}]->(a), (ask)-[:WHEN {is: "no"}]->(b)]'
+    )
+    assert only_errors(validate_program((flow,))) == ()
+
+
+def test_answers_may_lead_to_one_step() -> None:
+    flow = choice("w", CHOOSER, {"yes": A}, otherwise="a")
+
+    assert write_program(flow).endswith('(ask)-[:WHEN {is: "yes"}]->(a), (ask)-[:OTHERWISE]->(a)]')
+    assert only_errors(validate_program((flow,))) == ()
+
+
+def test_a_choice_may_be_on_any_json() -> None:
+    flow = choice("w", "ask", {None: "a", 1: "b", False: "c"})
+
+    assert "[:WHEN {is: json`null`}]" in write_program(flow)
+    assert "[:WHEN {is: 1}]" in write_program(flow)
+    assert "[:WHEN {is: false}]" in write_program(flow)
+
+
+def test_a_step_is_used_for_each_item_of_a_list() -> None:
+    flow = for_each("w", LISTER, A, at_once=4)
+
+    assert write_program(flow).endswith("(list)-[:EACH {at_once: 4}]->(a)]")
+    assert only_errors(validate_program((flow,))) == ()
+
+
+def test_steps_are_repeated_until_one_says_so() -> None:
+    flow = loop("w", A, CHOOSER, max=3, until={"ask": "yes"}, result="a", description="Both.")
+
+    assert write_program(flow).startswith(
+        '[w:Loop {description: "Both.", max: 3, until: {ask: "yes"}} |'
+    )
+    assert write_program(flow).endswith("(a)-->(ask), (a)-->()]")
+    assert only_errors(validate_program((flow,))) == ()
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: sequence("w"), "there are no steps"),
+        (lambda: parallel("w", "a", "a"), 'two steps are named "a"'),
+        (lambda: choice("w", "ask", {}), "there are no arms"),
+        (lambda: choice("w", "ask", {"yes": "ask"}), 'two steps are named "ask"'),
+        (lambda: for_each("w", "a", "a"), 'two steps are named "a"'),
+        (lambda: loop("w", "a", max=2, until="x", result="b"), 'no step is named "b"'),
+        (lambda: loop("", "a", max=2, until="x"), "a loop needs a name"),
+        (lambda: sequence("", "a"), "a workflow needs a name"),
+        (lambda: sequence("w", "a", "w"), 'the workflow "w" would contain itself'),
+        (lambda: sequence("w", loads_one("(:Agent)")), "a step has no name"),
+        (lambda: sequence("w", loads_one("(n:Note)")), "a step is"),
+        (lambda: sequence("w", A, loads_one("(a:Agent)")), "is two different steps"),
+    ],
+)
+def test_what_is_no_workflow_is_refused(make: object, reason: str) -> None:
+    with pytest.raises(FocusError, match=reason):
+        make()  # type: ignore[operator]  # a function of no arguments
