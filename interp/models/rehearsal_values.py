@@ -85,11 +85,15 @@ class Filling:
                 filled[name] = self._made_up(below, level + 1, inside, name)
         return filled
 
+    def _mentioned(self, words: Iterable[Json]) -> Json:
+        """The word that the user said last, or None."""
+        return next((word for word in words if _mentions(self._said[0], str(word))), None)
+
     def _found(self, name: str, schema: dict[str, Json]) -> Json:
         """The value that the user gave for a parameter, or None."""
         latest, kind = self._said[0], _kind(schema)
         if "enum" in schema:
-            return next((word for word in schema["enum"] if _mentions(latest, str(word))), None)
+            return self._mentioned(schema["enum"])
         if kind in ("integer", "number") and self._numbers:
             text = self._numbers.pop(0)
             if "." not in text:
@@ -121,7 +125,9 @@ class Filling:
             if keyword in schema:
                 return schema[keyword]
         if schema.get("enum"):
-            return schema["enum"][self._round % len(schema["enum"])]
+            mentioned = self._mentioned(schema["enum"])
+            by_round = schema["enum"][self._round % len(schema["enum"])]
+            return by_round if mentioned is None else mentioned
         match _kind(schema):
             case "integer" | "number":
                 return self._number(schema)

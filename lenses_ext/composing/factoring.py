@@ -114,8 +114,8 @@ def inline_agent(agent: Pattern, name: str) -> Pattern:
             of this one has the name of another element, or a name that is used would not mean the
             same any more: something else refers to the agent, say.
 
-    >>> from gram import write_program, loads_one
-    >>> write_program(inline_agent(loads_one("[a:Agent | [b:Agent | (t:Tool)], (u:Tool)]"), "b"))
+    >>> from gram import dumps, loads_one
+    >>> dumps(inline_agent(loads_one("[a:Agent | [b:Agent | (t:Tool)], (u:Tool)]"), "b"))
     '[a:Agent | (t:Tool), (u:Tool)]'
     """
     by = "inline_agent"

@@ -172,8 +172,8 @@ def loop(
         FocusError: there is no step, one has no name, two have one name, or none is ``result``.
 
     >>> from lenses_ext import write_program
-    >>> print(write_program(loop("refine", "writer", "critic", max=3, until="fine", result="writer")))
-    [refine:Loop {max: 3, until: "fine"} | writer, critic, (writer)-->(critic), (writer)-->()]
+    >>> print(write_program(loop("refine", "write", "judge", max=3, until="fine", result="write")))
+    [refine:Loop {max: 3, until: "fine"} | write, judge, (write)-->(judge), (write)-->()]
     """
     nodes = _nodes("loop", name, steps, description)
     _refuse_twice("loop", nodes)

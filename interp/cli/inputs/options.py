@@ -33,6 +33,7 @@ from .file_options import agent_option, mcp_option, openapi_option
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from ...models import ScriptedModel
     from ...tools import ToolLibrary
 
 OFFLINE_CALLS_NOBODY = "--offline uses no network, and --openapi calls servers"
@@ -147,6 +148,15 @@ class KeptRunOptions:
         return str(OFFLINE) if self.offline else self.model
 
 
+def _scripted(path: str | None) -> ScriptedModel | None:
+    """The model of ``--script``, which is read once and then goes on where it was."""
+    if path is None:
+        return None
+    from ...models import read_script
+
+    return read_script(path)
+
+
 @frozen(kw_only=True)
 class RunningOptions(KeptRunOptions):
     """The options of every command that runs an agent, one attribute for each.
@@ -155,6 +165,16 @@ class RunningOptions(KeptRunOptions):
         click.UsageError: an option has an invalid value, or excludes another option.
     """
 
+    script: ScriptedModel | None = _given_by(
+        click.option(
+            "--script",
+            metavar="FILE.json",
+            shell_complete=complete_files,
+            help="Answer with these replies instead of a model: a list, or one for each agent by "
+            "its name.",
+        ),
+        lambda path: _scripted(path),
+    )
     base_url: str | None = _given_by(
         click.option("--base-url", metavar="URL", help="The address of the server to use.")
     )
@@ -187,8 +207,11 @@ class RunningOptions(KeptRunOptions):
     )
 
     def __attrs_post_init__(self) -> None:
-        if self.offline and (self.model or self.base_url):
-            raise click.UsageError("--offline cannot be used together with --model or --base-url")
+        named = bool(self.model or self.base_url)
+        if [self.offline, self.script is not None, named].count(True) > 1:
+            raise click.UsageError(
+                "--offline, --script and --model (or --base-url) cannot be used together"
+            )
         super().__attrs_post_init__()
         if self.offline and self.openapi:
             raise click.UsageError(OFFLINE_CALLS_NOBODY)
@@ -274,7 +297,7 @@ class RunningOptions(KeptRunOptions):
     @property
     def _of_every_run(self) -> BeginOptions:
         return {
-            "model": self.named_model,
+            "model": self.script or self.named_model,
             "base_url": self.base_url,
             "dialect": self.dialect,
             "settings": self.settings or None,

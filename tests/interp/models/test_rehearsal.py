@@ -239,3 +239,13 @@ def test_an_answer_of_a_shared_type_is_rehearsed() -> None:
     )
 
     assert run(agent, "I'm Bob").value == [{"name": "Bob"}]
+
+
+def test_every_arm_of_a_choice_is_seen_in_some_round() -> None:
+    asker = loads_one(
+        f"""[asker:Agent {{instruction: "Ask.", model: "{OFFLINE}"}} |
+          [:Answer:String {{enum: ["left", "right", "on"]}}]]"""
+    )
+
+    assert talk(asker, "a", "b", "c", "d") == ["left", "right", "on", "left"]
+    assert talk(asker, "a", "turn left") == ["left", "left"]
