@@ -16,7 +16,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iter
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
+from math import inf
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from .clocks import GRACE, stopped
@@ -64,19 +66,14 @@ class Caller:
         """Have `serve` end."""
         self._given.put(None)
 
-    def wait_for(self, begun: _Begun[T], seconds: float | None = None) -> bool:
-        """Serve until a coroutine has ended, or for a time; returns whether it has ended."""
+    def wait_for(self, begun: _Begun[T], until: float = inf) -> None:
+        """Serve until a coroutine has ended, or until a time of the monotonic clock."""
         begun.ended.add_done_callback(lambda _: self._given.put(None))
-        slices = None if seconds is None else int(seconds / _SLICE)
-        while not begun.ended.done() and slices != 0:
-            try:
+        while not begun.ended.done() and monotonic() < until:
+            with suppress(Empty):
                 function = self._given.get(timeout=_SLICE)
-            except Empty:
-                slices = None if slices is None else slices - 1
-                continue
-            if function is not None:
-                function()
-        return begun.ended.done()
+                if function is not None:
+                    function()
 
 
 class OneThread:
@@ -105,8 +102,8 @@ class OneThread:
 def waited_for(make: Callable[[], Awaitable[T]], caller: Caller | None = None) -> T:
     """Await what a function gives, such as a coroutine, in the loop of the process.
 
-    Ctrl-C cancels the coroutine, and is raised when that has ended. So does the end of the tool
-    in whose thread this is called.
+    Ctrl-C cancels the coroutine, and is raised when that has ended, however often it comes. So
+    does the end of the tool in whose thread this is called.
 
     Args:
         make: gives what is awaited, in the context of the caller.
@@ -121,8 +118,11 @@ def waited_for(make: Callable[[], Awaitable[T]], caller: Caller | None = None) -
         _caller.reset(token)
         caller.wait_for(begun)
     except BaseException:  # raised again, when what was under way has ended
-        begun.cancel()
-        caller.wait_for(begun, _PATIENCE)
+        until = monotonic() + _PATIENCE
+        while not begun.ended.done() and monotonic() < until:
+            with suppress(KeyboardInterrupt):
+                begun.cancel()
+                caller.wait_for(begun, until)
         raise
     try:
         return begun.ended.result()
@@ -287,12 +287,12 @@ class _Begun(Generic[T]):
             self.ended.set_result(task.result())
 
     def cancel(self) -> None:
-        """Cancel it, from any thread."""
+        """Cancel it, from any thread; what it does then is not cancelled by a second time."""
 
         def cancel() -> None:
-            self._is_cancelled = True
-            if self._task is not None:
+            if self._task is not None and not self._is_cancelled:
                 self._task.cancel()
+            self._is_cancelled = True
 
         with suppress(RuntimeError):  # the loop is closed: nothing runs
             self._loop.call_soon_threadsafe(cancel)
