@@ -33,7 +33,7 @@ from .terminal.log_lines import show_logs
 from .terminal.output import is_verbose, tell
 
 _FOLDER = "recordings"
-_HINT = "\nhint: gram test --record all records anew"
+_HINT = "\nhint: gram test --record-mode all records anew"
 
 
 @frozen

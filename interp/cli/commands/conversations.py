@@ -28,7 +28,8 @@ def command() -> None:
 
 
 _limit_option = click.option(
-    "--limit",
+    "--most",
+    "limit",
     type=click.IntRange(1),
     default=_MOST,
     show_default=True,
@@ -66,12 +67,16 @@ def list_conversations(store: str, before: datetime | None, limit: int, as_json:
 @click.argument("name")
 @store_option()
 @click.option(
-    "--before", type=click.IntRange(0), metavar="N", help="Only messages before the Nth, from 0."
+    "--before-message",
+    "before",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Only messages before the Nth, from 0.",
 )
 @_limit_option
 @json_option
 def show_conversation(name: str, store: str, before: int | None, limit: int, as_json: bool) -> None:
-    """Show a page of a conversation, its last messages unless --before says otherwise."""
+    """Show a page of a conversation, its last messages unless --before-message says otherwise."""
     with open_store(store, must_exist=True) as opened:
         conversation = _that_is_there(opened, name)
         size = len(conversation)
@@ -87,7 +92,7 @@ def show_conversation(name: str, store: str, before: int | None, limit: int, as_
         files = map(repr, each.attachments)
         show(f"{number:6}  {who}: {' '.join(filter(None, (each.content, *calls, *files)))}")
     if first > 0:
-        note(f"gram: there are {first} messages before; --before {first} shows them")
+        note(f"gram: there are {first} messages before; --before-message {first} shows them")
 
 
 @command.command("remove")

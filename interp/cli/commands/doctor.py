@@ -31,6 +31,7 @@ from ...models.providers import (
 from ...programs import models_of
 from ..completion.completing import complete_files
 from ..failures import NO
+from ..inputs.file_options import json_option
 from ..inputs.reading import read_document
 from ..terminal.line_input import history_path
 from ..terminal.output import show
@@ -55,7 +56,7 @@ class Finding:
 
 @click.command("doctor")
 @click.argument("file", required=False, shell_complete=complete_files)
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@json_option
 def command(file: str | None, as_json: bool) -> None:
     """Say what is wrong with the set-up: keys, addresses, files of your own.
 

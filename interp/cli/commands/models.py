@@ -12,11 +12,12 @@ from gram.plurals import counted
 from ...models import offered_models
 from ...models.providers import OFFLINE, Provider, known_providers
 from ...secrets import without_userinfo
+from ..inputs.file_options import json_option
 from ..terminal.output import note, show
 
 
 @click.command("models")
-@click.option("--json", "as_json", is_flag=True, help="Print what is listed as JSON.")
+@json_option
 @click.option(
     "--offered",
     metavar="PROVIDER|ADDRESS",

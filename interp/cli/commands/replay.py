@@ -18,7 +18,7 @@ from ...programs import the_agent
 from ...running import Run
 from ..completion.completing import complete_files
 from ..failures import Refused
-from ..inputs.file_options import agent_option, mcp_option, openapi_option
+from ..inputs.file_options import agent_option, json_option, mcp_option, openapi_option
 from ..inputs.options import tools_option
 from ..inputs.program_files import STDIN
 from ..inputs.reading import (
@@ -50,7 +50,7 @@ _OPTIONS = (
     tools_option,
     mcp_option,
     openapi_option,
-    click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object."),
+    json_option,
 )
 
 

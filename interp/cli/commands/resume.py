@@ -15,6 +15,7 @@ from ...history.replaying import Replay
 from ...machine import AgentResponse, Status, interrupted_context
 from ...running import Run
 from ..completion.completing import complete_files
+from ..inputs.file_options import json_option
 from ..inputs.options import AnsweringOptions, options_of
 from ..inputs.reading import hint_at_tools, library_for
 from ..inputs.store_option import of_store_instead
@@ -28,7 +29,7 @@ from ..unfinished_turn import expect_session_of, how_to_resume, session_of
 @click.command("resume")
 @click.argument("file", shell_complete=complete_files)
 @of_store_instead("gram runs resume RUN")
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object.")
+@json_option
 @options_of(AnsweringOptions)
 def command(file: str, as_json: bool, options: AnsweringOptions) -> None:
     """Go on with the run that FILE records, in that file, and print its answer.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ..completion.completing import complete_files
+from ..inputs.file_options import json_option
 from ..inputs.given_messages import attach_option, said_to
 from ..inputs.options import TalkOptions, options_of
 from ..inputs.store_option import conversation_option, expect_store, store_option
@@ -15,7 +16,7 @@ from ..terminal.output_files import TURN, expect_a_file, expect_other_file
 @click.command("run")
 @click.argument("file", shell_complete=complete_files)
 @click.argument("messages", nargs=-1, shell_complete=complete_files)
-@click.option("--json", "as_json", is_flag=True, help="Print each answer as a JSON object.")
+@json_option
 @click.option(
     "--stream", is_flag=True, help="Print words as they come; with --json, a line for each event."
 )

@@ -72,7 +72,8 @@ def command() -> None:
 @click.option("--since", type=Age(), help="Only runs made since then.")
 @click.option("--before", type=Age(), help="Only runs made before then.")
 @click.option(
-    "--limit",
+    "--most",
+    "limit",
     type=click.IntRange(1),
     help=f"How many at most; {_MOST} by default, all with --json.",
 )

@@ -29,7 +29,7 @@ from ..terminal.output import note, show_json
     help="Whose form to write; spec is ours, with the signatures.  [default: openai]",
 )
 @click.option("--itself", is_flag=True, help="The agent or workflow itself, as the tool it is.")
-@click.option("--strict", is_flag=True, help="Write schemas that OpenAI can enforce.")
+@click.option("--enforced", "strict", is_flag=True, help="Write schemas that OpenAI can enforce.")
 def command(
     files: tuple[str, ...], agent: str | None, form: str, itself: bool, strict: bool
 ) -> None:
@@ -41,7 +41,7 @@ def command(
     """
     if strict and not TOOL_FORMS[form].has_strict:
         having = ", ".join(name for name, each in TOOL_FORMS.items() if each.has_strict)
-        raise click.UsageError(f"--strict is for {having}, found --as {form}")
+        raise click.UsageError(f"--enforced is for {having}, found --as {form}")
     several = are_many(files)
     by_file: dict[str, Json] = {}
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command("resume")
 @run_argument
 @store_option()
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as a JSON object.")
+@json_option
 @options_of(AnsweringOptions)
 def resume_run(run: str, store: str, as_json: bool, options: AnsweringOptions) -> None:
     """Go on with a run, and print its answer, as gram resume does with a run file.

@@ -11,7 +11,7 @@ import click
 from ...history.stores import open_store
 from ..completion.completing import complete_files
 from ..failures import Refused
-from ..inputs.file_options import agent_option
+from ..inputs.file_options import agent_option, json_option
 from ..inputs.given_messages import attach_option, said_to
 from ..inputs.options import POLICIES, KeptRunOptions, options_of, read_limits
 from ..inputs.store_option import store_option
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.argument("file", shell_complete=complete_files)
 @click.argument("message", required=False, shell_complete=complete_files)
 @store_option()
-@click.option("--json", "as_json", is_flag=True, help="Print the id as a JSON object.")
+@json_option
 @click.option(
     "--input",
     "given",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -14,36 +15,50 @@ from ..terminal.output import set_loudness
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS = {
-    "ab": "Run the same cases through several programs, and compare them.",
-    "add": "Add a tool, a property or a pattern at a path.",
-    "chat": "Talk to an agent, line by line.",
-    "check": "Report the faults in gram files.",
-    "completion": "Print the completion of a shell: bash, zsh or fish.",
-    "conversations": "List, show and remove the conversations of a store.",
-    "convert": "Print gram as canonical JSON, and JSON as gram.",
-    "del": "Remove the value at a path.",
-    "doctor": "Say what is wrong with the set-up.",
-    "fmt": "Lay files out, keeping their comments.",
-    "get": "Print the value at a path.",
-    "graph": "Draw a program: its agents, tools and workflows.",
-    "help": "Show the help of a command.",
-    "init": "Write a first agent: a program, its tools, a test.",
-    "limits": "List, set and remove the limits that all workers keep to.",
-    "models": "List the providers of models, and the keys they want.",
-    "replay": "Show a recorded run again, or run a changed program on it.",
-    "resume": "Go on with a recorded run.",
-    "run": "Run an agent: say something to it and print its answer.",
-    "runs": "List, show and steer the runs of a store.",
-    "schema": "Print the tools of a program as JSON.",
-    "set": "Change the value at a path, and no other byte.",
-    "submit": "Queue a run for workers, and print its id.",
-    "test": "Run the cases of an agent, and say which do not pass.",
-    "tools": "Show which tools bind; print tools from elsewhere as gram.",
-    "trace": "Show a recorded run as a timeline.",
-    "worker": "Take queued runs, and drive them to their ends.",
-    "workers": "Say which workers live, on what they work, and what waits.",
+GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Write": {
+        "init": "Write a first agent: a program, its tools, a test.",
+        "check": "Report the faults in gram files.",
+        "fmt": "Lay files out, keeping their comments.",
+        "get": "Print the value at a path.",
+        "set": "Change the value at a path, and no other byte.",
+        "add": "Add a tool, a property or a pattern at a path.",
+        "del": "Remove the value at a path.",
+        "tools": "Show which tools bind; print tools from elsewhere as gram.",
+        "schema": "Print the tools of a program as JSON.",
+        "graph": "Draw a program: its agents, tools and workflows.",
+        "convert": "Print gram as canonical JSON, and JSON as gram.",
+    },
+    "Run": {
+        "run": "Run an agent: say something to it and print its answer.",
+        "chat": "Talk to an agent, line by line.",
+        "resume": "Go on with a recorded run.",
+        "replay": "Show a recorded run again, or run a changed program on it.",
+        "trace": "Show a recorded run as a timeline.",
+        "models": "List the providers of models, and the keys they want.",
+    },
+    "Test": {
+        "test": "Run the cases of an agent, and say which do not pass.",
+        "ab": "Run the same cases through several programs, and compare them.",
+    },
+    "Operate": {
+        "submit": "Queue a run for workers, and print its id.",
+        "worker": "Take queued runs, and drive them to their ends.",
+        "workers": "Say which workers live, on what they work, and what waits.",
+        "runs": "List, show and steer the runs of a store.",
+        "conversations": "List, show and remove the conversations of a store.",
+        "limits": "List, set and remove the limits that all workers keep to.",
+    },
+    "Help": {
+        "help": "Show the help of a command.",
+        "doctor": "Say what is wrong with the set-up.",
+        "completion": "Print the completion of a shell: bash, zsh or fish.",
+    },
 }
+"""The commands by what they are for, in the order in which they are needed."""
+
+COMMANDS: Final = {name: text for group in GROUPS.values() for name, text in group.items()}
+"""Every command, with what it does."""
 
 _MODULES = {"del": "delete"}
 """The modules of commands whose names are Python keywords."""
@@ -107,9 +122,10 @@ class Commands(click.Group):
         return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table of commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
+        """Write the tables of commands, one for each group."""
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl(list(commands.items()), col_max=max(map(len, COMMANDS)))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, help="How many cases run at once.")
 @click.option(
-    "--record",
+    "--record-mode",
+    "record",
     type=click.Choice(["once", "none", "all"]),
     help="Record runs and replay them: those without a recording are recorded (once), none, or "
     "all of them anew. Without it, nothing is recorded or replayed.",
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     "--recordings",
     metavar="DIR",
     shell_complete=complete_files,
-    help="Where recordings are, with --record; the folder recordings beside a file by default.",
+    help="Where recordings are, with --record-mode; the folder recordings beside a file by default.",
 )
 @json_option
 @click.option(
@@ -79,7 +80,7 @@ def command(
     expect_other_file(junit)
     expect_a_name(recordings, "--recordings")
     if recordings and not record:
-        raise click.UsageError("--recordings needs --record once, none or all")
+        raise click.UsageError("--recordings needs --record-mode once, none or all")
     if options.approve == "ask":
         raise click.UsageError("--approve ask: nobody is asked in a test; write all or none")
     if options.asks_before_servers:

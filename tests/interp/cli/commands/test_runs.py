@@ -142,9 +142,9 @@ def test_conversations_are_listed_shown_and_removed(address: str) -> None:
     found = json.loads(talks("list", "--json").stdout)
     assert [(each["name"], each["messages"]) for each in found] == [("bo", 4), ("al", 4)]
     assert talks("show", "cy").returncode == 2
-    page = talks("show", "al", "--limit", "1")
+    page = talks("show", "al", "--most", "1")
     assert page.stdout == "     3  assistant: Hello, Al! Nice to meet you.\n"
-    assert "there are 3 messages before; --before 3 shows them" in page.stderr
+    assert "there are 3 messages before; --before-message 3 shows them" in page.stderr
     assert talks("remove", "al").stderr == "gram: the conversation al is removed\n"
     assert "there is no conversation al" in talks("show", "al").stderr
     assert [row["conversation"] for row in listed(address)] == ["bo"]

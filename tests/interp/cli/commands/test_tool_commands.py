@@ -89,7 +89,7 @@ def test_schema_prints_function_definitions() -> None:
 
 
 def test_schema_prints_strict_and_mcp_definitions() -> None:
-    (strict,) = json.loads(gram("schema", "--strict", HELLO).stdout)
+    (strict,) = json.loads(gram("schema", "--enforced", HELLO).stdout)
     (mcp,) = json.loads(gram("schema", "--as", "mcp", HELLO).stdout)
 
     assert strict["function"]["strict"] is True
