@@ -110,7 +110,7 @@ class Talk:
             show_logs(logging.DEBUG if options.debug else logging.WARNING)
         self.agent: Pattern = the_agent(read_document(file), options.agent, by="run")
         self.library = options.library()
-        with hint_at_tools(options.named_tools, options.mcp):
+        with hint_at_tools(options.named_tools, options.mcp, file):
             bind_agent_tools(self.agent, self.library, match=options.match)
         self._spending = Spending()
         self.options = options

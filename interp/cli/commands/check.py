@@ -18,6 +18,7 @@ from ..each_file import each_file
 from ..failures import NO
 from ..inputs.file_options import stdin_filename_option
 from ..inputs.program_files import STDIN
+from ..inputs.project import find_project
 from ..inputs.reading import read_text
 from ..rewriting import rewrite
 from ..terminal.output import note
@@ -62,8 +63,15 @@ def command(
     faults: list[Diagnostic] = []
     more = (OfferedCheck(lambda name: note(f"asks {name} for its models")).check,) if asks else ()
 
+    project = find_project()
+    left_out = project.ignored if project else frozenset()
+
     def judge(file: str) -> dict[str, Any]:
-        found = _faults(file, fix, stdin_filename, more)
+        found = tuple(
+            each
+            for each in _faults(file, fix, stdin_filename, more)
+            if each.severity == "error" or each.code not in left_out
+        )
         faults.extend(found)
         counted = [each for each in found if strict and each.severity == "warning"]
         return {"code": NO if only_errors(found) or counted else 0}

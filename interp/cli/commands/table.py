@@ -60,6 +60,12 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 COMMANDS: Final = {name: text for group in GROUPS.values() for name, text in group.items()}
 """Every command, with what it does."""
 
+_USE_PROJECTS = {
+    *("run", "chat", "resume", "replay", "test", "ab"),
+    *("submit", "worker", "runs", "tools", "models", "doctor"),
+}
+"""The commands that run code or ask models, and so may use what a project file names."""
+
 _MODULES = {"del": "delete"}
 """The modules of commands whose names are Python keywords."""
 
@@ -93,12 +99,16 @@ class Commands(click.Group):
         """The command of a name, or None."""
         if name not in COMMANDS:
             return None
+        from ..inputs.project import trust_option  # imported late: completion of names needs none
+
         module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
         command: click.Command = module.command
         parts = command.commands.values() if isinstance(command, click.Group) else ()
         for each in (command, *parts):
             if not any(parameter.name == "quiet" for parameter in each.params):
                 each.params += _shared_options()
+                if name in _USE_PROJECTS and not isinstance(each, click.Group):
+                    each.params.append(trust_option())
         return command
 
     def resolve_command(

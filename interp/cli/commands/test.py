@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     "--recordings",
     metavar="DIR",
     shell_complete=complete_files,
-    help="Where recordings are, with --record-mode; the folder recordings beside a file by default.",
+    help="Where recordings are, with --record-mode; by default recordings beside a file.",
 )
 @json_option
 @click.option(

@@ -19,6 +19,7 @@ from ..failures import NO
 from ..inputs.file_options import agent_option, json_option, mcp_option, openapi_option
 from ..inputs.options import match_option
 from ..inputs.program_files import STDIN, are_many
+from ..inputs.project import tools_of_project
 from ..inputs.reading import read_libraries, read_tool_specs
 from ..rewriting import rewrite
 from ..terminal.diffs import show_diff
@@ -32,6 +33,7 @@ from ..terminal.output import show, show_json
     multiple=True,
     metavar="FILE.py[:NAME]",
     shell_complete=complete_tools,
+    callback=tools_of_project,
     help="A Python file with the tools.",
 )
 @mcp_option

@@ -29,6 +29,7 @@ from ..completion.completing import (
 )
 from ..terminal.output_files import expect_a_name
 from .file_options import agent_option, mcp_option, openapi_option
+from .project import tools_of_project
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -69,7 +70,8 @@ tools_option = click.option(
     multiple=True,
     shell_complete=complete_tools,
     metavar="FILE.py[:NAME]",
-    help="A Python file with the tools; by default a small built-in library.",
+    callback=tools_of_project,
+    help="A Python file with the tools; by default gram.toml's, or built-in ones.",
 )
 """The option for the files of tools; see `read_libraries`."""
 

@@ -213,22 +213,27 @@ def library_for(
 
 
 @contextmanager
-def hint_at_tools(names: Sequence[str], servers: Sequence[str] = ()) -> Iterator[None]:
+def hint_at_tools(
+    names: Sequence[str], servers: Sequence[str] = (), program: str | None = None
+) -> Iterator[None]:
     """Where tools do not bind inside, the error says which option helps.
 
     Args:
         names: the files, servers and documents that were named.
         servers: the servers among them.
+        program: the file of the program: tools.py beside it is named, and never run by itself.
     """
     try:
         yield
     except ToolBindingError as error:
         if names and not servers:
             raise
+        beside = Path(program or "").with_name("tools.py") if program not in (None, STDIN) else None
+        own = beside if beside and beside.is_file() else "FILE.py"
         hint = (
             "hint: gram tools FILE --mcp … --update shows what a server says now, and takes it"
             if servers
-            else "hint: these are the built-in tools; use --tools FILE.py for your own"
+            else f"hint: these are the built-in tools; use --tools {own} for your own"
         )
         raise ToolBindingError([*error.problems, hint]) from None
 

@@ -11,11 +11,13 @@ from .provider import (
     is_address,
     is_on_this_machine,
 )
-from .provider_file import user_folder
+from .provider_file import provider_of, user_folder
 from .table import (
     OFFLINE,
     PROVIDERS,
+    add_provider,
     find_provider,
+    is_known,
     is_own_server,
     known_providers,
     provider_without_row,
@@ -31,12 +33,15 @@ __all__ = [
     "AnswerMode",
     "Dialect",
     "Provider",
+    "add_provider",
     "find_provider",
     "in_variable_name",
     "is_address",
+    "is_known",
     "is_on_this_machine",
     "is_own_server",
     "known_providers",
+    "provider_of",
     "provider_without_row",
     "unknown_provider",
     "user_folder",

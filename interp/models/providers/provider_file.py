@@ -74,7 +74,7 @@ def user_providers() -> Mapping[str, Provider]:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path} is not TOML: {error}") from None
-    return {name: _row(path, name, table) for name, table in tables.items()}
+    return {name: provider_of(str(path), name, table) for name, table in tables.items()}
 
 
 def providers_path() -> Path:
@@ -105,7 +105,17 @@ def user_folder(variable: str, default: str) -> Path:
     return Path(parent, "gram")
 
 
-def _row(path: Path, name: str, table: Any) -> Provider:
+def provider_of(path: str, name: str, table: Any) -> Provider:
+    """The row that a table describes.
+
+    Args:
+        path: where it is, for messages.
+        name: the name of the provider.
+        table: its columns.
+
+    Raises:
+        ConfigurationError: The row is wrong.
+    """
     where = f"{path}: [{name}]"
     if not isinstance(table, dict):
         raise ConfigurationError(f"{path}: {name} is not a table: write [{name}] above its values")

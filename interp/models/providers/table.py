@@ -40,13 +40,33 @@ OFFLINE = Model("Offline", "rehearsal")
 """The built-in model for rehearsals, which needs no key and no network."""
 
 
+_ADDED: dict[str, Provider] = {}
+
+
 def known_providers() -> Mapping[str, Provider]:
-    """All rows by name: the built-in ones and the user's, which take precedence.
+    """All rows by name: the built-in ones, the user's and those that were added.
+
+    The user's take precedence over the built-in ones; added rows replace none of either.
 
     Raises:
         ConfigurationError: The user's file cannot be used.
     """
-    return {**PROVIDERS, **user_providers()}
+    return {**_ADDED, **PROVIDERS, **user_providers()}
+
+
+def is_known(name: str) -> bool:
+    """Whether there is a provider of a name, or one that reads the same variables.
+
+    >>> is_known("openai"), is_known("offline"), is_known("Groq")
+    (True, True, False)
+    """
+    known = (*known_providers(), OFFLINE.provider)
+    return in_variable_name(name) in map(in_variable_name, known)
+
+
+def add_provider(provider: Provider) -> None:
+    """Make a new provider known to this process; see `is_known`."""
+    _ADDED[provider.name] = provider
 
 
 def find_provider(model: Model) -> Provider | None:
