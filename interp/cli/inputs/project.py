@@ -38,7 +38,7 @@ from gram.suggestions import did_you_mean
 from ...errors import ConfigurationError
 from ...models.providers import (
     Provider,
-    add_provider,
+    added,
     in_variable_name,
     is_known,
     provider_of,
@@ -247,8 +247,7 @@ def _use(context: click.Context, _: click.Parameter, is_told: bool) -> None:
         return
     if not project.needs_trust or not is_trusted(project, is_told=is_told):
         return
-    for provider in project.providers:
-        add_provider(provider)
+    context.with_resource(added(project.providers))
     context.meta[__name__] = project
 
 

@@ -15,7 +15,7 @@ from .provider_file import provider_of, user_folder
 from .table import (
     OFFLINE,
     PROVIDERS,
-    add_provider,
+    added,
     find_provider,
     is_known,
     is_own_server,
@@ -33,7 +33,7 @@ __all__ = [
     "AnswerMode",
     "Dialect",
     "Provider",
-    "add_provider",
+    "added",
     "find_provider",
     "in_variable_name",
     "is_address",

@@ -8,7 +8,8 @@ A new OpenAI-compatible provider is a new row of `PROVIDERS`. A user's own rows 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -64,9 +65,16 @@ def is_known(name: str) -> bool:
     return in_variable_name(name) in map(in_variable_name, known)
 
 
-def add_provider(provider: Provider) -> None:
-    """Make a new provider known to this process; see `is_known`."""
-    _ADDED[provider.name] = provider
+@contextmanager
+def added(providers: Iterable[Provider]) -> Iterator[None]:
+    """Inside, new providers are known to this process; see `is_known`."""
+    rows = {each.name: each for each in providers}
+    _ADDED.update(rows)
+    try:
+        yield
+    finally:
+        for name in rows:
+            _ADDED.pop(name, None)
 
 
 def find_provider(model: Model) -> Provider | None:
