@@ -24,6 +24,7 @@ from .library import (
     LibraryLike as LibraryLike,
     ToolLibrary as ToolLibrary,
     empty_tool_library as empty_tool_library,
+    is_of_others,
     library_of,
     lookup_tool as lookup_tool,
     register_tool as register_tool,

@@ -244,7 +244,8 @@ def _made_of(function: Pattern | Callable[..., Any]) -> Tool:
     return tool_of_others(function) or tool(function)
 
 
-def _is_of_others(value: object) -> bool:
+def is_of_others(value: object) -> bool:
+    """Whether it is a tool of another framework."""
     if isinstance(value, list | tuple | set | Mapping | Iterator):
         return False
     from .from_functions.tools_of_others import is_foreign_tool
@@ -272,7 +273,7 @@ def _flat(tools: Iterable[Any], named: str) -> Iterator[Any]:
     """Yield the tools and functions, also those inside iterables and libraries."""
     for each in tools:
         is_tool = isinstance(each, Tool | Pattern | staticmethod | classmethod) or callable(each)
-        if is_tool or _is_of_others(each):  # before iterables: LangChain's tools are some
+        if is_tool or is_of_others(each):  # before iterables: LangChain's tools are some
             yield each
         elif isinstance(each, Mapping):
             yield from _flat(ToolLibrary(each).values(), named)

@@ -18,7 +18,11 @@ from .queue import IS_OVER, RunQueue, tell_workers
 from .registry import Registry, why_queued
 from .requeueing import Requeue, requeue_of, requeue_run as requeue_run
 from .resuming import resume_run as resume_run
-from .schedules import Schedule as Schedule, read_schedules as read_schedules
+from .schedules import (
+    Schedule as Schedule,
+    read_schedules as read_schedules,
+    schedule_faults,
+)
 from .steering import (
     Decision,
     Result as Result,

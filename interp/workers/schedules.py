@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +24,7 @@ from typing import Any, Final
 from attrs import field, frozen
 from pyrsistent import PMap, PVector
 
-from gram import Document, GramError, Pattern, origin, parse as parse_gram
+from gram import Diagnostic, Document, GramError, Pattern, parse as parse_gram
 from gram.documents import decode, resolved
 from gram.errors import expect
 from gram.suggestions import did_you_mean
@@ -116,69 +116,98 @@ def read_schedules(path: str | Path) -> tuple[Schedule, ...]:
     """Read a file of schedules; the programs in it are found from its folder.
 
     Raises:
-        OSError: it, or a program, cannot be read.
-        GramDecodeError: it, or a program, is not gram.
+        OSError: it cannot be read.
+        GramDecodeError: it is not gram.
         ValidationError: it has something else than schedules, or one of them is wrong.
         ConfigurationError: Procrastinate is not installed.
     """
     expect(path, (str, Path), "path", by="read_schedules")
     path = resolved(Path(path))  # refuses what is no path
+    _expect_croniter()
     document = parse_gram(decode(path.read_bytes(), str(path)), str(path))
     patterns = document.patterns[1:] if document.header is not None else document.patterns
-    schedules = tuple(_schedule(each, path.parent) for each in patterns)
-    names = [each.name for each in schedules]
-    for pattern in patterns:
-        if names.count(pattern.value.identity) > 1:
-            raise _fault(pattern, f'there are two schedules "{pattern.value.identity}"')
-    return schedules
+    others = (each for each in patterns if _LABEL not in each.value.labels)
+    faults = [_fault(each, "a file of schedules has only [name:Schedule {…}]") for each in others]
+    faults += schedule_faults(document)
+    if faults:
+        raise ValidationError.of(faults)
+    return tuple(_schedule(each, path.parent) for each in patterns)
+
+
+def schedule_faults(document: Document) -> tuple[Diagnostic, ...]:
+    """What is wrong with the schedules of a document: their times, their programs, their inputs."""
+    patterns = [each for each in document.patterns if _LABEL in each.value.labels]
+    folder = Path(document.filename or "").parent
+    return tuple(fault for each in patterns for fault in _faults_of(each, patterns, folder))
+
+
+def _faults_of(pattern: Pattern, others: Sequence[Pattern], folder: Path) -> Iterator[Diagnostic]:
+    value = pattern.value
+    name, given = value.identity, value.properties
+    if not name:
+        yield _fault(pattern, "a schedule needs a name: [name:Schedule {…}]")
+    elif [each.value.identity for each in others].count(name) > 1:
+        yield _fault(pattern, f'there are two schedules "{name}"')
+    missing = [each for each in ("cron", "program", "input") if each not in given]
+    if missing:
+        yield _fault(pattern, f'schedule "{name}" has no {", ".join(missing)}')
+    wrong = list(_wrong_properties(pattern))
+    yield from wrong
+    if wrong or missing:
+        return
+    cron = str(given["cron"])
+    if not _is_cron(cron):
+        example = '"0 7 * * 1-5" (minute, hour, day, month, day of the week)'
+        yield _fault(pattern, f'cron "{cron}" is not like {example}', "cron")
+    elif not _comes(cron):
+        told = f'cron "{cron}" never comes: no month that it names has such a day'
+        yield _fault(pattern, told, "cron")
+    try:
+        schedule = _schedule(pattern, folder)
+        to_submit(schedule.program, schedule.input, schedule.options)
+    except OSError as error:
+        yield _fault(pattern, f"{error.filename}: {error.strerror}", "program")
+    except GramError as error:
+        yield _fault(pattern, f"this cannot be submitted: {error}", "program")
+
+
+def _wrong_properties(pattern: Pattern) -> Iterator[Diagnostic]:
+    for name, given in pattern.value.properties.items():
+        if name not in _PROPERTIES:
+            hint = did_you_mean(name, _PROPERTIES) or f"there are {', '.join(_PROPERTIES)}"
+            yield _fault(pattern, f"a schedule has no property {name}; {hint}", name)
+        elif name in _TEXTS and not isinstance(given, str):
+            yield _fault(pattern, f"{name} is a text, found {given!r}", name)
+        elif name == "input" and not isinstance(given, str | PMap):
+            told = f"input is a text, or a map of the arguments, found {given!r}"
+            yield _fault(pattern, told, name)
 
 
 def _schedule(pattern: Pattern, folder: Path) -> Schedule:
-    value = pattern.value
-    if not value.identity or _LABEL not in value.labels:
-        raise _fault(pattern, "a file of schedules has only [name:Schedule {…}]")
-    for name, given in value.properties.items():
-        if name not in _PROPERTIES:
-            hint = did_you_mean(name, _PROPERTIES) or f"there are {', '.join(_PROPERTIES)}"
-            raise _fault(pattern, f"a schedule has no property {name}; {hint}")
-        if name in _TEXTS and not isinstance(given, str):
-            raise _fault(pattern, f"{name} is a text, found {given!r}")
-    for name in ("cron", "program", "input"):
-        if name not in value.properties:
-            raise _fault(pattern, f'schedule "{value.identity}" has no {name}')
-    given = value.properties["input"]
-    if not isinstance(given, str | PMap):
-        raise _fault(pattern, f"input is a text, or a map of the arguments, found {given!r}")
-    cron = str(value.properties["cron"])
-    if not _is_cron(cron):
-        example = '"0 7 * * 1-5" (minute, hour, day, month, day of the week)'
-        raise _fault(pattern, f'cron "{cron}" is not like {example}')
-    if not _comes(cron):
-        raise _fault(pattern, f'cron "{cron}" never comes: no month that it names has such a day')
-    program = folder / str(value.properties["program"])
-    schedule = Schedule(
-        value.identity,
-        cron,
+    given = pattern.value.properties
+    program, said = folder / str(given["program"]), given["input"]
+    return Schedule(
+        pattern.value.identity,
+        str(given["cron"]),
         parse_program(decode(program.read_bytes(), str(program)), str(program)),
-        given if isinstance(given, str) else _plain(given),
-        KeptOptions(**{key: value.properties.get(key) for key in ("agent", "model")}),  # type: ignore[typeddict-item]  # both are texts, as was checked
-        {
-            key: value.properties[key]
-            for key in ("tenant", "conversation", "priority")
-            if key in value.properties
-        },
+        said if isinstance(said, str) else _plain(said),
+        KeptOptions(**{key: given.get(key) for key in ("agent", "model")}),  # type: ignore[typeddict-item]  # both are texts, as was checked
+        {key: given[key] for key in ("tenant", "conversation", "priority") if key in given},
     )
-    to_submit(schedule.program, schedule.input, schedule.options)  # now rather than at its time
-    return schedule
 
 
-def _is_cron(text: str) -> bool:
+def _expect_croniter() -> None:
     try:
-        from croniter import croniter
+        import croniter  # noqa: F401  # an extra
     except ImportError:
         raise ConfigurationError(
             "schedules need Procrastinate\n  hint: pip install 'gram-agents[workers]'"
         ) from None
+
+
+def _is_cron(text: str) -> bool:
+    from croniter import croniter
+
     fields = text.split()
     has_chance = any(_CHANCE.match(each) for each in fields)  # each worker would draw another time
     return bool(croniter.is_valid(text)) and len(fields) == _FIELDS and not has_chance
@@ -201,6 +230,5 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, PVector) else value
 
 
-def _fault(pattern: Pattern, message: str) -> ValidationError:
-    place = origin(pattern)
-    return ValidationError(f"{place}: {message}" if place else message)
+def _fault(pattern: Pattern, message: str, key: str | None = None) -> Diagnostic:
+    return Diagnostic.of("schedule", message, pattern, key or "identity")

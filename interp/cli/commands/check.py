@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 
-from gram import Check, Diagnostic, Document, GramDecodeError, apply_fixes, only_errors
+from gram import Check, Diagnostic, Document, GramDecodeError, Source, apply_fixes, only_errors
 from gram.checks import syntax_fault
 from gram.plurals import counted
 from lenses_ext import parse_program
@@ -23,6 +25,8 @@ from ..inputs.reading import read_text
 from ..rewriting import rewrite
 from ..terminal.output import note
 
+_TABLES = (".csv", ".jsonl")
+"""The endings of files that have cases and nothing else."""
 _FORMATS = ("text", "json", "sarif", "github")
 
 
@@ -55,7 +59,8 @@ def command(
 ) -> None:
     """Report the faults in FILES; without --models no network, key or tool library is needed.
 
-    FILES are files, folders and globs; - is standard input. Exits with 1 if there is an error,
+    FILES are files, folders and globs; - is standard input. Schedules and cases are judged, too,
+    also cases in .csv and .jsonl. Exits with 1 if there is an error,
     with 0 if there are only warnings.
     """
     if fix and STDIN in files:
@@ -96,11 +101,31 @@ def _faults(
         text, name = read_text(file, stdin_filename)
     except GramDecodeError as error:  # not UTF-8
         return (syntax_fault(error),)
+    if Path(name).suffix.lower() in _TABLES:
+        return _faults_of_cases(text, name)
     found = _faults_of(text, name)
     if isinstance(found, Document):
+        others = tuple(_others(found))
         _note(found)
-        return check_program(found, *more)
+        return (*check_program(found, *more), *others)
     return found
+
+
+def _others(document: Document) -> Iterator[Diagnostic]:
+    """What is wrong with the cases and the schedules that are in a document."""
+    labels = {label for each in document.patterns for label in each.value.labels}
+    if "Case" in labels:
+        yield from _faults_of_cases(document.text, document.filename or "<stdin>.gram")
+    if "Schedule" in labels:
+        from ...workers import schedule_faults  # imported late: few files have some
+
+        yield from schedule_faults(document)
+
+
+def _faults_of_cases(text: str, name: str) -> tuple[Diagnostic, ...]:
+    from ...evaluation.cases import case_faults  # imported late: few files have some
+
+    return case_faults(Source(text, name))
 
 
 def _faults_of(text: str, name: str) -> Document | tuple[Diagnostic, ...]:
@@ -127,6 +152,9 @@ def _mended(text: str, name: str) -> str:
 
 
 def _note(document: Document) -> None:
+    labels = {label for each in document.patterns for label in each.value.labels}
+    if labels & {"Case", "Schedule"}:
+        return
     if not find_runnables(document) and not shared_tools(document):
         note(f"{document.filename}: no agent here, checked as plain data")
 

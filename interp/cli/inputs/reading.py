@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gram import Document
+from gram import ArgumentError, Document
 from gram.documents import decode
 from gram.suggestions import did_you_mean
 
@@ -154,8 +154,9 @@ def read_libraries(
 ) -> ToolLibrary:
     """Load the tools of Python files (``FILE.py:name``), of MCP servers and OpenAPI documents.
 
-    Without a name, all tools and ToolLibraries at the top level of the module are used. Without a
-    file, a server and a document, they are the built-in ones.
+    Without a name, all tools, lists of tools and ToolLibraries at the top level of the module are
+    used, those of other frameworks too. Without a file, a server and a document, they are the
+    built-in ones.
 
     Args:
         names: the Python files.
@@ -276,31 +277,45 @@ def _file_and_name(given: str) -> tuple[str, str]:
 
 
 def _library(given: str) -> ToolLibrary:
-    from ...tools import Tool, ToolLibrary
+    from ...tools import ToolLibrary, library_of
 
     file, name = _file_and_name(given)
     module = _module(Path(file))
-    if name:
-        found = getattr(module, name, None)
-        if isinstance(found, Tool | ToolLibrary):
-            return ToolLibrary.of(found)
-        if hasattr(module, name):
-            kind = type(found).__name__
+    all_found = {key: value for key, value in vars(module).items() if _has_tools(value)}
+    if name and hasattr(module, name):
+        try:
+            return library_of(getattr(module, name), by=given)
+        except ArgumentError:
+            kind = type(getattr(module, name)).__name__
             raise ConfigurationError(
-                f'"{name}" in {file} is of the type {kind}: a tool or a ToolLibrary is needed'
-            )
-    all_found = {
-        key: value for key, value in vars(module).items() if isinstance(value, Tool | ToolLibrary)
-    }
+                f'"{name}" in {file} is of the type {kind}: a tool, a list of tools or a '
+                "ToolLibrary is needed"
+            ) from None
     if name:
         hint = did_you_mean(name, all_found) or f"it has {', '.join(all_found) or 'no tools'}"
         raise ConfigurationError(f'{file} has no "{name}"; {hint}')
     library = ToolLibrary()
-    for value in all_found.values():
-        library = library | ToolLibrary.of(value)
+    lists = (value for value in vars(module).values() if _is_list_of_functions(value))
+    for value in all_found.values() or lists:
+        library = library | library_of(value, by=file)
     if not library:
         raise ConfigurationError(f"{file} has no tools: decorate functions with @tool")
     return library
+
+
+def _is_list_of_functions(value: object) -> bool:
+    if not isinstance(value, list | tuple):
+        return False
+    return bool(value) and all(isinstance(each, FunctionType) for each in value)
+
+
+def _has_tools(value: object) -> bool:
+    """Whether a value of a module is meant as tools: helpers may be functions, too."""
+    from ...tools import Tool, ToolLibrary, is_of_others
+
+    if isinstance(value, list | tuple):
+        return any(map(_has_tools, value))
+    return isinstance(value, Tool | ToolLibrary) or is_of_others(value)
 
 
 def _module(path: Path) -> ModuleType:

@@ -10,4 +10,4 @@ from .judging import (
     require_checks,
     require_tools,
 )
-from .reading import read_cases
+from .reading import case_faults, read_cases

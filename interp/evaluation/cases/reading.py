@@ -54,14 +54,29 @@ def read_cases(path: PathLike) -> tuple[Case, ...]:
     expect(path, (str, os.PathLike), "path", by="read_cases")
     file = Path(path)
     resolved(file)  # refuses what is no path
-    source = Source(decode(file.read_bytes(), str(path)), str(path))
+    cases, faults = _read(Source(decode(file.read_bytes(), str(path)), str(path)))
+    if faults:
+        raise ValidationError.of(faults)
+    return cases
+
+
+def case_faults(source: Source) -> tuple[Diagnostic, ...]:
+    """What is wrong with the cases in the text of a file; see `read_cases`.
+
+    Raises:
+        GramDecodeError: the ending of its name is .gram and it is not gram.
+    """
+    return tuple(_read(source)[1])
+
+
+def _read(source: Source) -> tuple[tuple[Case, ...], list[Diagnostic]]:
     faults: list[Diagnostic] = []
 
     def refuse(code: str, message: str, hint: str) -> None:
         faults.append(Diagnostic(code, "error", message, span=Span(0, 0), hint=hint, source=source))
 
     rows: list[Row] = []
-    if read := _FORMS.get(file.suffix.lower()):
+    if read := _FORMS.get(Path(source.filename or "").suffix.lower()):
         rows = list(read(source, faults))
         if rows and rows[0].values and set(rows[0].values) <= _OF_ALL:
             head, *rows = rows
@@ -74,10 +89,8 @@ def read_cases(path: PathLike) -> tuple[Case, ...]:
         forms = ", ".join(_FORMS)
         refuse("unknown-form", f"the ending of the file is not one of {forms}", _FORM_HINT)
     cases = _named([made for row in rows if (made := case_of(row, faults))], faults)
-    if faults:
-        each_once = dict.fromkeys(faults)  # what is wrong for all cases is said once
-        raise ValidationError.of(sorted(each_once, key=lambda each: each.span or Span(0, 0)))
-    return cases
+    each_once = dict.fromkeys(faults)  # what is wrong for all cases is said once
+    return cases, sorted(each_once, key=lambda each: each.span or Span(0, 0))
 
 
 def _below(head: Row, row: Row) -> Row:

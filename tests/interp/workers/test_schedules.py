@@ -11,7 +11,7 @@ import pytest
 from attrs import evolve
 
 from gram import GramError
-from interp import hello_world_tool_library, submit
+from interp import ValidationError, hello_world_tool_library, submit
 from interp.history import RunStore
 from interp.workers import Worker, read_schedules
 from interp.workers.schedules import submit_due
@@ -116,7 +116,7 @@ def test_times_that_passed_are_made_up_for_ten_minutes(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[a:Agent {}]", "schedules.gram:1:1: a file of schedules has only [name:Schedule {…}]"),
+        ("[a:Agent {}]", "a file of schedules has only [name:Schedule {…}]"),
         ('[a:Schedule {corn: "x"}]', "has no property corn; did you mean cron?"),
         ("[a:Schedule {cron: 5}]", "cron is a text, found 5"),
         ('[a:Schedule {cron: "* * * * *", input: "x"}]', 'schedule "a" has no program'),
@@ -140,5 +140,5 @@ def test_a_wrong_file_is_told_before_anything_runs(schedules: Path, text: str, s
 def test_a_program_that_is_not_there_is_told(schedules: Path) -> None:
     schedules.write_text(EACH_MINUTE.replace("hello_world", "nowhere"), "utf-8")
 
-    with pytest.raises(FileNotFoundError, match=r"nowhere\.gram"):
+    with pytest.raises(ValidationError, match=r"nowhere\.gram: No such file"):
         read_schedules(schedules)

@@ -155,7 +155,11 @@ def test_doctor_looks_at_a_program(tmp_path: Path) -> None:
     [
         ("libary", 'tools.py has no "libary"; did you mean library?'),
         ("zzz", 'tools.py has no "zzz"; it has count, library'),
-        ("number", '"number" in tools.py is of the type int: a tool or a ToolLibrary is needed'),
+        (
+            "number",
+            '"number" in tools.py is of the type int: a tool, a list of tools or a '
+            "ToolLibrary is needed",
+        ),
     ],
 )
 def test_a_name_that_is_no_tool_is_told(tmp_path: Path, name: str, message: str) -> None:
@@ -169,3 +173,44 @@ def test_a_name_that_is_no_tool_is_told(tmp_path: Path, name: str, message: str)
     done = gram("run", HELLO, "hi", "--tools", f"tools.py:{name}", cwd=tmp_path)
 
     assert (done.returncode, message in done.stderr) == (4, True), done.stderr
+
+
+FUNCTION = """
+def sayHello(personName: str = "world") -> str:
+    \"\"\"Returns a friendly greeting message for the given name\"\"\"
+    return f"own greeting of {personName}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        pytest.param(f"{FUNCTION}\nTOOLS = [sayHello]\n", "", id="a list of functions"),
+        pytest.param(f"{FUNCTION}\nTOOLS = [sayHello]\n", ":TOOLS", id="a list by its name"),
+        pytest.param(FUNCTION, ":sayHello", id="a function by its name"),
+        pytest.param(
+            f"from interp import tool\n{FUNCTION}\nTOOLS = [tool(sayHello)]\n", "", id="tools"
+        ),
+        pytest.param(
+            f"from langchain_core.tools import tool\n{FUNCTION}\nhello = tool(sayHello)\n",
+            "",
+            id="langchain_core",
+        ),
+        pytest.param(
+            f"from pydantic_ai import Tool\n{FUNCTION}\nhello = Tool(sayHello)\n",
+            ":hello",
+            id="pydantic_ai",
+        ),
+    ],
+)
+def test_a_file_of_tools_has_what_a_library_takes(
+    tmp_path: Path, text: str, name: str, request: pytest.FixtureRequest
+) -> None:
+    package = request.node.callspec.id
+    if package.isidentifier() and "_" in package:
+        pytest.importorskip(package, reason=f"{package} is no dependency")
+    (tmp_path / "tools.py").write_text(text, "utf-8")
+
+    done = gram("run", HELLO, "I am Bob", "--tools", f"tools.py{name}", "--offline", cwd=tmp_path)
+
+    assert (done.returncode, "own greeting of Bob" in done.stdout) == (0, True), done.stderr

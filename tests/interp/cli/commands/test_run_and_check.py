@@ -299,3 +299,33 @@ def test_a_closed_pipe_is_quiet() -> None:
     )
 
     assert done.stderr == ""
+
+
+def test_check_judges_schedules_and_cases(tmp_path: Path) -> None:
+    (tmp_path / "s.gram").write_text(
+        '[a:Schedule {cron: "99 * * * *", program: "nowhere.gram", input: "x"}]\n'
+        '[b:Schedule {cron: "0 7 * * *", program: "s.gram", input: "x", tenan: "y"}]\n'
+    )
+    (tmp_path / "c.gram").write_text('[c:Case {input: "I am Alice", expectd: "Hello"}]')
+    (tmp_path / "c.csv").write_text("input,expectd\nhi,ho\n")
+
+    done = gram("check", "s.gram", "c.gram", "c.csv", cwd=tmp_path)
+
+    told = [line for line in done.stdout.splitlines() if "error[" in line]
+    assert done.returncode == 1
+    assert told == [
+        's.gram:1:20: error[schedule] cron "99 * * * *" is not like "0 7 * * 1-5" (minute, hour, '
+        "day, month, day of the week)",
+        "s.gram:1:43: error[schedule] nowhere.gram: No such file or directory",
+        "s.gram:2:71: error[schedule] a schedule has no property tenan; did you mean tenant?",
+        "c.gram:1:40: error[near-column] expectd is not expected",
+        "c.csv:2:4: error[near-column] expectd is not expected",
+    ]
+
+
+def test_check_says_nothing_of_good_schedules_and_cases(tmp_path: Path) -> None:
+    text = f'[a:Schedule {{cron: "0 7 * * *", program: "{ROOT / HELLO}", input: "Hi"}}]'
+    (tmp_path / "s.gram").write_text(text)
+    (tmp_path / "c.jsonl").write_text('{"input": "hi"}\n')
+    done = gram("check", "s.gram", "c.jsonl", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
