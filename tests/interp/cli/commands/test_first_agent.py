@@ -211,6 +211,8 @@ def test_a_file_of_tools_has_what_a_library_takes(
         pytest.importorskip(package, reason=f"{package} is no dependency")
     (tmp_path / "tools.py").write_text(text, "utf-8")
 
-    done = gram("run", HELLO, "I am Bob", "--tools", f"tools.py{name}", "--offline", cwd=tmp_path)
+    done = gram(
+        "run", HELLO, "Hello, I am Bob", "--tools", f"tools.py{name}", "--offline", cwd=tmp_path
+    )
 
     assert (done.returncode, "own greeting of Bob" in done.stdout) == (0, True), done.stderr
