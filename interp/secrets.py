@@ -30,7 +30,7 @@ class Hidden:
     """Keys that are known as long as this object is kept."""
 
     def __init__(self, values: Iterable[str | None]) -> None:
-        self.values = frozenset(each for each in values if each and len(each) >= SHORTEST)
+        self.values = _keys_among(values)
 
     def __repr__(self) -> str:
         return "Hidden()"
@@ -62,9 +62,14 @@ def without_keys(text: str) -> str:
 def known_keys() -> Keys | None:
     """The keys that are known now; None if there are none."""
     values = (os.environ[each].strip() for each in os.environ if each.upper().endswith("_API_KEY"))
-    in_environment = frozenset(each for each in values if len(each) >= SHORTEST)
-    found = in_environment.union(*(each.values for each in list(_hidden)))
+    found = _keys_among(values).union(*(each.values for each in list(_hidden)))
     return _keys_of(found) if found else None
+
+
+def _keys_among(values: Iterable[str | None]) -> frozenset[str]:
+    """The values that are long enough, from the first character that is no backslash on."""
+    bare = (each.lstrip("\\") for each in values if each)
+    return frozenset(each for each in bare if len(each) >= SHORTEST)
 
 
 class StreamWithoutKeys:
@@ -226,9 +231,17 @@ def _keys_of(values: frozenset[str]) -> Keys:
     spellings = [_spellings(key) for key in plain]
     return Keys(
         plain,
-        re.compile("|".join(map("".join, spellings))),
+        re.compile(_beginning_of(plain) + f"(?:{'|'.join(map(''.join, spellings))})"),
         tuple(tuple(map(re.compile, each)) for each in spellings),
     )
+
+
+def _beginning_of(keys: Iterable[str]) -> str:
+    """A look ahead for what a key may begin with: most places of a text are passed by it alone."""
+    first = "".join(sorted({key[0] for key in keys}))
+    codes = "|".join(_codes(each)[0] for each in first)
+    marks = f"|[{re.escape(first)}]" if set(first) & set(_MARKS) else ""
+    return rf"(?=[{re.escape(first)}]|{_BACKSLASHES}(?:{codes}{marks}))"
 
 
 def _spellings(key: str) -> list[str]:
@@ -243,9 +256,14 @@ def _spellings(key: str) -> list[str]:
 def _spelled(character: str, *, after_backslash: bool) -> str:
     """A regular expression for a character as it is, and as an escape."""
     if character == "\\":
-        return rf"(?:{_BACKSLASHES}(?:u005[cC])?)+"
-    units = character.encode("utf-16-be", "surrogatepass").hex()
-    codes = [f"u(?i:{units[at : at + 4]})" for at in range(0, len(units), 4)]
+        return rf"(?:{_BACKSLASHES}(?:u005[cC])?+){{1,8}}+"
+    codes = _codes(character)
     first = "" if after_backslash else _BACKSLASHES  # those before it have been taken
     before = r"\\{0,8}+" if character in _MARKS else ""
     return rf"(?:{before}{re.escape(character)}|{first}{_BACKSLASHES.join(codes)})"
+
+
+def _codes(character: str) -> list[str]:
+    """The codes of a character in its escape, without the backslash before each."""
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return [f"u(?i:{units[at : at + 4]})" for at in range(0, len(units), 4)]

@@ -32,13 +32,10 @@ if TYPE_CHECKING:
     from ..machine import Request
 
 _TOOL_NAME: Final = "final_answer"
-_THINKING: Final = re.compile(
-    r"\A(\s*(<think(ing)?>|\[THINK\]).*?(</think(ing)?>|\[/THINK\]))+"
-    r"|\A.*?(</think(ing)?>|\[/THINK\])",  # some servers leave the first mark out
-    re.DOTALL,
-)
-_FENCED: Final = re.compile(r"```[\w-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
-_FENCED_WIDELY: Final = re.compile(r"```[\w-]*\s*(.*)```", re.DOTALL)
+_THINKING: Final = re.compile(r"\s*+(?:<think(?:ing)?>|\[THINK\])")
+_THOUGHT: Final = re.compile(r"</think(?:ing)?>|\[/THINK\]")
+_FENCED: Final = re.compile(r"(?<!`)`{3,}+[\w-]*+[ \t]*+\r?\n(.*?)```", re.DOTALL)
+_FENCED_WIDELY: Final = re.compile(r"(?<!`)`{3,}+[\w-]*+\s*+(.*)```", re.DOTALL)
 """From the first fence to the last: a text in the JSON may have fences itself."""
 
 
@@ -129,9 +126,22 @@ def words_of(request: Request, message: Message) -> str:
     return text_said(message.content)
 
 
+def _without_thinking(content: str) -> str:
+    """A reply without the thinking that it begins with."""
+    end = 0
+    while begun := _THINKING.match(content, end):
+        thought = _THOUGHT.search(content, begun.end())
+        if thought is None:
+            break
+        end = thought.end()
+    if not end and (thought := _THOUGHT.search(content)):  # some servers leave the first mark out
+        end = thought.end()
+    return content[end:]
+
+
 def _text_in(content: str) -> str | None:
     """The text in a reply that has a model's thinking or a fence around it, or None."""
-    text = _THINKING.sub("", content, count=1)
+    text = _without_thinking(content)
     fenced = _FENCED_WIDELY.fullmatch(text.strip())
     if fenced and _is_json(fenced[1].strip()):
         said = read_json(fenced[1])
@@ -144,7 +154,7 @@ def _json_in(content: str) -> str | None:
     """The JSON text in a reply that has something else around it, or None."""
     if _is_json(content):
         return None
-    text = _THINKING.sub("", content, count=1).strip()
+    text = _without_thinking(content).strip()
     if _is_json(text):
         return text
     candidates = (pattern.findall(text) for pattern in (_FENCED_WIDELY, _FENCED))
