@@ -25,13 +25,16 @@ from .refusals import hint_about
 CONTEXT_OVERFLOW: Final = "context_length_exceeded"
 """The code of every failure because the conversation is too long, whatever the provider says."""
 
+MODEL_NOT_FOUND: Final = "model_not_found"
+"""The code of every failure because the server does not know the model."""
+
 _BY_CODE: Final[Mapping[str, tuple[bool, str]]] = {
     "insufficient_quota": (False, "check the plan and the billing of the account"),
     CONTEXT_OVERFLOW: (
         False,
         "the conversation is too long for the model: shorten it, or begin a new one",
     ),
-    "model_not_found": (False, "check the program's `model`, or choose another with --model"),
+    MODEL_NOT_FOUND: (False, "check the program's `model`, or choose another with --model"),
     "invalid_request_error": (False, "the provider does not accept this request"),
     "rate_limit_exceeded": (True, "ask less often, or raise the account's limits"),
     "overloaded_error": (True, "the provider is overloaded: try again later"),
@@ -52,6 +55,9 @@ _BY_STATUS: Final[Mapping[int, tuple[bool, str]]] = {
     429: (True, "ask less often, or raise the account's limits"),
 }
 
+_REFUSING: Final = (None, 400, 403, 404, 405, 422, 500, 501)
+"""The statuses of replies whose words may tell what the user can do."""
+
 _SERVER_FAILED = (True, "the provider has a problem: try again later")
 _UNKNOWN = (False, "")
 
@@ -60,7 +66,7 @@ _OVERFLOW = re.compile(
     r"|input token count|exceeds? the (available|model'?s?) (context|maximum)|input is too long"
     r"|context limit|longer than the maximum model length|maximum prompt length|model token limit"
     r"|exceeds max(imum)? length|range of input length|tokens`? \+ `?max_new_tokens"
-    r"|tokens_limit_reached",
+    r"|tokens_limit_reached|reduce the length of the|input tokens exceed|string too long",
     re.IGNORECASE,
 )
 _WRONG_KEY = re.compile(
@@ -74,6 +80,11 @@ _WRONG_KEY = re.compile(
 _BAD_REQUEST = re.compile(
     r"BadRequestError|invalid[_ ]request|unsupported param|not support"
     r"|schema conversion failed|failed to parse (grammar|messages|tool)|jinja|chat template",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"model\W[^.]{0,80}?(does not exist|not exist|is not found|not found|not available)"
+    r"|(invalid|unknown|no such) model|not a valid model",
     re.IGNORECASE,
 )
 _NOT_ALLOWED = re.compile(r"moderation|flagged|content policy|country|region", re.IGNORECASE)
@@ -122,14 +133,25 @@ def failed(
         return ConfigurationError(without_keys(f"{where} refused the key{answered}: {said}"))
     if status in (None, 400, 413, 422, 500) and _OVERFLOW.search(evidence):
         code = CONTEXT_OVERFLOW
+    elif status in (None, 400, 404, 422) and _NO_MODEL.search(said):
+        code = MODEL_NOT_FOUND
     retriable, hint = _BY_CODE.get(code or "") or _BY_STATUS.get(status or 0) or _UNKNOWN
     if status is not None and status >= 500 and (retriable or not hint):
         retriable, hint = _BY_STATUS[400] if _BAD_REQUEST.search(evidence) else _SERVER_FAILED
-    if code != CONTEXT_OVERFLOW and status in (None, 400, 403, 404, 405, 422, 500, 501):
+    if code not in (CONTEXT_OVERFLOW, MODEL_NOT_FOUND) and status in (
+        None,
+        400,
+        403,
+        404,
+        405,
+        422,
+        500,
+        501,
+    ):
         hint = (
             NO_RESPONSES
             if _is_unknown_path(path, said, status)
-            else hint_about(said, model) or hint
+            else hint_about(f"{said} {_place_in(body)}", model) or hint
         )
     reported = f"answered {status}" if status else "reports an error"
     generation = _generation_in(body)
@@ -196,7 +218,8 @@ def message_of(body: object) -> str:
     for error in _errors_in(body):
         found = next((error[key] for key in _MESSAGES if error.get(key)), None)
         if found is not None and not isinstance(found, Mapping):
-            return quoted(found) + _behind_the_gateway(error)
+            where = _place_in([error]) if error.get("loc") else ""
+            return (where and f"{where}: ") + quoted(found) + _behind_the_gateway(error)
     return quoted(body)
 
 
@@ -211,10 +234,20 @@ def _errors_in(body: object) -> Iterator[Mapping[str, Any]]:
         for each in body[:1]:
             yield from _errors_in(each)
     elif isinstance(body, Mapping):
-        for key in ("error", "detail", "base_resp"):
+        for key in ("error", "detail", "base_resp", "message"):
             if isinstance(body.get(key), Mapping | list):
                 yield from _errors_in(body[key])
         yield body
+
+
+def _place_in(body: object) -> str:
+    """The field of a request that an error is about, where its provider names it apart."""
+    for error in _errors_in(body):
+        place = error.get("param") or error.get("loc")
+        names = [str(each) for each in (place if isinstance(place, list) else [place]) if each]
+        if names:
+            return quoted(".".join(each for each in names if each != "body"))
+    return ""
 
 
 def _generation_in(body: object) -> str | None:

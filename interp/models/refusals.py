@@ -38,7 +38,9 @@ NO_FILES: Final = Refusal(
         r"(image|audio|file)(_url|s)? (inputs? |contents? )?(is|are) (not |only )support"
         r"|support (the )?(image|audio|file|vision)|content\[\]\.type|required for image"
         r"|content part type: .?(image|input_audio|file)|unknown variant .?(image_url|file)"
-        r"|not (a|compiled for) multimodal|(does not|cannot) process image"
+        r"|invalid value: .?(input_)?(image|audio|file)|unsupported (image|mime type|media type)"
+        r"|not (a|compiled for) multimodal"
+        r"|(does not|cannot|could not|unable to) process (the )?(input )?image"
     ),
     "this model or its server does not take such a file: choose another with --model, or "
     "leave the file out",
@@ -53,10 +55,41 @@ REFUSALS: Final = (
         "--set reasoningEffort=none",
     ),
     Refusal(
-        _words(r"does ?n[o']t support (tools|function[ _-]?call)|tool use is not supported"),
+        _words(r"(only|not) .{0,20}supported in (the )?v1/(responses|chat/completions)"),
+        "this model may want the Responses API: write --dialect responses "
+        '(dialect="responses" in Python, {variable}=responses in the environment); '
+        "one that does not chat at all has to be replaced with --model",
+    ),
+    Refusal(
+        _words(
+            r"(json mode|json_object|response_format|mime type).{0,60}"
+            r"(combined|together|along|use[d]?) with .{0,12}(tool|function)"
+            r"|(tools?|function calling) with (a )?(response|json)"
+        ),
+        "this model takes no schema of the answer beside tools: write "
+        'answers = "after_tools" in your file of providers',
+    ),
+    Refusal(
+        _words(r"--enable-auto-tool-choice|--tool-call-parser|--jinja"),
+        "the server takes tools only when it is started with the options that it names",
+    ),
+    Refusal(
+        _words(r"single tool-calls? at once"),
+        "this model makes one call at a time: --set parallelToolCalls=false",
+    ),
+    Refusal(
+        _words(
+            r"does ?n[o']t support (tools|tool[ _-](use|call)|function[ _-]?call)"
+            r"|(?<!\w)(tools|tool[ _-](use|calls?|calling)|function[ _-]?call(s|ing)?)\W{1,2}"
+            r"(is|are) not supported"
+        ),
         "this model takes no tools: choose another with --model, or remove the agent's tools",
     ),
     NO_FILES,
+    Refusal(
+        _words(r"(download|fetch|retriev|access)\w* .{0,40}(https?:|image|file|url)"),
+        "the provider cannot open the address: attach the file itself",
+    ),
     Refusal(
         _words(r"max_tokens.{0,60}max_completion_tokens"),
         "this server has another name for maxTokens: write it in your file of providers as "
@@ -69,7 +102,7 @@ REFUSALS: Final = (
     Refusal(
         _words(
             r"(invalid|unsupported|not a valid) schema for (the )?(function|tool)"
-            r"|tools?[\[.\d\]]*\.(function\.|custom\.)?(parameters|input_schema)"
+            r"|\btools?\b[\w\[\].]{0,60}\.(parameters|input_schema)"
         ),
         "this model does not take the schema of a tool: make its types simpler, or write "
         "--set strictTools=off",
@@ -77,21 +110,30 @@ REFUSALS: Final = (
     Refusal(
         _words(
             r"(invalid|unsupported) schema for (response_format|text\.format)"
-            r"|(response_format|text\.format|output_schema).{0,80}(not support|unsupported|invalid)"
+            r"|(response_format|text\.format|output_schema).{0,80}"
+            r"(not support|unsupported|invalid|unavailable|must be)"
             r"|(not support|unsupported|invalid).{0,40}(response_format|text\.format|json_schema)"
-            r"|schema (is )?(too complex|not supported)"
+            r"|schema (is )?(too complex|not supported)|schema produces a constraint"
         ),
         "this model does not take the schema of the answer: make its type simpler, or write "
         'answers_as = "json_object" in your file of providers',
     ),
     Refusal(
         _words(
-            r"(reasoning[_.]?effort|thinking level).{0,80}"
-            r"(does not support|supported values|must be)"
-            r"|(unsupported|invalid) value.{0,20}reasoning[_.]?effort"
+            r"(reasoning[_.]?effort|thinking (level|budget)).{0,80}"
+            r"(does not support|supported values|must be|not supported|invalid)"
+            r"|(unsupported|invalid|supported) values?.{0,120}reasoning[_.]?effort"
         ),
         "this model takes another effort, or none: --set reasoningEffort=low, or =null to leave "
         "it out",
+    ),
+    Refusal(
+        _words(
+            r"\brange\b|too (large|small|high|low|long)|may only be|must be|at (most|least)"
+            r"|(above|below|greater|less|larger|smaller)\b|maximum|minimum|[<>]=? ?\d"
+        ),
+        "this model takes another value of {setting}: --set {setting}=… with one that it names, "
+        "or =null to leave it out",
     ),
     Refusal(
         _words(
@@ -107,6 +149,7 @@ REFUSALS: Final = (
 
 _FIELDS: Final[Mapping[str, str]] = {
     **{field: name for name, field in (*CHAT_FIELDS.items(), *RESPONSES_FIELDS.items())},
+    **{name: name for name in (*CHAT_FIELDS, *RESPONSES_FIELDS)},  # as xAI calls them
     "max_tokens": "maxTokens",
     "maxOutputTokens": "maxTokens",
     "tool_choice": "toolChoice",

@@ -13,12 +13,11 @@ from attrs import define, field
 
 from ...errors import ModelError
 from ...json_text import Json
-from ..failures import failed
-from ..reasoning import Reasoning
+from ..chat.stream import ended_too_early
+from ..failures import failed, reported_in
 from ..reply_reading import well_formed, word
 from ..server_events import END
-from ..stream_reading import ended_too_early
-from ..wire import Piece
+from ..wire import Piece, Reasoning
 from .items import reasoning_in, text_of_items
 
 _LAST: Final = {
@@ -92,6 +91,8 @@ class StreamedResponse:
         kind = word(event.get("type"))
         if kind == "error" or (kind not in _LAST and event.get("error")):
             raise failed(event.get("error") or event)
+        if not kind and (reported := reported_in(event)):
+            raise reported
         if kind in _LAST:
             response = event.get("response")
             self._last = response if isinstance(response, Mapping) else event

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from interp import ModelError, Usage
-from interp.models.reasoning import Reasoning
 from interp.models.reply_reading import read_reply
 from interp.models.responses.reply import read_response
 from interp.models.responses.stream import StreamedResponse
 from interp.models.server_events import END
+from interp.models.wire import Reasoning
 from tests.interp.model_server import response, response_events
 from tests.interp.strategies import completions, odd_json
 
@@ -216,6 +216,8 @@ def test_a_stream_without_its_last_event_was_cut() -> None:
         {"type": "error", "error": {"type": "server_error", "message": "Out of luck"}},
         {"type": "response.failed", "response": {"error": {"message": "Out of luck"}}},
         {"error": {"message": "Out of luck"}},
+        {"error": "Out of luck"},
+        {"detail": "Out of luck"},
     ],
 )
 def test_an_error_in_the_middle_of_a_stream_says_the_servers_words(event: dict[str, Any]) -> None:
