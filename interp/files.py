@@ -27,6 +27,7 @@ Kind: TypeAlias = Literal["picture", "sound", "document"]
 """What a file is to a model."""
 
 _ADDRESS: Final = re.compile(r"https?://[!-~]+", re.IGNORECASE)
+_OTHER_ADDRESS: Final = re.compile(r"data:|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MEDIA_TYPE: Final = re.compile(r"[a-z]+/[a-z0-9*][a-z0-9.+_-]*")
 _PICTURES: Final = frozenset({"png", "jpeg", "gif", "webp", "bmp", "heic", "heif", "*"})
 _SOUNDS: Final[Mapping[str, str]] = {"wav": "wav", "mpeg": "mp3"}
@@ -105,8 +106,12 @@ class File:
             content = source
         elif isinstance(source, str) and is_address(source):
             address = source
-        elif isinstance(source, str) and source.startswith("data:"):
-            raise ValidationError("a data: address is no file: File takes the bytes in it")
+        elif isinstance(source, str) and _OTHER_ADDRESS.match(source):
+            scheme = source.partition(":")[0]
+            raise ValidationError(
+                f"a {scheme}: address cannot be attached: File takes bytes, a path, or an address "
+                "that begins with https:// or http://"
+            )
         else:
             path = Path(source)
             resolved(path)  # refuses what is no path

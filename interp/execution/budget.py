@@ -8,6 +8,7 @@ first, by its length and the setting ``maxTokens``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from decimal import Decimal
 from typing import Final, TypeAlias
 
@@ -15,7 +16,7 @@ from attrs import define, evolve, field
 
 from lenses_ext import Model
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, said_by
 from ..machine import (
     CallModel,
     Effect,
@@ -96,10 +97,14 @@ class Budget:
         return self._price(request.model, usage) or Decimal(0)
 
     def _price(self, model: Model, usage: Usage) -> Decimal | None:
-        found = self.cost_of(model, usage)
+        try:
+            found = self.cost_of(model, usage)
+        except Exception as error:  # it is the user's
+            raise ConfigurationError(f"cost_of failed for {model}: {said_by(error)}") from error
         if found is None:
             return None
-        cost = dollars(found)
-        if not cost.is_finite() or cost < 0:
-            raise ConfigurationError(f"cost_of: {model} costs {found!r}, which is no price")
-        return cost
+        with suppress(ArithmeticError):
+            cost = dollars(found)
+            if cost.is_finite() and cost >= 0:
+                return cost
+        raise ConfigurationError(f"cost_of: {model} costs {found!r}, which is no price")

@@ -166,8 +166,17 @@ def test_an_unknown_price_is_refused_before_anything_runs(hello_world: Pattern) 
     assert not model.requests
 
 
-@pytest.mark.parametrize("price", [-1, float("nan"), float("inf")])
-def test_a_price_that_is_none_is_one_message(hello_world: Pattern, price: float) -> None:
+def test_a_function_of_prices_that_fails_is_one_message(hello_world: Pattern) -> None:
+    def cost_of(model: Model, usage: Usage) -> float:
+        raise ValueError("no such price")
+
+    with pytest.raises(ConfigurationError, match=r"cost_of failed for OpenAI/.*: no such price"):
+        run(hello_world, "hi", hello_world_tool_library, model=ScriptedModel(["Hi"]),
+            limits=Limits(cost=1), cost_of=cost_of)  # fmt: skip
+
+
+@pytest.mark.parametrize("price", [-1, float("nan"), float("inf"), "much"])
+def test_a_price_that_is_none_is_one_message(hello_world: Pattern, price: Any) -> None:
     with pytest.raises(ConfigurationError, match="which is no price"):
         run(hello_world, "hi", hello_world_tool_library, model=ScriptedModel(["Hi"]),
             limits=Limits(cost=1), cost_of=lambda model, usage: price)  # fmt: skip

@@ -153,6 +153,8 @@ FAILED: dict[str, Any] = {
     "no shorter": completion({"content": "w" * 3_000}),
     "a refusal": completion({"role": "assistant", "refusal": "No."}),
     "a call": completion(CALL),
+    "empty": completion({"content": ""}),
+    "cut off at once": completion({"content": ""}, choice={"finish_reason": "length"}),
     "cut off": completion({"content": "A"}, choice={"finish_reason": "length"}),
 }
 
