@@ -32,19 +32,30 @@ from ..errors import (
 )
 from ..machine import (
     Ask,
+    AssistantRole,
     CallFailed,
     CallModel,
     CallTool,
     Decided,
     Effect,
     Event,
+    Message,
     ModelReplied,
     Request,
     State,
     ToolReturned,
     call_text,
 )
-from ..models import AnyModel, LanguageModel, Reasoning, connect_model, one_of, read_reply
+from ..models import (
+    SAYS_NOTHING,
+    AnyModel,
+    LanguageModel,
+    Reasoning,
+    Reply,
+    SeveralModels,
+    connect_model,
+    read_reply,
+)
 from ..models.providers import Dialect
 from ..programs import fallbacks_of, models_of
 from ..tools import LibraryLike, PlainCall, Tool, acall_tool, bind_agent_tools, is_async
@@ -153,6 +164,7 @@ class LiveHandler:
         expect(state, State, "state", by="LiveHandler.of")
         tools: tuple[Tool, ...] = ()
         missing: frozenset[Model] = frozenset()
+        asked: AnyModel
         if library is not None:
             tools = bind_agent_tools(state.agent, library, match=match)
         if model is None or isinstance(model, str | Model):
@@ -164,14 +176,14 @@ class LiveHandler:
             others = () if named else fallbacks_of(state.agent)
             connected |= dict(_fallbacks(others, base_url=base_url, dialect=dialect))
             missing = missing.union(others) - connected.keys()
-            asked, is_of_user = one_of(connected), False
+            asked, is_of_user = SeveralModels(connected), False
         elif base_url or dialect:
             given = "base_url" if base_url else "dialect"
             raise ConfigurationError(f"{given} is for a model given by its name, not for an object")
         else:
-            asked, is_of_user = model, True
+            asked, is_of_user = AnyModel(model), True
         by_name = {tool.name: tool for tool in tools}
-        return cls(by_name, AnyModel(asked), approve, on_tool_error, is_of_user, missing)
+        return cls(by_name, asked, approve, on_tool_error, is_of_user, missing)
 
     def __repr__(self) -> str:
         return f"<LiveHandler of {self.model!r}: {', '.join(self.tools) or 'no tools'}>"
@@ -199,10 +211,15 @@ class LiveHandler:
         match effect:
             case CallModel():
                 with _failing_as("model", ModelError):
-                    if not (self._is_of_user and self.model.has_coroutines):
-                        reply = await self._reply(effect, report)
-                    else:
-                        reply = await in_loop_of_user(lambda: self._reply(effect, report))
+                    try:
+                        if not (self._is_of_user and self.model.has_coroutines):
+                            reply = await self._reply(effect, report)
+                        else:
+                            reply = await in_loop_of_user(lambda: self._reply(effect, report))
+                    except ModelError as error:
+                        if not (effect.is_for_summary and error.code in SAYS_NOTHING):
+                            raise
+                        reply = Reply(Message(AssistantRole, ""))  # a summary that failed
                 return ModelReplied(effect.at, *reply)
             case Ask():
                 return _decided(effect, await self._answer(effect))

@@ -1,10 +1,10 @@
 """Models: what they are, how they are asked and how their replies are read."""
 
 from .calls_in_text import call_in_text
+from .chat import request_body as request_body
 from .connect import connect_model as connect_model
-from .connections import client_of, close_connections
-from .cookies import no_cookies
-from .language_model import AnyModel, LanguageModel as LanguageModel
+from .connections import client_of, close_connections, no_cookies
+from .language_model import AnyModel, LanguageModel as LanguageModel, SeveralModels
 from .offered_checks import OfferedCheck
 from .offered_models import offered_models
 from .pace import Pace
@@ -12,9 +12,7 @@ from .prices import context_window, cost_at, price_of as price_of, price_of_repl
 from .program_checks import check_program
 from .providers.provider import Provider as Provider
 from .providers.table import PROVIDERS as PROVIDERS
-from .reasoning import Reasoning
-from .reply_reading import detect_tool_call as detect_tool_call, read_reply
-from .request_json import request_body as request_body
+from .reply_reading import SAYS_NOTHING, Reply, detect_tool_call as detect_tool_call, read_reply
 from .retries import awith_retries, noticing_retries, sent_once
 from .scripted import ScriptedModel as ScriptedModel, read_script
-from .several_models import one_of
+from .wire import Reasoning

@@ -18,6 +18,7 @@ from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
     import asyncio
+    from http.cookiejar import CookieJar
 
 Client = TypeVar("Client", bound=AbstractAsyncContextManager[Any])
 
@@ -95,6 +96,17 @@ class _Clients:
 
 async def _closed(kept: _Kept[Any]) -> None:
     await kept.client.__aexit__(None, None, None)
+
+
+def no_cookies() -> CookieJar:
+    """A jar that takes no cookies, and reads none: one request says nothing to the next."""
+    from http.cookiejar import CookieJar  # only needed when a request is about to leave
+
+    class Closed(CookieJar):
+        def extract_cookies(self, response: object, request: object) -> None:
+            """Take nothing."""
+
+    return Closed()
 
 
 # --- how long they are kept

@@ -7,9 +7,9 @@ This loads the network library: import it only when a request is about to leave.
 
 from __future__ import annotations
 
+import sys
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ import openai
 
 from ..errors import ModelError
 from ..secrets import without_keys
-from .cookies import no_cookies
+from .connections import no_cookies
 from .failures import too_large
 from .pace import Pace
 
@@ -78,8 +78,8 @@ def _guard(where: str, max_bytes: int) -> Callable[[httpx2.Response], Awaitable[
             raise ModelError(without_keys(said))
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         most = max_bytes * STREAMED_TIMES if is_stream else max_bytes
-        body = _Body(response.stream, where, most, encoding in _COMPRESSED)
-        response.stream = body if response.is_success else _Beginning(body)
+        needed = sys.maxsize if response.is_success else _LONGEST_ERROR
+        response.stream = _Body(response.stream, where, most, encoding in _COMPRESSED, needed)
 
     return check
 
@@ -106,44 +106,33 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
 
 
-class _Beginning(httpx2.AsyncByteStream):
-    """The beginning of a body: that of an error or a redirect is not needed whole."""
-
-    def __init__(self, body: _Body) -> None:
-        self._body = body
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = _LONGEST_ERROR
-        async with aclosing(aiter(self._body)) as pieces:
-            async for piece in pieces:
-                yield piece[:left]
-                left -= len(piece)
-                if left <= 0:
-                    return
-
-    async def aclose(self) -> None:
-        """Close the connection, or keep it for the next request if all was read."""
-        await self._body.aclose()
-
-
 class _Body(httpx2.AsyncByteStream):
-    """The body of a response: decompressed and counted piece by piece, before and after."""
+    """The body of a response: decompressed and counted piece by piece, before and after.
 
-    def __init__(self, stream: Any, where: str, max_bytes: int, is_compressed: bool) -> None:
+    Of an error or a redirect only the beginning is needed.
+    """
+
+    def __init__(
+        self, stream: Any, where: str, max_bytes: int, is_compressed: bool, needed: int
+    ) -> None:
         self._stream = stream
         self._where = where
         self._max_bytes = max_bytes
+        self._needed = needed
         self._zip: Any = zlib.decompressobj(_ZLIB_OR_GZIP) if is_compressed else None
         self._packed = self._unpacked = 0
 
     async def __aiter__(self) -> AsyncGenerator[bytes]:
-        pace, coming = Pace(), aiter(self._stream)
+        pace, coming, left = Pace(), aiter(self._stream), self._needed
         try:
             async for data in coming:
                 self._packed += len(data)
                 self._check(self._packed)  # many compressed bytes may decompress to nothing
                 for piece in self._unzipped(data) if self._zip else [data]:
-                    yield piece
+                    yield piece[:left]
+                    left -= len(piece)
+                    if left <= 0:
+                        return
                     await pace.keep()
         finally:
             if isinstance(coming, AsyncGenerator):

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from lenses_ext import Model
 
 from ..concurrency import call_in_thread, iterate_in_thread
 from ..errors import ConfigurationError
 from ..json_text import Json
+from .chat import ChatCompletions
 from .reply_reading import read_reply
-from .request_json import request_body
 from .typed_answers import words_of
 
 if TYPE_CHECKING:
     from ..machine import Request
+
+_CHAT: Final = ChatCompletions()
 
 
 class LanguageModel(Protocol):
     """Anything that answers a request.
 
     ``complete`` returns a `Message`, a str, or a completion or message dict in either dialect. A
-    model may have more; `AnyModel` lists it and says what happens without.
+    model may have more: ``acomplete``, ``stream``, ``astream``, ``prepare``, ``body``. `AnyModel`
+    says what happens without.
     """
 
     def complete(self, request: Request) -> Any:
@@ -30,7 +35,7 @@ class LanguageModel(Protocol):
 
 
 class AnyModel:
-    """Any model with all the methods that a model may have: its own, or a default for each.
+    """Any model, asked without blocking, as runs do: in its own ways, or by a default for each.
 
     Args:
         model: anything with ``complete(request)``.
@@ -55,34 +60,23 @@ class AnyModel:
     def _has(self, name: str) -> bool:
         return callable(getattr(self._model, name, None))
 
-    def complete(self, request: Request) -> Any:
-        """The reply to a request."""
-        return self._model.complete(request)
-
     async def acomplete(self, request: Request) -> Any:
-        """The reply, without blocking; by default ``complete`` is called in a thread."""
+        """The reply to a request; by default ``complete`` is called in a thread."""
         if self._has("acomplete"):
             return await self._model.acomplete(request)
-        return await call_in_thread(lambda: self.complete(request))
+        return await call_in_thread(lambda: self._model.complete(request))
 
-    def stream(self, request: Request) -> Iterator[Any]:
+    def astream(self, request: Request) -> AsyncIterator[Any]:
         """The words of the reply, each a str, and last the reply as ``complete`` would give it.
 
         `Reasoning` may come between them. Without the reply at the end, it is made of the words.
-        By default it comes whole.
+        By default one thread reads ``stream`` from end to end, or the reply comes whole.
         """
-        if not self._has("stream"):
-            return iter([read_reply(self.complete(request), request)])
-        pieces: Iterator[Any] = self._model.stream(request)
-        return pieces
-
-    def astream(self, request: Request) -> AsyncIterator[Any]:
-        """The same without blocking; by default one thread reads ``stream`` from end to end."""
         if self._has("astream"):
             pieces: AsyncIterator[Any] = self._model.astream(request)
             return pieces
         if self._has("stream"):
-            return iterate_in_thread(lambda: self.stream(request))
+            return iterate_in_thread(lambda: self._model.stream(request))
         return self._whole(request)
 
     async def _whole(self, request: Request) -> AsyncIterator[Any]:
@@ -96,20 +90,46 @@ class AnyModel:
         if self._has("prepare"):
             self._model.prepare()
 
-    def close(self) -> None:
-        """Close what ``complete`` and ``stream`` keep open; by default nothing."""
-        if self._has("close"):
-            self._model.close()
-
-    async def aclose(self) -> None:
-        """Close what ``acomplete`` and ``astream`` keep open; by default nothing."""
-        if self._has("aclose"):
-            await self._model.aclose()
-
     def body(self, request: Request) -> dict[str, Json]:
         """The JSON that is sent for a request; by default that of Chat Completions."""
-        body: dict[str, Json] = (self._model.body if self._has("body") else request_body)(request)
+        body: dict[str, Json] = (self._model if self._has("body") else _CHAT).body(request)
         return body
+
+
+class SeveralModels(AnyModel):
+    """Several models as one: each request goes to the model that it names.
+
+    Args:
+        models: the models by their names.
+    """
+
+    def __init__(self, models: Mapping[Model, LanguageModel]) -> None:
+        self._models = {name: AnyModel(model) for name, model in models.items()}
+
+    def __repr__(self) -> str:
+        return " and ".join(map(repr, self._models.values()))
+
+    @property
+    def has_coroutines(self) -> bool:
+        """Whether each of them can be asked without blocking."""
+        return all(each.has_coroutines for each in self._models.values())
+
+    async def acomplete(self, request: Request) -> Any:
+        """The reply of the model that is named."""
+        return await self._models[request.model].acomplete(request)
+
+    def astream(self, request: Request) -> AsyncIterator[Any]:
+        """The words of its reply, then the reply."""
+        return self._models[request.model].astream(request)
+
+    def prepare(self) -> None:
+        """Do what would make the first request of any slower than others."""
+        for model in self._models.values():
+            model.prepare()
+
+    def body(self, request: Request) -> dict[str, Json]:
+        """What is sent to the model that is named."""
+        return self._models[request.model].body(request)
 
 
 class ModelWithoutNetwork(LanguageModel):

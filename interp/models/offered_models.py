@@ -145,7 +145,7 @@ async def _fetched(server: Server, key: str, max_bytes: int) -> str:
     query = {"limit": 1000} if of_anthropic else {}
 
     async def ask() -> str:
-        response = await server.get(client, _PATH, headers, query)
+        response = await server.ask(client, _PATH, headers=headers, query=query)
         body = bytearray()
         async with aclosing(response), aclosing(response.aiter_raw()) as pieces:
             while (piece := await server.piece(pieces)) is not None:

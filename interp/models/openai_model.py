@@ -21,18 +21,17 @@ from ..json_text import Json
 from ..machine import Request
 from ..secrets import hide
 from .calls_in_text import warn_about_calls_in_text
-from .chat_completions import ChatCompletions
+from .chat import ChatCompletions
 from .failures import CallNotMadeError
 from .incoming_reply import IncomingReply
 from .providers import MAX_REPLY_BYTES, AnswerFormat, AnswerMode, Dialect, is_own_server
-from .reasoning import Reasoning
 from .reply_reading import Reply, call_not_made
 from .responses import Responses
 from .retries import awith_retries
 from .server import Server, import_network
 from .setting_fields import CHAT_FIELDS
 from .typed_answers import request_for_the_answer, streams_word_by_word, words_of
-from .wire import Piece, Wire
+from .wire import Piece, Reasoning, Wire
 
 _log = logging.getLogger("interp.model")
 
@@ -104,11 +103,16 @@ class OpenAIModel:
             max_bytes=max_reply_bytes,
         )
         self._hidden = hide(*self._server.secrets)  # as long as this model is kept
-        form = (answers, answers_as, self._server.is_openai, self._server.host)
+        form: dict[str, Any] = {
+            "answers": answers,
+            "answers_as": answers_as,
+            "is_strict": self._server.is_openai,
+            "server": self._server.host,
+        }
         self._wire: Wire = (
-            Responses(*form)
+            Responses(**form)
             if dialect == "responses"
-            else ChatCompletions(dialect, max_tokens, *form)
+            else ChatCompletions(dialect=dialect, max_tokens=max_tokens, **form)
         )
         self._answers: AnswerMode = answers
         self._attempts = attempts
@@ -217,7 +221,7 @@ class OpenAIModel:
 
         async def posted() -> Any:
             body = wire.content(request, streaming=streaming)
-            return await server.post(client, wire.path, body, request.model)
+            return await server.ask(client, wire.path, body, model=request.model)
 
         async def ask() -> _Begun:
             async with AsyncExitStack() as opened:

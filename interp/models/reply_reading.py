@@ -7,8 +7,10 @@ is read; everything else is a ModelError. Nothing here does I/O.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from attrs import evolve
 
 from lenses_ext import tool_spec_name, view
 from lenses_ext.language import wire_name
@@ -29,6 +31,9 @@ _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
 # What some servers add to a reply that calls tools and want back with it: DeepSeek and OpenRouter
 # the reasoning that led to the calls, Google a signature of it.
 ECHOED = ("reasoning_content", "reasoning", "reasoning_details", "extra_content")
+
+SAYS_NOTHING = ("empty", "length")
+"""The codes of the errors about a reply that says nothing: it is empty, or was cut before that."""
 
 
 class Reply(NamedTuple):
@@ -126,16 +131,17 @@ def _reply(data: object, server: str | None = None) -> Reply:
     choice = choices[0]
     if choice.get("error"):
         raise failed(choice["error"])
-    if not isinstance(choice.get("message"), Mapping):
-        raise ModelError("the model's reply has no message")
-    message, finish = _message(choice["message"], server), choice.get("finish_reason")
-    if finish == "content_filter" and not message.refused:
+    message, finish = choice.get("message"), choice.get("finish_reason")
+    said = _message(message, server) if isinstance(message, Mapping) else None
+    if finish == "content_filter" and not (said and said.refused):
         raise ModelError("the provider's content filter withheld the reply", code="content_filter")
+    if said is None:
+        raise ModelError("the model's reply has no message")
     if finish == "error":
         raise ModelError("the provider failed in the middle of its reply", code="error")
     return Reply(
-        message,
-        _usage(data.get("usage")),
+        said,
+        usage_of(data.get("usage")),
         finish == "length",
         word(finish),
         word(data.get("model")),
@@ -247,20 +253,35 @@ def json_text(value: Json) -> str:
 
 def _calls(data: Mapping[str, Any], server: str | None) -> tuple[ToolCall, ...]:
     """The calls of a message, each with an id that no other call of it has."""
-    calls: list[ToolCall] = []
-    taken: set[str] = set()
+    calls: dict[str, ToolCall] = {}
     for index, given in enumerate(_listed_calls(data)):
         function = given.get("function") if isinstance(given, Mapping) else None
         if isinstance(function, Mapping) and _is_blank(function):
             continue
-        name = function.get("name") if isinstance(function, Mapping) else None
-        if not isinstance(function, Mapping) or not isinstance(name, str) or not name:
-            raise ModelError("the model's tool call does not name a tool")
-        id_ = own_id(given.get("id"), index, taken)
-        taken.add(id_)
-        arguments = arguments_text(function.get("arguments"))
-        calls.append(ToolCall(id_, well_formed(name), arguments, _to_echo(given, server)))
-    return tuple(calls)
+        made = tool_call(function, given.get("id") if function else None, index, calls)
+        calls[made.id] = evolve(made, echo=_to_echo(given, server))
+    return tuple(calls.values())
+
+
+def tool_call(given: object, id_: object, index: int, calls: Container[str]) -> ToolCall:
+    """A call, with an id by its place where its own is missing or that of another call.
+
+    Args:
+        given: Its name and arguments; these may be an object, null or missing.
+        id_: The id that the server gives it.
+        index: Its place in the reply.
+        calls: The ids of the calls before it.
+
+    Raises:
+        ModelError: It has no name.
+    """
+    name = given.get("name") if isinstance(given, Mapping) else None
+    if not isinstance(given, Mapping) or not isinstance(name, str) or not name:
+        raise ModelError("the model's tool call does not name a tool")
+    if not isinstance(id_, str) or not id_ or well_formed(id_) != id_ or id_ in calls:
+        names = map("call_{}".format, itertools.count(index))
+        id_ = next(each for each in names if each not in calls)
+    return ToolCall(id_, well_formed(name), _arguments_text(given.get("arguments")))
 
 
 def _listed_calls(data: Mapping[str, Any]) -> list[Any]:
@@ -276,15 +297,7 @@ def _is_blank(function: Mapping[str, Any]) -> bool:
     return not function.get("name") and function.get("arguments") in (None, "")
 
 
-def own_id(given: object, index: int, taken: set[str]) -> str:
-    """The id that a call was given, or one by its position where that is missing or repeated."""
-    if isinstance(given, str) and given and well_formed(given) == given and given not in taken:
-        return given
-    positions = itertools.count(index)
-    return next(name for name in map("call_{}".format, positions) if name not in taken)
-
-
-def arguments_text(arguments: object) -> str:
+def _arguments_text(arguments: object) -> str:
     """The arguments as text; some servers send an object, null, or nothing when there are none."""
     if arguments is None or (isinstance(arguments, str) and arguments.strip() == "null"):
         return ""
@@ -309,19 +322,24 @@ def word(given: object) -> str:
     return well_formed(given) if isinstance(given, str) else ""
 
 
-def _usage(data: object) -> Usage:
-    """The tokens used; what is not counted stays unknown."""
+def usage_of(data: object, given: str = "prompt", said: str = "completion") -> Usage:
+    """The tokens used; what is not counted stays unknown.
+
+    Args:
+        data: What a server says of them.
+        given, said: What a dialect calls the tokens of the request, and those of the reply.
+    """
     if not isinstance(data, Mapping):
         return Usage()
     return Usage(
-        count(data, "prompt_tokens"),
-        count(data, "completion_tokens"),
-        count(data.get("prompt_tokens_details"), "cached_tokens") or 0,
-        count(data.get("completion_tokens_details"), "reasoning_tokens") or 0,
+        _count(data, f"{given}_tokens"),
+        _count(data, f"{said}_tokens"),
+        _count(data.get(f"{given}_tokens_details"), "cached_tokens") or 0,
+        _count(data.get(f"{said}_tokens_details"), "reasoning_tokens") or 0,
     )
 
 
-def count(data: object, name: str) -> int | None:
+def _count(data: object, name: str) -> int | None:
     """A number of tokens in a part of a reply; None if it is not one."""
     number = data.get(name) if isinstance(data, Mapping) else None
     return number if type(number) is int and number >= 0 else None

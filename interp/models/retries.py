@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ..errors import ModelError
 
@@ -59,53 +59,41 @@ def sent_once() -> Iterator[None]:
 
 async def awith_retries(ask: Callable[[], Awaitable[T]], attempts: int) -> T:
     """What a coroutine function returns, called at most so many times; raises its last error."""
-    try:
-        return await ask()
-    except ModelError as error:
-        if _is_sent_once.get():
-            raise
-        failed = [error]
-    import tenacity  # most requests are answered at once, and do without
+    import tenacity  # imported late: programs that ask nobody do without
 
-    async def ask_again() -> T:
-        if failed:
-            raise failed.pop()
-        return await ask()
-
-    answer: T = await tenacity.AsyncRetrying(**_policy(attempts))(ask_again)
+    retrying = tenacity.AsyncRetrying(
+        before_sleep=_tell,
+        retry=tenacity.retry_if_exception(_can_help),
+        stop=tenacity.stop_after_attempt(1 if _is_sent_once.get() else attempts),
+        wait=_wait,
+        reraise=True,
+    )
+    answer: T = await retrying(ask)
     return answer
 
 
-def _policy(attempts: int) -> dict[str, Any]:
+def _can_help(error: BaseException) -> bool:
+    return (
+        isinstance(error, ModelError)
+        and error.retriable
+        and (error.retry_after or 0) <= _LONGEST_WAIT
+    )
+
+
+def _wait(attempt: tenacity.RetryCallState) -> float:
     import tenacity
 
-    backoff = tenacity.wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)
+    error = attempt.outcome.exception() if attempt.outcome else None
+    if isinstance(error, ModelError) and error.retry_after is not None:
+        return error.retry_after
+    return tenacity.wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)(attempt)
 
-    def can_help(error: BaseException) -> bool:
-        return (
-            isinstance(error, ModelError)
-            and error.retriable
-            and (error.retry_after or 0) <= _LONGEST_WAIT
-        )
 
-    def wait(attempt: tenacity.RetryCallState) -> float:
-        error = attempt.outcome.exception() if attempt.outcome else None
-        told = error.retry_after if isinstance(error, ModelError) else None
-        return backoff(attempt) if told is None else told
-
-    def tell(attempt: tenacity.RetryCallState) -> None:
-        notice, error = _notice.get(), attempt.outcome.exception() if attempt.outcome else None
-        if isinstance(error, ModelError) and attempt.next_action:
-            seconds = attempt.next_action.sleep
-            said = str(error).partition("\n")[0]
-            _log.info("asks again in %.1f s: %s", seconds, said, extra={"event": "model_retried"})
-            if notice:
-                notice(error, seconds)
-
-    return {
-        "before_sleep": tell,
-        "retry": tenacity.retry_if_exception(can_help),
-        "stop": tenacity.stop_after_attempt(attempts),
-        "wait": wait,
-        "reraise": True,
-    }
+def _tell(attempt: tenacity.RetryCallState) -> None:
+    notice, error = _notice.get(), attempt.outcome.exception() if attempt.outcome else None
+    if isinstance(error, ModelError) and attempt.next_action:
+        seconds = attempt.next_action.sleep
+        said = str(error).partition("\n")[0]
+        _log.info("asks again in %.1f s: %s", seconds, said, extra={"event": "model_retried"})
+        if notice:
+            notice(error, seconds)

@@ -11,7 +11,7 @@ from ..errors import ModelError
 from ..machine import FunctionRole, Request
 from .refusals import is_about_files
 
-_refused: Final[set[tuple[str, Model]]] = set()
+_refused: Final[set[tuple[str | None, Model]]] = set()
 """The servers, by name and model, that have refused files of tools."""
 
 _log = logging.getLogger("interp.model")
@@ -22,7 +22,7 @@ def are_sent(server: str | None, model: Model) -> bool:
     return (server, model) not in _refused
 
 
-def learn_refusal(error: ModelError, request: Request, server: str) -> bool:
+def learn_refusal(error: ModelError, request: Request, server: str | None) -> bool:
     """Whether a request is refused for the files of its tools, which are not sent from now on."""
     has_files = any(
         each.attachments for each in request.messages if isinstance(each.role, FunctionRole)

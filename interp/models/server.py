@@ -13,7 +13,7 @@ import os
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Awaitable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from attrs import field, frozen
@@ -138,16 +138,24 @@ class Server:
 
     # --- requests
 
-    async def post(
-        self, client: AsyncOpenAI, path: str, body: bytes, model: Model
+    async def ask(
+        self,
+        client: AsyncOpenAI,
+        path: str,
+        body: bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        query: Mapping[str, int] | None = None,
+        model: Model | None = None,
     ) -> httpx2.Response:
         """Send a request; the body of the response is still to be read.
 
         Args:
             client: What sends it, see `client`.
             path: Where it is sent, after the address.
-            body: The JSON of the request.
-            model: The model that it is for.
+            body: The JSON that is posted; without one, the server is asked for what is there.
+            headers, query: What is sent beside what the client sends by itself.
+            model: The model that it is for, if it is for one.
 
         Raises:
             ModelError: The server did not answer, or answered with an error.
@@ -156,42 +164,14 @@ class Server:
         import httpx2
         import openai
 
-        sent = client.post(
-            path,
-            content=body,
-            cast_to=httpx2.Response,
-            stream=True,
-            stream_cls=openai.AsyncStream[object],
-        )
-        response = await self._safely(sent, model=model, path=path)
-        assert isinstance(response, httpx2.Response), "that is what it was to be cast to"
-        return response
-
-    async def get(
-        self,
-        client: AsyncOpenAI,
-        path: str,
-        headers: Mapping[str, str],
-        query: Mapping[str, int],
-    ) -> httpx2.Response:
-        """Ask for what a server has at a path; the body of the response is still to be read.
-
-        Raises:
-            ModelError: The server did not answer, or answered with an error.
-            ConfigurationError: The key was refused.
-        """
-        import httpx2
-        import openai
-
-        sent = client.get(
-            path,
-            cast_to=httpx2.Response,
-            options={"headers": dict(headers), "params": dict(query)},
-            stream=True,
-            stream_cls=openai.AsyncStream[object],
-        )
-        response = await self._safely(sent, path=path)
-        assert isinstance(response, httpx2.Response), "that is what it was to be cast to"
+        how: dict[str, Any] = {
+            "cast_to": httpx2.Response,
+            "options": {"headers": dict(headers or {}), "params": dict(query or {})},
+            "stream": True,
+            "stream_cls": openai.AsyncStream[object],
+        }
+        sent = client.get(path, **how) if body is None else client.post(path, content=body, **how)
+        response: httpx2.Response = await self._safely(sent, model=model, path=path)
         return response
 
     async def piece(self, pieces: AsyncGenerator[bytes], *, begun: bool = False) -> bytes | None:

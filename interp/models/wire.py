@@ -2,38 +2,73 @@
 
 from __future__ import annotations
 
+import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Protocol, TypeAlias, Union
+from typing import ClassVar, Protocol, TypeAlias, Union
+
+from attrs import frozen
 
 from ..errors import ModelError
 from ..json_text import Json
 from ..machine import Request
-from .reasoning import Reasoning
-from .reply_reading import Reply
+from .providers import AnswerFormat, AnswerMode
+from .reply_reading import Reply, answered_by_tool
+from .returned_files import learn_refusal
+
+
+@frozen
+class Reasoning:
+    """A piece of what a model shows of its reasoning, or of a summary of it.
+
+    Models' ``stream`` and ``astream`` may yield it beside the words of the answer, each a str.
+
+    Attributes:
+        text: The piece.
+    """
+
+    text: str
+
 
 Piece: TypeAlias = Union[str, Reasoning]
 """A piece of a streamed reply: words of the answer, or of the reasoning that led to it."""
 
 
-class Wire(Protocol):
-    """How requests and replies are written in one dialect, as one server wants it."""
+@frozen(kw_only=True)
+class Wire(ABC):
+    """How requests and replies are written in one dialect, as one server wants it.
 
-    @property
-    def path(self) -> str:
-        """Where requests are sent, after the address of the server."""
-        ...
+    Attributes:
+        path: Where requests are sent, after the address of the server.
+        answers: How a typed answer is asked for where there are tools.
+        answers_as: Whether the server takes a schema for the answer.
+        is_strict: Whether ``strictTools: "auto"`` means strict.
+        server: The host, to which alone what it sent to be returned is sent.
+    """
+
+    path: ClassVar[str]
+
+    answers: AnswerMode = "with_tools"
+    answers_as: AnswerFormat = "json_schema"
+    is_strict: bool = False
+    server: str | None = None
 
     def body(self, request: Request) -> dict[str, Json]:
-        """The JSON that is sent for a request."""
-        ...
+        """The JSON that is sent for a request, as fresh values."""
+        body: dict[str, Json] = json.loads(self.content(request))
+        return body
 
-    def content(self, request: Request, *, streaming: bool) -> bytes:
-        """The same as bytes."""
-        ...
+    @abstractmethod
+    def content(self, request: Request, *, streaming: bool = False) -> bytes:
+        """The same as bytes: each message and tool is encoded only once.
+
+        Raises:
+            ConfigurationError: A file that a user attached cannot be sent in the dialect.
+        """
 
     def instead(self, error: ModelError, request: Request) -> bool:
         """Learn from a refusal; whether the request is written otherwise from now on."""
-        ...
+        return learn_refusal(error, request, self.server)
 
     def read(self, reply: Json, request: Request) -> Reply:
         """Read the JSON of a reply.
@@ -41,11 +76,21 @@ class Wire(Protocol):
         Raises:
             ModelError: It is not a reply, or reports an error.
         """
-        ...
+        found = self.read_as_it_is(reply, request)
+        return answered_by_tool(found, request) if self.answers == "as_tool" else found
 
+    @abstractmethod
+    def read_as_it_is(self, reply: Json, request: Request) -> Reply:
+        """The same, where a typed answer may be the call of a tool."""
+
+    @abstractmethod
     def new_stream(self) -> StreamedPieces:
         """Puts the events of a streamed reply together."""
-        ...
+
+    def is_strict_for(self, request: Request) -> bool:
+        """Whether the model is held to the schemas of the tools that have a strict form."""
+        wanted = request.settings.get("strictTools")
+        return wanted == "on" or (wanted == "auto" and self.is_strict)
 
 
 class StreamedPieces(Protocol):

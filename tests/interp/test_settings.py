@@ -21,7 +21,7 @@ from interp import (
 from interp.machine import start
 from interp.machine.effects import Request
 from interp.machine.messages import empty_context
-from interp.models.request_json import request_body
+from interp.models.chat import request_body
 from interp.models.setting_fields import CHAT_FIELDS, RESPONSES_FIELDS
 from lenses_ext import Model, SettingError, Settings
 from lenses_ext.language import SETTINGS

@@ -14,8 +14,8 @@ from lenses_ext.language import wire_name
 from ...json_text import Json, read_json
 from ...machine import FunctionRole, Message, ToolCall
 from ..attached_parts import no_part, parts_of_result, responses_part
+from ..chat.request import arguments_sent
 from ..reply_reading import json_text, text_of
-from ..request_json import arguments_sent
 
 
 def items_of(

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ...errors import ModelError
-from ...machine import AssistantRole, Message, Request, ToolCall, Usage
+from ...machine import AssistantRole, Message, Request, ToolCall
 from ..failures import NO_RESPONSES, failed, quoted, reported_in
-from ..reply_reading import Reply, arguments_text, count, own_id, read_reply, well_formed, word
+from ..reply_reading import Reply, read_reply, tool_call, usage_of, well_formed, word
 from .items import reasoning_in, refusal_in, text_of_items, to_echo
 
 _log = logging.getLogger("interp.model")
@@ -59,7 +59,7 @@ def read_response(
     reasoning = (reasoning_in(each) for each in items if each["type"] == "reasoning")
     reply = Reply(
         message,
-        _usage(data.get("usage")),
+        usage_of(data.get("usage"), "input", "output"),
         status == "incomplete",
         reason or word(status),
         word(data.get("model")),
@@ -70,18 +70,12 @@ def read_response(
 
 def _calls(items: list[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
     """The calls among some items, each with an id that no other call of the reply has."""
-    calls: list[ToolCall] = []
-    taken: set[str] = set()
+    calls: dict[str, ToolCall] = {}
     for item in items:
-        if item["type"] != "function_call":
-            continue
-        name = item.get("name")
-        if not isinstance(name, str) or not name:
-            raise ModelError("the model's tool call does not name a tool")
-        id_ = own_id(item.get("call_id"), len(calls), taken)
-        taken.add(id_)
-        calls.append(ToolCall(id_, well_formed(name), arguments_text(item.get("arguments"))))
-    return tuple(calls)
+        if item["type"] == "function_call":
+            made = tool_call(item, item.get("call_id"), len(calls), calls)
+            calls[made.id] = made
+    return tuple(calls.values())
 
 
 def _expect_what_was_asked(items: list[Mapping[str, Any]], *, has_said: bool) -> None:
@@ -98,15 +92,3 @@ def _expect_what_was_asked(items: list[Mapping[str, Any]], *, has_said: bool) ->
     if asked and not has_said:
         raise ModelError(f"the model asks for {told}, which was not offered to it")
     _log.warning("the reply has items that were not asked for: %s", quoted(told))
-
-
-def _usage(data: object) -> Usage:
-    """The tokens used; what is not counted stays unknown."""
-    if not isinstance(data, Mapping):
-        return Usage()
-    return Usage(
-        count(data, "input_tokens"),
-        count(data, "output_tokens"),
-        count(data.get("input_tokens_details"), "cached_tokens") or 0,
-        count(data.get("output_tokens_details"), "reasoning_tokens") or 0,
-    )

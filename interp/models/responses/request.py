@@ -13,7 +13,7 @@ from lenses_ext.weak_cache import memo
 from ...json_text import Json
 from ...machine import Message, Request
 from ...machine.contracts import function_definition, has_strict_form, response_format
-from ..request_json import dumped, joined, tell_of_settings_left_out, tool_choice
+from ..chat.request import dumped, joined, tell_of_settings_left_out, tool_choice
 from ..setting_fields import RESPONSES_FIELDS
 from ..typed_answers import answer_in_words, answer_tool
 from .items import items_of
@@ -62,8 +62,7 @@ def _fields(
     others: dict[str, Json] = {"model": request.model.name, "store": False}
     if with_reasoning:
         others["include"] = ["reasoning.encrypted_content"]
-    wanted = settings.get("strictTools")
-    strict = wanted == "on" or (wanted == "auto" and form.is_strict)
+    strict = form.is_strict_for(request)
     tools = [_tool_text(strict and has_strict_form(tool))(tool) for tool in request.tools]
     text: dict[str, Json] = {}
     if request.answer is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -13,9 +12,9 @@ from lenses_ext import Model
 from ...errors import ModelError
 from ...json_text import Json
 from ...machine import Request
-from ..providers import AnswerFormat, AnswerMode
-from ..reply_reading import Reply, answered_by_tool
+from ..reply_reading import Reply
 from ..returned_files import are_sent, learn_refusal
+from ..wire import Wire
 from .reply import read_response
 from .request import request_content
 
@@ -30,31 +29,16 @@ _without_reasoning: Final[set[tuple[str, Model]]] = set()
 """The servers, by name and model, that refuse encrypted reasoning."""
 
 
-@frozen
-class Responses:
-    """The Responses API, as one server wants it.
-
-    Attributes:
-        answers: How a typed answer is asked for where there are tools.
-        answers_as: Whether the server takes a schema for the answer.
-        is_strict: Whether ``strictTools: "auto"`` means strict.
-        server: The host, to which alone what it sent to be returned is sent.
-    """
+@frozen(kw_only=True)
+class Responses(Wire):
+    """The Responses API, as one server wants it."""
 
     path = "/responses"
 
-    answers: AnswerMode
-    answers_as: AnswerFormat
-    is_strict: bool
     server: str
 
-    def body(self, request: Request) -> dict[str, Json]:
-        """The JSON that is sent for a request."""
-        body: dict[str, Json] = json.loads(self.content(request, streaming=False))
-        return body
-
-    def content(self, request: Request, *, streaming: bool) -> bytes:
-        """The same as bytes."""
+    def content(self, request: Request, *, streaming: bool = False) -> bytes:
+        """The bytes of a request."""
         return request_content(
             request,
             self,
@@ -75,10 +59,9 @@ class Responses:
         _without_reasoning.add((self.server, request.model))
         return True
 
-    def read(self, reply: Json, request: Request) -> Reply:
+    def read_as_it_is(self, reply: Json, request: Request) -> Reply:
         """Read a response."""
-        found = read_response(reply, request, server=self.server)
-        return answered_by_tool(found, request) if self.answers == "as_tool" else found
+        return read_response(reply, request, server=self.server)
 
     def new_stream(self) -> StreamedResponse:
         """Puts events together into a response."""

@@ -29,7 +29,7 @@ from interp import (
     run,
 )
 from interp.machine import ModelReplied, ToolReturned, start, step
-from interp.models.request_json import request_content
+from interp.models.chat import ChatCompletions
 from lenses_ext import (
     create_agent_pattern,
     create_tool_specification,
@@ -130,7 +130,8 @@ def test_a_message_that_was_sent_before_is_not_encoded_again() -> None:
     model = ScriptedModel(["Hello."])
     run(agent, "Hello", library, conversation(1_000), model=model, limits=HERE)
 
-    first, second = (calls_of(lambda: request_content(model.requests[0])) for _ in range(2))
+    chat = ChatCompletions()
+    first, second = (calls_of(lambda: chat.content(model.requests[0])) for _ in range(2))
 
     assert second < first / 3
 

@@ -24,10 +24,10 @@ from interp import (
     hello_world_tool_library,
     run,
 )
-from interp.models.reasoning import Reasoning
+from interp.models.chat.stream import StreamedReply
 from interp.models.reply_reading import Reply, read_reply
 from interp.models.server_events import EventReader
-from interp.models.stream_reading import StreamedReply
+from interp.models.wire import Reasoning
 from tests.interp.four_ways import QUESTION, WAYS, ask
 from tests.interp.model_server import (
     DONE,

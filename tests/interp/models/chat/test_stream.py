@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import example, given, strategies as st
 
 from interp import ModelError
+from interp.models.chat.stream import StreamedReply
 from interp.models.reply_reading import read_reply
-from interp.models.stream_reading import StreamedReply
 from tests.interp.model_server import DONE, delta, part, streamed
 from tests.interp.strategies import completions, odd_json
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from ..errors import ModelError
-from ..json_text import Json
-from .failures import failed, reported_in
-from .reasoning import Reasoning
-from .reply_reading import json_text, reasoning_of, text_of, well_formed
-from .server_events import END, json_or_text
-from .wire import Piece
+from ...errors import ModelError
+from ...json_text import Json
+from ..failures import failed, reported_in
+from ..reply_reading import json_text, reasoning_of, text_of, well_formed
+from ..server_events import END, json_or_text
+from ..wire import Piece, Reasoning
 
 _TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")
 """The fields whose pieces are joined."""

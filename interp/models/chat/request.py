@@ -12,89 +12,47 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import evolve
 
-from gram.errors import expect
 from lenses_ext.language import wire_name
 from lenses_ext.weak_cache import memo
 
-from ..json_text import Json, JsonText, read_json, write_json
-from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
-from ..machine.contracts import function_definition_text, has_strict_form, response_format
-from .attached_parts import PartOf, chat_part, no_part, no_part_in_functions, parts_of_result
-from .providers import AnswerFormat, AnswerMode, Dialect
-from .reply_reading import ECHOED
-from .setting_fields import CHAT_FIELDS, not_taken
-from .typed_answers import answer_in_words, answer_tool
+from ...json_text import Json, JsonText, read_json, write_json
+from ...machine import AssistantRole, FunctionRole, Message, Request, ToolCall
+from ...machine.contracts import function_definition_text, has_strict_form, response_format
+from ..attached_parts import PartOf, chat_part, no_part, no_part_in_functions, parts_of_result
+from ..providers import Dialect
+from ..reply_reading import ECHOED
+from ..setting_fields import CHAT_FIELDS, not_taken
+from ..typed_answers import answer_in_words, answer_tool
+
+if TYPE_CHECKING:
+    from .chat_completions import ChatCompletions
 
 _log = logging.getLogger("interp.model")
 
 
-def request_body(
-    request: Request,
-    dialect: Dialect = "tools",
-    max_tokens: str = CHAT_FIELDS["maxTokens"],
-    *,
-    strict: bool = False,
-    answers: AnswerMode = "with_tools",
-    answers_as: AnswerFormat = "json_schema",
-    server: str | None = None,
-    with_files: bool = True,
-) -> dict[str, Json]:
-    """The JSON body of a request, as fresh values. Empty fields are left out.
+def request_content(
+    request: Request, form: ChatCompletions, *, with_files: bool, streaming: bool
+) -> bytes:
+    """The bytes of a request, each message and tool encoded only once. Empty fields are left out.
 
     Args:
         request: What the model is asked.
-        dialect: The dialect to write.
-        max_tokens: The provider's name for the setting ``maxTokens``.
-        strict: Hold the model to the schemas of the tools, of those that have a strict form.
-        answers: How a typed answer is asked for where there are tools, see `AnswerMode`.
-        answers_as: Whether the provider takes a schema for the answer, see `AnswerFormat`.
-        server: The server that is asked; reasoning goes back only to the one that sent it.
+        form: How its server wants it.
         with_files: Send the files that tools returned, where the dialect takes them.
+        streaming: Ask for the reply as a stream.
 
     Raises:
         ConfigurationError: A file that a user attached cannot be sent in the dialect.
     """
-    expect(request, Request, "request", by="request_body")
-    expect(server, (str, type(None)), "server", by="request_body")
-    content = request_content(
-        request,
-        server=server,
-        with_files=with_files,
-        dialect=dialect,
-        max_tokens=max_tokens,
-        strict=strict,
-        answers=answers,
-        answers_as=answers_as,
-    )
-    body: dict[str, Json] = json.loads(content)
-    return body
-
-
-def request_content(
-    request: Request,
-    *,
-    streaming: bool = False,
-    server: str | None = None,
-    with_files: bool = True,
-    **form: Any,
-) -> bytes:
-    """The bytes of a request: the JSON of `request_body`, each message and tool encoded only once.
-
-    Args:
-        request: What the model is asked.
-        streaming: Ask for the reply as a stream.
-        server, with_files: See `request_body`.
-        form: The other arguments of `request_body`.
-    """
-    dialect: Dialect = form.get("dialect", "tools")
-    first, tools, others = _fields(request, **form)
+    dialect = form.dialect
+    first, tools, others = _fields(request, form)
     if streaming:
         others |= {"stream": True, "stream_options": {"include_usage": True}}
-    messages = _texts(_sent(request, dialect), _message_texts(dialect, server, with_files))
+    messages = _texts(_sent(request, dialect), _message_texts(dialect, form.server, with_files))
     lists: dict[str, Iterable[str]] = {"messages": [dumped(first), *messages]}
     if tools:
         lists[dialect] = tools
@@ -109,33 +67,26 @@ def joined(lists: Mapping[str, Iterable[str]], others: Mapping[str, Json]) -> by
 
 
 def _fields(
-    request: Request,
-    dialect: Dialect = "tools",
-    max_tokens: str = CHAT_FIELDS["maxTokens"],
-    *,
-    strict: bool = False,
-    answers: AnswerMode = "with_tools",
-    answers_as: AnswerFormat = "json_schema",
+    request: Request, form: ChatCompletions
 ) -> tuple[Json, list[JsonText], dict[str, Json]]:
     """The first message, the tools as texts, and the fields of a body beside the two lists."""
+    dialect, strict = form.dialect, form.dialect == "tools" and form.is_strict_for(request)
     others: dict[str, Json] = {"model": request.model.name}
     instruction, settings = request.instruction, request.settings.as_json()
     tools = [
-        function_definition_text(
-            tool, strict=strict and dialect == "tools" and has_strict_form(tool)
-        )
+        function_definition_text(tool, strict=strict and has_strict_form(tool))
         for tool in request.tools
     ]
     if request.answer is not None:
-        if not tools or answers == "with_tools":
-            if answers_as == "json_schema":
+        if not tools or form.answers == "with_tools":
+            if form.answers_as == "json_schema":
                 others["response_format"] = response_format(request.answer)
             else:
                 others["response_format"] = {"type": "json_object"}
                 instruction += answer_in_words(request.answer)
-        elif answers == "as_tool":
+        elif form.answers == "as_tool":
             tools.append(write_json(answer_tool(request, request.answer)))
-    names = {**CHAT_FIELDS, "maxTokens": max_tokens}
+    names = {**CHAT_FIELDS, "maxTokens": form.max_tokens}
     if tools:
         choice = tool_choice(request, answers_by_tool=len(tools) > len(request.tools))
         others |= _choice(tools, choice, dialect)

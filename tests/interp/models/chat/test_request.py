@@ -23,8 +23,8 @@ from interp import (
     run,
 )
 from interp.machine import Request
-from interp.models.providers.provider import Dialect
-from interp.models.request_json import request_body, request_content
+from interp.models.chat import ChatCompletions, request_body
+from interp.models.providers import Dialect
 from lenses_ext import Model, Settings, agent_tool_specs, put
 from tests.interp.model_server import (
     ModelServer,
@@ -169,7 +169,7 @@ def test_a_request_is_the_same_text_in_every_process() -> None:
     # request that changed with it would never be found in a provider's cache of prompts.
     code = (
         "import json; from gram import loads_one; from interp import start; "
-        "from interp.models.request_json import request_body; "
+        "from interp.models.chat import request_body; "
         f"_, (effect,), _ = start(loads_one({MANY_KEYS!r}), 'hi'); "
         "print(json.dumps(request_body(effect.request)))"
     )
@@ -203,18 +203,18 @@ def test_the_bytes_of_a_request_are_the_json_of_its_body(
     context: ConversationContext, dialect: Dialect, server: str | None
 ) -> None:
     request = Request(Model("A", "b"), "x", context, settings=Settings({"temperature": 0}))
-    form: dict[str, Any] = {"dialect": dialect, "server": server}
+    form = ChatCompletions(dialect=dialect, server=server)
     if not _can_be_sent(context, dialect):
         with pytest.raises(ConfigurationError, match="cannot be sent"):
-            request_body(request, **form)
+            form.body(request)
         with pytest.raises(ConfigurationError, match="cannot be sent"):
-            request_content(request, **form)
+            form.content(request)
         return
-    body = request_body(request, **form)
+    body = form.body(request)
     whole = json.dumps(body, ensure_ascii=False).encode(errors="replace")
 
-    assert json.loads(request_content(request, **form)) == json.loads(whole)
-    streamed = json.loads(request_content(request, streaming=True, **form))
+    assert json.loads(form.content(request)) == json.loads(whole)
+    streamed = json.loads(form.content(request, streaming=True))
     assert streamed.pop("stream") is True
     assert streamed.pop("stream_options") == {"include_usage": True}
     assert streamed == json.loads(whole)
@@ -226,4 +226,4 @@ def test_a_body_can_be_changed_by_its_caller() -> None:
     request_body(request)["messages"][1]["content"] = "changed"
 
     assert request_body(request)["messages"][1]["content"] == "hi"
-    assert b"changed" not in request_content(request)
+    assert b"changed" not in ChatCompletions().content(request)
