@@ -250,6 +250,6 @@ def describe(state: object) -> str:
     if isinstance(state, tuple) and all(isinstance(each, Pattern) for each in state):
         return "the document"
     if not isinstance(state, Pattern):
-        return f"{type(state).__name__} (not a Pattern)"
+        return type_in_words(state)
     labels = "".join(f":{label}" for label in sorted(state.value.labels))
     return f"[{state.value.identity}{labels}]"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from pyrsistent import PMap, PVector, pvector
+from pyrsistent import PMap, PVector
 
 from ..errors import ArgumentError, expect
 from ..grammar import terminal
@@ -192,7 +192,13 @@ def write_subject(subject: Subject, spelling: Spelling = PLAIN) -> str:
 
 def write_record(properties: Mapping[str, Any], *, fences: bool = True) -> str:
     """``{key: value, …}`` with its keys sorted; without fences it is one line."""
-    return (_WITH_FENCES if fences else _ON_ONE_LINE).record(properties)
+    for key in properties:
+        expect(key, str, "each key of a map", by="write_value")
+    entries = (
+        f"{write_key(key)}: {write_value(value, fences=fences)}"
+        for key, value in sorted_items(properties)
+    )
+    return f"{{{', '.join(entries)}}}"
 
 
 def sorted_items(properties: Mapping[str, Value]) -> list[tuple[str, Value]]:
@@ -213,9 +219,6 @@ def write_name(name: str, *, integers: bool = False) -> str:
     return quote(name, "`")
 
 
-_write_label = lru_cache(maxsize=1024)(write_name)
-
-
 @lru_cache(maxsize=1024)
 def write_key(key: str) -> str:
     """A key of a record or map: bare where it is a symbol, else in double quotes."""
@@ -224,12 +227,28 @@ def write_key(key: str) -> str:
 
 def write_value(value: Value, *, fences: bool = True) -> str:
     """The canonical text of a value; without fences it is one line."""
-    try:
-        return (_WITH_FENCES if fences else _ON_ONE_LINE).value(value)
-    except ArgumentError:
-        raise
-    except TypeError:  # a dict may have other keys, and checking each costs more than writing it
-        raise ArgumentError("write_value: the keys of a map must be str") from None
+    match value:
+        case str():
+            return write_fence(value) if fences and needs_fence(value) else quote(value)
+        case bool():  # before int, which it is a kind of
+            return "true" if value else "false"
+        case int() | float():
+            return write_number(value)
+        case PMap() | dict():
+            return write_record(value, fences=fences)
+        case PVector() | list() | tuple():
+            return f"[{', '.join([write_value(each, fences=fences) for each in value])}]"
+        case Symbol():
+            return value.value
+        case TaggedString(tag, content):
+            is_fenced = fences and needs_fence(content)
+            return write_fence(content, tag) if is_fenced else tag + quote(content, "`")
+        case Measurement():
+            return _write_measurement(value)
+        case Range(lower, upper):
+            dots = "..." if lower is None or upper is None else ".."
+            return f"{_write_bound(lower)}{dots}{_write_bound(upper)}"
+    raise ArgumentError(f"write_value: value must be a value, got {type(value).__name__}")
 
 
 def write_number(number: Number) -> str:
@@ -256,65 +275,3 @@ def _write_bound(bound: Number | Measurement | None) -> str:
     if bound is None:
         return ""
     return _write_measurement(bound) if isinstance(bound, Measurement) else write_number(bound)
-
-
-class _Values:
-    """Writes values; each by its class, which is found in a table."""
-
-    def __init__(self, *, fences: bool) -> None:
-        self.fences = fences
-        self.by_class: dict[type, Callable[[Any], str]] = {
-            str: self.string if fences else quote,
-            bool: lambda value: "true" if value else "false",  # before int, which it is a kind of
-            int: str,
-            float: _write_decimal,
-            TaggedString: self.tagged,
-            type(pvector()): self.array,
-            PMap: self.record,
-            Symbol: lambda value: value.value,
-            Measurement: _write_measurement,
-            Range: _write_range,
-            PVector: self.array,  # of another class, such as pyrsistent's in Python
-            tuple: self.array,
-            list: self.array,
-            dict: self.record,
-        }
-
-    def value(self, value: object) -> str:
-        return (self.by_class.get(type(value)) or self.of_base(value))(value)
-
-    def of_base(self, value: object) -> Callable[[Any], str]:
-        """What writes a value of a class below one of the table."""
-        for kind, write in self.by_class.items():
-            if isinstance(value, kind):
-                return write
-        raise ArgumentError(f"write_value: value must be a value, got {type(value).__name__}")
-
-    def string(self, text: str) -> str:
-        return write_fence(text) if needs_fence(text) else quote(text)
-
-    def tagged(self, value: TaggedString) -> str:
-        if self.fences and needs_fence(value.content):
-            return write_fence(value.content, value.tag)
-        return value.tag + quote(value.content, "`")
-
-    def array(self, items: Iterable[Value]) -> str:
-        return "[" + ", ".join([self.value(each) for each in items]) + "]"
-
-    def record(self, properties: Mapping[str, Any]) -> str:
-        writer_of = self.by_class.get
-        found = properties if type(properties) is dict else dict(properties.items())
-        entries = []
-        for key in sorted(found):  # keys alone are sorted faster than entries
-            value = found[key]
-            write = writer_of(type(value)) or self.of_base(value)
-            entries.append(f"{write_key(key)}: {write(value)}")
-        return f"{{{', '.join(entries)}}}"
-
-
-def _write_range(value: Range) -> str:
-    dots = "..." if value.lower is None or value.upper is None else ".."
-    return f"{_write_bound(value.lower)}{dots}{_write_bound(value.upper)}"
-
-
-_WITH_FENCES, _ON_ONE_LINE = _Values(fences=True), _Values(fences=False)

@@ -303,7 +303,9 @@ class _NamedPrism(optics.Prism):  # type: ignore[misc]  # lenses is untyped
 def _of_pattern(optic: Any, state: object, function: Callable[[Pattern], A]) -> A:
     """The result of a function of the pattern; our errors become a `FocusError` of the optic."""
     if not isinstance(state, Pattern):
-        raise FocusError(optic.name, "the root", state, "expected a Pattern")
+        is_document = isinstance(state, tuple) and all(isinstance(e, Pattern) for e in state)
+        hint = f"look into its agents: each_agent & {optic.name}" if is_document else None
+        raise FocusError(optic.name, "the root", state, "expected a Pattern", hint)
     try:
         return function(state)
     except FocusError:
@@ -391,8 +393,7 @@ class _Attribute(optics.GetattrLens):  # type: ignore[misc]  # lenses is untyped
         try:
             return function(*arguments)
         except (AttributeError, TypeError):
-            reason = f"{type(state).__name__} has no attribute {self.name!r} that can be set"
-            raise FocusError(self.name, "", state, reason) from None
+            raise FocusError(self.name, "", state, "no such attribute") from None
 
 
 class _Item(optics.GetitemLens):  # type: ignore[misc]  # lenses is untyped
