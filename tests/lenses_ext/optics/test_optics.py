@@ -175,7 +175,7 @@ def test_an_attribute_or_item_of_a_lens_is_a_lens() -> None:
 @pytest.mark.parametrize(
     ("optic", "message"),
     [
-        (agent_model & raw.naem, "naem: Model has no attribute 'naem'"),
+        (agent_model & raw.naem, "naem: no such attribute in Model"),
         (agent_tool_specs & raw[1], r"\[1\]: no such item"),
     ],
 )
