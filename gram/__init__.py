@@ -23,11 +23,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from lazy_loader import attach_stub
-
+from .fronts import front
 from .showing import WAYS
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = front(__name__, __file__)
 
 
 def _when_called(room: str, name: str) -> Callable[[Any], Any]:

@@ -11,11 +11,11 @@ so that every command starts fast.
 from collections.abc import Callable
 from importlib import import_module
 
-from lazy_loader import attach_stub
+from gram.fronts import front
 
 from .reprs import NOTEBOOK
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = front(__name__, __file__)
 
 
 def _when_shown(name: str) -> Callable[[object], dict[str, str]]:

@@ -20,14 +20,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lazy_loader import attach_stub
-
+from gram.fronts import front
 from gram.showing import Presentation, present
 
 if TYPE_CHECKING:
     from gram import Pattern
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = front(__name__, __file__)
 
 
 def _written(agent: Pattern) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.paths import ROOT
 
 OURS = {"gram", "lenses_ext", "interp", "tests", "benchmarks", "pytest_gram"}
-NAMED_OTHERWISE = {"yaml": "pyyaml", "opentelemetry": "opentelemetry-api"}
+NAMED_OTHERWISE = {"yaml": "pyyaml"}
 HAS_NO_FILES = {"_typeshed"}  # type checkers bring it
 IN_SOME_ENVIRONMENTS = {
     *("gguf", "xllamacpp"),  # a real server of models
@@ -31,7 +31,7 @@ def names(requirements: Iterable[str]) -> set[str]:
     found = set()
     for each in requirements:
         name, extras = re.findall(r"^([\w-]+)(?:\[([\w,-]+)\])?", each)[0]
-        found.add(name)
+        found.add(re.sub("^opentelemetry-.*", "opentelemetry", name))  # many, of one namespace
         found |= {f"{name}-{extra}" for extra in extras.split(",") if extra}
     return found
 

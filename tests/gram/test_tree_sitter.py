@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import pytest
 import tree_sitter
 import tree_sitter_gram
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from gram import GramDecodeError, parse
 from gram.reading.diagnosis import first_of
@@ -85,7 +85,6 @@ def texts_for_both() -> st.SearchStrategy[str]:
     return written.map(lambda text: re.sub(r"\n(?=[\"'`])", "\n ", text)) | token_texts()
 
 
-@settings(max_examples=150)
 @given(texts_for_both())
 def test_what_the_oracle_accepts_is_read(text: str) -> None:
     assume(not is_excused(text))
@@ -94,7 +93,6 @@ def test_what_the_oracle_accepts_is_read(text: str) -> None:
         parse(text)
 
 
-@settings(max_examples=150)
 @given(texts_for_both())
 def test_what_only_we_read_uses_an_extension(text: str) -> None:
     assume(not is_excused(text) and accepts(text))

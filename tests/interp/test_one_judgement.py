@@ -66,7 +66,7 @@ def _with(type: str, record: str) -> str:
     return type if "{" in type else type + record
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.randoms(use_true_random=True))
 def test_all_judge_a_program_alike(tmp_path: Path, random: Random) -> None:
     path = tmp_path / "p.gram"

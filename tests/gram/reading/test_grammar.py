@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from gram import loads
 from gram.errors import MAX_LEVELS
@@ -57,7 +57,6 @@ def assert_read_as_by_lark(text: str) -> None:
     assert read_by_us(text) == read_by_lark(DEFINITION, text)
 
 
-@settings(max_examples=300)
 @given(gram_texts() | spoilt_texts() | token_texts())
 def test_lark_reads_generated_texts_as_the_parser_does(text: str) -> None:
     assert_read_as_by_lark(text)
@@ -85,7 +84,6 @@ def test_our_own_texts_use_every_rule_of_the_grammar() -> None:
     assert (built | terminals) - used == set()
 
 
-@settings(max_examples=50)
 @given(gram_texts())
 def test_texts_of_the_grammars_shape_are_read(text: str) -> None:
     loads(text)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from gram import GramDecodeError, GramEncodeError, loads, loads_one, syntax_errors
 from gram.reading.hints import _PLACES, _SPELLINGS
@@ -133,7 +133,6 @@ def test_later_errors_are_found_where_a_pattern_begins_a_line(text: str, lines: 
     assert lines == [error.lineno for error in syntax_errors(text)]
 
 
-@settings(max_examples=50)
 @given(token_texts() | spoilt_texts())
 def test_the_first_of_the_errors_is_the_one_that_loading_raises(text: str) -> None:
     errors = syntax_errors(text)
@@ -148,7 +147,6 @@ def test_the_first_of_the_errors_is_the_one_that_loading_raises(text: str) -> No
 # --- whatever is read
 
 
-@settings(max_examples=100)
 @given(any_texts() | token_texts() | spoilt_texts())
 def test_any_text_is_read_or_refused_at_a_place_inside_it(text: str) -> None:
     refused = None

@@ -92,7 +92,7 @@ def test_it_is_laid_out(kind: str) -> None:
     assert format_text(written) == written
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(gram_texts())
 def test_it_is_kept_by_the_layout(kind: str, text: str) -> None:
     old = with_another_comment(kind, text, NUMBER)
@@ -126,7 +126,7 @@ def test_it_is_kept_by_edits(kind: str, change: object) -> None:
     assert edited.text == with_another_comment(kind, plain.replace(wanted).text)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(gram_texts())
 def test_an_edit_keeps_it_as_it_keeps_the_known_kind(kind: str, text: str) -> None:
     plain, document = parse(text), parse(with_another_comment(kind, text, NUMBER))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -47,22 +48,31 @@ def gram(
 def _as_a_process(
     arguments: tuple[str, ...], environment: Mapping[str, str], cwd: str | Path
 ) -> Iterator[None]:
-    """Inside, this process has arguments, an environment and a folder; signals are as before it."""
+    """Inside, this process has arguments, an environment and a folder; what is set goes with it."""
     handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
-    variables, path = without_keys() | environment, sys.path.copy()
+    logging_before = {each: (each.handlers[:], each.level, each.propagate) for each in _loggers()}
     try:
         with (
             chdir(cwd),
-            mock.patch.dict(os.environ, variables, clear=True),
+            mock.patch.dict(os.environ, without_keys() | environment, clear=True),
             mock.patch.object(sys, "argv", ["gram", *arguments]),
+            mock.patch.object(sys, "path", sys.path.copy()),
         ):
             time.tzset()
             yield
     finally:
         time.tzset()
-        sys.path[:] = path
         for number, handler in handlers.items():
             signal.signal(number, handler)
+        for each in _loggers():
+            before = logging_before.get(each, ([], logging.NOTSET, True))
+            each.handlers[:], each.propagate = before[0], before[2]
+            each.setLevel(before[1])
+
+
+def _loggers() -> list[logging.Logger]:
+    known = logging.root.manager.loggerDict.values()
+    return [each for each in known if isinstance(each, logging.Logger)]
 
 
 def forked(

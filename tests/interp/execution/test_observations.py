@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from gram import Pattern, parse
 from interp import (
@@ -184,7 +184,6 @@ def test_a_run_that_goes_on_shows_first_what_is_under_way() -> None:
     assert passages(seen) == [(True, (0, 0), "helper"), (False, (0, 0), "helper")]
 
 
-@settings(max_examples=60, deadline=None)
 @given(workflows().map(read), st.randoms(use_true_random=False), st.booleans())
 def test_what_begins_ends_once_inside_what_is_around_it(
     program: Pattern, random: Random, later: bool

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import attrs
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 from pyrsistent import pmap
 
 from gram import GramError, Pattern, parse
@@ -124,7 +124,6 @@ def ended(program: Pattern, random: Random | None, failing: str = "") -> State:
     return state
 
 
-@settings(max_examples=150, deadline=None)
 @given(workflows().map(read), st.randoms(use_true_random=False))
 def test_any_order_of_answers_ends_in_the_same_state(program: Pattern, random: Random) -> None:
     state = ended(program, None)
@@ -143,7 +142,6 @@ def without_counts(state: State) -> State:
     return attrs.evolve(state, run=run, frame=frame)
 
 
-@settings(max_examples=100, deadline=None)
 @given(workflows().map(read), st.randoms(use_true_random=False), st.data())
 def test_after_one_failure_only_what_was_used_depends_on_the_order(
     program: Pattern, random: Random, data: st.DataObject
@@ -184,7 +182,6 @@ def _names(pattern: Pattern) -> list[str]:
     return [pattern.value.identity, *inside]
 
 
-@settings(max_examples=50, deadline=None)
 @given(workflows().map(read), st.integers())
 def test_both_pumps_end_in_that_state(program: Pattern, seed: int) -> None:
     options: Any = {"model": Replies(Random(seed)), "match": "name"}  # drawn in any order

@@ -138,7 +138,6 @@ def taken(text: str, said: Any) -> list[str]:
 
 
 @given(st.lists(json_values(), min_size=1, max_size=5), st.data())
-@settings(max_examples=60, deadline=None)
 def test_an_answer_with_an_arrow_of_its_own_is_covered_and_takes_that_arrow(
     options: list[Any], data: st.DataObject
 ) -> None:

@@ -21,7 +21,7 @@ from interp import (
 from interp.errors import StoreError
 from interp.history import RunStore
 from interp.workers import why_queued
-from tests.interp.cli.process import KEY, forked as gram
+from tests.interp.cli.process import KEY, gram
 from tests.interp.worker_processes import GREETER, TALKER
 from tests.paths import EXAMPLES, ROOT
 

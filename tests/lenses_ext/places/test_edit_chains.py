@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import attrs
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from gram import (
     Document,
@@ -208,7 +208,6 @@ class Story:
             assert f"// opening {n}\n" in inside
 
 
-@settings(max_examples=150)
 @given(st.randoms(use_true_random=True), st.integers(1, 20))
 def test_a_chain_of_edits_keeps_every_comment_of_what_is_left(random: Random, length: int) -> None:
     story = Story(random)

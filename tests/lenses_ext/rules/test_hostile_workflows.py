@@ -62,7 +62,7 @@ def programs() -> st.SearchStrategy[str]:
 
 
 @given(programs())
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_any_program_is_judged_read_and_written(text: str) -> None:
     note(text)
     document = parse(text)

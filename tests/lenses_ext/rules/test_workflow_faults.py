@@ -7,7 +7,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, note
 
 from gram import Diagnostic, Document, check, only_errors
 from lenses_ext import (
@@ -100,7 +100,6 @@ def test_an_edit_is_refused_for_the_faults_that_it_adds(row: dict[str, Any]) -> 
 
 
 @given(well_typed_workflows())
-@settings(max_examples=60, deadline=None)
 def test_a_well_typed_workflow_has_no_fault(text: str) -> None:
     note(text)
     document = parse_program(text)
@@ -119,7 +118,6 @@ def lines_of(fault: Diagnostic) -> set[int]:
 
 
 @given(broken_workflows())
-@settings(max_examples=150, deadline=None)
 def test_a_workflow_that_is_broken_in_one_place_has_that_fault_with_its_places(
     broken: Broken,
 ) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import COMMAND, KEY, UNCOMPILED, at, forked as gram, without_keys
+from tests.interp.cli.process import COMMAND, KEY, UNCOMPILED, at, gram, without_keys
 from tests.interp.model_server import ModelServer
 from tests.interp.tools.mcp.servers import relayed
 from tests.paths import EXAMPLES, ROOT

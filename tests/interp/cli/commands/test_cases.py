@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.interp.cli.process import COMMAND, KEY, at, forked as gram, without_keys
+from tests.interp.cli.process import COMMAND, KEY, at, gram, without_keys
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES, ROOT
 

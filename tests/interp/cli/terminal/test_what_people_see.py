@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interp import FunctionRole, load_context
-from tests.interp.cli.process import COMMAND, at, forked as gram, without_keys
+from tests.interp.cli.process import COMMAND, at, gram, without_keys
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import (
     Answer,

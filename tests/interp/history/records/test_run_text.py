@@ -273,7 +273,6 @@ def test_layout_and_comments_do_not_count() -> None:
     found.check()
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_any_other_text_is_refused_with_an_error_of_ours(data: st.DataObject) -> None:
     text = "".join(whole())

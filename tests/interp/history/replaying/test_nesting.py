@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from gram import Pattern
 from interp import ModelError, ScriptedModel, ToolLibrary, load_run, run, timeline, tool
@@ -48,7 +48,6 @@ def walk(entries: tuple[Entry, ...], around: tuple[Entry, ...] = ()) -> Iterator
         yield from walk(each.children, (*around, each))
 
 
-@settings(max_examples=150, deadline=None)
 @given(workflows().map(read), st.randoms(use_true_random=False), st.integers(1, 60))
 def test_no_entry_is_lost_and_none_is_there_twice(
     program: Pattern, random: Random, stops_after: int
@@ -75,7 +74,6 @@ def test_no_entry_is_lost_and_none_is_there_twice(
     assert found.requests == sum(isinstance(each.effect, CallModel) for each in drawn.steps)
 
 
-@settings(max_examples=50, deadline=None)
 @given(workflows().map(read), st.randoms(use_true_random=False), st.integers(1, 60))
 def test_what_has_ended_stays_as_it_was_shown(
     program: Pattern, random: Random, stops_after: int

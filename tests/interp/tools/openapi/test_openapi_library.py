@@ -13,7 +13,7 @@ import pytest
 
 from interp import ConfigurationError, ToolError, openapi_library
 from interp.tools import acall_tool, invoke_tool
-from tests.interp.cli.process import forked as gram
+from tests.interp.cli.process import gram
 
 KEY = "a-key-of-pets-17"
 FILE = {"type": "string", "format": "binary"}
