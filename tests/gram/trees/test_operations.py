@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 
-from gram import ArgumentError, GramEncodeError, Pattern, Subject, operations, walk, walk_up
+from gram import GramEncodeError, Pattern, Subject, operations, walk, walk_up
 from gram.trees.operations import Tree, duplicate, extend
 from tests.gram.strategies import patterns
 
@@ -134,20 +134,3 @@ def test_measures_at_every_place_are_those_of_the_pattern_there(pattern: Pattern
     assert operations.depth_at(pattern).values() == tuple(map(operations.depth, parts))
     assert operations.size_at(pattern).values() == tuple(map(operations.size, parts))
     assert operations.indices_at(pattern).values() == tuple(path for path, _ in walk(pattern))
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda wrong: operations.size(wrong),
-        lambda wrong: operations.depth(wrong),
-        lambda wrong: operations.map(lambda subject: subject, wrong),
-        lambda wrong: operations.contains(wrong, wrong),
-        lambda wrong: operations.pattern_of(wrong),
-    ],
-)
-@pytest.mark.parametrize("wrong", [None, 5, "(a)", [Pattern()]])
-def test_an_argument_that_is_not_a_pattern_is_refused(call: object, wrong: object) -> None:
-    assert callable(call)
-    with pytest.raises(ArgumentError):
-        call(wrong)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import gram
+from gram import ArgumentError
 from interp import ToolLibrary
 from interp.errors import ToolError, ValidationError
 from interp.json_text import Json
@@ -540,3 +541,19 @@ def test_a_function_binds_to_the_specification_it_writes(function: Callable[...,
     assert view(tool_spec_schema, specification) == made.schema
     assert gram.loads(write_program(specification)) == (specification,)
     assert bind_tool(specification, ToolLibrary.of([made])) is made
+
+
+def test_a_tool_that_is_called_with_the_wrong_arguments_says_so() -> None:
+    @tool
+    def function(n: int) -> int:
+        """Works."""
+        return n
+
+    calls: tuple[tuple[Any, Any, str], ...] = (
+        ((1, 2), {}, "takes 1 argument, 2 given"),
+        ((1,), {"n": 1}, "got n twice"),
+        ((), {}, "needs n"),
+    )
+    for values, names, message in calls:
+        with pytest.raises(ArgumentError, match=message):
+            function(*values, **names)
