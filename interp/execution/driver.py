@@ -163,6 +163,7 @@ class Driver:
     ) -> AsyncGenerator[Observation, None]:
         if before is not None:
             await self._let_go(before)
+        self._running = {}  # a loop that was left in the middle still has what it was doing
         async with self._taken_up() as clock:
             news: _News = asyncio.Queue()
             report = _Reporting(news) if is_read else None

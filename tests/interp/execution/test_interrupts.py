@@ -269,3 +269,29 @@ def test_a_run_goes_on_when_ctrl_c_comes_at_any_moment(from_memory: bool, tmp_pa
         except KeyboardInterrupt:
             thread.join()
         goes_on(trial, file, from_memory, f"after {wait} s")
+
+
+@cut_coroutines
+def test_a_run_whose_loop_was_closed_in_the_middle_goes_on() -> None:
+    may_end = threading.Event()
+    begun = begin(AGENT, "hi", waiting_for(may_end), model=ByTurn(), match="types")
+    loop = asyncio.new_event_loop()
+    left = loop.create_task(begun.afinish())
+    loop.call_later(0.3, loop.stop)
+    loop.run_forever()
+    loop.close()
+    may_end.set()
+
+    assert not left.done()
+    assert begun.finish().content == "Done."
+
+
+def waiting_for(may_end: threading.Event) -> ToolLibrary:
+    """Tools that wait."""
+
+    def wait(n: int) -> Any:
+        return may_end.wait(10)
+
+    return ToolLibrary.of(
+        [tool(name="look", description="Looks")(wait), tool(name="pay", description="Pays")(wait)]
+    )
