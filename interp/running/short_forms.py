@@ -127,7 +127,11 @@ def astream(
     context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AsyncGenerator[Observation, None]:
-    """Run an agent in the event loop that runs, and watch it; see `stream`."""
+    """Run an agent in the event loop that runs, and watch it; see `stream`.
+
+    Nothing new begins until what was seen has been read. What models say meanwhile waits: at most
+    the replies that are under way.
+    """
     check_options(options, by="astream")
 
     async def seen() -> AsyncGenerator[Observation, None]:
