@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from math import isfinite
+from operator import attrgetter
 from typing import Any, TypeAlias, Union
 
 from attrs import evolve, field, frozen
@@ -199,46 +200,22 @@ def matches_schema(schema: Mapping[str, Json], name: str = "schema") -> Metric:
     return Metric(name, measure, worst=False, details=text)
 
 
-def _calls(trial: Trial) -> int:
-    return trial.calls
-
-
-def _rounds(trial: Trial) -> int:
-    return trial.rounds
-
-
-def _tokens(trial: Trial) -> int | None:
-    return trial.usage.total_tokens
-
-
-def _input_tokens(trial: Trial) -> int | None:
-    return trial.usage.input_tokens
-
-
-def _output_tokens(trial: Trial) -> int | None:
-    return trial.usage.output_tokens
-
-
 def _cost(trial: Trial) -> float | Score:
     if trial.cost is None:
         return Score(None, "the cost is unknown: the server that answered has no known price")
     return trial.cost
 
 
-def _seconds(trial: Trial) -> float:
-    return trial.seconds
-
-
 MEASURES: Mapping[str, Metric] = {
     name: Metric(name, measure, "lower", of_failed=True)
     for name, measure in {
-        "calls": _calls,
-        "rounds": _rounds,
-        "tokens": _tokens,
-        "input_tokens": _input_tokens,
-        "output_tokens": _output_tokens,
+        "calls": attrgetter("calls"),
+        "rounds": attrgetter("rounds"),
+        "tokens": attrgetter("usage.total_tokens"),
+        "input_tokens": attrgetter("usage.input_tokens"),
+        "output_tokens": attrgetter("usage.output_tokens"),
         "cost": _cost,
-        "seconds": _seconds,
+        "seconds": attrgetter("seconds"),
     }.items()
 }
 """What every run has been measured by: a run that failed was paid for, too."""

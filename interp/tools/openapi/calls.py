@@ -22,7 +22,7 @@ from ...errors import ToolError
 from ...json_text import Json
 from ...models import Pace, client_of, no_cookies
 from ...secrets import without_keys, without_userinfo
-from .answers import Body, text_of, value_of
+from .answers import text_of, value_of
 from .bodies import MULTIPART, content_of, parts_of
 from .fetching import HEADERS, certificates
 from .keys import ApiKey
@@ -76,14 +76,13 @@ class Caller:
                 request = self._request(client, arguments)
                 response = await client.send(request, stream=True)
                 try:
-                    body = Body(response.headers.get("content-encoding", ""), self.max_bytes)
-                    pace = Pace()
-                    async with aclosing(response.aiter_raw()) as pieces:
+                    body, pace = bytearray(), Pace()
+                    async with aclosing(response.aiter_bytes()) as pieces:
                         async for piece in pieces:
-                            if not body.take(piece):
+                            body += piece
+                            if len(body) > self.max_bytes:
                                 break
                             await pace.keep()
-                    body.end()
                 finally:
                     await response.aclose()
         except (TimeoutError, httpx2.TimeoutException):
@@ -93,7 +92,7 @@ class Caller:
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             said = f"{self.where}: {error or type(error).__name__}"
             raise ToolError(said) from None
-        return self._answer(response, body)
+        return self._answer(response, bytes(body))
 
     # --- the request
 
@@ -149,7 +148,7 @@ class Caller:
 
     # --- the answer
 
-    def _answer(self, response: httpx2.Response, body: Body) -> Json:
+    def _answer(self, response: httpx2.Response, body: bytes) -> Json:
         status = visible(f"{response.status_code} {response.reason_phrase}".strip())
         if 300 <= response.status_code < 400:
             target = without_keys(response.headers.get("location", "elsewhere"))
@@ -158,15 +157,15 @@ class Caller:
             raise ToolError(said)
         content_type = response.headers.get("content-type", "")
         if not response.is_success:
-            text = without_keys(text_of(bytes(body.content[: self.max_bytes]), content_type))
+            text = without_keys(text_of(body[: self.max_bytes], content_type))
             begun = visible(text[:_BEGINNING]) + ("…" if len(text) > _BEGINNING else "")
             said = ": ".join(each for each in (self.where, status, begun.strip()) if each)
             raise ToolError(said + self._hint(response.status_code))
-        if body.is_too_long:
+        if len(body) > self.max_bytes:
             most = counted(self.max_bytes, "byte")
             raise ToolError(f"{self.where}: the answer has more than {most}")
         try:
-            return value_of(bytes(body.content), content_type)
+            return value_of(body, content_type)
         except ValueError as error:
             raise ToolError(f"{self.where}: {error}") from None
 

@@ -15,10 +15,9 @@ import httpx2
 from gram.plurals import counted
 
 from ...errors import ConfigurationError
-from .answers import ENCODINGS, Body
 
-HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": ENCODINGS}
-"""What every request says."""
+HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "identity"}
+"""What every request says. What a server packs nevertheless is unpacked by the client."""
 
 _FETCH_SECONDS: Final = 30.0
 
@@ -37,17 +36,17 @@ def fetch(address: str, max_bytes: int) -> bytes:
         ):
             if not response.is_success:
                 raise ConfigurationError(f"{address}: the server answered {response.status_code}")
-            body = Body(response.headers.get("content-encoding", ""), max_bytes)
-            for piece in response.iter_raw():
-                if not body.take(piece):
+            body = bytearray()
+            for piece in response.iter_bytes():
+                body += piece
+                if len(body) > max_bytes:
                     raise ConfigurationError(f"{address}: more than {counted(max_bytes, 'byte')}")
                 if monotonic() > end:
                     raise ConfigurationError(f"{address}: not read in {_FETCH_SECONDS:g} seconds")
-            body.end()
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         said = str(error) or type(error).__name__
         raise ConfigurationError(f"{address}: {said}") from None
-    return bytes(body.content)
+    return bytes(body)
 
 
 @lru_cache(maxsize=1)
