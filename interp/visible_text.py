@@ -34,14 +34,5 @@ def visible_text(text: str) -> str:
     return _RUN_OF_SPACES.sub(lambda match: "␣" * len(match[0]), shown)
 
 
-def has_invisible(text: str) -> bool:
-    """Whether a text has characters that nobody sees; a single space is seen.
-
-    >>> has_invisible("pay\\u200b"), has_invisible("pay now")
-    (True, False)
-    """
-    return visible_text(text) != text
-
-
 def _escape(char: str) -> str:
     return char.encode("unicode_escape", "surrogatepass").decode()

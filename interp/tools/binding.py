@@ -128,10 +128,7 @@ def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple
     if tool is None:
         hint = did_you_mean(name, library) or f"it has {', '.join(library) or 'no tools'}"
         return (f'{_place(spec)}tool "{name}" is not in the library; {hint}',)
-    known = _compared(spec)(tool)
-    if match not in known:
-        known[match] = tuple(_differences(spec, tool, match))
-    return known[match]
+    return tuple(_differences(spec, tool, match))
 
 
 def expect_match(match: Match) -> None:
@@ -141,12 +138,6 @@ def expect_match(match: Match) -> None:
 
 
 _MATCHES = get_args(Match)
-
-
-_compared: Callable[[Pattern], Callable[[Tool], dict[Match, tuple[str, ...]]]] = memo(
-    lambda _: memo(lambda _: {})
-)
-"""The results of earlier comparisons of a specification with a tool."""
 
 
 def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:

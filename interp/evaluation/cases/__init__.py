@@ -9,5 +9,6 @@ from .judging import (
     judge,
     require_checks,
     require_tools,
+    takes_case as takes_case,
 )
 from .reading import case_faults, read_cases

@@ -201,7 +201,7 @@ def _shown(call: ToolInvocation) -> str:
 def _checked(name: str, check: Check, response: AgentResponse, case: Case) -> str | None:
     """Why a check says no; None if it says yes."""
     try:
-        given = (response, case) if _takes_case(check) else (response,)
+        given = (response, case) if takes_case(check) else (response,)
         answer = check(*given)
         is_yes = not isinstance(answer, str) and bool(answer)
     except AssertionError as error:
@@ -217,12 +217,19 @@ def _checked(name: str, check: Check, response: AgentResponse, case: Case) -> st
     return None if is_yes else f"check {name} fails"
 
 
-def _takes_case(check: Check) -> bool:
+def takes_case(function: Callable[..., Any]) -> bool:
+    """Whether a check or a metric takes the case, too: as what it needs, or under that name."""
     try:
-        inspect.signature(check).bind(None, None)
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
-    return True
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [
+        each.default is each.empty or each.name == "case"
+        for each in parameters
+        if each.kind in positional
+    ]
+    return any(needed[1:])
 
 
 def _unlike(part: Literal["expected", "calls"], wanted: str, found: str, how: str = "") -> Failure:

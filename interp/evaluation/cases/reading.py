@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TypeAlias, Union
 
 from attrs import evolve
 
@@ -14,6 +13,7 @@ from gram.documents import decode, resolved
 from gram.errors import expect
 
 from ...errors import ValidationError
+from ...history.records import PathLike
 from ...reprs import shortened
 from .case import Case
 from .cells import case_of
@@ -21,8 +21,6 @@ from .csv_rows import csv_rows
 from .gram_rows import gram_rows
 from .jsonl_rows import jsonl_rows
 from .row import Row
-
-PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
 _FORMS: Mapping[str, Callable[[Source, list[Diagnostic]], Iterable[Row]]] = {
     ".jsonl": jsonl_rows,

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias, Union
+from typing import Any, NoReturn
 
 from attrs import asdict, evolve, frozen
 
@@ -38,15 +38,13 @@ from gram.documents import decode, holding, resolved
 from gram.errors import expect
 
 from ...errors import ValidationError
-from ...history.records import Reader, pattern_line, write_text
+from ...history.records import PathLike, Reader, pattern_line, write_text
 from ...json_text import Json
 from ...machine import Usage
 from ..cases import Case
-from .judging import slug
+from ..testing import file_name
 from .plan import Plan, plan_from_patterns
 from .trials import Score, Trial
-
-PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
 _PLAN, _RESULTS, _RUNS = "plan.gram", "results.gram", "runs"
 _TRIAL = "Trial"
@@ -110,7 +108,7 @@ class Folder:
         name, repeat, arm = key
         case = next(index for index, each in enumerate(plan.cases) if each.name == name)
         number = plan.arms.index(arm)
-        parts = [f"{case + 1:04}", f"{repeat + 1}", f"{number + 1}", slug(arm)]
+        parts = [f"{case + 1:04}", f"{repeat + 1}", f"{number + 1}", file_name(arm)]
         return self.path / _RUNS / f"{'-'.join(parts)}.run.gram"
 
     def write(self, plan: Plan, trial: Trial) -> None:

@@ -45,7 +45,7 @@ def wilson(successes: float, trials: int, level: float = LEVEL) -> Interval:
         trials: of how many, at least one.
         level: how often such intervals hold the true rate.
     """
-    z = _z(level)
+    z = normal_quantile((1 + level) / 2)
     rate, spread = successes / trials, z * z / trials
     middle = (rate + spread / 2) / (1 + spread)
     half = z / (1 + spread) * sqrt(rate * (1 - rate) / trials + spread / (4 * trials))
@@ -68,7 +68,7 @@ def tango(gained: float, lost: float, cases: int, level: float = LEVEL) -> Inter
     """
     from scipy.optimize import brentq  # imported late: it takes longer than a short program
 
-    z = _z(level)
+    z = normal_quantile((1 + level) / 2)
     found = (gained - lost) / cases
 
     def score(difference: float) -> float:
@@ -134,7 +134,8 @@ def bootstrap(
     return Interval(float(found.low), float(found.high))
 
 
-def _z(level: float) -> float:
+def normal_quantile(share: float) -> float:
+    """Below which a share of a standard normal distribution is."""
     from statistics import NormalDist
 
-    return NormalDist().inv_cdf((1 + level) / 2)
+    return NormalDist().inv_cdf(share)

@@ -18,8 +18,9 @@ from ...machine import ApprovalPolicy, Effect, Event, Limits, Step
 from ...programs import the_agent
 from ...running import RunOptions, begin
 from ...tools import LibraryLike, library_of
+from ..testing import file_name
 from .comparing import Better
-from .metrics import Metric, short_hash
+from .metrics import Metric
 from .plan import described, tool_to_pattern
 from .trials import Score, Trial
 
@@ -113,11 +114,4 @@ def judged_file(file: Path, name: str) -> Path:
         file: the record of the run that is judged.
         name: the name of the metric.
     """
-    short = slug(name)
-    known = short if short == name else f"{short}-{short_hash(name)[:6]}"
-    return file.with_name(f"{file.name.removesuffix('.run.gram')}.{known}.run.gram")
-
-
-def slug(name: str) -> str:
-    """A name as a part of the name of a file."""
-    return "".join(each if each.isalnum() or each in "-_" else "-" for each in name)[:24]
+    return file.with_name(f"{file.name.removesuffix('.run.gram')}.{file_name(name)}.run.gram")

@@ -23,7 +23,7 @@ from ...errors import ConfigurationError, ValidationError, said_by
 from ...json_text import Json, read_json
 from ...machine.contracts import check, require_schema
 from ...tools import is_from_outside
-from ..cases import Case, Checks, failures_of
+from ..cases import Case, Checks, failures_of, takes_case
 from .comparing import Better
 from .trials import Score, Trial
 
@@ -73,7 +73,7 @@ class Metric:
         if trial.failure is not None and not self.of_failed:
             return Score(self.worst, "the run failed")
         try:
-            given = (trial, trial.case) if _takes_case(self.measure) else (trial,)
+            given = (trial, trial.case) if takes_case(self.measure) else (trial,)
             found = self.measure(*given)
             if inspect.isawaitable(found):
                 found = await found
@@ -122,16 +122,6 @@ def _score(found: Any) -> Score:
         return Score(bool(found))
     is_usable = isfinite(number) and abs(number) <= _LARGEST
     return Score(number) if is_usable else Score(None, f"the metric returned {number}")
-
-
-def _takes_case(measure: Measure) -> bool:
-    try:
-        parameters = inspect.signature(measure).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = [each for each in parameters if each.kind in positional and each.default is each.empty]
-    return len(needed) > 1
 
 
 def code_of(function: object) -> str:
@@ -206,17 +196,17 @@ def _cost(trial: Trial) -> float | Score:
     return trial.cost
 
 
+_MEASURED: Mapping[str, Measure] = {
+    "calls": attrgetter("calls"),
+    "rounds": attrgetter("rounds"),
+    "tokens": attrgetter("usage.total_tokens"),
+    "input_tokens": attrgetter("usage.input_tokens"),
+    "output_tokens": attrgetter("usage.output_tokens"),
+    "cost": _cost,
+    "seconds": attrgetter("seconds"),
+}
 MEASURES: Mapping[str, Metric] = {
-    name: Metric(name, measure, "lower", of_failed=True)
-    for name, measure in {
-        "calls": attrgetter("calls"),
-        "rounds": attrgetter("rounds"),
-        "tokens": attrgetter("usage.total_tokens"),
-        "input_tokens": attrgetter("usage.input_tokens"),
-        "output_tokens": attrgetter("usage.output_tokens"),
-        "cost": _cost,
-        "seconds": attrgetter("seconds"),
-    }.items()
+    name: Metric(name, measure, "lower", of_failed=True) for name, measure in _MEASURED.items()
 }
 """What every run has been measured by: a run that failed was paid for, too."""
 

@@ -7,6 +7,7 @@ from math import ceil, sqrt
 from gram import ArgumentError
 from gram.errors import expect
 
+from .intervals import normal_quantile
 from .pair_tests import ALPHA
 
 POWER = 0.8
@@ -62,14 +63,14 @@ def cases_needed(
                 f"got {disagreement}"
             )
         start = _connor(difference, disagreement, power, alpha)
-        step = 1
     else:
         assert deviation is not None
         if _number("deviation", deviation) < 0:
             raise ArgumentError(f"cases_needed: deviation must be at least 0, got {deviation}")
         if deviation == 0:
             return _fewest(alpha)
-        start, step = (_z(1 - alpha / 2) + _z(power)) ** 2 * (deviation / difference) ** 2, 1
+        away = normal_quantile(1 - alpha / 2) + normal_quantile(power)
+        start = (away * deviation / difference) ** 2
     if start > _MOST_CASES:
         return None
     cases = max(_fewest(alpha), ceil(start) - 5)
@@ -79,7 +80,7 @@ def cases_needed(
         )
         if found >= power:
             return cases
-        cases += step
+        cases += 1
     return None
 
 
@@ -131,8 +132,8 @@ def _connor(difference: float, disagreement: float, power: float, alpha: float) 
     Connor (1987), Sample size for testing differences in proportions for the paired-sample
     design, Biometrics 43, 207-211.
     """
-    found = _z(1 - alpha / 2) * sqrt(disagreement)
-    found += _z(power) * sqrt(max(disagreement - difference**2, 0.0))
+    found = normal_quantile(1 - alpha / 2) * sqrt(disagreement)
+    found += normal_quantile(power) * sqrt(max(disagreement - difference**2, 0.0))
     return (found / difference) ** 2
 
 
@@ -148,9 +149,3 @@ def _number(name: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise ArgumentError(f"cases_needed: {name} must be a number, got {value!r}")
     return value
-
-
-def _z(share: float) -> float:
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(share)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import ConfigurationError
 from ...secrets import known_keys
-from ...visible_text import has_invisible
-from .untrusted import said, visible, visible_name
+from ...visible_text import visible_text
+from .untrusted import said, visible
 
 if TYPE_CHECKING:
     from mcp import Client, types
@@ -67,9 +67,9 @@ def _without_keys(tool: types.Tool) -> types.Tool:
 
 def _require_sane(tool: types.Tool, server: str) -> None:
     name = tool.name
-    is_seen = name == name.strip() and not has_invisible(name)
+    is_seen = name == name.strip() and name == visible_text(name)
     if not name or len(name) > LONGEST_NAME or not is_seen or "/" in name:
-        shown = said(visible_name(name[: 2 * LONGEST_NAME]), LONGEST_NAME)
+        shown = said(visible_text(name[: 2 * LONGEST_NAME]), LONGEST_NAME)
         raise ConfigurationError(
             f'{server} lists a tool with the name "{shown}": names have 1 to '
             f"{LONGEST_NAME} characters that are visible, and no slash"

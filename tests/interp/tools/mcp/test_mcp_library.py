@@ -137,7 +137,7 @@ def test_progress_is_told_while_a_call_goes_on(caplog: pytest.LogCaptureFixture)
 
     assert told[0] == McpProgress("progress", 1, 2, "half")
     assert str(told[0]) == "1 of 2: half"
-    assert told[1].message.startswith("\\u{1b}[2Ja bbb")
+    assert told[1].message.startswith("\\x1b[2Ja bbb")
     assert len(told[1].message) < 250
     assert 'the MCP server "good": progress: 1 of 2: half' in caplog.text
 
@@ -336,7 +336,7 @@ def test_requests_to_sample_or_to_ask_the_user_are_declined(server: Any, way: st
         (raw("array-schema"), '"bad" lists a broken tool, number 2: inputSchema.type: '),
         (raw("no-schema"), '"bad" lists a broken tool, "broken": inputSchema: '),
         (raw("not-an-object"), '"bad" lists a broken tool, number 2'),
-        (bad("bad-name"), '"bad" lists a tool with the name "clear\\u{1b}[2J"'),
+        (bad("bad-name"), '"bad" lists a tool with the name "clear\\x1b[2J"'),
         (bad("long-description"), 'of the tool "long" has 60000 characters, over 50000'),
         (bad("same-page"), '"bad" lists the same page of tools again and again'),
         (bad("ends-at-start"), '"bad" ended before it answered; it wrote last:\nno configuration'),
@@ -356,18 +356,18 @@ def test_a_server_that_cannot_be_used_is_named(command: Any, message: str) -> No
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("pay\u200b", "pay\\u{200b}"),
-        ("pa\u200dy", "pa\\u{200d}y"),
-        ("\u2060pay", "\\u{2060}pay"),
-        ("pay\u00ad", "pay\\u{ad}"),
-        ("pay\ufe0f", "pay\\u{fe0f}"),
-        ("pay\u3164", "pay\\u{3164}"),
-        ("pay\u2800", "pay\\u{2800}"),
-        ("pay\u00a0now", "pay\\u{a0}now"),
-        ("pay\tnow", "pay\\u{9}now"),
-        ("pay\U000e0041", "pay\\u{e0041}"),
+        ("pay\u200b", "pay\\u200b"),
+        ("pa\u200dy", "pa\\u200dy"),
+        ("\u2060pay", "\\u2060pay"),
+        ("pay\u00ad", "pay\\xad"),
+        ("pay\ufe0f", "pay\\ufe0f"),
+        ("pay\u3164", "pay\\u3164"),
+        ("pay\u2800", "pay\\u2800"),
+        ("pay\u00a0now", "pay\\xa0now"),
+        ("pay\tnow", "pay\\tnow"),
+        ("pay\U000e0041", "pay\\U000e0041"),
         ("pay ", "pay"),
-        ("pay  now", "pay  now"),
+        ("pay  now", "pay␣␣now"),
         ("files/read", "files/read"),
         ("", '""'),
     ],
@@ -502,7 +502,7 @@ def answering(kind: str, *pieces: bytes, encoding: str = "identity") -> Iterator
 
 def test_invisible_characters_of_a_description_are_shown() -> None:
     with mcp_library(bad("hidden-text")) as library:
-        assert library["hidden"].description == "Adds.\\u{e0041}\\u{202e}"
+        assert library["hidden"].description == "Adds.\\U000e0041\\u202e"
 
 
 @pytest.mark.parametrize("way", ["error-with-escapes", "long-structure"])
