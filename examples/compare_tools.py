@@ -31,7 +31,7 @@ def main() -> None:
     """Compare the tools, and print what the figures say."""
     experiment = ab(
         [Case(name=name, input=f"Hello, I'm {name}!") for name in NAMES],
-        {"rank": Arm(library=[by_rank]), "name": Arm(library=[by_name])},
+        {"rank": Arm(tools=[by_rank]), "name": Arm(tools=[by_name])},
         [greets_by_name],
         base=Arm(PROGRAM, model="Offline/rehearsal"),
         seed=1,

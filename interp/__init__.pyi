@@ -76,7 +76,7 @@ from .tools.implementation import (
     Tool as Tool,
     create_tool as create_tool,
 )
-from .tools.library import ToolLibrary as ToolLibrary
+from .tools.library import ToolLibrary as ToolLibrary, load_tools as load_tools
 from .tools.mcp.library import mcp_library as mcp_library
 from .tools.openapi.library import openapi_library as openapi_library
 from .tools.tool_context import ToolContext as ToolContext

@@ -140,7 +140,7 @@ class LiveHandler:
     def of(
         cls,
         state: State,
-        library: LibraryLike = None,
+        tools: LibraryLike = None,
         *,
         model: ModelChoice = None,
         base_url: str | None = None,
@@ -153,7 +153,7 @@ class LiveHandler:
 
         Args:
             state: a State of the run.
-            library: the implementations; without one it runs no tools.
+            tools: the implementations; without one it runs no tools.
             model, base_url, dialect, match, approve, on_tool_error: see
                 `interp.running.RunOptions`.
 
@@ -162,11 +162,11 @@ class LiveHandler:
             ConfigurationError: the provider is unknown, or its key is missing.
         """
         expect(state, State, "state", by="LiveHandler.of")
-        tools: tuple[Tool, ...] = ()
+        bound: tuple[Tool, ...] = ()
         missing: frozenset[Model] = frozenset()
         asked: AnyModel
-        if library is not None:
-            tools = bind_agent_tools(state.agent, library, match=match)
+        if tools is not None:
+            bound = bind_agent_tools(state.agent, tools, match=match)
         if model is None or isinstance(model, str | Model):
             named = named_model(model) or state.model
             names = (named,) if named else models_of(state.agent)
@@ -182,7 +182,7 @@ class LiveHandler:
             raise ConfigurationError(f"{given} is for a model given by its name, not for an object")
         else:
             asked, is_of_user = AnyModel(model), True
-        by_name = {tool.name: tool for tool in tools}
+        by_name = {tool.name: tool for tool in bound}
         return cls(by_name, asked, approve, on_tool_error, is_of_user, missing)
 
     def __repr__(self) -> str:

@@ -39,7 +39,7 @@ V = TypeVar("V")
 def begin(
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     context: Iterable[Message] | None = None,
     *,
     answer_type: type[V],
@@ -50,14 +50,14 @@ def begin(
 def begin(
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> Run[Any]: ...
 def begin(
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> Run:
@@ -68,14 +68,14 @@ def begin(
         ToolBindingError: the library does not implement the tools as they are written.
         ConfigurationError: the provider is unknown, or its key is missing.
     """
-    return begin_for("begin", program, user_input, library, context, options)
+    return begin_for("begin", program, user_input, tools, context, options)
 
 
 def begin_for(
     by: str,
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike,
+    tools: LibraryLike,
     context: Iterable[Message] | None,
     options: BeginOptions,
 ) -> Run:
@@ -83,11 +83,11 @@ def begin_for(
 
     Args:
         by: the function.
-        program, user_input, library, context: what it was called with.
+        program, user_input, tools, context: what it was called with.
         options: the keywords that it was called with.
     """
-    _refuse_swapped(library, context)
-    library = library_of(library, by=by)
+    _refuse_swapped(tools, context)
+    library = library_of(tools, by=by)
     context = empty_context if context is None else conversation_of(context, by=by)
     state = first_state_of(program, user_input, library, context, options, by=by)
     kept = {
@@ -182,6 +182,6 @@ _LIMITS: Final = Limits()
 def _refuse_swapped(library: object, context: object) -> None:
     if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
         raise ConfigurationError(
-            "the library and the context are swapped: run(agent, user_input, library, context), "
+            "the tools and the context are swapped: run(agent, user_input, tools, context), "
             "execute_agent_with_library(agent, user_input, context, library)"
         )

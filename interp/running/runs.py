@@ -39,7 +39,7 @@ class Run(Generic[V]):
 
     Args:
         state: where to go on.
-        library: the implementations of the agent's tools.
+        tools: the implementations of the agent's tools.
         answer_type: the Python type of its answer, as where it began.
         **options: see `RunOptions`; what differs from the state changes it.
 
@@ -54,7 +54,7 @@ class Run(Generic[V]):
     def __init__(
         self,
         state: State,
-        library: LibraryLike = None,
+        tools: LibraryLike = None,
         *,
         answer_type: type[V] | Any = None,
         **options: Unpack[RunOptions],
@@ -64,7 +64,7 @@ class Run(Generic[V]):
         if options.get("conversation") is not None:
             raise ConfigurationError("Run: a turn of a conversation begins with begin or run")
         self._answer: AnswerType[V] | None = declared_answer(state.agent, answer_type, by="Run")
-        self._driver = driver_of(state, library_of(library, by="Run"), options)
+        self._driver = driver_of(state, library_of(tools, by="Run"), options)
 
     @property
     def state(self) -> State:

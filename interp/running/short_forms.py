@@ -27,7 +27,7 @@ V = TypeVar("V")
 def run(
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     context: Iterable[Message] | None = None,
     *,
     answer_type: type[V],
@@ -38,14 +38,14 @@ def run(
 def run(
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse[Any]: ...
 def run(
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
@@ -59,7 +59,7 @@ def run(
         user_input: what the user says, not empty, such as ``"hello"`` or, with files,
             ``["What is this?", File("chart.png")]``; or the arguments by name, where the agent or
             workflow has a signature.
-        library: the implementations of the agent's tools, if it has some: a `ToolLibrary`, or a
+        tools: the implementations of the agent's tools, if it has some: a `ToolLibrary`, or a
             list of tools and functions.
         context: the conversation before, such as the last response's ``context``, or a list of
             messages, if there is one.
@@ -75,14 +75,14 @@ def run(
         WorkflowError: a step of a workflow failed.
         AgentError: an approver or an observer raised; what it raised is the cause.
     """
-    return begin_for("run", program, user_input, library, context, options).finish()
+    return begin_for("run", program, user_input, tools, context, options).finish()
 
 
 @overload
 async def arun(
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     context: Iterable[Message] | None = None,
     *,
     answer_type: type[V],
@@ -93,37 +93,37 @@ async def arun(
 async def arun(
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse[Any]: ...
 async def arun(
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
     """Run an agent in the event loop that runs; see `run`."""
-    begun = await _begun("arun", program, user_input, library, context, options)
+    begun = await _begun("arun", program, user_input, tools, context, options)
     return await begun.afinish()
 
 
 def stream(
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> Iterator[Observation]:
     """Run an agent and watch it; the last observation is `Finished`. See `run`."""
-    return begin_for("stream", program, user_input, library, context, options).stream()
+    return begin_for("stream", program, user_input, tools, context, options).stream()
 
 
 def astream(
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AsyncGenerator[Observation, None]:
@@ -135,7 +135,7 @@ def astream(
     check_options(options, by="astream")
 
     async def seen() -> AsyncGenerator[Observation, None]:
-        begun = await _begun("astream", program, user_input, library, context, options)
+        begun = await _begun("astream", program, user_input, tools, context, options)
         async with aclosing(begun.astream()) as found:
             async for each in found:
                 yield each
@@ -147,16 +147,14 @@ async def _begun(
     by: str,
     program: ProgramLike,
     user_input: Given,
-    library: LibraryLike,
+    tools: LibraryLike,
     context: Iterable[Message] | None,
     options: BeginOptions,
 ) -> Run:
     """Begin a run; a store or a file is opened in a worker thread, since that may take a while."""
     if options.get("store") is None and options.get("record") is None:
-        return begin_for(by, program, user_input, library, context, options)
-    return await call_in_thread(
-        lambda: begin_for(by, program, user_input, library, context, options)
-    )
+        return begin_for(by, program, user_input, tools, context, options)
+    return await call_in_thread(lambda: begin_for(by, program, user_input, tools, context, options))
 
 
 @overload

@@ -26,12 +26,14 @@ from .library import (
     empty_tool_library as empty_tool_library,
     is_of_others,
     library_of,
+    load_tools as load_tools,
     lookup_tool as lookup_tool,
     register_tool as register_tool,
 )
 from .mcp.library import McpLibrary as McpLibrary
 from .mcp.progress import McpProgress as McpProgress
 from .mcp.server import McpServer as McpServer
+from .modules import import_file, split_name
 from .tool_context import (
     ToolContext as ToolContext,
     current_context,

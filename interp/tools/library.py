@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias, Union
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, TypeAlias, TypeGuard, Union
 
 from attrs import frozen
 from pyrsistent import PMap, pmap
@@ -12,9 +14,10 @@ from gram import ArgumentError, Pattern
 from gram.errors import expect
 from gram.suggestions import did_you_mean
 
-from ..errors import ToolError
+from ..errors import ConfigurationError, ToolError
 from .agent_tools import tool_of_agent
 from .implementation import Tool
+from .modules import import_file, split_name
 
 ToolLike: TypeAlias = Union[Tool, Pattern, Callable[..., Any]]
 """A tool, or a function or an agent that can be made into one."""
@@ -61,12 +64,12 @@ class ToolLibrary(Mapping[str, Tool]):
         self.__attrs_init__(tools if isinstance(tools, PMap) else pmap(tools), pmap())
 
     @classmethod
-    def of(cls, *tools: ToolLike | Iterable[ToolLike] | Mapping[str, Tool]) -> ToolLibrary:
+    def of(cls, *tools: ToolSource | Iterable[ToolSource] | Mapping[str, Tool]) -> ToolLibrary:
         """Make a library from tools and functions.
 
         Args:
             tools: tools, functions, tools of LangChain, LlamaIndex, smolagents and pydantic-ai,
-                iterables of these, and libraries.
+                Python files and modules with tools, iterables of these, and libraries.
 
         Raises:
             ArgumentError: an argument is something else.
@@ -140,7 +143,9 @@ class ToolLibrary(Mapping[str, Tool]):
         others = _library(self.tools.remove(old), self.ambiguous)
         return register_tool(new, tool.renamed(new), others)
 
-    def override(self, *tools: ToolLike | Iterable[ToolLike] | Mapping[str, Tool]) -> ToolLibrary:
+    def override(
+        self, *tools: ToolSource | Iterable[ToolSource] | Mapping[str, Tool]
+    ) -> ToolLibrary:
         """The library with some of its tools replaced; the arguments are those of `of`.
 
         Unlike ``|`` it adds no tools, so that a misspelled name is an error.
@@ -169,11 +174,65 @@ class ToolLibrary(Mapping[str, Tool]):
         return f"ToolLibrary({', '.join([*names[:_MOST_SHOWN], *more])})"
 
 
-LibraryLike: TypeAlias = Union[ToolLibrary, ToolLike, Iterable[ToolLike], Mapping[str, Tool], None]
-"""A library; or what `ToolLibrary.of` makes one of, such as a list of tools; or None."""
+ToolSource: TypeAlias = Union[ToolLike, str, Path, ModuleType]
+"""A tool, or a Python file or module with tools."""
+
+LibraryLike: TypeAlias = Union[
+    ToolLibrary, ToolSource, Iterable[ToolSource], Mapping[str, Tool], None
+]
+"""A library; or what one is made of: tools, functions, Python files and modules; or None."""
 
 
-def library_of(given: LibraryLike, *, by: str, name: str = "library") -> ToolLibrary:
+def load_tools(source: str | Path | ModuleType) -> ToolLibrary:
+    """The tools of a Python file or module: those at its top level, and of libraries there.
+
+    Args:
+        source: a file, ``FILE.py:name`` for one tool or library in it, or a module.
+
+    Raises:
+        OSError: the file cannot be read.
+        ConfigurationError: its code fails, or it has no tools.
+    """
+    expect(source, (str, Path, ModuleType), "source", by="load_tools")
+    file, name = (source, "") if isinstance(source, ModuleType) else split_name(str(source))
+    module = file if isinstance(file, ModuleType) else import_file(Path(file))
+    shown = module.__name__ if isinstance(file, ModuleType) else file
+    all_found = {key: value for key, value in vars(module).items() if _has_tools(value)}
+    if name and hasattr(module, name):
+        try:
+            return library_of(getattr(module, name), by=str(source))
+        except ArgumentError:
+            kind = type(getattr(module, name)).__name__
+            raise ConfigurationError(
+                f'"{name}" in {shown} is of the type {kind}: a tool, a list of tools or a '
+                "ToolLibrary is needed"
+            ) from None
+    if name:
+        hint = did_you_mean(name, all_found) or f"it has {', '.join(all_found) or 'no tools'}"
+        raise ConfigurationError(f'{shown} has no "{name}"; {hint}')
+    library = ToolLibrary()
+    lists = (value for value in vars(module).values() if _is_list_of_functions(value))
+    for value in all_found.values() or lists:
+        library = library | library_of(value, by=shown)
+    if not library:
+        raise ConfigurationError(f"{shown} has no tools: decorate functions with @tool")
+    return library
+
+
+def _is_list_of_functions(value: object) -> bool:
+    if not isinstance(value, list | tuple):
+        return False
+    return bool(value) and all(isinstance(each, FunctionType) for each in value)
+
+
+def _has_tools(value: object) -> bool:
+    """Whether a value of a module is meant as tools: helpers may be functions, too."""
+    if isinstance(value, list | tuple):
+        return any(map(_has_tools, value))
+    return isinstance(value, Tool | ToolLibrary) or is_of_others(value)
+
+
+def library_of(given: LibraryLike, *, by: str, name: str = "tools") -> ToolLibrary:
     """The library that a function was called with.
 
     Args:
@@ -187,6 +246,8 @@ def library_of(given: LibraryLike, *, by: str, name: str = "library") -> ToolLib
     """
     if isinstance(given, ToolLibrary):
         return given
+    if isinstance(given, ModuleType | Path) or _is_file(given):
+        return load_tools(given)
     return empty_tool_library if given is None else ToolLibrary(_by_name((given,), f"{by}: {name}"))
 
 
@@ -253,6 +314,11 @@ def is_of_others(value: object) -> bool:
     return is_foreign_tool(value)
 
 
+def _is_file(given: object) -> TypeGuard[str]:
+    """Whether a text names a Python file, or something in one."""
+    return isinstance(given, str) and split_name(given)[0].endswith(".py")
+
+
 def _by_name(given: Iterable[Any], named: str) -> dict[str, Tool]:
     """The tools that were given, by name; functions are made into tools.
 
@@ -275,13 +341,17 @@ def _flat(tools: Iterable[Any], named: str) -> Iterator[Any]:
         is_tool = isinstance(each, Tool | Pattern | staticmethod | classmethod) or callable(each)
         if is_tool or is_of_others(each):  # before iterables: LangChain's tools are some
             yield each
+        elif isinstance(each, ModuleType | Path) or _is_file(each):
+            yield from load_tools(each).values()
         elif isinstance(each, Mapping):
             yield from _flat(ToolLibrary(each).values(), named)
         elif isinstance(each, Iterable) and not isinstance(each, str | bytes):
             yield from _flat(each, named)
         else:
             found = type(each).__name__
-            raise ArgumentError(f"{named} must be tools or functions, got {found}")
+            raise ArgumentError(
+                f"{named} must be tools, functions, modules or Python files, got {found}"
+            )
 
 
 empty_tool_library = ToolLibrary()

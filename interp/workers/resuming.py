@@ -22,7 +22,7 @@ V = TypeVar("V")
 @overload
 def resume_run(
     state: State | str | os.PathLike[str],
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     *,
     answer_type: type[V],
     **options: Unpack[RunOptions],
@@ -30,14 +30,14 @@ def resume_run(
 @overload
 def resume_run(
     state: State | str | os.PathLike[str],
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     *,
     answer_type: Any = None,
     **options: Unpack[RunOptions],
 ) -> AgentResponse[Any]: ...
 def resume_run(
     state: State | str | os.PathLike[str],
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     *,
     answer_type: Any = None,
     **options: Unpack[RunOptions],
@@ -48,7 +48,7 @@ def resume_run(
         state: the State; or the run as gram, such as the ``log`` of the error that stopped it; or
             the file that it is recorded in; or, with ``store=``, its id in the store. It goes on
             where it was, and nothing that is recorded is asked or run again.
-        library: the implementations of the agent's tools, if it has some: a `ToolLibrary`, or a
+        tools: the implementations of the agent's tools, if it has some: a `ToolLibrary`, or a
             list of tools and functions.
         answer_type: the Python type of the answer, as where the run began.
         **options: see `RunOptions`; what differs from the state changes it. ``record`` writes the
@@ -59,7 +59,7 @@ def resume_run(
         StoreError: there is no such run in the store, or somebody else has claimed it.
         AgentError: see `run`.
     """
-    library = library_of(library, by="resume_run")
+    library = library_of(tools, by="resume_run")
     expect(state, (State, str, os.PathLike), "state", by="resume_run")
     check_options(options, by="resume_run")
     if options.get("conversation"):

@@ -50,7 +50,7 @@ class Worker:
 
     Args:
         store: the address of a store on Postgres.
-        library: the implementations of tools. Runs that need others are left to other workers.
+        tools: the implementations of tools. Runs that need others are left to other workers.
         match: how closely tools have to match, see `bind_tool`.
         at_once: how many runs it drives at once.
         grace: how many seconds runs may still take when it is told to stop; then they are left to
@@ -74,7 +74,7 @@ class Worker:
     def __init__(
         self,
         store: str,
-        library: LibraryLike = None,
+        tools: LibraryLike = None,
         *,
         match: Match = "full",
         at_once: int = 8,
@@ -98,7 +98,7 @@ class Worker:
             raise ConfigurationError(f"at_once must be at least 1, found {at_once}")
         if grace < 0:
             raise ConfigurationError(f"grace must not be negative, found {grace}")
-        tools = self._tools = library_of(library, by="Worker")
+        tools = self._tools = library_of(tools, by="Worker")
         self._at_once = at_once
         self._grace = grace
         self._limits: dict[str, SharedLimit | None] = dict(limits or {})

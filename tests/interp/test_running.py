@@ -139,7 +139,7 @@ def test_a_library_and_a_context_that_are_swapped_are_recognised(
         swapped(hello_world)
 
     assert str(caught.value) == (
-        "the library and the context are swapped: run(agent, user_input, library, context), "
+        "the tools and the context are swapped: run(agent, user_input, tools, context), "
         "execute_agent_with_library(agent, user_input, context, library)"
     )
 

@@ -7,17 +7,16 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 import click
 
-from gram import ArgumentError, Document
+from gram import Document
 from gram.documents import decode
-from gram.suggestions import did_you_mean
 
-from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
-from ...tools import is_from_outside
+from ...errors import ConfigurationError, ToolBindingError, ValidationError
+from ...tools import import_file, split_name
 from ..terminal.output import note
 from .program_files import STDIN
 
@@ -121,7 +120,7 @@ def read_tool_specs(
         OSError: the file cannot be read.
         GramError: the file is not what its name says, or a tool in it is not valid.
     """
-    if name.endswith(".py") or _file_and_name(name)[1]:
+    if name.endswith(".py") or split_name(name)[1]:
         from ... import tool_spec_from_function  # imported late, as all here: others need none
 
         library = read_libraries([name])
@@ -171,7 +170,7 @@ def read_libraries(
             or a document cannot be used.
         click.UsageError: a server has an address, and ``offline`` is set.
     """
-    from ...tools import ToolLibrary  # imported late: most commands need no tools
+    from ...tools import ToolLibrary, load_tools  # imported late: most commands need no tools
 
     if not names and not servers and not documents:
         from ... import hello_world_tool_library
@@ -179,7 +178,7 @@ def read_libraries(
         return hello_world_tool_library
     library = ToolLibrary()
     for name in names:
-        library = library | _library(name)
+        library = library | load_tools(name)
     if servers:
         from .mcp_inputs import connected
 
@@ -251,8 +250,8 @@ def read_checks(names: Sequence[str]) -> dict[str, Check]:
     """
     checks: dict[str, Check] = {}
     for given in names:
-        file, name = _file_and_name(given)
-        module = _module(Path(file))
+        file, name = split_name(given)
+        module = import_file(Path(file))
         found = {
             key: value
             for key, value in vars(module).items()
@@ -268,90 +267,6 @@ def read_checks(names: Sequence[str]) -> dict[str, Check]:
             raise ConfigurationError(f"{file}: there is another check {twice[0]}")
         checks |= found
     return checks
-
-
-def _file_and_name(given: str) -> tuple[str, str]:
-    """The parts of ``FILE.py:name``; without a name, it is empty."""
-    file, colon, name = given.rpartition(":")
-    return (file, name) if colon and file.endswith(".py") else (given, "")
-
-
-def _library(given: str) -> ToolLibrary:
-    from ...tools import ToolLibrary, library_of
-
-    file, name = _file_and_name(given)
-    module = _module(Path(file))
-    all_found = {key: value for key, value in vars(module).items() if _has_tools(value)}
-    if name and hasattr(module, name):
-        try:
-            return library_of(getattr(module, name), by=given)
-        except ArgumentError:
-            kind = type(getattr(module, name)).__name__
-            raise ConfigurationError(
-                f'"{name}" in {file} is of the type {kind}: a tool, a list of tools or a '
-                "ToolLibrary is needed"
-            ) from None
-    if name:
-        hint = did_you_mean(name, all_found) or f"it has {', '.join(all_found) or 'no tools'}"
-        raise ConfigurationError(f'{file} has no "{name}"; {hint}')
-    library = ToolLibrary()
-    lists = (value for value in vars(module).values() if _is_list_of_functions(value))
-    for value in all_found.values() or lists:
-        library = library | library_of(value, by=file)
-    if not library:
-        raise ConfigurationError(f"{file} has no tools: decorate functions with @tool")
-    return library
-
-
-def _is_list_of_functions(value: object) -> bool:
-    if not isinstance(value, list | tuple):
-        return False
-    return bool(value) and all(isinstance(each, FunctionType) for each in value)
-
-
-def _has_tools(value: object) -> bool:
-    """Whether a value of a module is meant as tools: helpers may be functions, too."""
-    from ...tools import Tool, ToolLibrary, is_of_others
-
-    if isinstance(value, list | tuple):
-        return any(map(_has_tools, value))
-    return isinstance(value, Tool | ToolLibrary) or is_of_others(value)
-
-
-def _module(path: Path) -> ModuleType:
-    """Import a file as a module; it can import from its folder, as a script can."""
-    import importlib.util  # imported late: most commands read no Python
-
-    path.open("rb").close()  # an unreadable file is an OSError, as for every other input
-    spec = importlib.util.spec_from_file_location(f"_tools_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise ConfigurationError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses and pickle look up the module
-    folder = str(path.parent.resolve())
-    sys.path.insert(0, folder)
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as error:  # user code may raise anything
-        if is_from_outside(error):
-            raise
-        at = f"\n  at {path}:{line}" if (line := _line_in(path, error)) else ""
-        raise ConfigurationError(f"{path} fails: {said_by(error)}{at}") from error
-    finally:
-        if folder in sys.path:  # the code may have changed the path itself
-            sys.path.remove(folder)
-    return module
-
-
-def _line_in(path: Path, error: BaseException) -> int | None:
-    """The innermost line of a file in the traceback of an error."""
-    name = str(path.absolute())  # as the import calls it
-    if isinstance(error, SyntaxError) and error.filename == name:
-        return error.lineno
-    import traceback  # imported late: most files run
-
-    frames = traceback.extract_tb(error.__traceback__)
-    return next((each.lineno for each in reversed(frames) if each.filename == name), None)
 
 
 @contextmanager

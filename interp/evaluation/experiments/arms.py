@@ -69,7 +69,7 @@ class Arm:
 
     Attributes:
         program: the program or the path of its file.
-        library: its tools; a function without parameters makes a fresh library for each run, which
+        tools: its tools; a function without parameters makes a fresh library for each run, which
             tools that remember something need. It may return a context manager that gives them.
         model: the model to ask instead of the program's.
         settings: settings of the model instead of those that the program has.
@@ -84,7 +84,7 @@ class Arm:
     """
 
     program: Program | None = None
-    library: Library | None = None
+    tools: Library | None = None
     model: ArmModel = None
     settings: Mapping[str, Any] | None = None
     edits: tuple[Edit, ...] = field(default=(), converter=_edits)
@@ -199,7 +199,7 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         ConfigurationError: its model cannot be asked.
     """
     with _naming(name), ExitStack() as opened:
-        agent, library = _agent(arm, cases), _entered(_made(arm.library), opened)
+        agent, library = _agent(arm, cases), _entered(_made(arm.tools), opened)
         bind_agent_tools(agent, library, match=arm.match or "full")
         made = ReadyArm(name, arm, agent, library)
         model = made.fresh_model()
@@ -260,9 +260,9 @@ async def fresh_library(given: Library | None) -> AsyncIterator[ToolLibrary]:
 def _made(given: Library | None) -> Any:
     if isinstance(given, AbstractContextManager):
         raise ConfigurationError(
-            "a library that is entered is made anew for each run: write library=lambda: …"
+            "a library that is entered is made anew for each run: write tools=lambda: …"
         )
-    return _called(given, "library") if callable(given) and not isinstance(given, Tool) else given
+    return _called(given, "tools") if callable(given) and not isinstance(given, Tool) else given
 
 
 def _called(make: Callable[[], Any], what: str) -> Any:

@@ -27,7 +27,7 @@ from .trials import Score, Trial
 
 def judged_by(
     program: ProgramLike,
-    library: LibraryLike = None,
+    tools: LibraryLike = None,
     *,
     name: str = "judged",
     better: Better = "higher",
@@ -42,7 +42,7 @@ def judged_by(
 
     Args:
         program: the judge.
-        library: its tools.
+        tools: its tools.
         name: the name of the metric.
         better: whether higher or lower scores are better.
         **options: how to run it, see `RunOptions`.
@@ -52,13 +52,13 @@ def judged_by(
         ConfigurationError: the program declares no type for its answer.
 
     """
-    tools = library_of(library, by="judged_by")
+    library = library_of(tools, by="judged_by")
     agent = the_agent(program, by="judged_by")
     if view(agent_answer, agent) is None:
         raise ConfigurationError(
             "a judge must declare the type of its answer, such as (:Answer:Boolean)"
         )
-    begin(agent, "a first answer", tools, **options)  # it binds, and its model is known
+    begin(agent, "a first answer", library, **options)  # it binds, and its model is known
     asked = named_model(options.get("model")) or view(agent_model, agent)
 
     async def measure(trial: Trial) -> Score:
@@ -78,14 +78,14 @@ def judged_by(
                 await told
 
         chosen["watch"] = watch
-        run = begin(agent, write_json(told), tools, **chosen)
+        run = begin(agent, write_json(told), library, **chosen)
         try:
             score = _verdict((await run.afinish()).value)
         except AgentError as error:
             score = Score(None, f"the judge failed: {error}")
         return evolve(score, usage=run.state.usage, cost=spending.cost(asked))
 
-    written = [dumps(tool_to_pattern(each)) for each in tools.values()]
+    written = [dumps(tool_to_pattern(each)) for each in library.values()]
     chosen_before = [f"{key}={_told(value)}" for key, value in sorted(options.items())]
     details = "\0".join([dumps(agent), *written, *chosen_before])
     return Metric(name, measure, better, details=details)

@@ -83,7 +83,7 @@ async def _trial(job: Job, key: Key) -> Trial:
         if state and state.status in _ENDED:
             response = finished(state).response
         else:
-            async with fresh_library(ready.arm.library) as library:
+            async with fresh_library(ready.arm.tools) as library:
                 began = monotonic()
                 if kept:
                     file_so_far, recorded = kept

@@ -51,7 +51,7 @@ class RunsOfTest:
         self,
         program: ProgramLike,
         user_input: str,
-        library: LibraryLike = None,
+        tools: LibraryLike = None,
         context: ConversationContext = empty_context,
         **options: Unpack[BeginOptions],
     ) -> AgentResponse:
@@ -63,7 +63,7 @@ class RunsOfTest:
         __tracebackhide__ = True  # pytest shows the line of the test, and none of ours
         try:
             with self._recorded(options) as added:
-                return begin(program, user_input, library, context, **added).finish()
+                return begin(program, user_input, tools, context, **added).finish()
         except (GramError, OSError) as error:
             raise error.with_traceback(None)  # noqa: B904  # it is the same error
 
@@ -71,7 +71,7 @@ class RunsOfTest:
         self,
         program: ProgramLike,
         user_input: str,
-        library: LibraryLike = None,
+        tools: LibraryLike = None,
         context: ConversationContext = empty_context,
         **options: Unpack[BeginOptions],
     ) -> AgentResponse:
@@ -79,7 +79,7 @@ class RunsOfTest:
         __tracebackhide__ = True
         try:
             with self._recorded(options) as added:
-                return await begin(program, user_input, library, context, **added).afinish()
+                return await begin(program, user_input, tools, context, **added).afinish()
         except (GramError, OSError) as error:
             raise error.with_traceback(None)  # noqa: B904  # it is the same error
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from gram import ArgumentError, loads_one
 from interp import (
+    ConfigurationError,
     Run,
     Tool,
     ToolError,
@@ -18,7 +21,9 @@ from interp import (
     create_tool,
     hello_world_tool_library,
     load,
+    load_tools,
     run,
+    tool_spec_from_function,
 )
 from interp.evaluation import judged_by
 from interp.machine import start
@@ -80,8 +85,29 @@ def test_what_takes_a_library_takes_a_list_of_tools_as_well(
     expected = look_up(hello_world_tool_library)
 
     assert look_up(tools) == look_up(iter(tools)) == look_up(tools[0]) == expected
-    with pytest.raises(ArgumentError, match="library must be tools or functions, got str"):
-        look_up("tools.py")  # type: ignore[arg-type]  # it is refused
+    with pytest.raises(ArgumentError, match="tools must be tools, functions, modules or"):
+        look_up("sayHello")
+
+
+def test_a_python_file_and_a_module_are_libraries_wherever_one_is_taken(tmp_path: Path) -> None:
+    file = tmp_path / "tools.py"
+    file.write_text(
+        "from interp import ToolLibrary, tool\n\n"
+        "@tool\ndef double(n: int) -> int:\n    'Doubles.'\n    return 2 * n\n\n"
+        "more = ToolLibrary.of(double)\n"
+    )
+    expected = load_tools(file)
+
+    assert [*expected] == ["double"]
+    assert [*load_tools(f"{file}:more")] == ["double"]
+    for source in (str(file), file, [str(file)], ModuleType("m", "no tools")):
+        if isinstance(source, ModuleType):
+            source.__dict__["double"] = expected["double"]
+        assert bind_tool(tool_spec_from_function(expected["double"]), source) is not None
+    with pytest.raises(ConfigurationError, match=r'has no "doubel"; did you mean double'):
+        load_tools(f"{file}:doubel")
+    with pytest.raises(ArgumentError, match="load_tools: source must be"):
+        load_tools(5)  # type: ignore[arg-type]  # it is refused
 
 
 def test_registering_gives_another_library_and_leaves_the_first() -> None:

@@ -246,7 +246,7 @@ def test_a_library_that_is_entered_is_left_when_its_run_has_ended() -> None:
 def test_a_library_that_is_entered_but_not_made_anew_is_refused() -> None:
     arms = {"a": Arm(EXAMPLES / "hello_world.gram", nullcontext(ToolLibrary()))}  # type: ignore[arg-type]  # wrong on purpose
 
-    with pytest.raises(ConfigurationError, match="made anew for each run: write library=lambda"):
+    with pytest.raises(ConfigurationError, match="made anew for each run: write tools=lambda"):
         ab([Case(name="x", input="Hello!")], arms)
 
 
@@ -308,7 +308,7 @@ def test_an_arm_that_does_not_bind_is_refused_with_its_place(tmp_path: Path) -> 
         ),
         ({"arms": {"a": arm(right, edits=[lambda agent: None])}}, "an edit must return"),
         ({"arms": {"a": arm(right, edits=[lambda agent: 1 / 0])}}, "ZeroDivisionError"),
-        ({"arms": {"a": arm(right, library=lambda: 1 / 0)}}, "making the library failed"),
+        ({"arms": {"a": arm(right, tools=lambda: 1 / 0)}}, "making the tools failed"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_before_anything_runs(
