@@ -1,6 +1,8 @@
-"""Numbers of things, as messages write them."""
+"""Numbers and lists of things, as messages write them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from .errors import expect
 
@@ -23,3 +25,13 @@ def counted(number: float, what: str, plural: str | None = None) -> str:
     expect(plural, (str, type(None)), "plural", by="counted")
     shown = f"{number:,}" if isinstance(number, int) else f"{number:,g}"
     return f"{shown} {what if number == 1 else plural or f'{what}s'}"
+
+
+def one_of(words: Sequence[str]) -> str:
+    """Words of which one is meant.
+
+    >>> one_of(["a"]), one_of(["a", "b", "c"])
+    ('a', 'a, b or c')
+    """
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last

@@ -15,6 +15,7 @@ from itertools import takewhile
 
 from ..errors import MAX_LEVELS, GramDecodeError
 from ..grammar import Rule, grammar, terminal
+from ..plurals import one_of
 from ..source import Source
 from .hints import CLOSERS, Slip, hint_for
 from .lexer import END, ERROR, tokens
@@ -82,7 +83,7 @@ def syntax_error(
     expected = _expected(stack_after(read))
     message = f"unexpected {_named(source.text, token)}"
     if expected:
-        message += f", expected {_one_of(expected)}"
+        message += f", expected {one_of(expected)}"
     closes = token.type in CLOSERS.values()
     unwanted = read[-1].span if closes and read and read[-1].type == "COMMA" else None
     slip = Slip.of(source, token, read, expected, open_brackets(read))
@@ -228,10 +229,6 @@ def take(stack: list[int], terminal: str) -> bool:
         if stack[-1] == grammar().end:
             return True
     return False
-
-
-def _one_of(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 # --- strings that do not end, or hold what they may not

@@ -7,6 +7,7 @@ from typing import Final
 
 from gram import Diagnostic, Pattern, Span, TreePath
 from gram.checks import Occurrence, Reading
+from gram.plurals import one_of
 from gram.reading import Path
 from gram.suggestions import did_you_mean
 
@@ -14,6 +15,7 @@ from ..labels import is_agent, kind_of
 from ..names import Definition, Program, is_defined_there
 from ..signatures import is_path, is_typed_path
 from ..workflows import ARROW_LABELS, HANDOFF, FlowArrow, arrows_in, edges_in, workflow_of
+from .rules import called
 
 _KEYS: Final = {
     "PLAIN": {"as"},
@@ -76,7 +78,7 @@ def arrow_label(reading: Reading) -> Iterator[Diagnostic]:
             if arrow.kind == "UNKNOWN" and arrow.pattern:
                 labels = sorted(arrow.pattern.value.labels)
                 message = (
-                    f"the label of an arrow is {_one_of(ARROW_LABELS)}, not {' and '.join(labels)}"
+                    f"the label of an arrow is {one_of(ARROW_LABELS)}, not {' and '.join(labels)}"
                 )
                 hint = did_you_mean(labels[0], ARROW_LABELS) if len(labels) == 1 else "keep one"
                 yield Diagnostic.found(message, _at(holder, arrow), "labels", hint=hint)
@@ -94,7 +96,7 @@ def arrow_key(reading: Reading) -> Iterator[Diagnostic]:
             unknown = sorted(record.keys() - known)
             for key in unknown:
                 hint = did_you_mean(key, known) or (
-                    f"it has {_one_of(sorted(known))}" if known else "leave it out"
+                    f"it has {one_of(sorted(known))}" if known else "leave it out"
                 )
                 yield Diagnostic.found(f"{what} has no {key}", at, key, hint=hint)
             if arrow.kind == "WHEN" and not arrow.conditions and not unknown:
@@ -216,14 +218,13 @@ def called_without_description(reading: Reading) -> Iterator[Diagnostic]:
     program = reading.once(Program.of)
     callers: dict[TreePath, tuple[Definition, Definition]] = {}
     for caller in program.agents.values():
-        called = (*program.inside(caller), *program.handed_over(caller))
-        for _, each in called:
+        for _, each in (*program.inside(caller), *program.handed_over(caller)):
             if each.path in program.runnables and each.path != caller.path:
                 callers.setdefault(each.path, (each, caller))
     for path, (called_one, caller) in sorted(callers.items()):
         if reading.judges(path) and "description" not in called_one.pattern.value.properties:
             message = (
-                f"{_called(called_one)} has no description, by which "
+                f"{called(called_one.pattern)} has no description, by which "
                 f'"{caller.name}" ({reading.cited(caller.path)}) chooses what to call'
             )
             yield Diagnostic.found(message, path, "identity", hint='add description: "…"')
@@ -237,7 +238,7 @@ def empty_workflow(reading: Reading) -> Iterator[Diagnostic]:
     for holder in workflows(reading):
         if not workflow_of(holder.pattern).nodes:
             hint = "write [name:Workflow | first, second, (first)-->(second)]"
-            yield Diagnostic.found(f"{_called(holder)} has no nodes", holder.path, hint=hint)
+            yield Diagnostic.found(f"{called(holder.pattern)} has no nodes", holder.path, hint=hint)
 
 
 def unconnected_node(reading: Reading) -> Iterator[Diagnostic]:
@@ -353,18 +354,12 @@ def too_many_ways(reading: Reading) -> Iterator[Diagnostic]:
     """A workflow with more choices than can be followed."""
     for holder in workflows(reading):
         if workflow_of(holder.pattern).ways.too_many:
-            message = f"the choices of {_called(holder)} can go in too many ways to be followed"
+            message = (
+                f"the choices of {called(holder.pattern)} can go in too many ways to be followed"
+            )
             hint = "put some of them into a workflow of their own"
             yield Diagnostic.found(message, holder.path, "identity", hint=hint)
 
 
 def _at(holder: Definition, arrow: FlowArrow) -> TreePath:
     return (*holder.path, *arrow.path)
-
-
-def _one_of(words: tuple[str, ...] | list[str]) -> str:
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-
-
-def _called(holder: Definition) -> str:
-    return f'"{holder.name}"' if holder.name else f"a {kind_of(holder.pattern)}"

@@ -14,7 +14,7 @@ from gram import Diagnostic, TreePath, Value
 from gram.checks import Reading
 from gram.suggestions import did_you_mean
 
-from ..labels import is_agent, is_loop, kind_of
+from ..labels import is_agent, is_loop
 from ..language import INPUT, written_signature
 from ..names import Definition, Program
 from ..schemas import (
@@ -37,7 +37,7 @@ from ..signatures import SignatureError, json_schema_to_type_signature
 from ..workflows import HANDOFF, FlowArrow, Join, all_hold, conditions_of, parts_of
 from .arrow_rules import cycles_of, holders, unconnected, workflows
 from .flow_types import Flow, Types
-from .rules import meant_key
+from .rules import called, meant_key
 
 _MOST_ANSWERS = 1_000
 """How many combinations of answers are held against the choices of a node."""
@@ -70,7 +70,7 @@ class _Place:
     def words(self, name: str | None) -> str:
         """A node for messages, with the place of what it uses."""
         if name is None:
-            return f"the input of {_called(self.holder)}"
+            return f"the input of {called(self.holder.pattern)}"
         used = self.flow.used(name)
         return f'"{name}"' if used is None else f'"{name}" ({self.reading.cited(used.path)})'
 
@@ -130,7 +130,7 @@ def _misfits(place: _Place, arrows: Sequence[FlowArrow]) -> Iterator[Diagnostic]
     wanted = types.declared_result(place.holder)
     mine = [each for each in place.read.result.arrows if id(each) in judged]
     if mine and not says_nothing(wanted):
-        taker = f"the signature of {_called(place.holder)} gives"
+        taker = f"the signature of {called(place.holder.pattern)} gives"
         yield from _unfit(place, place.read.result, mine, wanted, taker, bool(fields_of(wanted)))
 
 
@@ -207,7 +207,7 @@ def _giver(place: _Place, arrow: FlowArrow) -> str:
     if arrow.is_choice and arrow.source is not None:
         return f"what {place.words(arrow.source)} was given"
     if arrow.source is None:
-        return f"the input of {_called(place.holder)}"
+        return f"the input of {called(place.holder.pattern)}"
     each = "each item that" if arrow.kind == "EACH" else "what"
     return f"{each} {place.words(arrow.source)} gives"
 
@@ -231,7 +231,7 @@ def missing_field(reading: Reading) -> Iterator[Diagnostic]:
             if (used := place.flow.used(name)) is not None and types.several(used)
         ]
         result = types.declared_result(place.holder)
-        words = f"the signature of {_called(place.holder)} gives"
+        words = f"the signature of {called(place.holder.pattern)} gives"
         for target, join, wanted, taker in (*joins, (None, place.read.result, result, words)):
             if not join.is_record or says_nothing(wanted):
                 continue
@@ -266,7 +266,7 @@ def no_result(reading: Reading) -> Iterator[Diagnostic]:
         if place.read.nodes and not all(ways.runs(way, None) for way in ways.live):
             written = [each for each in place.read.result.arrows if each.is_written]
             at = place.of(written[0]) if written else place.holder.path
-            message = f"{_called(place.holder)} has no result where another arm is taken"
+            message = f"{called(place.holder.pattern)} has no result where another arm is taken"
             yield Diagnostic.found(message, at, hint="let every arm lead to ()")
 
 
@@ -356,7 +356,7 @@ def _impossible(
     if options is None or any(all_hold(conditions, parts_of(each)) for each in options):
         return []
     wanted = {name: to_json_value(value) for name, value in conditions.items()}
-    return [(f"{giver} never gives {_json(wanted)}", _one_of(options))]
+    return [(f"{giver} never gives {_json(wanted)}", _it_gives(options))]
 
 
 def _never(
@@ -382,12 +382,12 @@ def _never(
     if options is not None:
         texts = [each for each in options if isinstance(each, str)]
         near = did_you_mean(wanted, texts) if isinstance(wanted, str) else None
-        hint = near or _one_of(options)
+        hint = near or _it_gives(options)
     field = f' as "{name}"' if name else ""
     return f"{giver} never gives {_json(wanted)}{field}", hint
 
 
-def _one_of(options: list[Any]) -> str:
+def _it_gives(options: list[Any]) -> str:
     return f"it gives {' or '.join(map(_json, options))}"
 
 
@@ -475,13 +475,13 @@ def loop_rounds(reading: Reading) -> Iterator[Diagnostic]:
         record = holder.pattern.value.properties
         if not is_loop(holder.pattern):
             for key in sorted(record.keys() & {"max", "until"}):
-                message = f"{key} belongs to a Loop, and {_called(holder)} is a Workflow"
+                message = f"{key} belongs to a Loop, and {called(holder.pattern)} is a Workflow"
                 yield Diagnostic.found(
                     message, holder.path, key, hint=f"label it Loop, or leave out {key}"
                 )
             continue
         if "max" not in record:
-            message = f"{_called(holder)} does not say how many rounds there are at most"
+            message = f"{called(holder.pattern)} does not say how many rounds there are at most"
             hint = _slip(record, "max") or "add max: 3"
             yield Diagnostic.found(message, holder.path, "identity", hint=hint)
         else:
@@ -489,7 +489,7 @@ def loop_rounds(reading: Reading) -> Iterator[Diagnostic]:
             if isinstance(most, bool) or not isinstance(most, int) or most < 1:
                 yield Diagnostic.found("max is a whole number above 0", holder.path, "max")
         if record.get("until", pmap()) == pmap():
-            message = f"{_called(holder)} does not say when it ends"
+            message = f"{called(holder.pattern)} does not say when it ends"
             hint = _slip(record, "until") or 'add until: {node: "approved"}'
             yield Diagnostic.found(message, holder.path, "identity", hint=hint)
 
@@ -533,7 +533,3 @@ def loop_end(reading: Reading) -> Iterator[Diagnostic]:
 
 def _json(value: Any) -> str:
     return dump_json(value)
-
-
-def _called(holder: Definition) -> str:
-    return f'"{holder.name}"' if holder.name else f"the {kind_of(holder.pattern)}"

@@ -75,7 +75,7 @@ def missing_name(pattern: Pattern) -> Iterator[Diagnostic]:
         written = pattern.value.properties.get("name")
         name = written if isinstance(written, str) and _NAME.fullmatch(written) else "name"
         hint = f"write it before the label: [{name}:{label} …]"
-        yield Diagnostic.found(f"{_whose(pattern)} needs a name", hint=hint)
+        yield Diagnostic.found(f"{called(pattern)} needs a name", hint=hint)
 
 
 def slash_in_name(pattern: Pattern) -> Iterator[Diagnostic]:
@@ -93,7 +93,7 @@ def missing(key: str) -> PropertyRule:
             pattern = properties.holder.pattern
             slip = nearest(key, sorted(pattern.value.properties))
             hint = f"did you mean {key} instead of {slip[0]}?" if slip else f'add {key}: "…"'
-            yield Diagnostic.found(f"{_whose(pattern)} has no {key}", part=key, hint=hint)
+            yield Diagnostic.found(f"{called(pattern)} has no {key}", part=key, hint=hint)
 
     rule.__doc__ = f"An agent or a tool without {key}, where it is needed."
     return rule
@@ -106,7 +106,7 @@ def not_a_text(key: str) -> PropertyRule:
         value = properties.own.get(key)
         is_list_of_models = key == "model" and isinstance(value, PVector)
         if value is not None and not isinstance(value, str) and not is_list_of_models:
-            whose = _whose(properties.holder.pattern)
+            whose = called(properties.holder.pattern)
             message = f"the {key} of {whose} is a text, found {type_in_words(value)}"
             yield Diagnostic.found(message, part=key)
 
@@ -121,7 +121,7 @@ def empty(key: str) -> PropertyRule:
         value = properties.own.get(key)
         if isinstance(value, str) and not value.strip():
             yield Diagnostic.found(
-                f"the {key} of {_whose(properties.holder.pattern)} is empty", part=key
+                f"the {key} of {called(properties.holder.pattern)} is empty", part=key
             )
 
     rule.__doc__ = f"An empty {key}."
@@ -152,7 +152,7 @@ def once_type(tool: Pattern) -> Iterator[Diagnostic]:
     """A ``once`` that is neither true nor false."""
     once = tool.value.properties.get("once")
     if once is not None and not isinstance(once, bool):
-        message = f"the once of {_whose(tool)} is true or false, found {type(once).__name__}"
+        message = f"the once of {called(tool)} is true or false, found {type(once).__name__}"
         yield Diagnostic.found(message, part="once")
 
 
@@ -222,7 +222,7 @@ def workflow_property(workflow: Pattern) -> Iterator[Diagnostic]:
             near = nearest(key, _OF_FLOWS, cutoff=0.8)
             hint = _OF_FLOWS[near[0]] if near else None
         if hint is not None:
-            message = f"{_whose(workflow)} is a {kind_of(workflow)}, which has no {key}"
+            message = f"{called(workflow)} is a {kind_of(workflow)}, which has no {key}"
             yield Diagnostic.found(message, part=key, hint=hint)
 
 
@@ -262,7 +262,7 @@ def second_signature(runnable: Pattern) -> Iterator[Diagnostic]:
     """An agent or workflow with more than one type signature."""
     paths = [index for index, each in enumerate(runnable.elements) if is_typed_path(each)]
     for index in paths[1:]:
-        message = f"{_whose(runnable)} has one type signature, and this is another"
+        message = f"{called(runnable)} has one type signature, and this is another"
         yield Diagnostic.found(message, (index,), hint="keep one")
 
 
@@ -270,7 +270,7 @@ def duplicate_answer(agent: Pattern) -> Iterator[Diagnostic]:
     """An agent with more than one answer."""
     answers = [index for index, element in enumerate(agent.elements) if is_answer(element)]
     for index in answers[1:]:
-        yield Diagnostic.found(f"{_whose(agent)} has {len(answers)} answers; keep one", (index,))
+        yield Diagnostic.found(f"{called(agent)} has {len(answers)} answers; keep one", (index,))
 
 
 def missing_signature(tool: Pattern) -> Iterator[Diagnostic]:
@@ -278,7 +278,7 @@ def missing_signature(tool: Pattern) -> Iterator[Diagnostic]:
     if signature_of(tool.elements) is None:
         signature = _signature_in_property(tool) or "(name::Text)==>(::String)"
         hint = f"write it behind a bar: | {signature}"
-        yield Diagnostic.found(f"{_whose(tool)} has no type signature", hint=hint)
+        yield Diagnostic.found(f"{called(tool)} has no type signature", hint=hint)
 
 
 def signature_property(pattern: Pattern) -> Iterator[Diagnostic]:
@@ -287,11 +287,11 @@ def signature_property(pattern: Pattern) -> Iterator[Diagnostic]:
         return
     is_spec = is_tool(pattern)
     if signature_of(pattern.elements) if is_spec else any(map(is_typed_path, pattern.elements)):
-        message = f"{_SIGNATURE} of {_whose(pattern)} is not read: its signature is behind the bar"
+        message = f"{_SIGNATURE} of {called(pattern)} is not read: its signature is behind the bar"
         yield Diagnostic.found(message, part=_SIGNATURE, hint="leave it out")
     elif not is_spec:  # of a tool, which has to have one, the rule for that has a hint
         signature = _signature_in_property(pattern) or "(name::Text)==>(::String)"
-        message = f"{_whose(pattern)} has no property {_SIGNATURE}"
+        message = f"{called(pattern)} has no property {_SIGNATURE}"
         hint = f"write it behind a bar: | {signature}"
         yield Diagnostic.found(message, part=_SIGNATURE, hint=hint)
 
@@ -318,7 +318,8 @@ def tool_name(tool: Pattern) -> Iterator[Diagnostic]:
         yield Diagnostic.found(message, part="identity")
 
 
-def _whose(pattern: Pattern) -> str:
+def called(pattern: Pattern) -> str:
+    """What messages call an agent, tool or workflow: its name, or what it is."""
     if pattern.value.identity:
         return f'"{pattern.value.identity}"'
     return f"{'an' if is_agent(pattern) else 'a'} {kind_of(pattern)}"
@@ -412,7 +413,7 @@ def answer_differs(reading: Reading) -> Iterator[Diagnostic]:
         if exact(canonical(declared or {}, match="types")) != exact(
             canonical(other, match="types")
         ):
-            message = f"the answer of {_whose(holder.pattern)} is not what its signature gives"
+            message = f"the answer of {called(holder.pattern)} is not what its signature gives"
             yield Diagnostic.found(message, path, hint="keep one of the two, or make them equal")
 
 
