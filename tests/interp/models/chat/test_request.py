@@ -168,7 +168,7 @@ def test_a_request_is_the_same_text_in_every_process() -> None:
     # The order of a set or of a map of the program changes with how a process hashes texts; a
     # request that changed with it would never be found in a provider's cache of prompts.
     code = (
-        "import json; from gram import loads_one; from interp import start; "
+        "import json; from gram import loads_one; from interp.machine import start; "
         "from interp.models.chat import request_body; "
         f"_, (effect,), _ = start(loads_one({MANY_KEYS!r}), 'hi'); "
         "print(json.dumps(request_body(effect.request)))"
