@@ -509,6 +509,7 @@ def test_the_time_of_a_run_holds_while_it_connects(
     model = OpenAIModel(unanswering, "key")
     limits = Limits(run_seconds=0.3)
     begun = begin(AGENT, "hi", DOUBLE, model=model, match="types", limits=limits)
+    model.prepare()  # clocks begin after it
 
     async def collected() -> list[Any]:
         return [each async for each in begun.astream(words=words)]
