@@ -158,7 +158,7 @@ def failed(
     error = (ModelError if generation is None else CallNotMadeError)(
         without_keys(f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else "")),
         status=status,
-        code=None if code is None else without_keys(code),
+        code=code,
         request_id=None if request_id is None else without_keys(request_id),
         retriable=retriable,
         retry_after=_retry_after(headers or {}),
@@ -202,11 +202,11 @@ def reported_in(reply: Mapping[str, Any]) -> AgentError | None:
 
 
 def code_of(body: object) -> str | None:
-    """The provider's code for an error, from a body in any shape."""
+    """The provider's code for an error, from a body in any shape, without keys."""
     for error in _errors_in(body):
         code = error.get("code") or error.get("status_code") or error.get("type")
         if isinstance(code, str | int):
-            return str(code)
+            return quoted(str(code))
     return None
 
 

@@ -337,3 +337,10 @@ def test_a_call_that_was_written_as_text_is_warned_about(
     said = [record.getMessage() for record in caplog.records if record.name == "interp.model"]
     assert bool(said) == warned
     assert not warned or "wrote a call of sayHello as text" in said[0]
+
+
+def test_what_a_hostile_server_calls_its_error_is_cut() -> None:
+    error = failed({"message": "No.", "code": "invalid api " * 300_000}, status=400)
+
+    assert isinstance(error, ModelError)
+    assert len(error.code or "") < 600
