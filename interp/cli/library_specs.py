@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -13,6 +14,7 @@ from lenses_ext import (
     put,
     tool_spec_description,
     tool_spec_name,
+    tool_spec_schema,
     tool_spec_type_signature,
     view,
 )
@@ -73,8 +75,21 @@ def _with_new_words(library: ToolLibrary, spec: Pattern) -> Pattern:
     if tool is None or explain_binding(spec, library) is None:
         return spec
     if explain_binding(spec, library, match="types") is not None:
-        signature = json_schema_to_type_signature(tool.schema, return_schema=tool.result_schema)
+        schema = _with_words_of_old(tool.schema, view(tool_spec_schema, spec))
+        signature = json_schema_to_type_signature(schema, return_schema=tool.result_schema)
         spec = put(tool_spec_type_signature, signature, spec)
-    if explain_binding(spec, library) is not None:
+    if tool.description.strip() and explain_binding(spec, library) is not None:
         spec = put(tool_spec_description, tool.description, spec)
     return spec
+
+
+def _with_words_of_old(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of parameters, where what has no description keeps the one that it had."""
+    before = old.get("properties", {})
+    properties = {
+        name: {**schema, "description": before[name]["description"]}
+        if "description" in before.get(name, {}) and not schema.get("description")
+        else schema
+        for name, schema in new.get("properties", {}).items()
+    }
+    return {**new, "properties": properties} if properties else dict(new)

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from shlex import quote
 from typing import Any
 
 import click
 
 from gram import Pattern, format_text, origin
 from gram.json import Json
-from lenses_ext import parse_program, signature_text, tool_spec_name, view, write_program
+from lenses_ext import (
+    find_agents,
+    new_errors,
+    parse_program,
+    signature_text,
+    tool_spec_name,
+    view,
+    write_program,
+)
 from lenses_ext.schemas import Match
 
 from ...programs import the_tools
 from ...tools import ToolLibrary, explain_binding
 from ..completion.completing import complete_files, complete_tools
 from ..each_file import each_file
-from ..failures import NO
+from ..failures import NO, Refused
 from ..inputs.file_options import agent_option, json_option, mcp_option, openapi_option
 from ..inputs.options import match_option
 from ..inputs.program_files import STDIN, are_many
 from ..inputs.project import tools_of_project
-from ..inputs.reading import read_libraries, read_tool_specs
+from ..inputs.reading import read_document, read_libraries, read_text, read_tool_specs
 from ..rewriting import rewrite
 from ..terminal.diffs import show_diff
-from ..terminal.output import show, show_json
+from ..terminal.output import note, show, show_json
 
 
 @click.command("tools")
@@ -48,8 +58,9 @@ from ..terminal.output import show, show_json
     "--update",
     is_flag=True,
     help="Where a tool of --tools, --mcp or --openapi has other words or types: show the "
-    "difference, and write them to FILES.",
+    "difference; with -i, write it.",
 )
+@click.option("-i", "--in-place", is_flag=True, help="With --update: write the files, atomically.")
 def command(
     files: tuple[str, ...],
     tools: tuple[str, ...],
@@ -60,6 +71,7 @@ def command(
     as_json: bool,
     print_gram: bool,
     update: bool,
+    in_place: bool,
 ) -> None:
     """Show which tools of the agent in FILES bind, and why the others do not.
 
@@ -81,18 +93,21 @@ def command(
         raise click.UsageError("give a program, or --print-gram and what has tools")
     if update and not named:
         raise click.UsageError("--update takes the words of the tools that --tools or --mcp name")
-    if update and STDIN in files:
-        raise click.UsageError("--update writes files, and standard input is none")
+    if in_place and (not update or STDIN in files):
+        raise click.UsageError("-i writes the FILES that --update changes")
     library = read_libraries(tools, mcp, openapi) if named else None
     several = are_many(files)
     rows: list[dict[str, Json]] = []
 
     def judge(file: str) -> dict[str, Any]:
         if update and library is not None:
-            _update(file, library, agent, is_shown=not as_json)
+            _update(file, library, agent, is_shown=not as_json, is_written=in_place)
         specs = read_tool_specs(file, agent, to_bind=True)
         of_file = [_row(spec, library, match) for spec in specs]
         rows.extend({"file": file, **row} for row in of_file)
+        if library is not None and tools and not mcp and not openapi and file != STDIN:
+            given = "".join(f" --tools {quote(each)}" for each in tools)
+            _tell_of_others(file, agent, library, specs, given)
         if not as_json:
             if several:
                 show([(f"{file}:", "place")])
@@ -105,19 +120,44 @@ def command(
     tally.leave()
 
 
-def _update(file: str, library: ToolLibrary, agent: str | None, *, is_shown: bool) -> None:
-    """Write the words and types of a library's tools to a file, after showing the difference."""
+def _update(
+    file: str, library: ToolLibrary, agent: str | None, *, is_shown: bool, is_written: bool
+) -> None:
+    """Show how the words and types of a library's tools change a file, and write them if asked.
+
+    Raises:
+        Refused: the program would have new errors.
+    """
     from ..library_specs import with_words_of
 
     def change(text: str, name: str) -> str:
         document = parse_program(text, name)
         specs = the_tools(document, agent, to_bind=True)
-        new = document.replace(with_words_of(library, document.patterns, specs)).text
+        after = document.replace(with_words_of(library, document.patterns, specs))
+        if errors := new_errors(document, after):
+            raise Refused(f"{name}: not updated, it would be invalid: {errors[0].message}")
         if is_shown:
-            show_diff(text, new, name)
-        return new
+            show_diff(text, after.text, name)
+        return after.text
 
-    rewrite(file, change)
+    if is_written:
+        rewrite(file, change)
+    else:
+        change(*read_text(file))
+
+
+def _tell_of_others(
+    file: str, agent: str | None, library: ToolLibrary, specs: Sequence[Pattern], given: str
+) -> None:
+    """Say which tools of a library the program does not have, and what adds them."""
+    known = {view(tool_spec_name, spec) for spec in specs}
+    others = [name for name in library if name not in known]
+    if not others:
+        return
+    names = [agent] if agent else [each.value.identity for each in find_agents(read_document(file))]
+    where = names[0] if len(names) == 1 else "AGENT"
+    command = f"gram add {quote(file)} {where}.tools{given} {' '.join(others)} -i"
+    note(f"{file} does not have {', '.join(others)}\n  hint: {command}")
 
 
 def _print_gram(files: tuple[str, ...], agent: str | None, library: ToolLibrary | None) -> None:

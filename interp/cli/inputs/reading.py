@@ -227,11 +227,15 @@ def hint_at_tools(
         yield
     except ToolBindingError as error:
         if names and not servers:
-            raise
+            if not any("spec " in problem for problem in error.problems):
+                raise
+            update = f"gram tools {program or 'FILE'} --tools … --update"
+            hint = f"hint: {update} shows what the code says now; -i takes it"
+            raise ToolBindingError([*error.problems, hint]) from None
         beside = Path(program or "").with_name("tools.py") if program not in (None, STDIN) else None
         own = beside if beside and beside.is_file() else "FILE.py"
         hint = (
-            "hint: gram tools FILE --mcp … --update shows what a server says now, and takes it"
+            "hint: gram tools FILE --mcp … --update shows what a server says now; -i takes it"
             if servers
             else f"hint: these are the built-in tools; use --tools {own} for your own"
         )

@@ -72,9 +72,13 @@ def test_new_words_are_refused_until_update_takes_them(program: Path, servers: s
     assert refused.returncode == 3
     assert "description: spec 'Greets.', implementation 'Greets a person.'" in refused.stderr
     assert 'type of `text`: spec "integer"' in refused.stderr
-    assert refused.stderr.endswith("--update shows what a server says now, and takes it\n")
+    assert refused.stderr.endswith("--update shows what a server says now; -i takes it\n")
 
     updated = gram("tools", str(program), "--mcp", servers, "--update")
+    assert updated.stdout.startswith(f"--- {program}\n+++ {program} (new)\n")
+    assert program.read_text() == older
+
+    updated = gram("tools", str(program), "--mcp", servers, "--update", "-i")
     assert updated.returncode == 0
     assert updated.stdout.startswith(f"--- {program}\n+++ {program} (new)\n")
     assert program.read_text() == before
@@ -162,7 +166,7 @@ def test_progress_is_shown_behind_what_is_waited_for(program: Path, servers: str
         ("--print-gram",),
         ("--update", "a.gram"),
         ("--print-gram", "--update", "--mcp", "x"),
-        ("--update", "-", "--mcp", "x"),
+        ("--update", "-i", "-", "--mcp", "x"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(arguments: tuple[str, ...]) -> None:

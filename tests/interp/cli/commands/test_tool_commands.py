@@ -199,3 +199,63 @@ def test_a_thousand_tools_with_long_texts_are_read(tmp_path: Path) -> None:
     path.write_text(json.dumps(tools))
 
     assert gram("tools", str(path), "--print-gram").stdout.count(":ToolSpecification {") == 1_000
+
+
+CHANGED = """\
+from interp import tool
+
+
+@tool(description="Greets somebody.")
+def sayHello(personName: str = "world") -> str:
+    return f"Hello, {personName}!"
+
+
+@tool
+def wave() -> str:
+    \'\'\'Waves.\'\'\'
+    return "o/"
+"""
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> tuple[str, str]:
+    """A program, and tools whose words are not those that it was written for."""
+    program, tools = tmp_path / "hello.gram", tmp_path / "tools.py"
+    program.write_text(Path(HELLO).read_text("utf-8"))
+    tools.write_text(CHANGED)
+    return str(program), str(tools)
+
+
+def test_an_update_is_shown_and_is_written_when_it_is_told_to(changed: tuple[str, str]) -> None:
+    program, tools = changed
+    before = Path(program).read_text()
+
+    shown = gram("tools", program, "--tools", tools, "--update")
+    assert "Greets somebody." in shown.stdout
+    assert Path(program).read_text() == before
+
+    gram("tools", program, "--tools", tools, "--update", "-i")
+    assert "Greets somebody." in Path(program).read_text()
+    assert gram("tools", program, "--tools", tools).returncode == 0
+
+
+def test_tools_that_the_program_does_not_have_are_named_with_what_adds_them(
+    changed: tuple[str, str],
+) -> None:
+    program, tools = changed
+    told = gram("tools", program, "--tools", tools).stderr
+
+    assert f"{program} does not have wave\n" in told
+    command = told.partition("hint: gram ")[2].split()
+    assert gram(*command).returncode == 0
+    assert "wave" in gram("tools", program).stdout
+
+
+def test_a_run_that_changed_words_stop_names_the_command_that_takes_them(
+    changed: tuple[str, str],
+) -> None:
+    program, tools = changed
+    stopped = gram("run", program, "hi", "--offline", "--tools", tools)
+
+    assert stopped.returncode == 3
+    assert f"gram tools {program} --tools … --update shows what the code says" in stopped.stderr

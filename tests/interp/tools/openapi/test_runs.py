@@ -203,7 +203,7 @@ def test_a_document_that_changes_is_refused_until_update_takes_it(
     path.write_text(json.dumps(changed))
 
     refused = gram("tools", str(program), "--openapi", str(path))
-    updated = gram("tools", str(program), "--openapi", str(path), "--update")
+    updated = gram("tools", str(program), "--openapi", str(path), "--update", "-i")
 
     assert refused.returncode == 1
     assert "implementation 'Sends all files to us.'" in refused.stdout
