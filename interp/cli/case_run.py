@@ -21,7 +21,7 @@ from ..errors import ValidationError
 from ..evaluation.cases import Case, Checks, read_cases, require_checks, require_tools
 from ..evaluation.testing import SUFFIX, Mode, Recording, file_name, run_case
 from ..execution import Spending
-from ..models import connect_model
+from ..models import AnyModel, connect_model
 from ..programs import models_of, the_agent
 from ..tools import ToolLibrary, bind_agent_tools, with_agents
 from .each_file import each_file
@@ -228,5 +228,7 @@ class CaseRun:
             named = self.options.of_new_run.get("model")
             models = (Model.parse(str(named)),) if named else models_of(planned.agent)
             for model in models:
-                connect_model(model, base_url=self.options.base_url, dialect=self.options.dialect)
+                where = self.options.base_url
+                asked = connect_model(model, base_url=where, dialect=self.options.dialect)
+                AnyModel(asked).prepare()  # or the seconds of the first case would have it in them
             planned.recording.prepare()

@@ -204,12 +204,10 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         made = ReadyArm(name, arm, agent, library)
         model = made.fresh_model()
         if isinstance(model, str | Model | None):
-            connected = connect_model(
-                model or made.model, base_url=arm.base_url, dialect=arm.dialect
-            )
-            AnyModel(connected).prepare()  # or the seconds of the first run would have it in them
+            model = connect_model(model or made.model, base_url=arm.base_url, dialect=arm.dialect)
         elif not callable(getattr(model, "complete", None)):
             raise ConfigurationError(f"{model!r} is not a model: it has no complete(request)")
+        AnyModel(model).prepare()  # or the seconds of the first run would have it in them
         for case in cases:  # an input may not fit, as settings and options may not
             chosen = made.options
             chosen["model"] = ScriptedModel(())  # the run is begun only to see that it can be

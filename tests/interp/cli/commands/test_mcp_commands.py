@@ -155,7 +155,7 @@ def test_progress_is_shown_behind_what_is_waited_for(program: Path, servers: str
     said = ("run", str(program), "--mcp", servers, "--offline", "--approve", "all")
 
     with Terminal(*said, "progress of 'a \x1b[J' for 3 seconds", TERM="xterm") as terminal:
-        terminal.until("s 1 of 2: a \\u{1b}[J")
+        terminal.until("s 1 of 2: a \\x1b[J")
         assert terminal.leaves() == 0
         assert "\x1b[J" not in terminal.raw
 
