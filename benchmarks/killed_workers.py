@@ -1,6 +1,6 @@
 """Many queued runs over workers that are killed at random: none is lost, none is done twice.
 
-    python -m benchmarks.killed_workers [--runs 10000] [--workers 4] [--every 10] [--store ADDRESS]
+    python -m benchmarks.killed_workers [--runs 10000] [--workers 4] [--every 10] [--record ADDRESS]
 
 Each run asks a model, calls a tool, and asks the model again. The tool writes the key of its call
 to a file. Workers are killed by SIGKILL and replaced at once. Without an address, a Postgres server
@@ -154,7 +154,7 @@ def carry_out(
         }
         command = [
             *(sys.executable, "-c", "from interp.cli import main; main()", "worker", "-q"),
-            *("--store", address, "--tools", str(tools), "--at-once", str(at_once)),
+            *("--record", address, "--tools", str(tools), "--at-once", str(at_once)),
         ]
         with _working(command, environment, workers) as processes:
             began = time.monotonic()
@@ -254,7 +254,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--every", type=float, default=10.0)
-    parser.add_argument("--store")
+    parser.add_argument("--record")
     given = parser.parse_args()
     if given.store:
         print(carry_out(given.store, runs=given.runs, workers=given.workers, every=given.every))

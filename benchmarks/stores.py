@@ -143,7 +143,7 @@ def reading(store: RunStore) -> None:
     replies = (each for _ in range(10_000 // 4) for each in ROUND[:1])
     try:
         response = run(
-            AGENT, "go", LIBRARY, model=ScriptedModel(replies), limits=UNLIMITED, store=store
+            AGENT, "go", LIBRARY, model=ScriptedModel(replies), limits=UNLIMITED, record=store
         )
         raise AssertionError(response)
     except AgentError:
@@ -152,7 +152,7 @@ def reading(store: RunStore) -> None:
     say("resuming it: all is read", timed(lambda: StoredRun.of(store, row.id), 3))
     last = ScriptedModel(["done"])
     began, used = time.perf_counter(), time.process_time()
-    assert resume_run(row.id, LIBRARY, model=last, store=store).content == "done"
+    assert resume_run(row.id, LIBRARY, model=last, record=store).content == "done"
     say("resuming it to its end", (time.perf_counter() - began, time.process_time() - used))
 
 
@@ -162,7 +162,7 @@ def turns(store: RunStore, messages: int) -> None:
     def turn(name: str) -> Callable[[], None]:
         def take() -> None:
             model = ScriptedModel(["Hello."])
-            run(AGENT, "hello", LIBRARY, model=model, store=store, conversation=name)
+            run(AGENT, "hello", LIBRARY, model=model, record=store, conversation=name)
 
         return take
 
@@ -214,7 +214,7 @@ def sizes(store: RunStore, size: Callable[[], int], runs: int = 500) -> None:
     """The bytes that a run of two requests and one call takes."""
     before = size()
     for _ in range(runs):
-        run(AGENT, "go", LIBRARY, model=ScriptedModel(ROUND), store=store)
+        run(AGENT, "go", LIBRARY, model=ScriptedModel(ROUND), record=store)
     (row,) = store.rows(limit=1)
     took = (size() - before) / runs
     ((text,),) = store.database.execute(

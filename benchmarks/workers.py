@@ -61,7 +61,7 @@ def working(address: str, url: str, folder: str, workers: int, at_once: int) -> 
     tools.write_text(TOOLS, "utf-8")
     command = [
         *(sys.executable, "-c", "from interp.cli import main; main()", "worker", "-q"),
-        *("--store", address, "--tools", str(tools), "--at-once", str(at_once)),
+        *("--record", address, "--tools", str(tools), "--at-once", str(at_once)),
     ]
     environment = {
         **os.environ,

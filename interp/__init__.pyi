@@ -27,12 +27,10 @@ from .files import File as File
 from .history.records.conversation_files import (
     load_context as load_context,
     save_context as save_context,
-    session as session,
 )
-from .history.records.run_file import load_run as load_run
 from .history.replaying.recorded_handler import recorded as recorded
 from .history.replaying.timeline import timeline as timeline
-from .history.stores.opening import open_store as open_store
+from .history.stores.addresses import load_run as load_run, open_store as open_store
 from .machine.approval import (
     ApprovalPolicy as ApprovalPolicy,
     ApprovalRule as ApprovalRule,

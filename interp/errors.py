@@ -22,10 +22,12 @@ class AgentError(GramError):
 
     Attributes:
         state: the state of the run, which can be resumed; None if no run had begun.
+        at: the position of what failed; () if that is the whole run.
         write_log: writes the ``log``, which most people who get an error do not ask for.
     """
 
     state: State | None = None
+    at: tuple[int | str, ...] = ()
 
     write_log: Callable[[], str] | None = None
 

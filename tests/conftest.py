@@ -64,7 +64,8 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
     home = str(tmp_path_factory.getbasetemp() / "no-home")
     for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(variable, home)
-    monkeypatch.delenv("GRAM_PROVIDERS", raising=False)
+    for variable in ("GRAM_PROVIDERS", "GRAM_RECORD"):
+        monkeypatch.delenv(variable, raising=False)
     for variable in list(os.environ):
         if variable.endswith(("_API_KEY", "_BASE_URL", "_DIALECT")):
             monkeypatch.delenv(variable)

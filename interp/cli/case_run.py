@@ -33,7 +33,7 @@ from .terminal.log_lines import show_logs
 from .terminal.output import is_verbose, tell
 
 _FOLDER = "recordings"
-_HINT = "\nhint: gram test --record-mode all records anew"
+_HINT = "\nhint: gram test --recordings all records anew"
 
 
 @frozen
@@ -213,7 +213,7 @@ class CaseRun:
         """Refuse one folder for the recordings of two files that have the same name."""
         paths = [each.recording.path for each in self._all() if each.recording.path]
         if len(set(paths)) < len(paths):
-            raise click.UsageError("two files of the same name need --recordings of their own")
+            raise click.UsageError("two files of the same name need --recordings-in of their own")
 
     def _run_with(self, agent: Pattern) -> Pattern:
         """An agent as it is run: with the agents of the library that implement its tools."""

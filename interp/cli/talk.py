@@ -7,13 +7,12 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from gram import GramError, Pattern
-from lenses_ext import Model
+from lenses_ext import Model, agent_name, view
 
-from ..errors import ConfigurationError, ValidationError
-from ..execution import Spending, named_model
+from ..errors import AgentError, ConfigurationError, RunTakenError
+from ..execution import RunLog, Spending, named_model
 from ..files import File
-from ..history.records import Session, session
-from ..history.stores import context_of
+from ..history.records import context_after
 from ..json_text import write_json
 from ..machine import (
     AgentResponse,
@@ -24,24 +23,23 @@ from ..machine import (
     ToolInvocation,
     UserRole,
     empty_context,
-    interrupted_context,
     parts_of,
+    path_of_names,
 )
 from ..models import call_in_text, connect_model
 from ..programs import fallbacks_of, models_of, the_agent, tools_in
 from ..running import BeginOptions, begin
 from ..tools import bind_agent_tools
-from .failures import shown
 from .inputs.options import TalkOptions
+from .inputs.program_files import STDIN
 from .inputs.reading import hint_at_tools, read_document
-from .inputs.store_option import shown_address
+from .keeping import anew, how_to_resume, kept_in
 from .process import uninterrupted
 from .telemetry import telemetry
 from .terminal.answers import Terminal
 from .terminal.json_answers import JsonAnswers
 from .terminal.log_lines import show_logs
 from .terminal.output import is_verbose, note, tell
-from .unfinished_turn import UnfinishedTurn, how_to_resume, may_go_on
 
 
 class Said(NamedTuple):
@@ -68,7 +66,7 @@ class Said(NamedTuple):
 
 
 class Talk:
-    """One conversation with an agent, saved to the session file if there is one.
+    """One conversation with an agent, kept where the options say.
 
     Args:
         file: the program; ``-`` is standard input.
@@ -76,12 +74,8 @@ class Talk:
         is_chat: a message that fails does not end it.
         as_json: print answers as JSON.
         is_streaming: print words as they come, even to a pipe.
-        record: the file that the run is recorded in, or None.
-        store: the address of the store that the runs are recorded in, or None.
-        conversation: the name of the conversation in the store, or None.
 
     Attributes:
-        conversation: the name of the conversation in the store, or None.
         agent: the agent.
         library: its tools.
         options: the options of the command.
@@ -89,7 +83,7 @@ class Talk:
         attached: the files that go along with the next message.
 
     Raises:
-        OSError, GramDecodeError, ValidationError: the program or the session cannot be used.
+        OSError, GramDecodeError, ValidationError: the program or what is kept cannot be used.
         ToolBindingError: the tools of the program do not bind.
         ConfigurationError: a file of tools cannot be used.
     """
@@ -102,9 +96,6 @@ class Talk:
         is_chat: bool = False,
         as_json: bool = False,
         is_streaming: bool = False,
-        record: str | None = None,
-        store: str | None = None,
-        conversation: str | None = None,
     ) -> None:
         if options.debug or is_verbose():
             show_logs(logging.DEBUG if options.debug else logging.WARNING)
@@ -115,29 +106,24 @@ class Talk:
         self._spending = Spending()
         self.options = options
         self._tell_of_fallbacks()
-        self._record, self._store, self._is_chat = record, store, is_chat
+        self._is_chat = is_chat
+        self._program = None if file == STDIN else file
+        self._kept = kept_in(options, self._program, view(agent_name, self.agent))
         shown = {
             "is_streaming": is_streaming,
-            "is_kept": record is not None or store is not None,
+            "is_kept": self._kept is not None,
             "shows_reasoning": not options.no_reasoning,
         }
         self._terminal = (
-            JsonAnswers(session=options.session, **shown)
+            JsonAnswers(conversation=self.name, **shown)
             if as_json
             else Terminal(is_debugging=options.debug, **shown)
         )
         self._chosen: Model | None = None
         self._held = ExitStack()
         self._telemetry = self._held.enter_context(telemetry())
-        self._session: Session | None = None
-        self._turn: UnfinishedTurn | None = None
-        if options.session:
-            self._session = self._held.enter_context(session(options.session))
-            self._turn = UnfinishedTurn(options.session, self._session)
-        self.conversation = conversation
-        self.context = self._session.context if self._session else empty_context
-        if store is not None and conversation is not None:
-            self.context = context_of(store, conversation)
+        self._is_anew = False
+        self.context = self._kept.conversation.context if self._kept else empty_context
         self._turns: list[tuple[ConversationContext, Said]] = []
         self._unanswered: Said | None = None
         self.attached: tuple[File, ...] = ()
@@ -149,6 +135,11 @@ class Talk:
         self._held.close()
         if self.options.usage or is_verbose():
             self.tell_usage()
+
+    @property
+    def name(self) -> str | None:
+        """The name of the conversation, if it is kept."""
+        return self._kept.conversation.name if self._kept else None
 
     @property
     def models(self) -> tuple[Model, ...]:
@@ -195,22 +186,20 @@ class Talk:
         return self._terminal.calls
 
     def say(self, message: Given) -> AgentResponse:
-        """Send a message to the agent, or call it with arguments; print the answer and save it.
+        """Send a message to the agent, or call it with arguments; print the answer and keep it.
 
         If the turn fails, the conversation does not change, except that tool calls are kept, so
         that they are not made again. The errors are those of `run`.
         """
-        if self._session:
-            self._session.check_unchanged()
         if self.attached and isinstance(message, str):
             message, self.attached = [message, *self.attached], ()
         before = self.context
         try:
             return self._say(message)
         finally:
-            said = Said.of(message)
-            self._unanswered = said if self.context is before else None
-            if self.context is not before:
+            said, is_same = Said.of(message), self.context == before
+            self._unanswered = said if is_same else None
+            if not is_same:
                 self._turns.append((before, said))
 
     @property
@@ -221,15 +210,17 @@ class Talk:
         said = [each.content for each in self.context if each.role == UserRole]
         return self._turns[-1][1].text if self._turns else said[-1] if said else None
 
-    def take_back(self) -> Said | None:
-        """Take the last turn out of the conversation; returns its message, None if there is none.
+    def take_back(self) -> tuple[Said, bool] | None:
+        """Take the last turn out of the conversation.
 
         A turn that failed and left nothing in the conversation counts as one.
+
+        Returns:
+            Its message, and whether something of it was in the conversation; None if there is none.
         """
         message, self._unanswered = self._unanswered, None
         if message is not None:
-            return message
-        self._expect_own_conversation()
+            return message, False
         if self._turns:
             before, message = self._turns.pop()
         else:  # the conversation comes from a file
@@ -238,21 +229,24 @@ class Talk:
                 return None
             last = self.context[said[-1]]
             before, message = self.context[: said[-1]], Said(last.content, last.attachments)
-        self.keep(before)
-        return message
+        if self._kept:
+            self._kept.conversation.cut(before)
+        self.context = before
+        return message, True
 
     def begin_anew(self) -> None:
-        """Begin an empty conversation; the session keeps the old one until the next answer."""
-        self._expect_own_conversation()
+        """Begin an empty conversation; what is kept of the old one stays until the next message."""
         self.context, self._turns, self._unanswered = empty_context, [], None
-        self.attached = ()
+        self.attached, self._is_anew = (), True
 
-    def _expect_own_conversation(self) -> None:
-        if self.conversation is not None:
-            raise ValidationError(
-                "a conversation of a store only grows\n"
-                "  hint: begin another with --conversation NAME"
-            )
+    def _log(self) -> RunLog | None:
+        """What the next turn is recorded in, if it is kept."""
+        if self._kept is None:
+            return None
+        if self._is_anew:
+            self._kept = anew(self._kept, self.options, self._program, view(agent_name, self.agent))
+            self._is_anew = False
+        return self._kept.log() if self._kept else None
 
     def _say(self, message: Given) -> AgentResponse:
         run_options: BeginOptions = {
@@ -262,30 +256,20 @@ class Talk:
             "telemetry": self._telemetry,
             "approve": self._terminal.ask,
             "observe": self._spending.count,
-            "record": self._record or (self._turn.file() if self._turn else None),
+            "record": self._log(),
         }
-        context = self.context
-        if self._store:
-            run_options["store"] = self._store
-        if self.conversation:
-            run_options["conversation"], context = self.conversation, empty_context
-        begun = begin(self.agent, message, self.library, context, **run_options)
-        if self._store:
-            note(f"run {begun.state.run_id} of {shown_address(self._store)}")
+        begun = begin(self.agent, message, self.library, self.context, **run_options)
+        if self._kept and self._kept.address.is_store and not self._kept.is_habit:
+            note(f"run {begun.state.run_id} of {self._kept.address}")
         try:
-            response = self._terminal.show_answer(begun, self._keep_answer)
-        except BaseException as failure:  # what tools did is saved, then it is raised again
+            response = self._terminal.show_answer(begun)
+        except BaseException as failure:  # it is told what is kept, then it is raised again
             with uninterrupted():
                 self._terminal.end_line()  # so that the error starts on a new line
-                self._keep_what_was_done(begun.state)
-                if isinstance(failure, GramError | OSError):
-                    self._terminal.show_failure(begun.state, failure)
-                if kept := self._kept_file(begun.state):
-                    tell(how_to_resume(kept, begun.state, self.options))
-                elif self._store and may_go_on(begun.state, failure):
-                    store = shown_address(self._store)
-                    tell(how_to_resume("", begun.state, self.options, store=store))
+                self._tell_what_is_kept(begun.state, failure)
             raise
+        finally:
+            self.context = context_after(begun.state)
         if response.refused:
             tell("the model refused: its text is not an answer of the agent")
         if response.truncated:
@@ -300,45 +284,16 @@ class Talk:
         """Print the tokens used so far and what they cost, on standard error."""
         tell(self._spending.text())
 
-    def keep(self, context: ConversationContext) -> None:
-        """Set the conversation, and save it if there is a session."""
-        with uninterrupted():
-            self.context = context
-            if self._session:
-                self._session.save(context)
-
-    def _forget_turn(self) -> None:
-        if self._turn:
-            self._turn.forget()
-
-    def _kept_file(self, state: State) -> str | None:
-        """The file of a run that failed and can be gone on with."""
-        if self._record:
-            return None if state.status is Status.DONE else self._record
-        return str(self._turn.path) if self._turn and self._turn.path.exists() else None
-
-    def _keep_answer(self, response: AgentResponse) -> None:
-        self.keep(response.context)
-        self._forget_turn()
-
-    def _keep_what_was_done(self, state: State) -> None:
-        """Keep an answer that has come, or what tools did in a turn that failed.
-
-        The failure itself is told later.
-        """
-        is_done = state.status is Status.DONE
-        is_nothing_done = not state.invocations and len(state.asks) == len(state.calls)
-        if state.context is self.context or self.conversation is not None:
-            return  # nothing was done, or the run of the store has it
-        if is_nothing_done and not is_done:
-            self._forget_turn()
-            return
-        try:
-            self.keep(interrupted_context(state))
-        except OSError as failure:
-            tell(shown(failure))
-        else:
-            if is_done or self._is_chat:
-                self._forget_turn()
-            if not is_done and (self._session or self._is_chat):
-                tell("the tool calls of this turn stay in the conversation")
+    def _tell_what_is_kept(self, state: State, failure: BaseException) -> None:
+        """Tell what stays of a turn that failed, and how it can be gone on with."""
+        is_open = state.status is not Status.DONE
+        is_changed = context_after(state) != self.context
+        if is_open and is_changed and (self._kept or self._is_chat):
+            tell("the tool calls of this turn stay in the conversation")
+        if isinstance(failure, GramError | OSError):
+            self._terminal.show_failure(state, failure)
+        if isinstance(failure, AgentError) and len(step := path_of_names(state, failure.at)) > 1:
+            tell(f"{'/'.join(step)} failed")
+        is_known = self._kept is not None and (is_changed or not self._kept.is_habit)
+        if self._kept and is_open and is_known and not isinstance(failure, RunTakenError):
+            tell(how_to_resume(self._kept.named(state.run_id), state, self.options))

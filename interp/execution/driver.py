@@ -397,6 +397,8 @@ class Driver:
         if task.cancelled() or not self._is_wanted(effect, may_begin=False):
             return []
         if (error := task.exception()) is not None:
+            if isinstance(error, AgentError) and isinstance(effect, CallModel | CallTool):
+                error.at = effect.at
             if not isinstance(error, ApprovalNeeded):  # else it stays open; the others go on
                 self._failure = self._failure or error
             return []

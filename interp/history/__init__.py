@@ -1,6 +1,5 @@
 """Runs as gram, kept in files and stores; recorded runs replayed, and as timelines."""
 
-from .records.conversation_files import Session as Session
 from .records.conversation_pattern import (
     context_from_pattern as context_from_pattern,
     context_to_pattern as context_to_pattern,

@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeVar, Unpack, cast, overload
 
-from gram import ArgumentError, Document, Pattern
+from gram import ArgumentError, Document, Pattern, origin
 from gram.errors import expect
 from lenses_ext import Model, ProgramLike
 
 from ..errors import ConfigurationError
 from ..execution import named_model
-from ..history.stores import context_of, new_run
+from ..history.stores import KeptConversation, open_conversation
 from ..machine import (
     ConversationContext,
     Given,
@@ -89,6 +89,11 @@ def begin_for(
     _refuse_swapped(tools, context)
     library = library_of(tools, by=by)
     context = empty_context if context is None else conversation_of(context, by=by)
+    kept_in = _kept_in(program, options, by)
+    if kept_in is not None:
+        if context:
+            raise ConfigurationError(f"{by}: the context is that of the conversation: give one")
+        context = kept_in.context
     state = first_state_of(program, user_input, library, context, options, by=by)
     kept = {
         "agent", "answer_type", "fallbacks", "limits", "policy", "settings", "check_results",
@@ -96,12 +101,20 @@ def begin_for(
     if state.model or options.get("fallbacks"):
         kept.add("model")
     others = {name: value for name, value in options.items() if name not in kept}
-    conversation, store = others.pop("conversation", None), options.get("store")
-    if conversation is not None and store is not None:
-        del others["store"]
-        others["record"] = new_run(store, state.run_id, conversation=str(conversation))
+    if kept_in is not None:
+        others["conversation"], others["record"] = None, kept_in.log()
     wanted = options.get("answer_type")
     return Run(state, library, answer_type=wanted, **cast(RunOptions, others))
+
+
+def _kept_in(program: ProgramLike, options: BeginOptions, by: str) -> KeptConversation | None:
+    """The conversation that a run is a turn of, if it is one."""
+    check_options(options, by=by)
+    conversation, record = options.get("conversation"), options.get("record")
+    if not conversation or record is None:
+        return None
+    read = origin(the_agent(program, options.get("agent"), by=by))
+    return open_conversation(record, conversation, read.source.filename if read else None)
 
 
 def first_state_of(
@@ -134,11 +147,6 @@ def first_state_of(
     expect(user_input, (str, Mapping, list, tuple), "user_input", by=by)
     check_options(options, by=by)
     chosen = the_agent(program, options.get("agent"), by=by)
-    conversation, store = options.get("conversation"), options.get("store")
-    if conversation is not None and store is not None:
-        if context:
-            raise ConfigurationError(f"{by}: the context is that of the conversation: give one")
-        context = context_of(store, conversation)
     agent = with_agents(chosen, library, match=options.get("match", "full"))
     if (wanted := options.get("answer_type")) is not None:
         agent = with_answer(agent, answer_type_of(wanted, by=by))

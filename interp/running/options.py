@@ -20,16 +20,14 @@ from ..execution import (
     ModelChoice,
     Observer,
     OnToolError,
-    RunLog,
     Telemetry,
     Watcher,
 )
-from ..history.records import PathLike
 from ..machine import ApprovalPolicy, Limits
 from ..models.providers import Dialect
 
 if TYPE_CHECKING:
-    from ..history.stores import StoreLike
+    from ..history.stores import RecordLike
 
 
 class RunOptions(TypedDict, total=False):
@@ -59,12 +57,11 @@ class RunOptions(TypedDict, total=False):
         at_once: how many effects may be under way at once; None is no limit. With 1, all plain
             tools of the run are called in one thread: with ``tool_seconds=None`` in the one that
             waits for the run.
-        record: a new file in which the run is recorded, see `interp.history.records.run_file`; what
-            is recorded can be resumed and replayed.
-        store: the store that the run is recorded in, or where it is, see `interp.history.stores`;
-            what is recorded can be resumed by its id, which is the State's ``run_id``.
-        conversation: the conversation of the store that the run is a turn of: its messages are
-            the context, and an answer adds to them.
+        record: what the run is recorded in, so that it can be resumed and replayed: a new run file,
+            a store such as ``runs.db`` or ``postgresql://…`` (or one that is open), or a log.
+        conversation: the conversation that the run is a turn of: its name in the store, or True for
+            the last one with this program, or for the one of a run file. Its messages are the
+            context, and an answer adds to them.
         handler: what performs the effects, instead of one made of the library and the options.
         telemetry: makes OpenTelemetry spans of the run, see `interp.execution.telemetry`.
         cost_of: what tokens of a model cost in US dollars, for ``Limits(cost=…)``: called with a
@@ -85,9 +82,8 @@ class RunOptions(TypedDict, total=False):
     observe: Observer | None
     watch: Watcher | None
     at_once: int | None
-    record: PathLike | RunLog | None
-    store: StoreLike | None
-    conversation: str | None
+    record: RecordLike | None
+    conversation: str | bool | None
     handler: Handler | None
     telemetry: Telemetry | None
     cost_of: CostOf | None
@@ -124,20 +120,16 @@ def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:
     for name, value in options.items():
         if value is not None and (kind := _KINDS.get(name)) is not None:
             expect(value, kind, name, by=by)
-    if (store := options.get("store")) is not None:
-        from ..history.stores import RunStore  # imported late: most runs are in no store
-
-        expect(store, (RunStore, str, os.PathLike), "store", by=by)
     record = options.get("record")
     if record is not None and not hasattr(record, "held"):  # what has that is a log of runs
-        expect(record, (str, os.PathLike), "record", by=by)
+        from ..history.stores import RunStore  # imported late: most runs are not recorded
+
+        expect(record, (RunStore, str, os.PathLike), "record", by=by)
     handler = options.get("handler")
     if handler is not None and not hasattr(handler, "perform"):
         raise ArgumentError(f"{by}: handler must have perform, got {type(handler).__name__}")
-    if record is not None and options.get("store") is not None:
-        raise ConfigurationError("a run is recorded in a file or in a store: give record or store")
-    if options.get("conversation") is not None and options.get("store") is None:
-        raise ConfigurationError("a conversation is in a store: give store, too")
+    if options.get("conversation") and record is None:
+        raise ConfigurationError("a conversation is kept somewhere: give record, too")
     if (at_once := options.get("at_once")) is not None and at_once < 1:
         raise ConfigurationError(f"at_once is at least 1, found {at_once}")
     if unknown := sorted(options.keys() - _NAMES.keys()):
@@ -162,7 +154,7 @@ _KINDS: Mapping[str, Any] = {
     "at_once": int,
     "base_url": str,
     "dialect": str,
-    "conversation": str,
+    "conversation": (str, bool),
     "agent": str,
     "telemetry": Telemetry,
 }

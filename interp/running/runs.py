@@ -12,9 +12,9 @@ from gram.errors import expect
 
 from ..concurrency import read_by_waiting, waited_for
 from ..errors import AgentError, ConfigurationError
-from ..execution import Driver, Finished, LiveHandler, Observation, RunLog, named_model
-from ..history.records import RunFile, run_text
-from ..history.stores import new_run
+from ..execution import Driver, Finished, LiveHandler, Observation, named_model
+from ..history.records import run_text
+from ..history.stores import new_log
 from ..machine import AgentResponse, Resumed, State
 from ..reprs import NOTEBOOK
 from ..tools import AnswerType, LibraryLike, Tool, ToolLibrary, library_of
@@ -152,6 +152,7 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
             on_tool_error=options.get("on_tool_error", "tell"),
         )
         tools = live.tools
+    record = options.get("record")
     change = Resumed(
         options.get("limits"),
         named_model(options.get("model")),
@@ -163,7 +164,7 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
         state,
         handler,
         tools=tools,
-        log=_log_of(options, state),
+        log=None if record is None else new_log(record),
         change=None if change == Resumed() else change,
         observe=options.get("observe"),
         watch=options.get("watch"),
@@ -171,11 +172,3 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
         at_once=options.get("at_once"),
         budget=budget_of(state, options),
     )
-
-
-def _log_of(options: RunOptions, state: State) -> RunLog | None:
-    """What a run is recorded in, if it is."""
-    record, store = options.get("record"), options.get("store")
-    if store is not None and record is None:
-        return new_run(store, state.run_id)
-    return RunFile(record) if isinstance(record, (str, os.PathLike)) else record

@@ -152,7 +152,7 @@ async def _begun(
     options: BeginOptions,
 ) -> Run:
     """Begin a run; a store or a file is opened in a worker thread, since that may take a while."""
-    if options.get("store") is None and options.get("record") is None:
+    if options.get("record") is None:
         return begin_for(by, program, user_input, tools, context, options)
     return await call_in_thread(lambda: begin_for(by, program, user_input, tools, context, options))
 

@@ -16,7 +16,14 @@ from gram.suggestions import did_you_mean
 
 from ..errors import RunExistsError, StoreError, ValidationError
 from ..execution import CANCELLED, Folded, Stopped
-from ..history.records import EntryWriter, Head, PathLike, read_run
+from ..history.records import (
+    EntryWriter,
+    Head,
+    PathLike,
+    RecordedRun,
+    head_of,
+    read_turns,
+)
 from ..history.stores import ENDED, RunFacts, RunStore, StoredRun
 from ..json_text import Json, write_json
 from ..machine import (
@@ -208,10 +215,25 @@ def imported(store: RunStore, path: PathLike, *, tenant: str | None = None) -> t
     expect(tenant, (str, type(None)), "tenant", by="import_run")
     content = Path(path).read_bytes()
     text = decode(content[: content.rfind(b"\n") + 1], str(path))
-    found = read_run(text, str(path))
+    runs = read_turns(text, str(path)).runs
+    ends = [*(each.start for each in runs[1:]), len(text)]
+    taken = [
+        _take(store, path, found, text[found.start : end], tenant)
+        for found, end in zip(runs, ends, strict=True)
+    ]
+    return taken[-1][0], all(was_there for _, was_there in taken)
+
+
+def _take(
+    store: RunStore, path: PathLike, found: RecordedRun, text: str, tenant: str | None
+) -> tuple[str, bool]:
+    """Take one turn of a file: it becomes a run of its own, with all that it begins with."""
     head, *entries = text.removesuffix("\n").split("\n")
+    entries = [each for each in entries if not each.startswith("(:TakenBack ")]
     if len(entries) != len(found.entries):
         raise ValidationError(f"{path}: each entry has to be on a line of its own")
+    if found.start:
+        head = head_of(found.first, found.library, found.started).line
     run = found.first.run_id or os.urandom(8).hex()
     log = StoredRun(store, run, facts=RunFacts("", tenant=tenant))
     last = found.entries[-1] if found.entries else None

@@ -147,7 +147,7 @@ def postgres_of(store: RunStore) -> PostgresDatabase:
     if not isinstance(store.database, PostgresDatabase):
         raise ConfigurationError(
             f"{store.name}: workers need a store on Postgres, which tells them of new runs\n"
-            "  hint: give --store postgresql://user@host/database (store= in Python)"
+            "  hint: give --record postgresql://user@host/database (store= in Python)"
         )
     store.ready()
     return store.database

@@ -438,12 +438,12 @@ def test_turns_of_a_conversation_have_values(tmp_path: Path) -> None:
                 name,
                 model=said(f'{{"name": "{name}"}}'),
                 answer_type=Person,
-                store=store,
+                record=store,
                 conversation="talk",
             )
             assert response.value == Person(name)
         (_, second) = store.rows()
-        kept = resume_run(second.id, store=store, answer_type=Person)
+        kept = resume_run(second.id, record=store, answer_type=Person)
 
     assert kept.value.name in ("Al", "Bo")
 

@@ -98,19 +98,19 @@ def test_a_run_is_recorded_once_and_replayed_ever_after(project: Project) -> Non
 
 
 def test_all_records_anew_and_none_records_nothing(project: Project) -> None:
-    missing = project.pytest("--gram-record=none")
+    missing = project.pytest("--gram-recordings=none")
     project.server.will_say(*[GREETING, "Hello, Al!"] * 2)
     project.pytest()
     before = (project.folder / RECORDED).read_bytes()
-    anew = project.pytest("--gram-record=all")
+    anew = project.pytest("--gram-recordings=all")
 
     assert missing.returncode == 1
     assert f"{project.folder / RECORDED}: there is no recording" in missing.stdout
-    assert "pytest --gram-record=once records what is missing" in missing.stdout
+    assert "pytest --gram-recordings=once records what is missing" in missing.stdout
     assert passed(anew), anew.stdout
     assert len(project.server.requests) == 4
     assert (project.folder / RECORDED).read_bytes() != before
-    assert passed(project.pytest("--gram-record=none"))
+    assert passed(project.pytest("--gram-recordings=none"))
 
 
 def test_a_program_that_changed_fails_with_the_difference(project: Project) -> None:
@@ -124,7 +124,7 @@ def test_a_program_that_changed_fails_with_the_difference(project: Project) -> N
     assert done.returncode == 1
     assert "the request at position (0) is not the one that was recorded" in done.stdout
     assert "+instruction: Have short talks" in done.stdout
-    assert "pytest --gram-record=all records anew" in done.stdout
+    assert "pytest --gram-recordings=all records anew" in done.stdout
     assert len(project.server.requests) == 2
 
 
@@ -398,7 +398,7 @@ def test_nothing_is_recorded(gram_agent, gram_recording):
 """
     )
 
-    done = project.pytest("--gram-record=none")
+    done = project.pytest("--gram-recordings=none")
 
     assert "3 failed" in done.stdout
     assert "nowhere.gram" in done.stdout

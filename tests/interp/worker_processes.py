@@ -95,7 +95,7 @@ def worker(
     with Path(os.devnull).open("r+b") as nothing, (told or Path(os.devnull)).open("ab") as logged:
         process = Forked(
             COMMANDS,
-            ["worker", "--store", database, *options],
+            ["worker", "--record", database, *options],
             environment=environment,
             cwd=ROOT,
             streams=(nothing, nothing, logged if "SHOW_WORKERS" not in os.environ else 2),

@@ -16,7 +16,6 @@ from ..completion.completing import complete_files
 from ..failures import shown
 from ..inputs.options import TalkOptions, options_of
 from ..inputs.program_files import STDIN
-from ..inputs.store_option import conversation_option, expect_store, store_option
 from ..process import interruptible
 from ..talk import Talk
 from ..terminal.line_input import Lines, PipedLines, TypedLines
@@ -28,11 +27,12 @@ _MOST_SHOWN = 100  # characters of the messages that a session goes on from
 
 @click.command("chat")
 @click.argument("file", shell_complete=complete_files)
-@store_option(is_needed=False)
-@conversation_option
 @options_of(TalkOptions)
-def command(file: str, store: str | None, conversation: str | None, options: TalkOptions) -> None:
+def command(file: str, options: TalkOptions) -> None:
     """Talk to the agent in FILE: each line is a message, /help lists the commands.
+
+    What is said at a terminal is kept in your own store: -c goes on with the last conversation
+    of this program. --no-record keeps nothing.
 
     At a terminal, pasted lines are one message, and Alt-Enter begins another line. Ctrl-C stops a
     turn and keeps the conversation, Ctrl-D leaves. The answers go to standard output, everything
@@ -43,8 +43,7 @@ def command(file: str, store: str | None, conversation: str | None, options: Tal
             "the program cannot come from standard input: chat reads your messages there. "
             "Save the program to a file, or use gram run - MESSAGE…"
         )
-    expect_store(store, conversation, options)
-    talk = Talk(file, options, is_chat=True, store=store, conversation=conversation)
+    talk = Talk(file, options, is_chat=True)
     with interruptible(), talk:
         for model in talk.models:  # so that an unknown provider or a missing key is told now
             talk.check_model(model)
@@ -62,8 +61,7 @@ def _tell_resumed(talk: Talk) -> None:
     """Tell which conversation goes on, and what was said last."""
     if not talk.context:
         return
-    name = talk.options.session or talk.conversation
-    note(f"Going on with {name}, {counted(len(talk.context), 'message')} so far.")
+    note(f"Going on with {talk.name}, {counted(len(talk.context), 'message')} so far.")
     for role, who in ((UserRole, "you"), (AssistantRole, view(agent_name, talk.agent))):
         said = [each.content for each in talk.context if each.role == role and each.content]
         if said:
@@ -88,7 +86,7 @@ def converse(talk: Talk, lines: Lines) -> None:
         except KeyboardInterrupt:
             if not lines.is_typed:
                 raise
-            is_same = talk.context is context
+            is_same = talk.context == context
             tell("(stopped; the conversation has not changed)" if is_same else "(stopped)")
         except BrokenPipeError:  # nobody reads the answers any more
             raise

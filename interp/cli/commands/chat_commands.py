@@ -100,20 +100,24 @@ def _model(talk: Talk, argument: str) -> None:
 
 
 def _retry(talk: Talk, _argument: str) -> None:
-    message = talk.take_back()
-    if message is None:
+    taken = talk.take_back()
+    if taken is None:
         tell(_NOTHING_SAID)
     else:
-        talk.say(message.given)
+        talk.say(taken[0].given)
 
 
 def _undo(talk: Talk, _argument: str) -> None:
-    message = talk.take_back()
-    if message is None:
+    taken = talk.take_back()
+    if taken is None:
         tell(_NOTHING_SAID)
+        return
+    message, was_kept = taken
+    shown = shortened(" ".join(message.text.split()), _MOST_SHOWN)
+    if was_kept:
+        tell(f'"{shown}" and what followed are taken back; what tools did is not undone')
     else:
-        shown = shortened(" ".join(message.text.split()), _MOST_SHOWN)
-        tell(f'"{shown}" and its answer are taken back; what tools did is not undone')
+        tell(f'"{shown}" is taken back; nothing of its turn was in the conversation')
 
 
 def _edit(talk: Talk, _argument: str) -> None:
@@ -129,7 +133,7 @@ def _edit(talk: Talk, _argument: str) -> None:
         tell("nothing was saved, so nothing is said")
         return
     before = talk.take_back()
-    files = before.files if before else ()
+    files = before[0].files if before else ()
     talk.say(Said(edited.strip(), files).given)
 
 
@@ -147,22 +151,17 @@ def _usage(talk: Talk, _argument: str) -> None:
 
 
 def _save(talk: Talk, argument: str) -> None:
-    session = talk.options.session
-    path = argument or session
-    if not path:
-        tell("there is no session file; write /save FILE")
+    if not argument:
+        kept = f"it is kept as {talk.name}; " if talk.name else ""
+        tell(f"{kept}write /save FILE for a file of its own")
         return
     try:
-        target = Path(path).expanduser()
+        target = Path(argument).expanduser()
     except RuntimeError as error:  # the user after ~ does not exist
-        raise OSError(errno.ENOENT, str(error), path) from None
-    if session and resolved(target) == resolved(Path(session)):
-        talk.keep(talk.context)
-    elif _may_write(target):
+        raise OSError(errno.ENOENT, str(error), argument) from None
+    if _may_write(target):
         save_context(target, talk.context)
-    else:
-        return
-    tell(f"saved to {path}")
+        tell(f"saved to {argument}")
 
 
 def _may_write(target: Path) -> bool:
@@ -204,7 +203,7 @@ COMMANDS: Final[Mapping[str, _Command]] = {
     "/edit": _Command("edits the last message in your editor, and says it instead", _edit),
     "/attach": _Command("attaches a file to the next message: /attach FILE|ADDRESS", _attach),
     "/usage": _Command("shows the tokens used", _usage),
-    "/save": _Command("saves the conversation: /save [FILE]", _save),
+    "/save": _Command("saves the conversation to a file: /save FILE", _save),
     "/reset": _Command("begins the conversation anew", _reset),
     "/quit": _Command("leaves, as Ctrl-D, exit and quit do", None),
 }

@@ -1,19 +1,25 @@
-"""``gram conversations``: the conversations of a store, listed, shown and removed."""
+"""``gram conversations``: conversations that are kept, listed, shown, exported and removed."""
 
 from __future__ import annotations
 
+import errno
 from datetime import datetime
+from pathlib import Path
 
 import click
 
+from gram import dumps, format_text
 from gram.json import Json
 from gram.plurals import counted
 
 from ...errors import StoreError
-from ...history.stores import Conversation, RunStore, open_store
+from ...history import context_to_pattern
+from ...history.records import load_context, save_context
+from ...history.stores import Address, Conversation, RunStore, open_conversation, open_store
 from ...machine import Message, call_text
+from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
-from ..inputs.store_option import Age, store_option
+from ..inputs.record_option import Age, store_option
 from ..terminal.output import note, show, show_json
 
 _MOST = 50  # what is shown unless told otherwise
@@ -21,9 +27,9 @@ _MOST = 50  # what is shown unless told otherwise
 
 @click.group("conversations")
 def command() -> None:
-    """List, show and remove the conversations of a store.
+    """List, show, export and remove the conversations of a store.
 
-    gram run and gram chat keep one there with --store and --conversation NAME.
+    gram run and gram chat keep one there with --record STORE and --conversation NAME.
     """
 
 
@@ -93,6 +99,44 @@ def show_conversation(name: str, store: str, before: int | None, limit: int, as_
         show(f"{number:6}  {who}: {' '.join(filter(None, (each.content, *calls, *files)))}")
     if first > 0:
         note(f"gram: there are {first} messages before; --before-message {first} shows them")
+
+
+@command.command("export")
+@click.argument("name")
+@click.argument("out", required=False, shell_complete=complete_files)
+@store_option()
+def export(name: str, out: str | None, store: str) -> None:
+    """Write a conversation as [:Conversation …] to the file OUT, or to standard output.
+
+    NAME may be a run file, which has one conversation.
+    """
+    if Path(name).is_file() and not Address.of(name).is_store:
+        context = open_conversation(name, True, None).context
+    else:
+        with open_store(store, must_exist=True) as opened:
+            context = _that_is_there(opened, name).context
+    if out is None:
+        show(format_text(dumps(context_to_pattern(context))), nl=False)
+    else:
+        if Path(out).exists():
+            reason = "exists already; a conversation is exported to a new file"
+            raise FileExistsError(errno.EEXIST, reason, out)
+        save_context(out, context)
+
+
+@command.command("import")
+@click.argument("name")
+@click.argument("file", shell_complete=complete_files)
+@store_option()
+def import_file(name: str, file: str, store: str) -> None:
+    """Begin the conversation NAME with the messages of a file that has a [:Conversation …]."""
+    context = load_context(file)
+    with open_store(store) as opened:
+        conversation = opened.conversation(name)
+        if len(conversation):
+            raise StoreError(f"{opened.name}: there is a conversation {name} already")
+        conversation.extend(context)
+    note(f"gram: the conversation {name} has {counted(len(context), 'message')}")
 
 
 @command.command("remove")

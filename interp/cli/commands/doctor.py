@@ -33,6 +33,7 @@ from ..completion.completing import complete_files
 from ..failures import NO
 from ..inputs.file_options import json_option
 from ..inputs.reading import read_document
+from ..inputs.record_option import LARGEST, OLDEST, own_store
 from ..terminal.line_input import history_path
 from ..terminal.output import show
 from .models import address_of
@@ -63,7 +64,8 @@ def command(file: str | None, as_json: bool) -> None:
     With FILE, also whether its program is valid and its models can be asked. Nothing is sent to a
     model, and keys are not shown. Exits with 1 if something is wrong.
     """
-    findings = [*_versions(), *_providers(), *_history(), *(_program(file) if file else ())]
+    own = (*_versions(), *_providers(), *_history(), *_kept())
+    findings = [*own, *(_program(file) if file else ())]
     if as_json:
         found = [asdict(each) for each in findings]
         show(json.dumps(found, ensure_ascii=False, indent=2))
@@ -76,6 +78,17 @@ def command(file: str | None, as_json: bool) -> None:
 
 def _versions() -> Iterator[Finding]:
     yield Finding(True, f"gram-agents {version('gram-agents')}, Python {platform.python_version()}")
+
+
+def _kept() -> Iterator[Finding]:
+    try:
+        path = own_store()
+    except OSError:  # told already
+        return
+    if path.exists():
+        limits = f"{OLDEST.days} days, {LARGEST >> 20} MB"
+        used = path.stat().st_size / 2**20
+        yield Finding(True, f"{path}: what is said is kept here, {used:.1f} MB (at most {limits})")
 
 
 def _providers() -> Iterator[Finding]:

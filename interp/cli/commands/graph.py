@@ -12,7 +12,8 @@ from ...views import with_counts
 from ..completion.completing import complete_files
 from ..inputs.file_options import agent_option
 from ..inputs.program_files import STDIN
-from ..inputs.reading import read_document, read_record
+from ..inputs.reading import read_document
+from ..inputs.record_option import named_runs
 from ..terminal.output import note, show, tell
 from ..terminal.output_files import expect_a_name, expect_other_file, write_result
 
@@ -57,7 +58,7 @@ def command(
     if recorded is not None:
         from ...history.replaying import timeline  # imported late: only runs need it
 
-        run = timeline(read_record(recorded), has_prices=False)
+        run = timeline(named_runs(recorded)[-1], has_prices=False)
         drawing = with_counts(drawing, run)
         if run.requests + run.calls and not any(each.count for each in drawing.nodes):
             tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")

@@ -11,7 +11,7 @@ from gram.suggestions import did_you_mean
 from ...history.stores import open_store
 from ..failures import Refused
 from ..inputs.file_options import json_option
-from ..inputs.store_option import store_option
+from ..inputs.record_option import store_option
 from ..terminal.output import note, show, show_json
 
 if TYPE_CHECKING:

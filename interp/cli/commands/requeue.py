@@ -11,12 +11,12 @@ from gram import GramError
 from gram.json import Json
 from gram.plurals import counted
 
-from ...history.stores import open_store
+from ...history.stores import open_store, run_named
 from ..completion.completing import complete_files
 from ..failures import Refused
 from ..inputs.file_options import agent_option, json_option
 from ..inputs.options import read_limits
-from ..inputs.store_option import Age, named_run, store_option
+from ..inputs.record_option import Age, store_option
 from ..terminal.output import note, show, show_json
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def requeue(
     document = None if program is None else read_document(program)
     with open_store(store, must_exist=True) as opened:
         filters["status"] = filters["status"] or ("failed",)
-        named = [named_run(opened, each) for each in runs]
+        named = [run_named(opened, each) for each in runs]
         ids = named or [row.id for row in opened.rows(**filters)]
         found: list[Requeue] = []
         refused = 0

@@ -2,84 +2,65 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from pathlib import Path
-
 import click
 
 from gram import GramError
 
+from ...errors import RunTakenError
 from ...execution import RunLog
-from ...history.records import RecordedRun, RunFile, Session, session
+from ...history.records import RecordedRun
 from ...history.replaying import Replay
-from ...machine import AgentResponse, Status, interrupted_context
+from ...history.stores import Address, StoredRun, open_run
+from ...machine import Status
 from ...running import Run
-from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
 from ..inputs.options import AnsweringOptions, options_of
 from ..inputs.reading import hint_at_tools, library_for
-from ..inputs.store_option import of_store_instead
-from ..process import interruptible, uninterrupted
+from ..inputs.record_option import default_record, run_argument
+from ..keeping import how_to_resume
+from ..process import interruptible
 from ..terminal.answers import Terminal
 from ..terminal.json_answers import JsonAnswers
 from ..terminal.output import tell
-from ..unfinished_turn import expect_session_of, how_to_resume, session_of
 
 
 @click.command("resume")
-@click.argument("file", shell_complete=complete_files)
-@of_store_instead("gram runs resume RUN")
+@run_argument
 @json_option
 @options_of(AnsweringOptions)
-def command(file: str, as_json: bool, options: AnsweringOptions) -> None:
-    """Go on with the run that FILE records, in that file, and print its answer.
+def command(run: str, as_json: bool, options: AnsweringOptions) -> None:
+    """Go on with a recorded run where it is recorded, and print its answer.
+
+    RUN is a run file, a run of a store such as runs.db#4f2a, or an id alone in the store that
+    GRAM_RECORD names, or in your own. Of a file with several turns the last one is meant.
 
     Nothing that is recorded is asked or run again. What the options do not change stays as it was.
     Calls that wait for approval are answered by --approve: all, none, or ask at the terminal.
-
-    If FILE is the unfinished turn of a session, the session is saved and FILE is removed.
     """
-    log, kept = RunFile.of(file)
+    log, kept = open_run(run, default_record())
     kept.check()
-    path = session_of(file)
-    terminal = terminal_of(options, as_json=as_json, session=path)
-    with interruptible(), ExitStack() as held:
-        talk: Session | None = None
-        if path is not None:
-            talk = held.enter_context(session(path))
-            expect_session_of(kept, talk, path)
-        run = resumed(log, kept, options, terminal)
-
-        def keep(response: AgentResponse) -> None:
-            if talk is not None:
-                with uninterrupted():
-                    talk.save(response.context)
-                    Path(file).unlink()
-
+    shows = not options.no_reasoning
+    terminal = (
+        JsonAnswers(is_streaming=False, is_kept=True)
+        if as_json
+        else Terminal(is_debugging=options.debug, is_kept=True, shows_reasoning=shows)
+    )
+    with interruptible():
+        going_on = resumed(log, kept, options, terminal)
         try:
-            terminal.show_answer(run, keep)
-        except BaseException as failure:  # what tools did is saved, then it is raised again
+            terminal.show_answer(going_on)
+        except BaseException as failure:  # how to resume is told, then it is raised again
             terminal.end_line()
             if isinstance(failure, GramError | OSError):
-                terminal.show_failure(run.state, failure)
-            if run.state.status is not Status.DONE:
-                tell(how_to_resume(file, run.state, options))
-            if talk is not None and run.state.invocations:
-                with uninterrupted():
-                    talk.save(interrupted_context(run.state))
+                terminal.show_failure(going_on.state, failure)
+            is_open = going_on.state.status is not Status.DONE
+            if is_open and not isinstance(failure, RunTakenError):
+                tell(how_to_resume(str(Address.of(run)), going_on.state, options))
             raise
+    if isinstance(log, StoredRun):
+        from ...workers import tell_workers  # imported late: most runs have no workers
 
-
-def terminal_of(
-    options: AnsweringOptions, *, as_json: bool, session: Path | None = None
-) -> Terminal:
-    """What prints the answer of a run that is gone on with, and asks the user."""
-    if as_json:
-        file = None if session is None else str(session)
-        return JsonAnswers(is_streaming=False, session=file, is_kept=True)
-    return Terminal(
-        is_debugging=options.debug, is_kept=True, shows_reasoning=not options.no_reasoning
-    )
+        tell_workers(log.store, log.id)
 
 
 def resumed(

@@ -8,9 +8,8 @@ from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
 from ..inputs.given_messages import attach_option, said_to
 from ..inputs.options import TalkOptions, options_of
-from ..inputs.store_option import conversation_option, expect_store, store_option
 from ..process import interruptible
-from ..terminal.output_files import TURN, expect_a_file, expect_other_file
+from ..terminal.output_files import expect_other_file
 
 
 @click.command("run")
@@ -23,15 +22,6 @@ from ..terminal.output_files import TURN, expect_a_file, expect_other_file
 @click.option(
     "--no-stdin", is_flag=True, help="Do not take a pipe or file on standard input as context."
 )
-@click.option(
-    "--record",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Write the run to this new file as it happens, best named *.run.gram; gram resume, "
-    "replay and trace read it.",
-)
-@store_option(is_needed=False)
-@conversation_option
 @click.option(
     "--input",
     "given",
@@ -49,9 +39,6 @@ def command(
     as_json: bool,
     stream: bool,
     no_stdin: bool,
-    record: str | None,
-    store: str | None,
-    conversation: str | None,
     options: TalkOptions,
 ) -> None:
     """Run the agent in FILE; several MESSAGES are one conversation.
@@ -62,28 +49,16 @@ def command(
 
     A message may have files: gram run a.gram "What is this?" --attach chart.png
 
+    What is said at a terminal is kept in your own store: -c goes on with the last conversation
+    of this program. --no-record keeps nothing.
+
     What comes through a pipe is context: cat report.txt | gram run a.gram "summarise this"
     """
-    expect_a_file(record, "--record")
-    if options.session:
-        expect_other_file(record, f"{options.session}{TURN}")
+    expect_other_file(options.record)
     said = said_to(file, messages, given, attached, reads_stdin=not no_stdin)
-    if record is not None and len(said) > 1:
-        raise click.UsageError("--record writes one run: give it one message")
-    if record is not None and store is not None:
-        raise click.UsageError("a run is kept in one place: give --record or --store")
-    expect_store(store, conversation, options)
     from ..talk import Talk  # imported late: completion needs the options alone
 
-    talk = Talk(
-        file,
-        options,
-        as_json=as_json,
-        is_streaming=stream,
-        record=record,
-        store=store,
-        conversation=conversation,
-    )
+    talk = Talk(file, options, as_json=as_json, is_streaming=stream)
     with interruptible(), talk:
         for message in said:
             talk.say(message)

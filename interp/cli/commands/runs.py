@@ -1,4 +1,4 @@
-"""``gram runs``: the runs of a store, listed, shown and steered."""
+"""``gram runs``: the runs of a store, listed and steered."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from ..completion.completing import complete_agent, complete_files
 from ..each_file import each_file
 from ..inputs.file_options import json_option
 from ..inputs.program_files import RECORDED
-from ..inputs.store_option import Age, named_run, run_argument, store_option
+from ..inputs.record_option import Age, run_argument, run_in_store, store_option
 from ..terminal.output import note, show, show_json
 from . import steering
 from .requeue import requeue
-from .trace import expect_only_html, follow_option, html_option, lines, show_followed, write_page
 
 if TYPE_CHECKING:
     from ...history.stores import RunRow
@@ -32,13 +31,16 @@ _MOST = 50  # runs that a list shows unless told otherwise
 
 
 _MEANT = {
-    "follow": "show RUN --follow",
-    "watch": "show RUN --follow",
-    "trace": "show RUN",
-    "approve": "decide RUN",
-    "stop": "cancel RUN",
-    "retry": "requeue RUN",
-    "remove": "prune --before AGE",
+    "follow": "trace RUN --follow",
+    "watch": "trace RUN --follow",
+    "show": "trace RUN",
+    "trace": "trace RUN",
+    "resume": "resume RUN",
+    "replay": "replay RUN",
+    "approve": "runs decide RUN",
+    "stop": "runs cancel RUN",
+    "retry": "runs requeue RUN",
+    "remove": "runs prune --before AGE",
 }
 """What is told to those who guess the name of a command."""
 
@@ -48,16 +50,16 @@ class _Runs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] in _MEANT:
-            ctx.fail(f"No such command '{args[0]}': it is gram runs {_MEANT[args[0]]}")
+            ctx.fail(f"No such command '{args[0]}': it is gram {_MEANT[args[0]]}")
         return super().resolve_command(ctx, args)
 
 
 @click.group("runs", cls=_Runs)
 def command() -> None:
-    """List, show and steer the runs of a store.
+    """List and steer the runs of a store; gram trace shows one, gram resume goes on with it.
 
-    gram run FILE TEXT --store runs.db keeps a run there. --store names the store, or GRAM_STORE in
-    the environment. A RUN is an id, or its beginning where no other run begins so.
+    gram run FILE TEXT --record runs.db keeps a run there. A RUN is runs.db#ID, or an id alone in
+    the store that GRAM_RECORD names, or in your own; the beginning of an id is enough.
     """
 
 
@@ -93,7 +95,7 @@ def list_runs(store: str, as_json: bool, limit: int | None, watch: bool, **filte
         rows = opened.rows(limit=limit or (None if as_json else _MOST + 1), **filters)
         found = _with_reasons(opened, list(rows))
         if as_json:
-            show_json([_row_json(row) for row in found])
+            show_json([row.to_json() for row in found])
             return
         shown = found if limit else found[:_MOST]
         for line in _table(shown):
@@ -126,63 +128,7 @@ def _table(rows: list[RunRow]) -> Iterator[str]:
         yield f"{row.id}  {row.status:9}  {row.facts.agent:{width}}  {made}{used}{why}"
 
 
-def _row_json(row: RunRow) -> dict[str, Json]:
-    facts = row.facts
-    return {
-        "id": row.id,
-        "status": row.status,
-        "agent": facts.agent,
-        "model": facts.model,
-        "file": facts.filename,
-        "program_sha256": facts.program,
-        "parent": facts.parent,
-        "tenant": facts.tenant,
-        "conversation": facts.conversation,
-        "priority": facts.priority,
-        "created": row.created.isoformat(),
-        "changed": row.changed.isoformat(),
-        "usage": {**row.usage.to_json()},
-        "reason": row.reason,
-        "entry_count": row.entries,
-    }
-
-
-@command.command("show")
-@run_argument
-@store_option()
-@follow_option
-@json_option
-@html_option
-def show_run(run: str, store: str, is_followed: bool, as_json: bool, out: str | None) -> None:
-    """Show a run as gram trace does: who was asked, what was called, how long it took.
-
-    With --follow each step is shown as it ends, also of a run that workers drive; one that is
-    queued is waited for.
-    """
-    from ...history.replaying import follow, timeline
-
-    if out is not None:
-        expect_only_html(out, is_followed=is_followed, as_json=as_json)
-    with open_store(store, must_exist=True) as opened:
-        run = named_run(opened, run)
-        if is_followed:
-            show_followed(follow(run, store=opened), as_json=as_json)
-            return
-        kept, (row,) = opened.recorded(run), _with_reasons(opened, [opened.row(run)])
-    if out is not None:
-        write_page(kept, out)
-        return
-    if as_json:
-        show_json({**_row_json(row), **timeline(kept).to_json(), "status": row.status})
-        return
-    show(next(_table([row])))
-    for line in lines(timeline(kept)):
-        show(line)
-
-
 for each in (
-    steering.resume_run,
-    steering.replay_run,
     steering.cancel,
     steering.decide,
     steering.fork,
@@ -194,16 +140,14 @@ for each in (
 @command.command("export")
 @run_argument
 @click.argument("file", shell_complete=complete_files)
-@store_option()
-def export(run: str, file: str, store: str) -> None:
+def export(run: str, file: str) -> None:
     """Write RUN to the new run FILE, for gram resume, replay and trace.
 
     A run file does not say for which tenant a run was done, and of which conversation it is a turn.
     """
     from ...workers import export_run
 
-    with open_store(store, must_exist=True) as opened:
-        run = named_run(opened, run)
+    with run_in_store(run) as (opened, run):
         export_run(opened, run, file)
         facts = opened.row(run).facts
     for kind, name in (("tenant", facts.tenant), ("conversation", facts.conversation)):

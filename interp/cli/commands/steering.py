@@ -1,88 +1,38 @@
-"""``gram runs resume``, ``replay``, ``cancel``, ``decide`` and ``fork``."""
+"""``gram runs cancel``, ``decide`` and ``fork``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from gram import GramError
 from gram.json import Json
 
-from ...history.stores import StoredRun, open_store
 from ...json_text import read_json
 from ..completion.completing import complete_files
 from ..inputs.file_options import agent_option, json_option
-from ..inputs.options import AnsweringOptions, options_of
-from ..inputs.store_option import named_run, run_argument, shown_address, store_option
-from ..process import interruptible
+from ..inputs.record_option import run_argument, run_in_store
 from ..terminal.asking import columns
-from ..terminal.output import note, show, show_json, tell
-from .replay import replay_options, show_again
+from ..terminal.output import note, show, show_json
 
 if TYPE_CHECKING:
     from ...machine import Ask, At, State
     from ...workers import Decision
 
 
-@click.command("resume")
-@run_argument
-@store_option()
-@json_option
-@options_of(AnsweringOptions)
-def resume_run(run: str, store: str, as_json: bool, options: AnsweringOptions) -> None:
-    """Go on with a run, and print its answer, as gram resume does with a run file.
-
-    Nothing that is recorded is asked or run again. What the options do not change stays as it was.
-    """
-    from ...workers import tell_workers
-    from ..unfinished_turn import how_to_resume, may_go_on
-    from .resume import resumed, terminal_of
-
-    terminal = terminal_of(options, as_json=as_json)
-    with interruptible(), open_store(store, must_exist=True) as opened:
-        log, kept = StoredRun.of(opened, named_run(opened, run))
-        going_on = resumed(log, kept, options, terminal)
-        try:
-            terminal.show_answer(going_on, lambda _: None)
-        except BaseException as failure:  # how to resume is told, then it is raised again
-            terminal.end_line()
-            if isinstance(failure, GramError | OSError):
-                terminal.show_failure(going_on.state, failure)
-            if may_go_on(going_on.state, failure):
-                address = shown_address(store)
-                tell(how_to_resume("", going_on.state, options, store=address))
-            raise
-        tell_workers(opened, log.id)
-
-
-@click.command("replay")
-@run_argument
-@store_option()
-@replay_options
-def replay_run(run: str, store: str, **options: Any) -> None:
-    """Show a run as it was shown, as gram replay does with a run file.
-
-    With --program, a changed program gets the recorded answers.
-    """
-    with open_store(store, must_exist=True) as opened:
-        kept = opened.recorded(named_run(opened, run))
-    show_again(kept, **options)
-
-
 @click.command("cancel")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
-@store_option()
 @json_option
-def cancel(runs: tuple[str, ...], store: str, as_json: bool) -> None:
+def cancel(runs: tuple[str, ...], as_json: bool) -> None:
     """End runs for good: nothing more of them is recorded, whoever goes on with them."""
     from ...workers import cancel_run
 
-    with open_store(store, must_exist=True) as opened:
-        named = [named_run(opened, each) for each in runs]
-        for run in named:
-            cancel_run(opened, run)
+    named = list[str]()
+    for each in runs:
+        with run_in_store(each) as (store, run):
+            cancel_run(store, run)
+            named.append(run)
             note(f"gram: run {run} is cancelled")
     if as_json:
         show_json([{"id": run, "status": "cancelled"} for run in named])
@@ -90,7 +40,6 @@ def cancel(runs: tuple[str, ...], store: str, as_json: bool) -> None:
 
 @click.command("decide")
 @run_argument
-@store_option()
 @click.option("--allow", multiple=True, metavar="AT", help="Run the call at this position.")
 @click.option("--deny", multiple=True, metavar="AT[=WHY]", help="Do not run it, and say why.")
 @click.option(
@@ -100,7 +49,6 @@ def cancel(runs: tuple[str, ...], store: str, as_json: bool) -> None:
 @json_option
 def decide(
     run: str,
-    store: str,
     allow: tuple[str, ...],
     deny: tuple[str, ...],
     result: tuple[str, ...],
@@ -111,13 +59,12 @@ def decide(
 
     A call may wait because it had begun when the run was stopped, and its tool is to run only once:
     --allow runs it again, --result says what it gave, gram runs cancel gives the run up. After the
-    answers, gram runs resume goes on with the run.
+    answers, gram resume goes on with the run.
     """
     from ...machine import path_of_names, question_text
     from ...workers import decide_run
 
-    with open_store(store, must_exist=True) as opened:
-        run = named_run(opened, run)
+    with run_in_store(run) as (opened, run):
         given = _decisions(allow, deny, result)
         if given and all_of_them:
             raise click.UsageError("--all answers each call: leave out --allow, --deny, --result")
@@ -136,7 +83,7 @@ def decide(
         name, *arguments = call.split("\n")
         show("\n".join([f"{'.'.join(map(str, ask.at))}  {name}{may_have_run}", *arguments]))
     if not waiting and (given or all_of_them):
-        note(f"gram: run {run} waits for no more approval; gram runs resume goes on with it")
+        note(f"gram: run {run} waits for no more approval; gram resume goes on with it")
     elif not waiting:
         note(f"gram: run {run} is {status}, and waits for no approval")
 
@@ -180,14 +127,13 @@ def _position(text: str) -> At:
 
 @click.command("fork")
 @run_argument
-@store_option()
 @click.option(
     "--program", metavar="FILE", shell_complete=complete_files, help="The program of the new run."
 )
 @agent_option
 @json_option
-def fork(run: str, store: str, program: str | None, agent: str | None, as_json: bool) -> None:
-    """Make a run that begins like RUN, and print its id; gram runs resume goes on with it.
+def fork(run: str, program: str | None, agent: str | None, as_json: bool) -> None:
+    """Make a run that begins like RUN, and print its id; gram resume goes on with it.
 
     The new run has what is recorded of RUN up to the first request that its program makes
     differently.
@@ -196,9 +142,8 @@ def fork(run: str, store: str, program: str | None, agent: str | None, as_json: 
     from ..inputs.reading import read_document
 
     document = None if program is None else read_document(program)
-    with open_store(store, must_exist=True) as opened:
-        parent = named_run(opened, run)
-        new = fork_run(opened, parent, document, agent=agent)
+    with run_in_store(run) as (store, parent):
+        new = fork_run(store, parent, document, agent=agent)
     if as_json:
         show_json({"id": new, "parent": parent})
     else:

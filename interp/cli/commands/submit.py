@@ -14,7 +14,7 @@ from ..failures import Refused
 from ..inputs.file_options import agent_option, json_option
 from ..inputs.given_messages import attach_option, said_to
 from ..inputs.options import POLICIES, KeptRunOptions, options_of, read_limits
-from ..inputs.store_option import store_option
+from ..inputs.record_option import store_option
 from ..telemetry import telemetry
 from ..terminal.output import show, show_json
 

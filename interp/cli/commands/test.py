@@ -38,17 +38,18 @@ if TYPE_CHECKING:
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, help="How many cases run at once.")
 @click.option(
-    "--record-mode",
+    "--recordings",
     "record",
     type=click.Choice(["once", "none", "all"]),
     help="Record runs and replay them: those without a recording are recorded (once), none, or "
     "all of them anew. Without it, nothing is recorded or replayed.",
 )
 @click.option(
-    "--recordings",
+    "--recordings-in",
+    "recordings",
     metavar="DIR",
     shell_complete=complete_files,
-    help="Where recordings are, with --record-mode; by default recordings beside a file.",
+    help="Where recordings are, with --recordings; the folder recordings beside a file by default.",
 )
 @json_option
 @click.option(
@@ -78,9 +79,9 @@ def command(
         raise click.UsageError("cases are read from files, whose endings say what they are")
     expect_a_file(junit, "--junit")
     expect_other_file(junit)
-    expect_a_name(recordings, "--recordings")
+    expect_a_name(recordings, "--recordings-in")
     if recordings and not record:
-        raise click.UsageError("--recordings needs --record-mode once, none or all")
+        raise click.UsageError("--recordings-in needs --recordings once, none or all")
     if options.approve == "ask":
         raise click.UsageError("--approve ask: nobody is asked in a test; write all or none")
     if options.asks_before_servers:

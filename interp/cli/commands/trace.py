@@ -18,83 +18,64 @@ from ...visible_text import visible_text
 from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
 from ..inputs.program_files import STDIN
-from ..inputs.reading import read_record
-from ..inputs.store_option import of_store_instead
+from ..inputs.record_option import default_record, named_runs, run_argument
 from ..terminal.output import Styled, note, show, show_json, show_json_line
 from ..terminal.output_files import expect_a_name, expect_other_file, write_result
-
-follow_option = click.option(
-    "--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens."
-)
-
-html_option = click.option(
-    "--html",
-    "out",
-    metavar="OUT",
-    help="Write the run as one page for a browser.",
-    shell_complete=complete_files,
-)
 
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
 _WIDEST = 30  # characters of a position that others are aligned with
 
 
 @click.command("trace")
-@click.argument("file", shell_complete=complete_files)
-@of_store_instead("gram runs show RUN")
-@follow_option
+@run_argument
+@click.option("--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens.")
 @json_option
-@html_option
-def command(file: str, is_followed: bool, as_json: bool, out: str | None) -> None:
-    """Show the run that FILE records: who was asked, what was called, how long it took.
+@click.option(
+    "--html",
+    "out",
+    metavar="OUT",
+    help="Write the run as one page for a browser.",
+    shell_complete=complete_files,
+)
+def command(run: str, is_followed: bool, as_json: bool, out: str | None) -> None:
+    """Show a recorded run: who was asked, what was called, how long it took.
 
-    FILE is written by gram run --record, and may be - for standard input. A run that is still going
-    on is shown as far as it is; with --follow each step is shown as it ends (with --json on a line
-    of its own), and at the end what the run came to and waits for.
+    RUN is a run file, all of whose turns are shown; a run of a store such as runs.db#4f2a; an id
+    alone in the store that GRAM_RECORD names, or in your own; or - for standard input.
+
+    A run that is still going on is shown as far as it is; with --follow each step is shown as it
+    ends (with --json on a line of its own), and at the end what the run came to and waits for.
 
     A line has the position, the seconds after the run began, the seconds it took, and what it was.
     What happens inside an agent or a workflow stands below it; with --follow it stands before it.
     """
     if out is not None:
-        expect_only_html(out, is_followed=is_followed, as_json=as_json)
-        write_page(read_record(file), out)
-        return
-    if is_followed:
-        if file == STDIN:
-            raise click.UsageError("--follow needs the name of a file, and - is standard input")
-        show_followed(follow(file), as_json=as_json)
-        return
-    found = timeline(read_record(file))
-    if as_json:
-        show_json(found.to_json())
-        return
-    for line in lines(found):
-        show(line)
+        expect_a_name(out, "--html")
+        expect_other_file(out)
+        if is_followed or as_json:
+            raise click.UsageError("--html is for itself, without --follow and --json")
+        _write_page(named_runs(run)[-1], out)
+    elif is_followed:
+        if run == STDIN:
+            raise click.UsageError("--follow needs the name of a run, and - is standard input")
+        show_followed(follow(run, record=default_record()), as_json=as_json)
+    else:
+        found = [timeline(each) for each in named_runs(run)]
+        if as_json:
+            show_json(found[0].to_json() if len(found) == 1 else [each.to_json() for each in found])
+            return
+        for each in found:
+            for line in lines(each):
+                show(line)
 
 
-def write_page(run: RecordedRun, out: str) -> None:
+def _write_page(run: RecordedRun, out: str) -> None:
     """Write a run as one page for a browser, which only its owner can read."""
     from ...views import run_page  # imported late: only pages need it
 
     write_result(out, run_page(run), private=True)
     if out != "-":
         note(f"gram: the page of the run is in {out}")
-
-
-def expect_only_html(out: str, *, is_followed: bool, as_json: bool) -> None:
-    """Refuse other forms beside a page, and a page in the place of what is read.
-
-    Args:
-        out: the file of the page.
-        is_followed, as_json: the other forms.
-
-    Raises:
-        click.UsageError: another form is asked for, too, or ``out`` is no file for a page.
-    """
-    expect_a_name(out, "--html")
-    expect_other_file(out)
-    if is_followed or as_json:
-        raise click.UsageError("--html is for itself, without --follow and --json")
 
 
 def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
@@ -239,7 +220,8 @@ class _Lines:
             return [(f"{'waits for' if entry.how == 'waiting' else 'asks'} {entry.name}", "")]
         if entry.how in ("failed", "dropped"):
             return [("model: ", ""), (f"error: {self._short(entry.error or '')}", "failed")]
-        said = f'"{self._short(entry.result)}"' if entry.result else ""
+        said = self._short(entry.result or "")
+        said = f'"{said}"' if said and not said.startswith('"') else said
         calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
         spent = [] if entry.usage is None else [_tokens(entry.usage), _cost(entry)]
         used = f"({', '.join(filter(None, spent))})" if spent else ""

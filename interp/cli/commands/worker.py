@@ -12,7 +12,7 @@ from lenses_ext.schemas import Match
 from ..completion.completing import complete_files
 from ..inputs.file_options import mcp_option, openapi_option
 from ..inputs.options import match_option, tools_option
-from ..inputs.store_option import store_option
+from ..inputs.record_option import store_option
 from ..process import leave_at_termination
 from ..telemetry import telemetry
 from ..terminal.log_lines import LogLines, show_logs

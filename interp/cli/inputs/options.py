@@ -29,7 +29,9 @@ from ..completion.completing import (
 )
 from ..terminal.output_files import expect_a_name
 from .file_options import agent_option, mcp_option, openapi_option
+from .program_files import STDIN
 from .project import tools_of_project
+from .record_option import record_option
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -323,25 +325,41 @@ class AnsweringOptions(RunningOptions):
 
 @frozen(kw_only=True)
 class TalkOptions(AnsweringOptions):
-    """The options of ``run`` and ``chat``: the agent and the file of the conversation, too."""
+    """The options of ``run`` and ``chat``: the agent and where the conversation is kept, too."""
 
     agent: str | None = _given_by(agent_option)
-    session: str | None = _given_by(
+    record: str | None = _given_by(record_option)
+    no_record: bool = _given_by(
+        click.option("--no-record", is_flag=True, help="Keep nothing of what is said.")
+    )
+    goes_on: bool = _given_by(
         click.option(
-            "--session",
-            metavar="FILE",
-            shell_complete=complete_files,
-            help="Continue the conversation in this file, and save it there.",
+            "--continue",
+            "-c",
+            "goes_on",
+            is_flag=True,
+            help="Go on with the last conversation with this program, or with that of the file.",
+        )
+    )
+    conversation: str | None = _given_by(
+        click.option(
+            "--conversation",
+            metavar="NAME",
+            help="Go on with the conversation of this name, or begin it.",
         )
     )
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        expect_a_name(self.session, "--session")
-        if self.session == "-":
-            raise click.UsageError(
-                "--session must be a file, since it is read and written; - is not possible"
-            )
+        expect_a_name(self.record, "--record")
+        if self.record == STDIN:
+            raise click.UsageError("--record needs an address, and - is standard output")
+        if self.conversation == "":
+            raise click.UsageError("--conversation needs a name")
+        if self.goes_on and self.conversation is not None:
+            raise click.UsageError("give -c for the last conversation, or --conversation NAME")
+        if self.no_record and (self.goes_on or self.conversation is not None):
+            raise click.UsageError("--no-record keeps nothing, so nothing can be gone on with")
 
 
 def options_of(kind: type[KeptRunOptions]) -> Callable[..., Callable[..., None]]:

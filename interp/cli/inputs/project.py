@@ -61,7 +61,7 @@ class Project:
         path: the file.
         digest: what its content is known by.
         tools: the files of tools, as ``--tools`` takes them.
-        record: the address that runs are kept at, or None.
+        record: the address that runs are kept at; False for none, None where nothing is said.
         ignored: the codes of the warnings that `gram check` leaves out.
         providers: the new providers.
     """
@@ -69,7 +69,7 @@ class Project:
     path: Path
     digest: str
     tools: tuple[str, ...] = ()
-    record: str | None = None
+    record: str | bool | None = None
     ignored: frozenset[str] = frozenset()
     providers: tuple[Provider, ...] = field(default=())
 
@@ -84,7 +84,7 @@ class Project:
         for each in self.providers:
             key = f" with the key in {each.key or f'{in_variable_name(each.name)}_API_KEY'}"
             lines.append(f"ask models of {each.name} at {without_userinfo(each.base_url)}{key}")
-        if self.record:
+        if isinstance(self.record, str):
             lines.append(f"keep runs in {without_userinfo(self.record)}")
         return "".join(f"\n  {visible(line)}" for line in lines)
 
@@ -159,8 +159,9 @@ class _Reader:
         folder = self.path.parent
         tools = tuple(self._inside(folder, each) for each in self.texts("tools", table))
         record = table.get("record")
-        if record is not None and (not isinstance(record, str) or not record):
-            raise self.fault("record", "record must be the address that runs are kept at")
+        is_address = isinstance(record, str) and record
+        if record is not None and record is not False and not is_address:
+            raise self.fault("record", "record must be the address that runs are kept at, or false")
         if record and "://" not in record:
             record = self._inside(folder, record)
         lint = table.get("lint", {})
@@ -263,6 +264,16 @@ def tools_of_project(
     """The tools that were given, or else those of the project."""
     project = used_project(context)
     return given or (project.tools if project else ())
+
+
+def record_of_project() -> str | bool | None:
+    """Where the project of the command keeps runs; False for nowhere, None if it says nothing."""
+    context = click.get_current_context(silent=True)
+    project = used_project(context) if context else None
+    if project is None:  # to keep nothing needs no yes
+        project = find_project()
+        return False if project and project.record is False else None
+    return project.record
 
 
 def trust_option() -> click.Option:

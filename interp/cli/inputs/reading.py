@@ -60,20 +60,6 @@ def read_document(name: str) -> Document:
     return parse_program(*read_text(name))
 
 
-def read_record(name: str) -> RecordedRun:
-    """Read the run that a file records, up to its last whole entry; ``-`` is standard input.
-
-    Raises:
-        OSError, GramError: see `load_run`.
-    """
-    from ...history.records import load_run, read_run  # imported late: most commands read no runs
-
-    if name != STDIN:
-        return load_run(name)
-    text, shown = read_text(name)
-    return read_run(text[: text.rfind("\n") + 1], shown)
-
-
 def read_word(word: str) -> str:
     """The text that an argument stands for: ``@FILE`` and ``-`` are read, one line break less.
 

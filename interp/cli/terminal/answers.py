@@ -6,7 +6,7 @@ Questions go to standard error, so that standard output has only the answers.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -157,17 +157,8 @@ class Terminal:
         self._failure: OSError | None = None
         self.unrecorded: AgentError | None = None
 
-    def show_answer(
-        self, run: Run | Replay, keep: Callable[[AgentResponse], None]
-    ) -> AgentResponse:
-        """Continue a run to its end and print its answer.
-
-        Args:
-            run: the run, or a recorded one.
-            keep: called with the response before its last line is printed, so that the response is
-                not lost if printing fails. If it fails itself, the answer is still printed and the
-                error is raised then.
-        """
+    def show_answer(self, run: Run | Replay) -> AgentResponse:
+        """Continue a run, or a recorded one, to its end and print its answer."""
         is_shown_as_said = self._is_streaming or _is_at_terminal()
         self.calls, self._run = [], run
         model = names_of_models(run.state.agent, run.state.model)
@@ -219,16 +210,11 @@ class Terminal:
                         told = each.result
                     self._spinner.start(model)
                 case Finished():
-                    unkept: OSError | None = None
-                    try:
-                        keep(each.response)
-                    except OSError as failure:
-                        unkept = failure
                     if self._is_within_line:
                         self.end_line()
                     elif said != each.response.content or not said:
                         self._print(each.response.content)
-                    for problem in (unkept, self._failure, self.unrecorded):
+                    for problem in (self._failure, self.unrecorded):
                         if problem is not None:
                             raise problem
                     return each.response

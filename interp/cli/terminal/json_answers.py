@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gram.json import Json
@@ -33,7 +32,7 @@ class JsonAnswers(Terminal):
 
     Args:
         is_streaming: print a line for each piece of text, call and result too.
-        session: the file of the conversation, or None.
+        conversation: the name of the conversation, or None.
         is_kept: whether the run is kept, so that questions stay open if nobody can be asked.
         shows_reasoning: whether there is an object for each piece of reasoning.
     """
@@ -42,17 +41,15 @@ class JsonAnswers(Terminal):
         self,
         *,
         is_streaming: bool,
-        session: str | None,
+        conversation: str | None = None,
         is_kept: bool = False,
         shows_reasoning: bool = True,
     ) -> None:
         super().__init__(is_debugging=True, is_kept=is_kept, shows_reasoning=shows_reasoning)
         self._is_streaming = is_streaming
-        self._session = session
+        self._conversation = conversation
 
-    def show_answer(
-        self, run: Run | Replay, keep: Callable[[AgentResponse], None]
-    ) -> AgentResponse:
+    def show_answer(self, run: Run | Replay) -> AgentResponse:
         """Continue a run to its end and print its answer; see `Terminal`."""
         self._run = run
         for each in self.watched(run, words=self._is_streaming):
@@ -78,16 +75,13 @@ class JsonAnswers(Terminal):
                     what = {"agent": each.name, "at": list(each.at)}
                     self._tell("end", {**what, **_outcome(each.result, each.error)})
                 case Finished(response):
-                    try:
-                        keep(response)
-                    finally:
-                        self._print_answer(
-                            {
-                                **as_json_answer(response),
-                                "session": self._session,
-                                "run": run.state.run_id,
-                            }
-                        )
+                    self._print_answer(
+                        {
+                            **as_json_answer(response),
+                            "conversation": self._conversation,
+                            "run": run.state.run_id,
+                        }
+                    )
                     if self.unrecorded:
                         raise self.unrecorded
                     return response
@@ -113,7 +107,7 @@ class JsonAnswers(Terminal):
                 "error": {**problem, "exit_code": exit_code_of(failure)},
                 "calls": list(calls),
                 "usage": {**state.usage.to_json()},
-                "session": self._session,
+                "conversation": self._conversation,
                 "run": state.run_id,
             }
         )

@@ -86,13 +86,22 @@ class TypedLines:
             return ""
 
 
+def state_folder() -> Path:
+    """The user's folder for what commands keep.
+
+    Raises:
+        FileNotFoundError: the user has no such folder.
+    """
+    return user_folder("XDG_STATE_HOME", "~/.local/state")
+
+
 def history_path() -> Path:
     """The path of the history of typed messages, in the user's folder for state.
 
     Raises:
         FileNotFoundError: the user has no such folder.
     """
-    return user_folder("XDG_STATE_HOME", "~/.local/state") / "chat_history"
+    return state_folder() / "chat_history"
 
 
 def _history() -> list[str]:

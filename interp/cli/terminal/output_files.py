@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -12,9 +11,6 @@ from gram import GramError, write_atomically
 from gram.documents import holding, resolved
 
 from .output import show
-
-TURN: Final = ".turn.run.gram"
-"""What the name of a session's file has more in that of its unfinished turn."""
 
 
 def expect_other_file(out: str | None, *read: str) -> None:
@@ -47,7 +43,7 @@ def _names(value: object) -> Iterator[str]:
             yield from _names(each)
     elif isinstance(value, str):
         yield value
-        for mark in "=:":
+        for mark in "=:#":
             yield from value.split(mark) if mark in value else ()
 
 

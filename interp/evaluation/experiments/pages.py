@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from gram import GramError, write_atomically
 
-from ...history.records import load_run
+from ...history.stores import load_run
 from ...views import run_page
 from .judging import judged_file
 from .report import Links, report, shown_groups

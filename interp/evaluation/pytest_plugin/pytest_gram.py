@@ -21,9 +21,9 @@ _RUNS: pytest.StashKey[RunsOfTest] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option ``--gram-record``."""
+    """Add the option ``--gram-recordings``."""
     parser.getgroup("gram").addoption(
-        "--gram-record",
+        "--gram-recordings",
         choices=["once", "none", "all"],
         default="once",
         help="Which runs of agents are recorded: those without a recording (once, the default), "
@@ -43,10 +43,10 @@ def _gram_runs(request: pytest.FixtureRequest) -> Iterator[RunsOfTest]:
     runs = RunsOfTest(Network(refuse, has_loopback=not is_recorded))
     if is_recorded:
         runs.stem = _stem(request)
-        runs.mode = request.config.getoption("--gram-record")
-        runs.hint = "\nhint: pytest --gram-record=all records anew"
+        runs.mode = request.config.getoption("--gram-recordings")
+        runs.hint = "\nhint: pytest --gram-recordings=all records anew"
         if runs.mode == "none":
-            runs.hint = "\nhint: pytest --gram-record=once records what is missing, all anew"
+            runs.hint = "\nhint: pytest --gram-recordings=once records what is missing, all anew"
     request.node.stash[_RUNS] = runs
     with runs.network.guarded():
         yield runs
@@ -54,7 +54,7 @@ def _gram_runs(request: pytest.FixtureRequest) -> Iterator[RunsOfTest]:
 
 def _refused(where: str, is_recorded: bool) -> str:
     how = (
-        "what is recorded is replayed; pytest --gram-record=all records anew"
+        "what is recorded is replayed; pytest --gram-recordings=all records anew"
         if is_recorded
         else "use the fixture gram_recording to record what models answer"
     )
@@ -96,8 +96,8 @@ def gram_agent(
 def gram_recording(_gram_runs: RunsOfTest) -> RunsOfTest:
     """Record the runs of the test's agents once, and replay them ever after.
 
-    Recordings are in the folder ``recordings`` beside the test file; ``--gram-record`` says which
-    are written. ``gram_recording.run`` runs any program as `interp.run` does. While the test
+    Recordings are in the folder ``recordings`` beside the test file; ``--gram-recordings`` says
+    which are written. ``gram_recording.run`` runs any program as `interp.run` does. While the test
     runs, nothing can be connected to but by runs that are recorded.
     """
     return _gram_runs

@@ -18,8 +18,9 @@ from attrs import define, field
 from gram import write_atomically
 
 from ...errors import AgentError, ConfigurationError, ReplayError
-from ...history.records import RecordedRun, load_run
+from ...history.records import RecordedRun
 from ...history.replaying import recorded
+from ...history.stores import load_run
 from ...machine import pending
 from ...running import BeginOptions
 

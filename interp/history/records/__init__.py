@@ -1,10 +1,8 @@
 """Writes conversations, responses and runs as gram, and reads them back."""
 
 from .conversation_files import (
-    Session,
     load_context,
     save_context,
-    session,
 )
 from .conversation_pattern import (
     context_from_pattern,
@@ -16,7 +14,12 @@ from .entry_writer import (
     event_lines,
     run_text,
 )
-from .first_entry import Head, head_of
+from .first_entry import (
+    Head,
+    Turn,
+    context_after,
+    head_of,
+)
 from .nodes import pattern_line
 from .pattern_parts import (
     Reader,
@@ -29,9 +32,17 @@ from .replayer import RecordedStep, Replayer
 from .run_file import (
     PathLike,
     RunFile,
+    add_to_file,
     differences,
     has_nothing_begun,
     is_recorded,
-    load_run,
+    load_turns,
+    text_of_file,
+    turn_named,
 )
-from .run_reading import read_run
+from .run_reading import (
+    RecordedTurns,
+    read_run,
+    read_turns,
+    taken_back,
+)

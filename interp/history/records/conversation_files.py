@@ -3,71 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias, Union
 
 from gram import Diagnostic, Document, Span, dumps, format_text, parse, parse_file
-from gram.documents import HeldFile, decode, holding
+from gram.documents import holding
 from gram.errors import expect
 
 from ...errors import ValidationError
-from ...machine import ConversationContext, Message, conversation_of, empty_context
+from ...machine import ConversationContext, Message, conversation_of
 from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
-
-
-class Session:
-    """A conversation in a file that is locked for other sessions; `session` opens one.
-
-    Attributes:
-        context: the conversation, as loaded or last saved.
-    """
-
-    def __init__(self, file: HeldFile) -> None:
-        expect(file, HeldFile, "file", by="Session")
-        self._file = file
-        content = file.read() or b""
-        self._document = parse(decode(content, str(file.path)), str(file.path))
-        self.context = _conversation(self._document) if content.strip() else empty_context
-
-    def check_unchanged(self) -> None:
-        """Check that no other program has changed the file.
-
-        Raises:
-            OSError: another program has changed the file.
-        """
-        self._file.check_unchanged()
-
-    def save(self, context: Iterable[Message]) -> None:
-        """Write the conversation to the file; comments in the file are kept.
-
-        Raises:
-            OSError: the file cannot be written, or another program has changed it.
-        """
-        context = conversation_of(context, by="save")
-        self._document = _with_conversation(self._document, context)
-        self._file.write(self._document.text)
-        self.context = context
-
-
-@contextmanager
-def session(path: PathLike) -> Iterator[Session]:
-    """Open a file to continue its conversation; a new or empty file begins a conversation.
-
-    The file is locked until the end. A new file can be read only by its owner (mode 0600).
-
-    Raises:
-        OSError: the file cannot be read or written, or another process has locked it.
-        GramDecodeError: the file is not gram.
-        ValidationError: the file is not one conversation; the fault has its place.
-    """
-    expect(path, (str, os.PathLike), "path", by="session")
-    with holding(Path(path), wait=False, private=True) as file:
-        file.check_writable()
-        yield Session(file)
 
 
 def save_context(path: PathLike, context: Iterable[Message]) -> None:

@@ -13,7 +13,7 @@ from ...tools import Tool
 from .event_pattern import event_written
 from .file_pattern import contents
 from .fingerprints import Fingerprints
-from .first_entry import head_of
+from .first_entry import Turn, head_of
 from .nodes import pattern_line
 from .note_pattern import note_to_pattern
 from .replayer import Replayer
@@ -39,7 +39,10 @@ class EntryWriter:
 
 
 def run_text(
-    state: State, tools: Iterable[Tool | Pattern] = (), started: datetime | None = None
+    state: State,
+    tools: Iterable[Tool | Pattern] = (),
+    started: datetime | None = None,
+    after: Turn | None = None,
 ) -> str:
     """A run as gram: what it was begun with, and what has happened since, an entry to a line.
 
@@ -47,8 +50,9 @@ def run_text(
         state: a State of the run.
         tools: the implementations of its tools, or what a record has of them.
         started: when it began, if that is known.
+        after: the turn of the same file that it goes on from, or None.
     """
-    lines = (head_of(state, tools, started).line, *event_lines(state))
+    lines = (head_of(state, tools, started, after).line, *event_lines(state))
     return "".join(f"{line}\n" for line in lines)
 
 

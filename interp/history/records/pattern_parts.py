@@ -156,6 +156,13 @@ class Reader:
             self.refuse("ill-typed", f"{key} of {self.label} must be true or false", key)
         return value
 
+    def names(self, key: str) -> list[str]:
+        """An array of names, which is empty if the property is missing."""
+        value = self.properties.get(key, pvector())
+        if not isinstance(value, PVector) or not all(isinstance(each, str) for each in value):
+            self.refuse("ill-typed", f"{key} of {self.label} must be an array of names", key)
+        return [str(each) for each in value]
+
     def has(self, key: str) -> bool:
         """Whether the pattern has a property."""
         return key in self.properties

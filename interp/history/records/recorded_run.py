@@ -61,6 +61,7 @@ class RecordedRun:
         library: what the tools were, as patterns with their descriptions and schemas.
         started: when it began, or None if that is not recorded.
         source: the text that it was read from, or None.
+        start: the offset of its first entry in that text.
         steps: its steps, in order.
         notes: its notes, in order.
     """
@@ -72,6 +73,7 @@ class RecordedRun:
     library: tuple[Pattern, ...]
     started: datetime | None = None
     source: Source | None = field(default=None, eq=False)
+    start: int = field(default=0, eq=False)
     steps: tuple[RecordedStep, ...] = field(init=False, eq=False)
     notes: tuple[Note, ...] = field(init=False, eq=False)
 

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import FileIO
 from itertools import takewhile
@@ -30,22 +31,20 @@ from pathlib import Path
 from time import sleep
 from typing import ClassVar, Final, NamedTuple, TypeAlias, Union
 
-from gram import GramError, Source, read_in_pieces
+from gram import GramError
 from gram.documents import decode, resolved
 from gram.errors import expect
+from gram.plurals import counted
 
 from ...errors import ProtocolError, ValidationError
 from ...execution import Folded, Note, now
-from ...machine import Event, State
+from ...machine import Event, State, Status
 from ...tools import Tool
 from .entry_writer import EntryWriter, run_text
-from .event_pattern import written_event
-from .file_pattern import contents
-from .first_entry import RUN, run_from_head
-from .note_pattern import label_of_note
+from .first_entry import RUN, Turn, tool_pattern
 from .recorded_run import RecordedRun
 from .replayer import Replayer
-from .run_reading import read_run
+from .run_reading import RecordedTurns, read_run, read_turns
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
@@ -53,6 +52,7 @@ _PATIENCE = 0.2  # seconds in which another process may let go of the file, such
 _LOOKS = 10
 
 _START: Final = f"[:{RUN} ".encode()
+_ANOTHER_RUN: Final = re.compile(rb"\n[\[(]:Run [^\n]*\n")
 
 
 class _Content(NamedTuple):
@@ -66,12 +66,15 @@ class _Content(NamedTuple):
 class RunFile:
     """A file that a run is recorded in: a new one, or by `RunFile.of` one that was read.
 
+    A file may have the turns of one conversation, one after another: `next_turn`.
+
     Args:
         path: the file.
 
     Attributes:
         path: the file.
         has_begun: whether it was begun.
+        turn: the run, as the next turn goes on from it; None until it is recorded.
     """
 
     blocks: ClassVar[bool] = False
@@ -81,7 +84,10 @@ class RunFile:
         self.path = Path(path)
         resolved(self.path)  # refuses what is no path
         self.has_begun = False
+        self.turn: Turn | None = None
         self._tools: tuple[Tool, ...] = ()
+        self._start = 0
+        self._after: Turn | None = None
         self._entries = EntryWriter()
         self._file: FileIO | None = None
         self._read: _Content | None = None
@@ -101,7 +107,7 @@ class RunFile:
             OSError: a file exists that is another, or it cannot be written.
         """
         self._tools = tuple(tools)
-        is_new = _made(self.path)
+        is_new = not self._start and _made(self.path)
         self.has_begun = True
         try:
             with self.held(lambda: state):
@@ -113,8 +119,12 @@ class RunFile:
             raise
 
     @classmethod
-    def of(cls, path: PathLike) -> tuple[RunFile, RecordedRun]:
+    def of(cls, path: PathLike, run: str = "") -> tuple[RunFile, RecordedRun]:
         """Read a run file, to go on with it.
+
+        Args:
+            path: the file.
+            run: which turn of it, see `turn_named`.
 
         Raises:
             OSError: the file cannot be read.
@@ -122,12 +132,37 @@ class RunFile:
             ValidationError: the file is not the record of a run; the fault has its place.
             ReplayError: an event does not fit the run.
         """
+        text = text_of_file(path)
+        runs = read_turns(text, str(path)).runs
+        found = turn_named(runs, run, str(path))
+        if found is not runs[-1] and found.state.status is not Status.DONE:
+            raise ValidationError(f"{path}: the conversation has gone on since this turn: {run}")
         file = cls(path)
-        text = _text_of(path)
-        found = read_run(text, str(path))
         file.has_begun = True
-        file._read = _Content(text, found.first, found.events)
+        file.turn = Turn(found.state, found.library)
+        file._start = len(text[: found.start].encode())
+        file._read = _Content(text[found.start :], found.first, found.events)
         return file, found
+
+    @classmethod
+    def at_the_end(cls, path: PathLike, after: Turn | None) -> RunFile:
+        """A file that has turns, to record the next one in it.
+
+        Args:
+            path: the file.
+            after: the turn that it goes on from, or None.
+        """
+        file = cls(path)
+        file._start, file._after = file.path.read_bytes().rfind(b"\n") + 1, after
+        return file
+
+    def is_last(self) -> bool:
+        """Whether its run is the last of the file.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        return not _ANOTHER_RUN.search(self.path.read_bytes(), self._start)
 
     @contextmanager
     def held(self, standing: Callable[[], State] | None = None) -> Iterator[tuple[Event, ...]]:
@@ -150,6 +185,10 @@ class RunFile:
                 yield self._brought_to(standing()) if standing else ()
         finally:
             self._let_go()  # where an interrupt comes at the end of the block
+            if standing is not None:
+                state = standing()
+                library = (tool_pattern(each, state.run.once) for each in self._tools)
+                self.turn = Turn(state, self.turn.library if self.turn else tuple(library))
 
     def _let_go(self) -> None:
         if self._file is not None:
@@ -188,7 +227,7 @@ class RunFile:
         """
         content = self._content()
         if content is None:
-            text = run_text(state, self._tools, now())
+            text = run_text(state, self._tools, now(), self._after)
             self._write(text)
             self._read = _Content(text, state.beginning, tuple(state.events))
             self._may_lack_events = False
@@ -213,20 +252,15 @@ class RunFile:
         """What is in the file, if there is something; what was read before is not read again."""
         assert self._file is not None, "it is held"
         _cut_off(self._file)
-        self._file.seek(0)
+        self._file.seek(self._start)
         text = decode(self._file.readall() or b"", str(self.path))
         if not text:
             return None
         read = self._read
-        if read and text == read.text:
-            return read
-        source = Source(text, str(self.path))
-        head, *others = read_in_pieces(source)
-        first = run_from_head(head, source).first
-        known = contents(first)
-        events = (written_event(each, known).event for each in others if not label_of_note(each))
-        self._read = _Content(text, first, tuple(events))
-        return self._read
+        if read is None or text != read.text:
+            found = read_run(self.path.read_text("utf-8"), str(self.path))
+            read = self._read = _Content(text, found.first, found.events)
+        return read
 
     def _write(self, text: str) -> None:
         file = self._file
@@ -257,6 +291,18 @@ def differences(
         else:
             missing.append(event)
     return tuple(missing), tuple(missed)
+
+
+def add_to_file(path: Path, line: str) -> None:
+    """Add an entry to a run file that nobody writes to.
+
+    Raises:
+        OSError: the file cannot be written, or another process records in it.
+    """
+    with open(path, "r+b", buffering=0, opener=_at_its_end) as file:
+        _lock(file, path)
+        _cut_off(file)
+        file.write(f"{line}\n".encode())
 
 
 def _made(path: Path) -> bool:
@@ -303,7 +349,27 @@ def _cut_off(file: FileIO) -> None:
     file.truncate(content.rfind(b"\n") + 1)
 
 
-def load_run(path: PathLike) -> RecordedRun:
+def turn_named(runs: Sequence[RecordedRun], run: str, name: str) -> RecordedRun:
+    """A turn of a file by its number, counted from 1, or by its id; the last one for "".
+
+    Args:
+        runs: the turns.
+        run: the number or the id.
+        name: how messages name the file.
+
+    Raises:
+        ValidationError: there is none.
+    """
+    for number, each in enumerate(runs, 1):
+        if run in (str(number), each.first.run_id):
+            return each
+    if run:
+        turns = counted(len(runs), "turn")
+        raise ValidationError(f"{name}: there is no turn {run}\n  hint: the file has {turns}")
+    return runs[-1]
+
+
+def load_turns(path: PathLike) -> RecordedTurns:
     """Read a run file, up to its last whole entry.
 
     Raises:
@@ -312,10 +378,11 @@ def load_run(path: PathLike) -> RecordedRun:
         ValidationError: the file is not the record of a run; the fault has its place.
         ReplayError: an event does not fit the run.
     """
-    return read_run(_text_of(path), str(path))
+    return read_turns(text_of_file(path), str(path))
 
 
-def _text_of(path: PathLike) -> str:
+def text_of_file(path: PathLike) -> str:
+    """The whole entries of a run file."""
     expect(path, (str, os.PathLike), "path", by="load_run")
     resolved(Path(path))  # refuses what is no path
     content = Path(path).read_bytes()

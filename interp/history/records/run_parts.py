@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from attrs import asdict, fields
-from pyrsistent import PMap, PVector, pmap, pvector
+from pyrsistent import PMap, pmap, pvector
 
 from gram import GramEncodeError, Value
 from lenses_ext import Model
@@ -66,7 +66,7 @@ def _limits_to_properties(limits: Limits) -> dict[str, Value]:
 
 def _read_limits(read: Reader) -> Limits:
     """The limits that `_limits_to_properties` wrote."""
-    given: dict[str, Any] = {**_map(read, "limits"), **dict.fromkeys(_names(read, "unlimited"))}
+    given: dict[str, Any] = {**_map(read, "limits"), **dict.fromkeys(read.names("unlimited"))}
     try:
         return Limits(**given)
     except (ValidationError, TypeError) as error:
@@ -87,7 +87,7 @@ def _withnames(known: dict[str, Value], key: str, each: Mapping[str, object]) ->
 
 def _read_settings(read: Reader) -> PMap[str, Value | None]:
     """The settings that `_settings_to_properties` wrote."""
-    return pmap({**_map(read, "settings"), **dict.fromkeys(_names(read, "unset"))})
+    return pmap({**_map(read, "settings"), **dict.fromkeys(read.names("unset"))})
 
 
 def read_model(read: Reader) -> Model | None:
@@ -117,10 +117,3 @@ def _map(read: Reader, key: str) -> Mapping[str, Any]:
     if not isinstance(value, PMap):
         read.refuse("ill-typed", f"{key} of {read.label} must be a map", key)
     return value
-
-
-def _names(read: Reader, key: str) -> list[str]:
-    value = read.properties.get(key, pvector())
-    if not isinstance(value, PVector) or not all(isinstance(each, str) for each in value):
-        read.refuse("ill-typed", f"{key} of {read.label} must be an array of names", key)
-    return [str(each) for each in value]

@@ -1,6 +1,9 @@
-"""Reading what is recorded of a run: each entry is folded as it is read."""
+"""Reading what is recorded of runs: each entry is folded as it is read."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from attrs import evolve
 
@@ -9,17 +12,34 @@ from gram import Diagnostic, GramError, Pattern, Source, origin, read_in_pieces
 from ...errors import ReplayError, ValidationError
 from .event_pattern import written_event
 from .file_pattern import contents
-from .first_entry import run_from_head
+from .first_entry import RUN, Turn, run_from_head
+from .nodes import node
 from .note_pattern import label_of_note, note_from_pattern
+from .pattern_parts import Reader, write_text
 from .recorded_run import Entry, RecordedRun, awaited
 from .replayer import RecordedStep, Replayer
 
+TAKEN_BACK: Final = "TakenBack"
+"""The label of an entry that takes a turn out of the conversation of a file."""
 
-def read_run(text: str, name: str | None = None) -> RecordedRun:
-    """Read a recorded run.
+
+class RecordedTurns(NamedTuple):
+    """The turns of a recorded conversation, or one run.
+
+    Attributes:
+        runs: the turns, one after another.
+        talk: those that the conversation is made of, so without those that were taken back.
+    """
+
+    runs: tuple[RecordedRun, ...]
+    talk: tuple[RecordedRun, ...]
+
+
+def read_turns(text: str, name: str | None = None) -> RecordedTurns:
+    """Read the turns of a recorded conversation, or one run.
 
     Args:
-        text: the run as gram, see `run_text`.
+        text: the runs as gram, see `run_text`.
         name: how messages name it, such as its file.
 
     Raises:
@@ -28,18 +48,59 @@ def read_run(text: str, name: str | None = None) -> RecordedRun:
         ReplayError: an event does not fit the run.
     """
     source = Source(text, name)
-    patterns = read_in_pieces(source)
-    head = next(patterns, None)
-    if head is None:
+    runs, turns, befores, last = dict[str, RecordedRun](), dict[str, Turn](), dict[str, str](), ""
+    for head, entries in _in_turns(read_in_pieces(source)):
+        if TAKEN_BACK in head.value.labels:
+            read = Reader(head, TAKEN_BACK, ["run"])
+            if (taken := read.text("run")) not in befores:
+                read.refuse("no-turn", "no turn before this entry has this id", "run")
+            last = befores[taken]
+            continue
+        begun = run_from_head(head, source, turns)
+        after, last = head.value.properties.get("after"), begun.first.run_id
+        befores[last] = after if isinstance(after, str) else ""
+        runs[last] = run = evolve(begun, entries=tuple(_entries(begun, entries)))
+        turns[last] = Turn(run.state, run.library)
+    if not runs:
         raise ValidationError(f"{name}: nothing of a run had begun")
-    run = run_from_head(head, source)
-    replayer, entries, known = Replayer(run.first), list[Entry](), contents(run.first)
-    for pattern in patterns:
-        if label := label_of_note(pattern):
-            entries.append(note_from_pattern(pattern, label))
+    talk = list[RecordedRun]()
+    while last:
+        talk.insert(0, runs[last])
+        last = befores[last]
+    return RecordedTurns(tuple(runs.values()), tuple(talk))
+
+
+def _in_turns(patterns: Iterator[Pattern]) -> Iterator[tuple[Pattern, list[Pattern]]]:
+    """The first entry of each turn, and the others of it."""
+    head, entries = next(patterns, None), list[Pattern]()
+    for each in patterns:
+        if head is not None and {RUN, TAKEN_BACK} & each.value.labels:
+            yield head, entries
+            head, entries = each, []
         else:
-            entries.append(_step(replayer, pattern, known))
-    return evolve(run, entries=tuple(entries))
+            entries.append(each)
+    if head is not None:
+        yield head, entries
+
+
+def _entries(run: RecordedRun, patterns: list[Pattern]) -> Iterator[Entry]:
+    """The entries after the first, folded."""
+    replayer, known = Replayer(run.first), contents(run.first)
+    for each in patterns:
+        if label := label_of_note(each):
+            yield note_from_pattern(each, label)
+        else:
+            yield _step(replayer, each, known)
+
+
+def read_run(text: str, name: str | None = None) -> RecordedRun:
+    """Read a recorded run, the last one of a conversation; see `read_turns`."""
+    return read_turns(text, name).runs[-1]
+
+
+def taken_back(run: str) -> Pattern:
+    """The entry that takes a turn out of the conversation."""
+    return node(TAKEN_BACK, {"run": write_text(run)})
 
 
 def _step(replayer: Replayer, entry: Pattern, known: dict[str, bytes]) -> RecordedStep:

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias, Union
 
-from attrs import field, fields, frozen
+from attrs import evolve, field, fields, frozen
 
 from ...files import File
 from ...json_text import json_or_text, read_json
@@ -196,6 +196,14 @@ class Timeline:
     def waits_for(self) -> tuple[Entry, ...]:
         """What the run waits for: requests, calls and questions."""
         return tuple(each for each in self.in_order if each.is_open and not each.is_frame)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """What happened as rows of one table, such as for ``pandas.DataFrame``, in order.
+
+        A row has what the entry has in JSON, but what is inside it: that has rows of its own.
+        """
+        flat = (evolve(each, children=()) for each in self.in_order)
+        return [each.to_json() | {"level": each.level} for each in flat]
 
     def to_json(self) -> dict[str, Any]:
         """The timeline as a JSON object."""

@@ -12,8 +12,8 @@ from gram.errors import expect
 
 from ...execution import Stopped
 from ...machine import Status
-from ..records import PathLike, RecordedRun, is_recorded, load_run
-from ..stores import RunStore, StoreLike, opened
+from ..records import PathLike, RecordedRun, is_recorded
+from ..stores import RunStore, StoreLike, address_of_run, load_run, opened, run_named
 from .entries import Timeline
 from .timeline import timeline
 
@@ -21,15 +21,15 @@ _PAUSE = 0.1  # seconds between two looks
 _PATIENCE = 2.0  # seconds in which a file that nobody writes may find a writer
 
 
-def follow(run: PathLike, *, store: StoreLike | None = None) -> Iterator[Timeline]:
+def follow(run: PathLike, *, record: StoreLike | None = None) -> Iterator[Timeline]:
     """Yield the timeline of a run as it is recorded, again whenever it has gone on, until it ends.
 
     It ends when the run is done, when it stopped, or when no process goes on with it any more. A
     run of a store that is queued is waited for.
 
     Args:
-        run: the path of its file, or its id in the store.
-        store: the store that has it, or where that is.
+        run: its address, such as ``hello.run.gram`` or ``runs.db#4f2a``; or its id.
+        record: the store that has the id, or where that is.
 
     Raises:
         OSError: the file cannot be read.
@@ -39,15 +39,19 @@ def follow(run: PathLike, *, store: StoreLike | None = None) -> Iterator[Timelin
         ReplayError: an event does not fit the run.
     """
     expect(run, (str, os.PathLike), "run", by="follow")
-    expect(store, (RunStore, str, os.PathLike, type(None)), "store", by="follow")
-    if store is not None:
-        return _of_store(store, str(run))
-    resolved(Path(run))  # refuses what is no path
-    return _of_file(run)
+    expect(record, (RunStore, str, os.PathLike, type(None)), "record", by="follow")
+    if isinstance(record, RunStore):
+        return _of_store(record, os.fspath(run))
+    address = address_of_run(run, record)
+    if address.is_store:
+        return _of_store(address.place, address.run)
+    resolved(Path(address.place))  # refuses what is no path
+    return _of_file(address.place)
 
 
 def _of_store(store: StoreLike, run: str) -> Iterator[Timeline]:
     with opened(store) as found:
+        run = run_named(found, run)
         seen = 0
         while True:
             began, row = monotonic(), found.row(run)

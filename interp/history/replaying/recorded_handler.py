@@ -28,9 +28,9 @@ from ..records import (
     RecordedRun,
     RecordedStep,
     effect_lines,
-    load_run,
     position_text,
 )
+from ..stores import load_run
 
 
 def recorded(
@@ -42,7 +42,7 @@ def recorded(
     position, is a `ReplayError`, unless somebody is named who performs it.
 
     Args:
-        run: the run, or its file.
+        run: the run, or its address.
         model: what asks the model where the recording does not fit, such as a `LiveHandler`.
         tools: what runs tools and asks for approval there.
 

@@ -1,16 +1,25 @@
 """Stores of runs: many runs in one database, each written by one owner at a time."""
 
-from .conversations import Conversation
-from .database import make_tables
-from .leases import Lease
-from .opening import (
+from .addresses import (
+    Address,
+    RecordLike,
     StoreLike,
-    context_of,
-    new_run,
+    address_of_run,
+    load_run,
+    load_runs,
+    new_log,
+    open_run,
     open_store,
     opened,
-    run_of,
+    run_named,
 )
+from .conversations import Conversation
+from .database import make_tables
+from .kept_conversations import (
+    KeptConversation,
+    open_conversation,
+)
+from .leases import Lease
 from .owners import process_of, this_process
 from .postgres import PostgresDatabase
 from .run_rows import ENDED, RunFacts, RunRow, RunStatus

@@ -11,11 +11,11 @@ from attrs import frozen
 from gram import loads_one
 from gram.errors import expect
 
-from ...errors import StoreError
+from ...errors import RunTakenError, StoreError
 from ...machine import ConversationContext, Message
 from ..records import context_from_pattern, messages_to_patterns, pattern_line
 from .database import Database, in_pages
-from .entries import remove_entries, remove_unused_texts
+from .entries import remove_entries, remove_unused_texts, with_texts
 
 _NAME: Final = "messages:"
 _BETWEEN: Final = ", "
@@ -35,17 +35,19 @@ class Turn:
         conversation: the name of the conversation.
         before: how many messages it had when the run began.
         text: these messages, as the first entry of the run has them.
+        program: the path of the program that the conversation is with, or "".
     """
 
     conversation: str
     before: int
     text: str = ""
+    program: str = ""
 
     @classmethod
-    def after(cls, conversation: str, context: ConversationContext) -> Turn:
+    def after(cls, conversation: str, context: ConversationContext, program: str = "") -> Turn:
         """The turn that begins after some messages."""
         lines = map(pattern_line, messages_to_patterns(context))
-        return cls(conversation, len(context), _BETWEEN.join(lines))
+        return cls(conversation, len(context), _BETWEEN.join(lines), program)
 
     @property
     def named(self) -> dict[str, str]:
@@ -102,17 +104,90 @@ class Conversation:
         context = context_from_pattern(pattern) if pattern else ConversationContext()
         return context[begin - end :] if context else context
 
+    def unfinished_turn(self) -> str | None:
+        """The run of its last turn, if that has no answer and no worker is to go on with it."""
+        found = self.database.execute(
+            "SELECT id FROM gram_runs JOIN gram_conversations ON conversation = name "
+            "WHERE name = ? AND messages = size AND queue IS NULL "
+            "AND status NOT IN ('done', 'cancelled', 'queued') ORDER BY created DESC LIMIT 1",
+            self.name,
+        )
+        return str(found[0][0]) if found else None
+
+    def extend(self, messages: Sequence[Message], run: str = "") -> None:
+        """Add messages: those of a turn that has no answer, or of another conversation.
+
+        Args:
+            messages: all messages that it has then.
+            run: the id of the turn, if it is one.
+
+        Raises:
+            StoreError: the conversation has gone on since, or the store cannot be written.
+        """
+        before = len(self)
+        self.database.together(lambda: add_turn(self.database, self.name, run, before, messages))
+
+    def cut(self, size: int) -> None:
+        """Take back all but the first messages; the runs since are kept, and are no turns of it.
+
+        Args:
+            size: how many messages stay.
+
+        Raises:
+            RunTakenError: a turn of it is queued or under way.
+            StoreError: the store cannot be written.
+        """
+        execute = self.database.execute
+
+        def work() -> None:
+            execute("UPDATE gram_conversations SET size = size WHERE name = ?", self.name)
+            self._expect_idle()
+            for run, own in execute(
+                "SELECT id, text FROM gram_runs JOIN gram_entries ON run = id AND seq = 0 "
+                "WHERE conversation = ? AND messages >= ?",
+                self.name,
+                size,
+            ):
+                whole = with_texts(own, lambda name: named_text(self.database, self.name, name))
+                execute("UPDATE gram_entries SET text = ? WHERE run = ? AND seq = 0", whole, run)
+            execute(
+                "UPDATE gram_runs SET conversation = NULL, messages = NULL "
+                "WHERE conversation = ? AND messages >= ?",
+                self.name,
+                size,
+            )
+            execute(
+                "DELETE FROM gram_messages WHERE conversation = ? AND seq >= ?", self.name, size
+            )
+            execute(
+                "UPDATE gram_conversations SET size = ?, run = '', "
+                f"changed = {self.database.clock} WHERE name = ?",
+                size,
+                self.name,
+            )
+
+        self.database.together(work)
+
+    def _expect_idle(self) -> None:
+        turns = self.database.execute(
+            "SELECT id FROM gram_runs WHERE conversation = ? AND (status = 'queued' OR "
+            f"(status = 'running' AND leased_until >= {self.database.clock}))",
+            self.name,
+        )
+        if turns:
+            raise RunTakenError(
+                f"{self.database.name}: a turn of the conversation {self.name} is queued or under "
+                f"way: run {turns[0][0]}\n  hint: cancel it first"
+            )
+
     def remove(self) -> None:
         """Remove the conversation, with the runs that are its turns, for good.
 
         Raises:
-            StoreError: a turn of it is queued or under way, or the store cannot be written.
+            RunTakenError: a turn of it is queued or under way.
+            StoreError: the store cannot be written.
         """
-        if run := self._removed(None):
-            raise StoreError(
-                f"{self.database.name}: a turn of the conversation {self.name} is queued or under "
-                f"way: run {run}\n  hint: cancel it first"
-            )
+        self.database.together(self._remove)
         remove_unused_texts(self.database)
 
     def remove_if_old(self, before: datetime) -> bool:
@@ -124,34 +199,24 @@ class Conversation:
         Raises:
             StoreError: the store cannot be written.
         """
-        return self._removed(before) is None
+        try:
+            return self.database.together(lambda: self._remove(before))
+        except RunTakenError:
+            return False
 
-    def _removed(self, before: datetime | None) -> str | None:
-        """Remove it; the id of the turn that keeps it from being removed, if there is one."""
-
-        def work() -> str | None:
-            execute = self.database.execute
-            found = execute(  # new turns wait until it is removed
-                "UPDATE gram_conversations SET size = size WHERE name = ? RETURNING run, changed",
-                self.name,
-            )
-            if found and before and found[0][1] >= before.timestamp():
-                return str(found[0][0])
-            turns = execute(
-                "SELECT id, status = 'queued' OR (status = 'running' AND leased_until >= "
-                f"{self.database.clock}) FROM gram_runs WHERE conversation = ?",
-                self.name,
-            )
-            for run, is_in_use in turns:
-                if is_in_use:
-                    return str(run)
-            execute("DELETE FROM gram_runs WHERE conversation = ?", self.name)
-            remove_entries(self.database, [run for run, _ in turns])
-            execute("DELETE FROM gram_messages WHERE conversation = ?", self.name)
-            execute("DELETE FROM gram_conversations WHERE name = ?", self.name)
-            return None
-
-        return self.database.together(work)
+    def _remove(self, before: datetime | None = None) -> bool:
+        execute = self.database.execute
+        found = execute(  # new turns wait until it is removed
+            "UPDATE gram_conversations SET size = size WHERE name = ? RETURNING changed", self.name
+        )
+        if found and before and found[0][0] >= before.timestamp():
+            return False
+        self._expect_idle()
+        turns = execute("DELETE FROM gram_runs WHERE conversation = ? RETURNING id", self.name)
+        remove_entries(self.database, [run for (run,) in turns])
+        execute("DELETE FROM gram_messages WHERE conversation = ?", self.name)
+        execute("DELETE FROM gram_conversations WHERE name = ?", self.name)
+        return True
 
 
 def found_conversations(
@@ -239,16 +304,22 @@ def add_turn(
     )
 
 
-def expect_messages(database: Database, conversation: str, size: int) -> None:
-    """Refuse a turn after messages that a conversation does not have any more.
+def begin_turn(database: Database, turn: Turn) -> None:
+    """Make the conversation of a turn, if it is the first one.
 
     Raises:
         StoreError: the conversation was removed meanwhile.
     """
-    found = database.execute("SELECT size FROM gram_conversations WHERE name = ?", conversation)
-    if size and (not found or found[0][0] < size):
+    ((size,),) = database.execute(
+        f"INSERT INTO gram_conversations (name, size, run, program, changed) "
+        f"VALUES (?, 0, '', ?, {database.clock}) "
+        "ON CONFLICT (name) DO UPDATE SET program = excluded.program RETURNING size",
+        turn.conversation,
+        turn.program,
+    )
+    if size < turn.before:
         raise StoreError(
-            f"the conversation {conversation} was removed since this turn began\n"
+            f"the conversation {turn.conversation} was removed since this turn began\n"
             "  hint: say it again, in a new turn"
         )
 

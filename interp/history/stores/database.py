@@ -127,7 +127,8 @@ def make_tables(
     if found() is None:
         database.together(make)
     if (number := found()) != known:
+        which = "a later" if number and number > known else "another"
         raise StoreError(
             f"{database.name}: {what} has format {number}, and this version knows {known}\n"
-            "  hint: it was written by another version of this package"
+            f"  hint: it was written by {which} version of this package"
         )

@@ -76,6 +76,20 @@ def joined(own: str, text_of: Callable[[str], str]) -> str:
         raise StoreError("the first entry of the run cannot be read: it was changed") from None
 
 
+def with_texts(own: str, text_of: Callable[[str], str | None]) -> str:
+    """A cut first entry with some of its names replaced by their texts.
+
+    Args:
+        own: what was kept of it.
+        text_of: gives the text of a name; None for one that stays.
+    """
+    parts = json.loads(own)
+    for index in reversed(range(1, len(parts), 2)):
+        if (text := text_of(parts[index])) is not None:
+            parts[index - 1 : index + 2] = ["".join([parts[index - 1], text, parts[index + 1]])]
+    return json.dumps(parts, ensure_ascii=False)
+
+
 def _around(part: str, text: str, name: str) -> list[str]:
     """A part cut at the first place where a text is in it, and the name of that text."""
     before, found, after = part.partition(text)

@@ -14,6 +14,7 @@ from gram.plurals import counted
 from gram.suggestions import did_you_mean
 
 from ...errors import StoreError, ValidationError
+from ...json_text import Json
 from ...machine import Usage
 from ...reprs import shortened
 from .database import Database, in_pages
@@ -133,6 +134,27 @@ class RunRow:
     reason: str | None = None
     entries: int = 0
     left_by: str | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The run as a JSON object, or a row of a table."""
+        facts = self.facts
+        return {
+            "id": self.id,
+            "status": self.status,
+            "agent": facts.agent,
+            "model": facts.model,
+            "file": facts.filename,
+            "program_sha256": facts.program,
+            "parent": facts.parent,
+            "tenant": facts.tenant,
+            "conversation": facts.conversation,
+            "priority": facts.priority,
+            "created": self.created.isoformat(),
+            "changed": self.changed.isoformat(),
+            "usage": {**self.usage.to_json()},
+            "reason": self.reason,
+            "entry_count": self.entries,
+        }
 
     def __repr__(self) -> str:
         said = [f"{self.status}, {self.facts.agent}, {self.created:%Y-%m-%d %H:%M:%S %Z}"]

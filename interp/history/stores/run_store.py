@@ -13,7 +13,7 @@ from ...errors import RunExistsError, StoreError
 from ...machine import Usage
 from ..records import RecordedRun, read_run
 from . import leases
-from .conversations import Conversation, Turn, expect_messages, found_conversations, named_text
+from .conversations import Conversation, Turn, begin_turn, found_conversations, named_text
 from .database import Database, Rows
 from .entries import (
     MANY,
@@ -150,7 +150,7 @@ class RunStore:
 
         def make() -> Rows:
             if turn:
-                expect_messages(database, turn.conversation, turn.before)
+                begin_turn(database, turn)
             made = database.execute(
                 f"INSERT INTO gram_runs ({', '.join(columns)}, created, changed, fence, "
                 f"leased_until) VALUES ({', '.join('?' * len(columns))}, {database.clock}, "
@@ -386,6 +386,18 @@ class RunStore:
         expect_name(name, "conversation")
         return Conversation(self.ready(), name)
 
+    def last_conversation(self, program: str) -> Conversation | None:
+        """The conversation with a program that was gone on with last.
+
+        Args:
+            program: the path of the program, resolved.
+        """
+        found = self.ready().execute(
+            "SELECT name FROM gram_conversations WHERE program = ? ORDER BY changed DESC LIMIT 1",
+            program,
+        )
+        return Conversation(self.database, found[0][0]) if found else None
+
     def conversations(
         self, *, before: datetime | None = None, beginning: str = "", limit: int | None = None
     ) -> Iterator[Conversation]:
@@ -416,5 +428,10 @@ class RunStore:
         """
         expect(before, datetime, "before", by="prune_conversations")
         removed = sum(each.remove_if_old(before) for each in self.conversations(before=before))
+        self.database.execute(
+            "DELETE FROM gram_conversations WHERE size = 0 AND changed < ? AND NOT EXISTS "
+            "(SELECT 1 FROM gram_runs WHERE conversation = name)",
+            before.timestamp(),
+        )
         remove_unused_texts(self.database)
         return removed

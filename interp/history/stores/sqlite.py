@@ -110,6 +110,9 @@ class SqliteDatabase:
             return None  # a file in WAL mode has others beside it
         connection = self._opened_as()
         try:
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            if tables and "gram_store" not in tables:
+                raise StoreError(f"{self.name}: this is the database of another program")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
         except BaseException:  # no statement may find it half set up

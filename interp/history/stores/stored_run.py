@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Lock
 from typing import ClassVar
 
@@ -11,7 +12,7 @@ from attrs import evolve
 
 from ...errors import AgentError, StoreError
 from ...execution import CANCELLED, Folded, Note, Stopped, now
-from ...machine import Event, State, Status, Usage
+from ...machine import Event, State, Status, Usage, context_before
 from ...tools import Tool
 from ..records import EntryWriter, Head, RecordedRun, differences, event_lines, head_of
 from .conversations import Turn
@@ -28,7 +29,7 @@ class StoredRun:
 
     Args:
         store: the store.
-        run: the id of the run.
+        run: the id of the run; "" for that of the State that it begins with.
         facts: what a list shows of a new run, beside what its State says.
         status: the status of a new run until somebody goes on with it.
         closes_store: whether the store is closed whenever nothing is done in it.
@@ -44,7 +45,7 @@ class StoredRun:
     def __init__(
         self,
         store: RunStore,
-        run: str,
+        run: str = "",
         *,
         facts: RunFacts | None = None,
         status: RunStatus = "stopped",
@@ -103,6 +104,7 @@ class StoredRun:
         Raises:
             StoreError: the store has a run of this id, or cannot be written.
         """
+        self.id = self.id or state.run_id
         program = state.run.program.value
         facts = evolve(
             self._facts,
@@ -111,7 +113,7 @@ class StoredRun:
             filename=_kept(head.filename or ""),
             program=head.hash,
         )
-        turn = _turn(facts.conversation, state)
+        turn = _turn(facts.conversation, state, head.filename)
         status = status_of(standing) if standing else self._status
         self.store.create(
             self.id,
@@ -136,7 +138,7 @@ class StoredRun:
             StoreError: the store cannot be written.
         """
         head = head_of(state, (), now())
-        turn = _turn(self.store.row(self.id).facts.conversation, state)
+        turn = _turn(self.store.row(self.id).facts.conversation, state, head.filename)
         return self.store.begin_anew(self.id, head.line, shared=head.shared, turn=turn)
 
     @classmethod
@@ -270,9 +272,12 @@ class StoredRun:
                 self._unwritten = []
 
 
-def _turn(conversation: str | None, state: State) -> Turn | None:
+def _turn(conversation: str | None, state: State, filename: str | None) -> Turn | None:
     """The place in its conversation of a run that begins with a State."""
-    return None if conversation is None else Turn.after(conversation, state.context[:-1])
+    if conversation is None:
+        return None
+    program = _kept(str(Path(filename).resolve())) if filename else ""
+    return Turn.after(conversation, context_before(state), program)
 
 
 def _kept(text: str) -> str:

@@ -61,9 +61,11 @@ _TABLES: Final = (
         name TEXT NOT NULL PRIMARY KEY,
         size BIGINT NOT NULL,
         run TEXT NOT NULL,
+        program TEXT NOT NULL DEFAULT '',
         changed DOUBLE PRECISION NOT NULL DEFAULT 0
     )
     """,
+    "CREATE INDEX gram_conversations_program ON gram_conversations (program, changed)",
     "CREATE INDEX gram_conversations_changed ON gram_conversations (changed, name)",
     """
     CREATE TABLE gram_messages (

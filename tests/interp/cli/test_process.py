@@ -81,7 +81,7 @@ def test_pipes_get_utf_8_whatever_the_terminal_s_encoding_is(encoding: str) -> N
 
 def test_help_is_given_in_every_way() -> None:
     assert gram("help", "set").stdout == gram("set", "--help").stdout
-    assert gram("help", "runs", "show").stdout == gram("runs", "show", "--help").stdout
+    assert gram("help", "runs", "list").stdout == gram("runs", "list", "--help").stdout
     assert gram("help").stdout == gram("-h").stdout
     assert gram("-V").stdout == gram("--version").stdout
     assert "gram set" in gram("help", "set").stdout
@@ -92,7 +92,7 @@ def test_help_is_given_in_every_way() -> None:
     [
         (["chek", HELLO], "did you mean check"),
         (["help", "formt"], "did you mean fmt"),
-        (["help", "runs", "shwo"], "show"),
+        (["help", "runs", "lits"], "list"),
         (["help", "run", "a.gram"], "gram run has no commands in it"),
         (["check", "--jsn", HELLO], "--json"),
         (["xyzzy"], "gram --help lists the commands"),

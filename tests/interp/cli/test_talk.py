@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from gram import parse
-from gram.documents import holding
-from interp import load_context
-from tests.interp.cli.process import COMMAND, KEY, at, forked as gram, without_keys
+from interp import load_run
+from tests.interp.cli.process import COMMAND, KEY, at, gram, without_keys
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, delta, tool_calls
 from tests.paths import EXAMPLES, ROOT
@@ -29,11 +28,11 @@ GREETED = "Hello, Alice! Nice to meet you.\n"
 def test_a_session_is_begun_saved_and_gone_on_with(tmp_path: Path) -> None:
     session = tmp_path / "s.gram"
 
-    gram("run", HELLO, "My name is Bob", "--offline", "--session", str(session))
-    done = gram("run", HELLO, "hello again", "--offline", "--session", str(session))
+    gram("run", HELLO, "My name is Bob", "--offline", "-c", "--record", str(session))
+    done = gram("run", HELLO, "hello again", "--offline", "-c", "--record", str(session))
 
     assert done.stdout == "Hello, Bob! Nice to meet you.\n"
-    assert len(load_context(session)) == 6
+    assert len(load_run(session).state.context) == 6
 
 
 def test_each_answer_is_kept_before_the_next_message(
@@ -42,25 +41,25 @@ def test_each_answer_is_kept_before_the_next_message(
     session = tmp_path / "s.gram"
     model_server.will_say("a", Answer({"error": {"message": "bad"}}, 400))
 
-    done = gram("run", HELLO, "one", "two", "--session", str(session), **at(model_server))
+    done = gram("run", HELLO, "one", "two", "-c", "--record", str(session), **at(model_server))
 
     assert done.returncode == 4
-    assert [message.content for message in load_context(session)] == ["one", "a"]
+    assert [message.content for message in load_run(session).state.context] == ["one", "a", "two"]
 
 
 def test_an_empty_file_begins_a_session(tmp_path: Path) -> None:
     session = tmp_path / "s.gram"
     session.touch()
 
-    assert gram("run", HELLO, "hi", "--offline", "--session", str(session)).returncode == 0
-    assert len(load_context(session)) == 4
+    assert gram("run", HELLO, "hi", "--offline", "-c", "--record", str(session)).returncode == 0
+    assert len(load_run(session).state.context) == 4
 
 
 @pytest.mark.parametrize(
     ("content", "code", "message"),
     [
-        ("(a)", 3, "s.gram:1:2: error[unexpected-label] expected Conversation, found no label"),
-        ("[:Conversation", 3, "s.gram:1:15: error[syntax] unexpected end of the text"),
+        ("(a)", 3, "s.gram:1:2: error[no-run] this is not the record of a run"),
+        ("[:Conversation", 3, "error[syntax] unexpected end of the text"),
     ],
 )
 def test_a_session_that_is_no_conversation_is_not_overwritten(
@@ -69,7 +68,7 @@ def test_a_session_that_is_no_conversation_is_not_overwritten(
     session = tmp_path / "s.gram"
     session.write_text(content)
 
-    done = gram("run", HELLO, "hi", "--offline", "--session", str(session))
+    done = gram("run", HELLO, "hi", "--offline", "-c", "--record", str(session))
 
     assert (done.returncode, done.stdout) == (code, "")
     assert message in done.stderr
@@ -77,23 +76,10 @@ def test_a_session_that_is_no_conversation_is_not_overwritten(
 
 
 def test_a_session_in_no_folder_is_told_before_anything_is_asked(tmp_path: Path) -> None:
-    done = gram("run", HELLO, "hi", "--offline", "--session", str(tmp_path / "no" / "s.gram"))
+    done = gram("run", HELLO, "hi", "--offline", "-c", "--record", str(tmp_path / "no" / "s.gram"))
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert "No such directory" in done.stderr
-
-
-def test_a_session_that_another_process_holds_is_refused_before_the_model_is_asked(
-    tmp_path: Path, model_server: ModelServer
-) -> None:
-    session = tmp_path / "talk.gram"
-
-    with holding(session):
-        done = gram("run", HELLO, "hello", "--session", str(session), **at(model_server))
-
-    assert done.returncode == 2
-    assert "in use by another gram process" in done.stderr
-    assert model_server.requests == []
+    assert "No such file or directory" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["x" * 256, "pipe", "."])
@@ -102,7 +88,7 @@ def test_a_session_that_cannot_be_written_is_refused_before_the_model_is_asked(
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
 
-    done = gram("run", HELLO, "hello", "--session", str(tmp_path / name), **at(model_server))
+    done = gram("run", HELLO, "hello", "-c", "--record", str(tmp_path / name), **at(model_server))
 
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
@@ -111,14 +97,14 @@ def test_a_session_that_cannot_be_written_is_refused_before_the_model_is_asked(
 
 def test_a_session_is_for_its_owner_alone_and_keeps_its_comments(tmp_path: Path) -> None:
     session = tmp_path / "talk.gram"
-    gram("run", HELLO, "hello", "--offline", "--session", str(session))
+    gram("run", HELLO, "hello", "--offline", "-c", "--record", str(session))
     assert stat.S_IMODE(session.stat().st_mode) == 0o600
     session.write_text("// my notes\n" + session.read_text("utf-8"), encoding="utf-8")
 
-    gram("run", HELLO, "hello again", "--offline", "--session", str(session))
+    gram("run", HELLO, "hello again", "--offline", "-c", "--record", str(session))
 
     assert session.read_text("utf-8").startswith("// my notes\n")
-    assert len(load_context(session)) > 4
+    assert len(load_run(session).state.context) > 4
 
 
 @pytest.mark.parametrize("ending", [">/dev/full", ">&-", "| true"])
@@ -126,13 +112,15 @@ def test_the_session_is_saved_although_the_answer_cannot_be_printed(
     tmp_path: Path, ending: str
 ) -> None:
     session = tmp_path / "talk.gram"
-    command = shlex.join([*COMMAND, "run", HELLO, "hello", "--offline", "--session", str(session)])
+    command = shlex.join(
+        [*COMMAND, "run", HELLO, "hello", "--offline", "-c", "--record", str(session)]
+    )
 
     done = subprocess.run(
         ["sh", "-c", f"{command} {ending}"], cwd=ROOT, capture_output=True, text=True, check=False
     )
 
-    assert load_context(session)[-1].content.startswith("Hello")
+    assert load_run(session).state.context[-1].content.startswith("Hello")
     assert "Traceback" not in done.stderr
 
 
@@ -142,7 +130,7 @@ def test_the_session_is_saved_although_nothing_can_be_told(
 ) -> None:
     session = tmp_path / "talk.gram"
     model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "Done.")
-    options = ["--debug", "--usage", "--session", str(session)]
+    options = ["--debug", "--usage", "-c", "--record", str(session)]
     command = shlex.join([*COMMAND, "run", HELLO, "hello", *options])
 
     done = subprocess.run(
@@ -154,53 +142,9 @@ def test_the_session_is_saved_although_nothing_can_be_told(
         check=False,
     )
 
-    assert load_context(session)[-1].content == "Done."
+    assert load_run(session).state.context[-1].content == "Done."
     is_printed = ending in ("2>/dev/full", "2>&-")
     assert done.stdout == ("Done.\n" if is_printed else "")
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_session_that_was_changed_meanwhile_hides_neither_the_answer_nor_the_error(
-    model_server: ModelServer, tmp_path: Path, fails: bool
-) -> None:
-    session, tools = tmp_path / "talk.gram", tmp_path / "t.py"
-    tools.write_text(CHANGING.format(str(session)))
-    last = Answer({"error": "bad"}, 400) if fails else "Done."
-    model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), last)
-
-    options = ["--tools", str(tools), "--session", str(session)]
-    done = gram("run", HELLO, "hello", *options, **at(model_server))
-
-    assert "talk.gram: changed by another program" in done.stderr
-    assert done.stdout == ("" if fails else "Done.\n")
-    assert ("answered 400: bad" in done.stderr) is fails
-    assert "stay in the conversation" not in done.stderr
-    assert session.read_text() == "// mine"
-
-
-def test_an_answer_that_cannot_be_saved_is_one_object_of_json(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
-    session, tools = tmp_path / "talk.gram", tmp_path / "t.py"
-    tools.write_text(CHANGING.format(str(session)))
-    model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "Done.")
-
-    options = ["--json", "--tools", str(tools), "--session", str(session)]
-    done = gram("run", HELLO, "hello", *options, **at(model_server))
-
-    assert json.loads(done.stdout)["answer"] == "Done."
-    assert "talk.gram: changed by another program" in done.stderr
-
-
-CHANGING = """
-from pathlib import Path
-from interp import tool
-
-@tool(description="Returns a friendly greeting message for the given name")
-def sayHello(personName: str = "world") -> str:
-    Path({!r}).write_text("// mine")
-    return "Hello"
-"""
 
 
 def test_a_message_that_is_not_utf_8_is_wrong_use() -> None:
@@ -252,8 +196,11 @@ def test_settings_come_from_the_command_line(model_server: ModelServer) -> None:
         (["--base-url", "localhost:80"], "--base-url must start with"),
         (["--base-url", "http://x:99999"], "--base-url must start with"),
         (["--offline", "--base-url", "http://x"], "cannot be used together"),
-        (["--session", "-"], "--session must be a file"),
-        (["--session", ""], "--session is empty: name a file"),
+        (["--record", "-"], "--record needs an address, and - is standard output"),
+        (["--record", ""], "--record needs a name"),
+        (["--conversation", "al", "-c"], "give -c for the last conversation, or"),
+        (["--no-record", "-c"], "--no-record keeps nothing, so nothing can be gone on with"),
+        (["--record", "a.gram", "--conversation", "al"], "--conversation is for stores"),
     ],
 )
 def test_a_wrong_option_is_wrong_use(arguments: list[str], message: str) -> None:
@@ -336,11 +283,11 @@ def test_a_program_from_standard_input_has_its_session_too(tmp_path: Path) -> No
     program, session = (EXAMPLES / "hello_world.gram").read_text(), tmp_path / "s.gram"
 
     done = gram(
-        "run", "-", "Hello, I'm Alice!", "--offline", "--session", str(session), stdin=program
+        "run", "-", "Hello, I'm Alice!", "--offline", "-c", "--record", str(session), stdin=program
     )
 
     assert done.stdout == GREETED
-    assert len(load_context(session)) == 4
+    assert len(load_run(session).state.context) == 4
 
 
 def test_an_answer_of_a_declared_type_is_printed_as_json(tmp_path: Path) -> None:
@@ -399,7 +346,7 @@ def test_a_known_key_appears_in_no_output_and_no_file(
 
     done = gram(
         command, str(program), *(said if command == "run" else []),
-        "--debug", "--usage", "--session", str(session), stdin="\n".join(said),
+        "--debug", "--usage", "-c", "--record", str(session), stdin="\n".join(said),
         XDG_STATE_HOME=str(state), **at(model_server),
     )  # fmt: skip
 
@@ -420,7 +367,7 @@ def test_a_known_key_appears_in_no_output_and_no_file(
         ["run", HELLO, "hi", "--model", KEY],
         ["run", HELLO, "hi", "--agent", KEY],
         ["run", KEY, "hi"],
-        ["run", HELLO, "hi", "--session", f"{KEY}/s.gram", "--offline"],
+        ["run", HELLO, "hi", "-c", "--record", f"{KEY}/s.gram", "--offline"],
     ],
 )
 def test_a_key_in_the_wrong_place_is_not_repeated(arguments: list[str]) -> None:

@@ -71,7 +71,7 @@ def test_one_trace_goes_from_submit_to_the_end_of_the_run_in_its_worker(
     receiver: Receiver, program: str, database: str
 ) -> None:
     variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url}
-    submitted = gram("submit", program, "Hello, I am Bob", "--store", database, **variables)
+    submitted = gram("submit", program, "Hello, I am Bob", "--record", database, **variables)
     assert submitted.returncode == 0, submitted.stderr
     with worker(database, **variables) as working, open_store(database) as store:
         until(ended(store, submitted.stdout.strip()))
@@ -87,8 +87,8 @@ def test_a_worker_serves_metrics_as_prometheus_reads_them(program: str, database
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    waits = gram("submit", program, "Hello", "--at", "2099-01-01T00:00", "--store", database)
-    run = gram("submit", program, "Hello, I am Bob", "--store", database).stdout.strip()
+    waits = gram("submit", program, "Hello", "--at", "2099-01-01T00:00", "--record", database)
+    run = gram("submit", program, "Hello, I am Bob", "--record", database).stdout.strip()
     assert waits.returncode == 0, waits.stderr
 
     with worker(database, "--metrics", str(port)), open_store(database) as store:
@@ -112,5 +112,5 @@ def test_a_port_that_is_taken_is_told(database: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        done = gram("worker", "--store", database, "--metrics", str(taken.getsockname()[1]))
+        done = gram("worker", "--record", database, "--metrics", str(taken.getsockname()[1]))
     assert (done.returncode, "--metrics" in done.stderr) == (2, True)

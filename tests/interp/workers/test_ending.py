@@ -139,7 +139,7 @@ main()
 
 def test_a_worker_that_is_told_to_stop_before_it_works_ends_well(database: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", TERMINATED_IN_ITS_IMPORTS, "worker", "--store", database],
+        [sys.executable, "-c", TERMINATED_IN_ITS_IMPORTS, "worker", "--record", database],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 

@@ -128,7 +128,7 @@ def own_hello(personName: str = "world") -> str:  # noqa: N803  # the name in th
 
 def test_a_built_in_tool_is_not_run_in_place_of_a_run_s_own(database: str, store: RunStore) -> None:
     own, said = ToolLibrary.of(own_hello), "Hello, I am Alice"
-    by_hand = begin(GREETER, said, own, model=ScriptedModel([]), store=store)
+    by_hand = begin(GREETER, said, own, model=ScriptedModel([]), record=store)
     with pytest.raises(ModelError):
         by_hand.finish()
     run = submit(GREETER, said, store=store, run_id=by_hand.state.run_id)

@@ -49,13 +49,13 @@ def broken(seconds: float) -> str:
 def failed_flow(store: RunStore) -> str:
     """A run that has failed, because a step of it did."""
     with pytest.raises(WorkflowError):
-        run(FLOW, {"seconds": 0}, ToolLibrary.of(broken), store=store)
+        run(FLOW, {"seconds": 0}, ToolLibrary.of(broken), record=store)
     return next(store.rows(status=["failed"])).id
 
 
 def stopped_by_its_model(store: RunStore, conversation: str | None = None) -> str:
     with pytest.raises(ModelError):
-        run(TALKER, "Hello", model=ScriptedModel([]), store=store, conversation=conversation)
+        run(TALKER, "Hello", model=ScriptedModel([]), record=store, conversation=conversation)
     return next(store.rows()).id
 
 
@@ -100,7 +100,7 @@ def test_a_run_at_a_limit_needs_a_higher_one(
             ToolLibrary.of(broken),
             model=ScriptedModel([{"role": "assistant", "tool_calls": call["tool_calls"]}] * 2),
             limits=Limits(iterations=1),
-            store=store,
+            record=store,
         )
     (limited,) = [row.id for row in store.rows(status=["limited"])]
     with pytest.raises(ValidationError, match=r"stops at the same limit again: .*1 round"):
@@ -147,7 +147,7 @@ def test_another_program_gets_what_is_the_same_in_both(store: RunStore) -> None:
 
 def test_a_turn_whose_conversation_has_gone_on_is_not_given_back(store: RunStore) -> None:
     stopped = stopped_by_its_model(store, conversation="talk")
-    run(TALKER, "Again", model=ScriptedModel(["Yes."]), store=store, conversation="talk")
+    run(TALKER, "Again", model=ScriptedModel(["Yes."]), record=store, conversation="talk")
     with pytest.raises(StoreError, match="its conversation has gone on without it"):
         requeue_run(store, stopped)
 
@@ -158,7 +158,7 @@ def test_the_command_shows_what_it_would_do_and_does_it_with_i(
     failed, stopped = failed_flow(store), stopped_by_its_model(store)
 
     def requeue(*arguments: str) -> tuple[int, str, str]:
-        done = gram("runs", "requeue", *arguments, "--store", database)
+        done = gram("runs", "requeue", *arguments, "--record", database)
         return done.returncode, done.stdout, done.stderr
 
     would = (0, f"{failed}  failed     forked as {failed}.again-1 after 0 events  ")
@@ -190,7 +190,7 @@ def test_models_are_found_by_their_provider_or_name(store: RunStore) -> None:
 def test_submitting_under_an_id_that_has_ended_says_so(database: str, tmp_path: Path) -> None:
     program = tmp_path / "greeter.gram"
     program.write_text(dumps(GREETER), "utf-8")
-    submitted = ("submit", str(program), "Hello", "--id", "order-7", "--store", database)
+    submitted = ("submit", str(program), "Hello", "--id", "order-7", "--record", database)
     assert gram(*submitted).stdout == "order-7\n"
     assert gram(*submitted).stdout == "order-7\n"  # the same again is queued once
     with worker(database), open_store(database) as store:

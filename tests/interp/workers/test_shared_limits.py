@@ -288,7 +288,7 @@ def test_limits_are_listed_changed_and_removed(database: str, store: RunStore) -
 
 def test_the_command_lists_sets_and_removes_limits(database: str) -> None:
     def limits(*arguments: str) -> tuple[int, str, str]:
-        done = gram("limits", *arguments, "--store", database)
+        done = gram("limits", *arguments, "--record", database)
         return done.returncode, done.stdout, done.stderr
 
     assert limits("list", "--json") == (0, "[]\n", "")

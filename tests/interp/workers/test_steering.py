@@ -62,7 +62,7 @@ def counting(done: list[int]) -> ToolLibrary:
 def waiting_run(store: RunStore, *numbers: int) -> str:
     """A run that waits for approval of calls."""
     model = ScriptedModel([calls(*numbers)])
-    begun = begin(counter(), "go", counting([]), model=model, policy=ask_all, store=store)
+    begun = begin(counter(), "go", counting([]), model=model, policy=ask_all, record=store)
     with pytest.raises(ApprovalNeeded):
         begun.finish()
     return begun.state.run_id
@@ -70,7 +70,7 @@ def waiting_run(store: RunStore, *numbers: int) -> str:
 
 def done_run(store: RunStore) -> str:
     begun = begin(
-        counter(), "go", counting([]), model=ScriptedModel([calls(1), "two"]), store=store
+        counter(), "go", counting([]), model=ScriptedModel([calls(1), "two"]), record=store
     )
     begun.finish()
     return begun.state.run_id
@@ -85,7 +85,7 @@ def test_calls_are_answered_from_outside(store: RunStore) -> None:
     assert decide_run(store, run, False) == ()
     assert store.row(run).status == "stopped"
 
-    response = resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+    response = resume_run(run, counting(done), model=ScriptedModel(["done"]), record=store)
     assert done == [1]
     assert [each.error is None for each in response.tools_used] == [True, False, False]
     assert "too much" in str(response.tools_used[1].error)
@@ -95,7 +95,7 @@ def test_a_result_is_taken_instead_of_a_call(store: RunStore) -> None:
     run, done = waiting_run(store, 1), list[int]()
 
     decide_run(store, run, {(0, 0): Result(7)})
-    response = resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+    response = resume_run(run, counting(done), model=ScriptedModel(["done"]), record=store)
 
     assert (response.tools_used[0].result, done) == (7, [])
 
@@ -109,7 +109,7 @@ def stopped_in_its_tool(store: RunStore) -> str:
         raise KeyboardInterrupt
 
     library, model = ToolLibrary.of(add), ScriptedModel([calls(1)])
-    begun = begin(counter(), "go", library, model=model, store=store)
+    begun = begin(counter(), "go", library, model=model, record=store)
     with pytest.raises(KeyboardInterrupt):
         begun.finish()
     return begun.state.run_id
@@ -118,13 +118,13 @@ def stopped_in_its_tool(store: RunStore) -> str:
 def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -> None:
     run, done = stopped_in_its_tool(store), list[int]()
     with pytest.raises(ApprovalNeeded):
-        resume_run(run, counting(done), model=ScriptedModel([]), store=store)
+        resume_run(run, counting(done), model=ScriptedModel([]), record=store)
     assert store.row(run).status == "waiting"
     (asked,) = (each for each in timeline(store.recorded(run)).in_order if each.how == "asked")
     assert asked.may_have_run
 
     decide_run(store, run, {(0, 0): Result(2)})
-    resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+    resume_run(run, counting(done), model=ScriptedModel(["done"]), record=store)
 
     assert done == []
 
@@ -158,7 +158,7 @@ def test_a_cancelled_run_has_ended_whoever_had_it(store: RunStore) -> None:
         return x + 1
 
     model = ScriptedModel([calls(1), "done"])
-    begun = begin(counter(), "go", ToolLibrary.of(add), model=model, store=store)
+    begun = begin(counter(), "go", ToolLibrary.of(add), model=model, record=store)
     with pytest.raises(RunTakenError, match="was cancelled"):
         begun.finish()
     run = begun.state.run_id
@@ -166,7 +166,7 @@ def test_a_cancelled_run_has_ended_whoever_had_it(store: RunStore) -> None:
     assert store.row(run).status == "cancelled"
     assert store.recorded(run).notes[-1].error == "cancelled"  # type: ignore[union-attr]  # a note of a failure
     with pytest.raises(RunTakenError, match="was cancelled"):
-        resume_run(run, counting([]), model=ScriptedModel(["late"]), store=store)
+        resume_run(run, counting([]), model=ScriptedModel(["late"]), record=store)
     with pytest.raises(StoreError, match="is cancelled: nothing is left to cancel"):
         cancel_run(store, run)
 
@@ -182,7 +182,7 @@ def test_a_fork_has_what_is_the_same_and_leaves_the_other_run_as_it_is(store: Ru
     assert store.recorded(changed).events == ()
     assert [store.row(each).facts.parent for each in (same, changed)] == [run, run]
     model = ScriptedModel([calls(5), "six"])
-    assert resume_run(changed, counting(done), model=model, store=store).content == "six"
+    assert resume_run(changed, counting(done), model=model, record=store).content == "six"
     assert (done, store.entries(run)) == ([5], before)
 
 
@@ -191,10 +191,10 @@ def test_a_fork_asks_about_what_had_begun_in_the_other_run(store: RunStore) -> N
     fork, other = fork_run(store, run), fork_run(store, run, counter("Count twice."))
 
     with pytest.raises(ApprovalNeeded):
-        resume_run(fork, counting(done), model=ScriptedModel([]), store=store)
+        resume_run(fork, counting(done), model=ScriptedModel([]), record=store)
     assert [each.may_have_run for each in store.recorded(fork).state.asks] == [True]
     model = ScriptedModel([calls(1), "done"])  # it makes another request, and so a call of its own
-    resume_run(other, counting(done), model=model, store=store)
+    resume_run(other, counting(done), model=model, record=store)
     assert done == [1]
 
 
@@ -211,9 +211,9 @@ def test_a_fork_asks_again_about_a_call_that_was_allowed_and_has_not_begun(
     store.recorded(fork).check()
     decide_run(store, fork, False)
     model = ScriptedModel(["done"])
-    response = resume_run(fork, counting(done), model=model, store=store)
+    response = resume_run(fork, counting(done), model=model, record=store)
     assert ([each.result for each in response.tools_used], done) == ([None, None, 7], [])
-    resume_run(run, counting(done), model=ScriptedModel(["done"]), store=store)
+    resume_run(run, counting(done), model=ScriptedModel(["done"]), record=store)
     assert done == [1]
     both = store.recorded(fork_run(store, run))
     assert (both.events, both.state.asks) == (store.recorded(run).events, ())
@@ -228,7 +228,7 @@ BOSS = """
 
 def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) -> None:
     model = ScriptedModel([calls(1)])
-    begun = begin(loads_one(BOSS), "go", model=model, policy=ask_all, store=store)
+    begun = begin(loads_one(BOSS), "go", model=model, policy=ask_all, record=store)
     with pytest.raises(ApprovalNeeded):
         begun.finish()
     run = begun.state.run_id
@@ -236,7 +236,7 @@ def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) ->
 
     before = fork_run(store, run)
     with pytest.raises(ModelError):
-        resume_run(run, model=ScriptedModel([]), store=store)
+        resume_run(run, model=ScriptedModel([]), record=store)
     after = fork_run(store, run)
 
     assert [len(store.recorded(each).state.asks) for each in (before, after)] == [1, 0]
@@ -245,7 +245,7 @@ def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) ->
 def test_a_fork_asks_again_whether_a_call_is_run_twice(store: RunStore) -> None:
     run = stopped_in_its_tool(store)
     with pytest.raises(ApprovalNeeded):
-        resume_run(run, counting([]), model=ScriptedModel([]), store=store)
+        resume_run(run, counting([]), model=ScriptedModel([]), record=store)
     decide_run(store, run, True)
 
     (asked,) = store.recorded(fork_run(store, run)).state.asks
@@ -271,13 +271,13 @@ def test_a_fork_goes_on_from_where_requests_first_differ(store: RunStore) -> Non
     [second:Agent {{instruction: "{instruction}", model: "A/b"}}]
     """
     model = ScriptedModel(["one", "two"])
-    begun = begin(loads(greeter.format(instruction="End.")), "go", model=model, store=store)
+    begun = begin(loads(greeter.format(instruction="End.")), "go", model=model, record=store)
     begun.finish()
 
     fork = fork_run(store, begun.state.run_id, loads(greeter.format(instruction="Finish.")))
 
     assert store.recorded(fork).events == store.recorded(begun.state.run_id).events[:1]
-    assert resume_run(fork, model=ScriptedModel(["three"]), store=store).content == "three"
+    assert resume_run(fork, model=ScriptedModel(["three"]), record=store).content == "three"
 
 
 def test_runs_go_to_files_and_back_without_loss(store: RunStore, tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_a_file_that_a_killed_process_left_is_imported_and_resumed(
 
     run = import_run(store, file)
     assert (
-        resume_run(run, counting(done), model=ScriptedModel(["two"]), store=store).content == "two"
+        resume_run(run, counting(done), model=ScriptedModel(["two"]), record=store).content == "two"
     )
     assert done == [1]
 

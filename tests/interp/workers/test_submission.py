@@ -156,7 +156,7 @@ def test_a_run_says_why_it_waits(store: RunStore) -> None:
 
 def test_the_command_queues_a_run_and_prints_its_id(database: str, store: RunStore) -> None:
     done = gram(
-        "submit", HELLO, "Hello, I am Alice", "--store", database, "--offline", "--id", "hello-1",
+        "submit", HELLO, "Hello, I am Alice", "--record", database, "--offline", "--id", "hello-1",
         "--tenant", "acme", "--limit", "iterations=3", OPENAI_API_KEY=KEY,
     )  # fmt: skip
 
@@ -168,18 +168,19 @@ def test_the_command_queues_a_run_and_prints_its_id(database: str, store: RunSto
 def test_the_list_of_runs_says_why_a_run_waits(database: str, store: RunStore) -> None:
     run = submit(GREETER, "Hi.", store=store)
 
-    for command in (["list"], ["show", run]):
-        done = gram("runs", *command, "--store", database)
-        assert "no worker is there" in done.stdout, done.stderr
+    done = gram("runs", "list", "--record", database)
+
+    assert run in done.stdout
+    assert "no worker is there" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ([HELLO, "Hi."], 2, "Missing option '--store'"),
-        ([HELLO, "Hi.", "--store", "runs.db"], 4, "workers need a store on Postgres"),
-        ([HELLO, "--store", "postgresql://x/y"], 2, "say something to the agent"),
-        ([HELLO, "Hi.", "--store", "postgresql://x/y", "--at", "soon"], 2, "--at soon: write"),
+        ([HELLO, "Hi."], 4, "workers need a store on Postgres"),
+        ([HELLO, "Hi.", "--record", "runs.db"], 4, "workers need a store on Postgres"),
+        ([HELLO, "--record", "postgresql://x/y"], 2, "say something to the agent"),
+        ([HELLO, "Hi.", "--record", "postgresql://x/y", "--at", "soon"], 2, "--at soon: write"),
     ],
 )
 def test_misuse_of_the_command_is_told(
@@ -198,7 +199,7 @@ def test_what_has_to_be_installed_is_told(database: str, command: list[str]) -> 
         "from interp.cli import main; sys.argv = ['gram', *sys.argv[1:]]; main()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, *command, "--store", database],
+        [sys.executable, "-c", code, *command, "--record", database],
         capture_output=True, text=True, cwd=ROOT, check=False,
     )  # fmt: skip
 

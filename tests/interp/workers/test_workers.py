@@ -363,7 +363,7 @@ def test_a_turn_follows_at_once_when_the_one_before_it_is_resumed_by_hand(
     first, second = (submit(GREETER, "Hi", store=store, conversation="talk") for _ in range(2))
     store.database.execute("DELETE FROM procrastinate_jobs")
 
-    done = gram("runs", "resume", first, "--store", database)
+    done = gram("resume", first, GRAM_RECORD=database)
 
     assert done.returncode == 0, done.stderr
     assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(second,)]
@@ -376,7 +376,7 @@ def test_a_turn_follows_at_once_when_the_one_before_it_is_resumed_in_python(
     first, second = (submit(GREETER, "Hi", store=store, conversation="talk") for _ in range(2))
     store.database.execute("DELETE FROM procrastinate_jobs")
 
-    resume_run(first, hello_world_tool_library, store=store if is_open else database)
+    resume_run(first, hello_world_tool_library, record=store if is_open else database)
 
     assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(second,)]
 

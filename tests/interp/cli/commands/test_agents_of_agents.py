@@ -151,8 +151,8 @@ def test_a_conversation_that_was_handed_over_goes_on_with_who_took_it(tmp_path: 
     (tmp_path / "desk.gram").write_text(DESK)
     file, session = str(tmp_path / "desk.gram"), str(tmp_path / "s.gram")
 
-    first = gram("run", file, "--agent", "triage", "--session", session, "my billing is wrong")
-    gram("run", file, "--agent", "triage", "--session", session, "thanks")
+    first = gram("run", file, "--agent", "triage", "-c", "--record", session, "my billing is wrong")
+    gram("run", file, "--agent", "triage", "-c", "--record", session, "thanks")
 
     assert first.stdout.strip().endswith("You said: my billing is wrong")
     assert (tmp_path / "s.gram").read_text().count('speaker: "billing"') == 2

@@ -103,11 +103,11 @@ def test_cases_are_selected_with_and_or_not_and_brackets(
 
 def test_recordings_that_no_case_uses_are_named(folder: Path, model_server: ModelServer) -> None:
     model_server.will_say(GREETING, "Hello, Al!", "Bye!")
-    run_cases(folder, model_server, "--record-mode", "once")
+    run_cases(folder, model_server, "--recordings", "once")
     cases = folder / "cases.jsonl"
     cases.write_text(cases.read_text().replace("greets", "welcomes"))
 
-    done = run_cases(folder, model_server, "--record-mode", "none", "-k", "bye")
+    done = run_cases(folder, model_server, "--recordings", "none", "-k", "bye")
 
     recordings = Path("recordings", "cases.jsonl")
     assert done.returncode == 0
@@ -181,14 +181,14 @@ WRONG = {
     "no program": (["alone.jsonl"], 3, "alone.jsonl:1:1: error[no-program]"),
     "no key": (["cases.jsonl"], 4, "OPENAI_API_KEY is not set"),
     "nobody to ask": (["cases.jsonl", "--approve", "ask"], 2, "nobody is asked"),
-    "recordings without record": (["cases.jsonl", "--recordings", "x"], 2, "needs --record"),
+    "recordings without record": (["cases.jsonl", "--recordings-in", "x"], 2, "needs --recordings"),
     "a report that cannot be written": (
         ["cases.jsonl", "--junit", "no/x.xml"],
         2,
         "no: No such directory",
     ),
     "recordings in a file": (
-        ["cases.jsonl", "--record-mode", "once", "--recordings", "checks.py"],
+        ["cases.jsonl", "--recordings", "once", "--recordings-in", "checks.py"],
         2,
         "checks.py",
     ),
@@ -230,12 +230,12 @@ def test_an_unknown_tool_is_told_with_its_place(folder: Path, model_server: Mode
 
 
 def test_runs_are_recorded_once_and_replayed(folder: Path, model_server: ModelServer) -> None:
-    missing = run_cases(folder, model_server, "--record-mode", "none")
+    missing = run_cases(folder, model_server, "--recordings", "none")
     model_server.will_say(GREETING, "Hello, Al!", "Bye!")
-    first = run_cases(folder, model_server, "--record-mode", "once")
-    again = run_cases(folder, model_server, "--record-mode", "once", OPENAI_API_KEY="")
+    first = run_cases(folder, model_server, "--recordings", "once")
+    again = run_cases(folder, model_server, "--recordings", "once", OPENAI_API_KEY="")
     (folder / "cases.jsonl").write_text(CASES.replace("I am Al", "I'm Al"))
-    stale = run_cases(folder, model_server, "--record-mode", "none")
+    stale = run_cases(folder, model_server, "--recordings", "none")
 
     assert (missing.returncode, first.returncode, again.returncode) == (1, 0, 0)
     assert "recordings/cases.jsonl/greets.run.gram: there is no recording" in missing.stdout
@@ -244,7 +244,7 @@ def test_runs_are_recorded_once_and_replayed(folder: Path, model_server: ModelSe
     assert [each for each in recorded if each.startswith("greets")] == ["greets.run.gram"]
     assert stale.returncode == 1
     assert "I'm Al" in stale.stdout.split("+++ now")[1]
-    assert "gram test --record-mode all" in stale.stdout
+    assert "gram test --recordings all" in stale.stdout
     assert "1 passed, 1 failed" in stale.stdout
 
 
@@ -294,7 +294,7 @@ def test_a_key_that_a_model_says_is_in_no_report_and_no_recording(
     model_server.will_say(f"it is {key}")
 
     done = run_cases(
-        folder, model_server, "keys.jsonl", "--junit", "out.xml", "--record-mode", "once",
+        folder, model_server, "keys.jsonl", "--junit", "out.xml", "--recordings", "once",
         OPENAI_API_KEY=key,
     )  # fmt: skip
 
@@ -308,7 +308,7 @@ def test_a_key_that_a_model_says_is_in_no_report_and_no_recording(
 
 def test_what_was_done_is_kept_when_the_user_stops(folder: Path, model_server: ModelServer) -> None:
     model_server.will_say(GREETING, "Hello, Al!", Answer({}, silence=60))
-    command = [*COMMAND, "test", "cases.jsonl", "--checks", "checks.py", "--record-mode", "once"]
+    command = [*COMMAND, "test", "cases.jsonl", "--checks", "checks.py", "--recordings", "once"]
     environment = {**without_keys(), **at(model_server), "PYTHONPATH": str(ROOT)}
 
     with subprocess.Popen(

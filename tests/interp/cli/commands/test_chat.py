@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from interp import load_context
-from tests.interp.cli.process import at, forked as gram
+from interp import load_context, load_run
+from tests.interp.cli.process import at, gram
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer
 from tests.paths import EXAMPLES
@@ -38,7 +38,7 @@ def test_commands_work_in_a_pipe_and_quit_leaves(tmp_path: Path) -> None:
     assert "/reset   begins the conversation anew" in done.stderr
     assert 'sayHello (personName::Text {default: "world"})==>(::String)' in done.stderr
     assert "0 input and 0 output tokens, 0 in all" in done.stderr
-    assert "there is no session file; write /save FILE" in done.stderr
+    assert "write /save FILE for a file of its own" in done.stderr
     assert len(load_context(path)) == 4
 
 
@@ -107,8 +107,8 @@ def test_tools_that_do_not_bind_are_told_before_anything_is_asked(tmp_path: Path
 def test_a_session_goes_on_in_the_next_chat(tmp_path: Path) -> None:
     session = str(tmp_path / "s.gram")
 
-    gram("chat", HELLO, "--offline", "--session", session, stdin="My name is Bob\n")
-    done = gram("chat", HELLO, "--offline", "--session", session, stdin="hello again\n")
+    gram("chat", HELLO, "--offline", "-c", "--record", session, stdin="My name is Bob\n")
+    done = gram("chat", HELLO, "--offline", "-c", "--record", session, stdin="hello again\n")
 
     assert done.stdout == "Hello, Bob! Nice to meet you.\n"
 
@@ -145,18 +145,14 @@ def test_a_person_is_asked_before_a_file_is_replaced(
     assert (precious.read_text() != "(mine)") == is_replaced
 
 
-def test_a_pipe_replaces_no_file_but_the_session(tmp_path: Path) -> None:
-    precious, session = tmp_path / "precious.gram", tmp_path / "session.gram"
+def test_a_pipe_replaces_no_file(tmp_path: Path) -> None:
+    precious = tmp_path / "precious.gram"
     precious.write_text("(mine)")
 
-    done = gram(
-        *("chat", HELLO, "--offline", "--session", str(session)),
-        stdin=f"hello\n/save {precious}\n/reset\n/save {session}\n",
-    )
+    done = gram("chat", HELLO, "--offline", stdin=f"hello\n/save {precious}\n")
 
     assert precious.read_text() == "(mine)"
     assert f"{precious} exists already; not replaced" in done.stderr
-    assert session.read_text() == "[:Conversation]\n"
     assert done.returncode == 0
 
 
@@ -208,7 +204,7 @@ def test_ctrl_c_gives_a_turn_up_and_keeps_the_conversation(
 ) -> None:
     session = tmp_path / "s.gram"
     model_server.will_say("first", Answer(raw=b"", status=503, headers={"retry-after": "50"}))
-    arguments = ["chat", HELLO, "--session", str(session), "--usage"]
+    arguments = ["chat", HELLO, "-c", "--record", str(session), "--usage"]
     with Terminal(*arguments, **at(model_server)) as terminal:
         terminal.until("> ")
         terminal.type("one\n")
@@ -227,7 +223,12 @@ def test_ctrl_c_gives_a_turn_up_and_keeps_the_conversation(
         terminal.insist("\x04", "20 input and 10 output tokens, 30 in all")
         assert terminal.leaves() == 0
 
-    assert [each.content for each in load_context(session)] == ["one", "first", "three", "third"]
+    assert [each.content for each in load_run(session).state.context] == [
+        "one",
+        "first",
+        "three",
+        "third",
+    ]
 
 
 def test_ctrl_c_at_the_prompt_clears_the_line(model_server: ModelServer) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from interp import load_context
-from tests.interp.cli.process import at, forked as gram
+from interp import load_run
+from interp.history.stores import open_conversation
+from tests.interp.cli.process import at, gram
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES
@@ -35,23 +36,23 @@ def test_undo_takes_the_last_turn_back(model_server: ModelServer, tmp_path: Path
     model_server.will_say("a", "b", "c")
     lines = "one\ntwo\n/undo\nthree\n"
 
-    done = gram("chat", HELLO, "--session", str(session), stdin=lines, **at(model_server))
+    done = gram("chat", HELLO, "-c", "--record", str(session), stdin=lines, **at(model_server))
 
-    assert '"two" and its answer are taken back' in done.stderr
+    assert '"two" and what followed are taken back' in done.stderr
     assert said(model_server) == ["one", "a", "three"]
-    assert [each.content for each in load_context(session)] == ["one", "a", "three", "c"]
+    assert [each.content for each in load_run(session).state.context] == ["one", "a", "three", "c"]
 
 
 def test_undo_takes_back_what_a_session_brought_and_then_nothing(tmp_path: Path) -> None:
-    session = ("--session", str(tmp_path / "s.gram"))
+    session = ("-c", "--record", str(tmp_path / "s.gram"))
     gram("chat", HELLO, "--offline", *session, stdin="My name is Bob\nhello\n")
 
     done = gram("chat", HELLO, "--offline", *session, stdin="/undo\n/undo\n/undo\n")
 
-    assert '"hello" and its answer are taken back' in done.stderr
-    assert '"My name is Bob" and its answer are taken back' in done.stderr
+    assert '"hello" and what followed are taken back' in done.stderr
+    assert '"My name is Bob" and what followed are taken back' in done.stderr
     assert done.stderr.endswith("nothing has been said yet\n")
-    assert len(load_context(tmp_path / "s.gram")) == 0
+    assert not open_conversation(tmp_path / "s.gram", True, None).context
 
 
 def test_retry_says_the_last_message_again_instead(model_server: ModelServer) -> None:
@@ -150,7 +151,7 @@ def test_a_model_that_cannot_be_asked_stops_the_chat_at_the_start(model: str, me
 
 def test_what_is_gone_on_with_is_told(tmp_path: Path) -> None:
     session = str(tmp_path / "s.gram")
-    arguments = ("chat", HELLO, "--offline", "--session", session)
+    arguments = ("chat", HELLO, "--offline", "-c", "--record", session)
     first = gram(*arguments, stdin="My name is Bob\n")
 
     with Terminal(*arguments) as terminal:

@@ -23,7 +23,7 @@ def address(tmp_path: Path) -> str:
 
 
 def runs(address: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return gram("runs", *arguments, GRAM_STORE=address)
+    return gram("runs", *arguments, GRAM_RECORD=address)
 
 
 def listed(address: str, *filters: str) -> list[dict[str, Any]]:
@@ -32,57 +32,54 @@ def listed(address: str, *filters: str) -> list[dict[str, Any]]:
 
 
 def test_a_run_is_kept_listed_and_shown(address: str, tmp_path: Path) -> None:
-    done = gram(*SAY, "--store", address, "--json")
+    done = gram(*SAY, "--record", address, "--json")
     run = json.loads(done.stdout)["run"]
 
     (row,) = listed(address)
     assert (row["id"], row["status"], row["agent"]) == (run, "done", "hello_world_agent")
     assert runs(address, "list").stdout.startswith(f"{run}  done ")
-    shown = runs(address, "show", run[:6]).stdout
+    shown = gram("trace", f"{address}#{run[:6]}").stdout
     assert "hello_world_agent · Offline/rehearsal · done" in shown
     assert 'sayHello(personName: "Al") -> "Hello, Al!' in shown
-    followed = runs(address, "show", run[:6], "--follow").stdout
+    followed = gram("trace", run[:6], "--follow", GRAM_RECORD=address).stdout
     assert followed.splitlines()[-1] in shown
     assert 'sayHello(personName: "Al") -> "Hello, Al!' in followed
-    assert runs(address, "replay", run).stdout == "Hello, Al! Nice to meet you.\n"
+    assert gram("replay", f"{address}#{run}").stdout == "Hello, Al! Nice to meet you.\n"
     page = tmp_path / "run.html"
-    assert runs(address, "show", run, "--html", str(page)).returncode == 0
+    assert gram("trace", f"{address}#{run}", "--html", str(page)).returncode == 0
     assert "hello_world_agent" in page.read_text()
 
 
 def test_a_call_is_answered_from_outside_and_the_run_goes_on(address: str) -> None:
-    waiting = gram(*SAY, "--store", address, "--approve", "ask")
+    waiting = gram(*SAY, "--record", address, "--approve", "ask")
     assert waiting.returncode == 6
     (row,) = listed(address, "--status", "waiting")
     run = row["id"]
-    assert f"gram runs resume {run} --store" in waiting.stderr
+    assert f"gram resume '{address}#{run}' goes on" in waiting.stderr
 
-    assert runs(address, "decide", run).stdout == (
+    assert runs(address, "decide", f"{address}#{run}").stdout == (
         '0.0  sayHello for hello_world_agent\n| personName: "Al"\n'
     )
     decided = runs(address, "decide", run, "--result", '0.0="Hello by hand"')
-    assert "waits for no more approval; gram runs resume goes on" in decided.stderr
-    done = runs(address, "resume", run, "--offline")
+    assert "waits for no more approval; gram resume goes on" in decided.stderr
+    done = gram("resume", run, "--offline", GRAM_RECORD=address)
 
     assert (done.returncode, done.stdout) == (0, "Hello by hand\n")
-    again = runs(address, "resume", run)
+    again = gram("resume", run, GRAM_RECORD=address)
     assert again.stdout == "Hello by hand\n"
 
 
-def test_a_list_and_a_run_name_the_same_things_in_json(address: str) -> None:
-    gram(*SAY, "--store", address)
+def test_a_list_counts_tokens(address: str) -> None:
+    gram(*SAY, "--record", address)
     (row,) = listed(address)
 
-    shown = json.loads(runs(address, "show", row["id"], "--json").stdout)
-
-    assert {key: shown[key] for key in row} == row
     counts = {"input_tokens", "output_tokens", "total_tokens"}
     assert row["usage"].keys() == counts | {"cached_tokens", "reasoning_tokens"}
-    assert runs(address, "show", "").returncode == 2
+    assert gram("trace", "").returncode in (2, 4)
 
 
 def test_runs_are_forked_exported_pruned_and_imported(address: str, tmp_path: Path) -> None:
-    gram(*SAY, "--store", address)
+    gram(*SAY, "--record", address)
     (row,) = listed(address)
     fork = runs(address, "fork", row["id"]).stdout.strip()
     assert next(each for each in listed(address) if each["id"] == fork)["parent"] == row["id"]
@@ -122,29 +119,37 @@ def test_a_file_that_is_no_run_does_not_keep_others_from_the_store(
 
 
 def test_a_run_is_cancelled(address: str) -> None:
-    gram(*SAY, "--store", address, "--approve", "ask")
+    gram(*SAY, "--record", address, "--approve", "ask")
     (row,) = listed(address)
 
     assert runs(address, "cancel", row["id"][:5]).returncode == 0
     assert listed(address)[0]["status"] == "cancelled"
-    refused = runs(address, "resume", row["id"], "--approve", "all", "--offline")
+    refused = gram("resume", f"{address}#{row['id']}", "--approve", "all", "--offline")
     assert refused.returncode == 2
     assert "was cancelled" in refused.stderr
 
 
-def test_conversations_are_listed_shown_and_removed(address: str) -> None:
+def test_conversations_are_listed_shown_exported_and_removed(address: str, tmp_path: Path) -> None:
     for name in ("al", "bo"):
-        gram(*SAY, "--store", address, "--conversation", name)
+        gram(*SAY, "--record", address, "--conversation", name)
 
     def talks(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return gram("conversations", *arguments, GRAM_STORE=address)
+        return gram("conversations", *arguments, GRAM_RECORD=address)
 
     found = json.loads(talks("list", "--json").stdout)
     assert [(each["name"], each["messages"]) for each in found] == [("bo", 4), ("al", 4)]
     assert talks("show", "cy").returncode == 2
     page = talks("show", "al", "--most", "1")
     assert page.stdout == "     3  assistant: Hello, Al! Nice to meet you.\n"
-    assert "there are 3 messages before; --before-message 3 shows them" in page.stderr
+    assert "there are 3 messages before; --before 3 shows them" in page.stderr
+    file = tmp_path / "al.gram"
+    assert talks("export", "al", str(file)).returncode == 0
+    assert talks("export", "al", str(file)).returncode == 2
+    assert talks("export", "al").stdout == file.read_text()
+    assert talks("import", "cy", str(file)).stderr.endswith("conversation cy has 4 messages\n")
+    assert talks("export", "cy").stdout == file.read_text()
+    assert "there is a conversation cy already" in talks("import", "cy", str(file)).stderr
+    talks("remove", "cy")
     assert talks("remove", "al").stderr == "gram: the conversation al is removed\n"
     assert "there is no conversation al" in talks("show", "al").stderr
     assert [row["conversation"] for row in listed(address)] == ["bo"]
@@ -153,46 +158,39 @@ def test_conversations_are_listed_shown_and_removed(address: str) -> None:
 
 
 def test_a_run_that_is_somebody_elses_is_not_said_to_go_on_here(address: str) -> None:
-    gram(*SAY, "--store", address, "--conversation", "al", "--approve", "ask")
+    gram(*SAY, "--record", address, "--conversation", "al", "--approve", "ask")
     (row,) = listed(address, "--status", "waiting")
     with open_store(address) as store:
         store.take_over(row["id"])
 
-        done = runs(address, "resume", row["id"], "--offline", "--approve", "all")
+        done = gram("resume", f"{address}#{row['id']}", "--offline", "--approve", "all")
 
     assert done.returncode == 2
     assert "another process goes on with it" in done.stderr
-    assert "gram runs resume" not in done.stderr
-
-
-@pytest.mark.parametrize("command", ["show", "resume", "replay"])
-def test_commands_on_run_files_name_those_on_stores(address: str, command: str) -> None:
-    done = gram("trace" if command == "show" else command, "abc", "--store", address)
-
-    assert done.returncode == 2
-    assert f"gram runs {command} RUN --store is for stores" in done.stderr
+    assert "gram resume" not in done.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["show", "zz"], "there is no run zz"),
+        (["cancel", "zz"], "there is no run zz"),
+        (["cancel", "a.gram#2"], "a.gram#2 is a run file, and this is for stores"),
         (["list", "--since", "soon"], "soon is neither an age, such as 30d or 12h, nor a date"),
-        (["list", "--store", ""], "--store needs a name"),
-        (["show", "zz", "--store", HELLO], "hello_world.gram: the file is not a store of runs"),
-        (["list", "--store", "/dev/null"], "/dev/null: the file is not a store of runs"),
-        (["list", "--store", "typo.db"], "typo.db: there is no store of runs"),
-        (["list", "--store", "mysql://host/db"], "there is no store at mysql:// addresses"),
+        (["list", "--record", ""], "--record needs a name"),
+        (["list", "--record", HELLO], "hello_world.gram: the file is not a store of runs"),
+        (["list", "--record", "/dev/null"], "/dev/null: the file is not a store of runs"),
+        (["list", "--record", "typo.db"], "typo.db: there is no store of runs"),
+        (["list", "--record", "mysql://host/db"], "no runs are kept at mysql:// addresses"),
         (["decide", "{run}", "--result", "0.0=x"], "--result 0.0: this is not JSON"),
         (["decide", "{run}", "--allow", "7"], "the run waits for no approval"),
         (["decide", "{run}", "--all", "allow"], "waits for approval: the run is done"),
-        (["follow", "{run}"], "No such command 'follow': it is gram runs show RUN --follow"),
+        (["follow", "{run}"], "No such command 'follow': it is gram trace RUN --follow"),
         (["decide", "{run}", "--all", "deny", "--allow", "7"], "--all answers each call"),
         (["export", "{run}", HELLO], "exists already"),
     ],
 )
 def test_what_cannot_be_done_is_told(address: str, arguments: list[str], told: str) -> None:
-    gram(*SAY, "--store", address)
+    gram(*SAY, "--record", address)
     run = listed(address)[0]["id"]
 
     done = runs(address, *[each.replace("{run}", run) for each in arguments])
@@ -202,27 +200,29 @@ def test_what_cannot_be_done_is_told(address: str, arguments: list[str], told: s
     assert "Traceback" not in done.stderr
 
 
-def test_a_run_is_kept_in_one_place(address: str) -> None:
-    done = gram(*SAY, "--store", address, "--record", "x.run.gram")
-    assert done.returncode == 2
-    assert "give --record or --store" in done.stderr
-
-
 def test_a_conversation_goes_on_in_the_store(address: str) -> None:
-    kept = ("--offline", "--store", address, "--conversation", "al")
+    kept = ("--offline", "--record", address, "--conversation", "al")
     gram("run", HELLO, "hello, I'm Al", *kept)
     gram("run", HELLO, "hello again", *kept)
 
-    talked = gram("chat", HELLO, *kept, stdin="hi\n/undo\n")
+    talked = gram("chat", HELLO, *kept, stdin="hi\n/undo\n/undo\n")
 
     assert "Going on with al, 8 messages so far." in talked.stderr
-    assert "a conversation of a store only grows" in talked.stderr
-    assert len(listed(address, "--conversation", "al")) == 3
-    assert len(listed(address, "--conversation", "bo")) == 0
+    with open_store(address) as store:
+        assert len(store.conversation("al")) == 4
+    assert len(listed(address, "--conversation", "al")) == 1
+    assert len(listed(address)) == 3
+    for row in listed(address):
+        assert gram("replay", f"{address}#{row['id']}").returncode == 0
 
 
-def test_a_conversation_needs_its_store(address: str, tmp_path: Path) -> None:
-    alone = gram(*SAY, "--conversation", "al")
-    assert (alone.returncode, "give --store, too" in alone.stderr) == (2, True)
-    twice = gram(*SAY, "--store", address, "--session", str(tmp_path / "s.gram"))
-    assert (twice.returncode, "give --session or --store" in twice.stderr) == (2, True)
+def test_a_conversation_of_a_program_goes_on_by_c(address: str) -> None:
+    kept = ("--offline", "--record", address)
+    gram("run", HELLO, "hello, I'm Al", *kept)
+    gram("run", HELLO, "hello, I'm Bo", *kept)
+
+    assert gram("run", HELLO, "hello", *kept, "-c").stdout == "Hello, Bo! Nice to meet you.\n"
+    found = json.loads(gram("conversations", "list", "--json", "--record", address).stdout)
+    assert [each["messages"] for each in found] == [8, 4]
+    other = gram("run", "-", "hello", *kept, "-c", stdin=Path(HELLO).read_text())
+    assert (other.returncode, "the program has no file" in other.stderr) == (4, True)

@@ -55,7 +55,7 @@ OFFERED = [
     (f"gram test cases.jsonl --checks {TOOLS}:ma", [f"{TOOLS}:main"]),
     (f"gram run {HELLO} @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
     ("gram help conve", ["conversations", "convert"]),
-    ("gram help runs sh", ["show"]),
+    ("gram help runs li", ["list"]),
 ]
 
 BASH = """\

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from interp import File, load_context, load_run
+from interp import File, load_run
 from tests.interp.cli.process import at, gram
 from tests.interp.model_server import ModelServer
 from tests.paths import EXAMPLES
@@ -46,13 +46,13 @@ def test_files_go_along_with_the_first_message(
     session = str(tmp_path / "s.gram")
     words = ("What is this?", "Sure?", "--attach", chart, "--attach", ADDRESS)
 
-    done = gram("run", HELLO, *words, "--session", session, **at(model_server))
+    done = gram("run", HELLO, *words, "-c", "--record", session, **at(model_server))
 
     assert done.stdout == "A chart.\nYes.\n"
     said = {"type": "text", "text": "What is this?"}
     assert last_said(model_server, 0) == [said, SENT, LINKED]
     assert last_said(model_server) == "Sure?"
-    kept = load_context(session)
+    kept = load_run(session).state.context
     assert kept[0].attachments == (File(chart), File(ADDRESS))
     assert kept[2].attachments == ()
 
@@ -132,7 +132,7 @@ def test_what_is_attached_is_shown_with_its_message(
     model_server: ModelServer, chart: str, tmp_path: Path
 ) -> None:
     model_server.will_say("A chart.")
-    kept = ("--store", str(tmp_path / "runs.db"))
+    kept = ("--record", str(tmp_path / "runs.db"))
     words = ("What is this?", "--attach", chart, "--conversation", "talk", *kept)
     gram("run", HELLO, *words, **at(model_server))
 

@@ -22,7 +22,7 @@ def shared(tmp_path: Path) -> str:
 
 
 def test_a_session_that_is_a_folder_is_told_before_the_model_is_asked(tmp_path: Path) -> None:
-    done = gram("run", HELLO, "hi", "--offline", "--session", str(tmp_path))
+    done = gram("run", HELLO, "hi", "--offline", "-c", "--record", str(tmp_path))
 
     assert (done.returncode, done.stdout) == (2, "")
     assert str(tmp_path) in done.stderr
@@ -79,7 +79,7 @@ def test_a_circle_of_links_is_an_unusable_file(tmp_path: Path) -> None:
 
     for arguments in (
         ["check", str(loop)],
-        ["run", HELLO, "hi", "--offline", "--session", str(loop)],
+        ["run", HELLO, "hi", "--offline", "-c", "--record", str(loop)],
     ):
         done = gram(*arguments)
         assert done.returncode == 2

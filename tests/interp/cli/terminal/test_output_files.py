@@ -37,18 +37,8 @@ def folder(tmp_path: Path) -> Path:
         ["ab", "--arm", "a=a.gram", "--cases", "cases.jsonl", "--offline", "--html", "a.gram"],
         ["test", "cases.jsonl", "--offline", "--tools", "t.py:greet", "--junit", "t.py"],
         ["test", "cases.jsonl", "--offline", "--junit", "a.gram"],
-        ["runs", "show", "1", "--store", "runs.db", "--html", "runs.db"],
-        ["run", "a.gram", "hi", "--offline", "--session", "s.gram", "--record", "s.gram"],
-        [
-            "run",
-            "a.gram",
-            "hi",
-            "--offline",
-            "--session",
-            "s.gram",
-            "--record",
-            "s.gram.turn.run.gram",
-        ],
+        ["trace", "runs.db#1", "--html", "runs.db"],
+        ["run", "a.gram", "hi", "--offline", "--record", "a.gram"],
     ],
 )
 def test_a_result_is_never_written_over_what_is_read(folder: Path, words: list[str]) -> None:
@@ -98,7 +88,7 @@ def test_what_needs_a_file_says_so(folder: Path, words: list[str]) -> None:
     "words",
     [
         ["run", "a.gram", "hi", "--offline", "--record", ""],
-        ["run", "a.gram", "hi", "--session", ""],
+        ["run", "a.gram", "hi", "-c", "--record", ""],
     ],
 )
 def test_an_empty_name_is_no_file_and_is_not_left_out(folder: Path, words: list[str]) -> None:

@@ -115,7 +115,7 @@ def test_json_has_the_answer_its_calls_and_what_they_cost(
     model_server.will_say(tool_calls(*calls), "Hi.", "Bye.")
     session = str(tmp_path / "s.gram")
 
-    done = gram("run", HELLO, "hi", "bye", "--json", "--session", session, **at(model_server))
+    done = gram("run", HELLO, "hi", "bye", "--json", "-c", "--record", session, **at(model_server))
 
     first, second = map(json.loads, done.stdout.splitlines())
     good, bad = first["calls"]
@@ -130,7 +130,7 @@ def test_json_has_the_answer_its_calls_and_what_they_cost(
     assert (first["answer"], first["value"], first["truncated"]) == ("Hi.", None, False)
     counts = {"input_tokens": 20, "output_tokens": 10, "total_tokens": 30}
     assert first["usage"] == {**counts, "cached_tokens": 0, "reasoning_tokens": 0}
-    assert (second["answer"], second["calls"], second["session"]) == ("Bye.", [], session)
+    assert (second["answer"], second["calls"], second["conversation"]) == ("Bye.", [], session)
     assert done.stderr == ""
 
 

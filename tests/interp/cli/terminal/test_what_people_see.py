@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from interp import FunctionRole, load_context
+from interp import FunctionRole, load_run
 from tests.interp.cli.process import COMMAND, at, gram, without_keys
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import (
@@ -167,8 +167,8 @@ def test_what_tools_did_before_a_failure_stays_in_the_session(
     model_server.will_say(tool_calls(HI), bad, tool_calls(HI), bad, "Hi again.")
 
     lost = gram("run", HELLO, "one", **at(model_server))
-    failed = gram("run", HELLO, "one", "--session", session, **at(model_server))
-    done = gram("run", HELLO, "two", "--session", session, **at(model_server))
+    failed = gram("run", HELLO, "one", "-c", "--record", session, **at(model_server))
+    done = gram("run", HELLO, "two", "-c", "--record", session, **at(model_server))
 
     assert (lost.returncode, failed.returncode) == (4, 4)
     assert "stay in the conversation" not in lost.stderr
@@ -204,12 +204,15 @@ def test_calls_that_an_interrupt_left_unanswered_are_saved_as_interrupted(
     model_server.will_say(tool_calls(*calls))
 
     done = gram(
-        "run", HELLO, "hi", "--tools", str(tools), "--session", str(session), **at(model_server),
+        *("run", HELLO, "hi", "--tools", str(tools), "-c", "--record", str(session)),
+        **at(model_server),
         SIGNAL=str(int(number)),
     )  # fmt: skip
 
     answers = [
-        each.content for each in load_context(session) if isinstance(each.role, FunctionRole)
+        each.content
+        for each in load_run(session).state.context
+        if isinstance(each.role, FunctionRole)
     ]
     assert done.returncode == code
     assert answers[0] == "Hello, Al"
@@ -222,7 +225,7 @@ def test_an_answer_is_saved_although_the_command_is_interrupted_while_it_prints(
 ) -> None:
     session, answer = tmp_path / "s.gram", "Hello. " * 50_000  # more than a pipe takes
     model_server.will_say(answer)
-    command = [*COMMAND, "run", HELLO, "hello", "--session", str(session)]
+    command = [*COMMAND, "run", HELLO, "hello", "-c", "--record", str(session)]
 
     with subprocess.Popen(
         command,
@@ -236,7 +239,7 @@ def test_an_answer_is_saved_although_the_command_is_interrupted_while_it_prints(
         code = process.wait(timeout=60)
 
     assert code == 130
-    assert load_context(session)[-1].content.strip() == answer.strip()
+    assert load_run(session).state.context[-1].content.strip() == answer.strip()
 
 
 def test_a_line_of_the_log_is_not_glued_to_the_words_before_it(model_server: ModelServer) -> None:

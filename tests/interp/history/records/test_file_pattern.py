@@ -20,7 +20,6 @@ from interp import (
     load_run,
     open_store,
     run,
-    session,
 )
 from interp.history import context_from_pattern, context_to_pattern
 from interp.history.records.fingerprints import Fingerprints
@@ -61,15 +60,13 @@ def test_a_run_is_read_with_its_files(tmp_path: Path) -> None:
     assert read.state.run.attachments == (CHART, File("https://example.com/b.png"))
 
 
-def test_a_session_goes_on_with_its_files(tmp_path: Path) -> None:
+def test_the_turns_of_a_file_have_the_bytes_once(tmp_path: Path) -> None:
     path = tmp_path / "talk.gram"
-    with session(path) as held:
-        held.save([said(CHART)])
-    with session(path) as held:
-        held.save(held.context.append(said(CHART)))
+    for answer in ("A chart.", "Still one."):
+        model = ScriptedModel([answer])
+        run(AGENT, ["And this?", CHART], model=model, record=path, conversation=True)
 
-    with session(path) as held:
-        assert held.context == ConversationContext([said(CHART), said(CHART)])
+    assert [each.attachments for each in load_run(path).state.context] == [(CHART,), ()] * 2
     assert path.read_text().count(BYTES) == 1
 
 
@@ -77,7 +74,7 @@ def test_a_conversation_of_a_store_has_the_bytes_once_whatever_page_is_read(tmp_
     with open_store(tmp_path / "runs.db") as store:
         for answer in ("A chart.", "Still one.", "Yes."):
             model = ScriptedModel([answer])
-            run(AGENT, ["And this?", CHART], model=model, store=store, conversation="talk")
+            run(AGENT, ["And this?", CHART], model=model, record=store, conversation="talk")
         conversation = store.conversation("talk")
         texts = store.database.execute("SELECT text FROM gram_messages ORDER BY seq")
 

@@ -16,7 +16,7 @@ from gram import loads
 from interp import Message, Run, ToolContext, ToolLibrary, open_store, tool
 from interp.errors import RunTakenError
 from interp.history import RunStore
-from interp.history.stores import StoredRun, new_run
+from interp.history.stores import StoredRun
 from interp.history.stores.leases import Lease
 from interp.machine import CallTool, Request, State, start
 from interp.machine.messages import AssistantRole, FunctionRole, ToolCall
@@ -120,7 +120,7 @@ def submitted(store: RunStore) -> str:
     """A run that is in the store, and that nobody has begun."""
     state, _, _ = start(the_agent(PROGRAM, None, by="submitted"), "go")
     run = os.urandom(8).hex()
-    new_run(store, run).begin(state.with_run_id(run), ())
+    StoredRun(store, run).begin(state.with_run_id(run), ())
     return run
 
 

@@ -33,9 +33,9 @@ def said(store: RunStore, name: str = "al") -> list[str]:
 
 def test_a_turn_goes_on_from_those_before_it(store: RunStore, address: str) -> None:
     model = ScriptedModel(["hello Al", CALLS, "two"])
-    run(AGENT, "I'm Al", LIBRARY, model=model, store=store, conversation="al")
-    answer = run(AGENT, "1 + 1?", LIBRARY, model=model, store=address, conversation="al")
-    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation="bo")
+    run(AGENT, "I'm Al", LIBRARY, model=model, record=store, conversation="al")
+    answer = run(AGENT, "1 + 1?", LIBRARY, model=model, record=address, conversation="al")
+    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), record=store, conversation="bo")
 
     assert said(store) == ["I'm Al", "hello Al", "1 + 1?", "", "2", "two"]
     assert store.conversation("al").context == answer.context
@@ -48,7 +48,7 @@ def test_messages_are_kept_once_and_runs_are_read_whole(store: RunStore) -> None
     words = [f"answer {n} " + "x" * 500 for n in range(6)]
     for word in words:
         model = ScriptedModel([word])
-        run(AGENT, "more", LIBRARY, model=model, store=store, conversation="al")
+        run(AGENT, "more", LIBRARY, model=model, record=store, conversation="al")
 
     rows = list(store.rows(conversation="al"))
     assert [len(store.recorded(row.id).first.context) for row in rows] == [11, 9, 7, 5, 3, 1]
@@ -60,7 +60,7 @@ def test_messages_are_kept_once_and_runs_are_read_whole(store: RunStore) -> None
 def test_it_is_read_a_page_at_a_time(store: RunStore) -> None:
     for n in range(5):
         model = ScriptedModel([f"answer {n}"])
-        run(AGENT, f"question {n}", LIBRARY, model=model, store=store, conversation="al")
+        run(AGENT, f"question {n}", LIBRARY, model=model, record=store, conversation="al")
     conversation = store.conversation("al")
 
     last = conversation.page(limit=3)
@@ -79,12 +79,12 @@ def test_turns_never_overlap(store: RunStore, address: str) -> None:
 
         def complete(self, request: Request) -> object:
             with pytest.raises(RunTakenError) as raised:
-                run(AGENT, "me too", LIBRARY, model=ScriptedModel(["late"]), store=address,
+                run(AGENT, "me too", LIBRARY, model=ScriptedModel(["late"]), record=address,
                     conversation="al")  # fmt: skip
             refused.append(str(raised.value))
             return super().complete(request)
 
-    run(AGENT, "hi", LIBRARY, model=Impatient(["hello"]), store=store, conversation="al")
+    run(AGENT, "hi", LIBRARY, model=Impatient(["hello"]), record=store, conversation="al")
 
     assert "another turn of the conversation al is under way" in refused[0]
     assert said(store) == ["hi", "hello"]
@@ -92,26 +92,26 @@ def test_turns_never_overlap(store: RunStore, address: str) -> None:
 
 def test_a_turn_that_failed_adds_nothing_until_it_is_resumed(store: RunStore) -> None:
     begun = begin(
-        AGENT, "hi", LIBRARY, model=ScriptedModel([CALLS]), store=store, conversation="al"
+        AGENT, "hi", LIBRARY, model=ScriptedModel([CALLS]), record=store, conversation="al"
     )
     with pytest.raises(ModelError):
         begun.finish()
     assert said(store) == []
 
-    resume_run(begun.state.run_id, LIBRARY, model=ScriptedModel(["hello"]), store=store)
+    resume_run(begun.state.run_id, LIBRARY, model=ScriptedModel(["hello"]), record=store)
     assert said(store) == ["hi", "", "2", "hello"]
 
 
 def test_a_turn_that_was_left_is_refused_once_the_conversation_has_gone_on(
     store: RunStore,
 ) -> None:
-    begun = begin(AGENT, "hi", LIBRARY, model=ScriptedModel([]), store=store, conversation="al")
+    begun = begin(AGENT, "hi", LIBRARY, model=ScriptedModel([]), record=store, conversation="al")
     with pytest.raises(ModelError):
         begun.finish()
-    run(AGENT, "again", LIBRARY, model=ScriptedModel(["yes"]), store=store, conversation="al")
+    run(AGENT, "again", LIBRARY, model=ScriptedModel(["yes"]), record=store, conversation="al")
 
     with pytest.raises(RunTakenError, match="the conversation al has gone on since"):
-        resume_run(begun.state.run_id, LIBRARY, model=ScriptedModel(["late"]), store=store)
+        resume_run(begun.state.run_id, LIBRARY, model=ScriptedModel(["late"]), record=store)
     assert said(store) == ["again", "yes"]
 
 
@@ -121,13 +121,13 @@ def test_an_answer_that_its_owner_did_not_come_to_add_is_added_on_resuming(
     with monkeypatch.context() as patch:
         patch.setattr(Lease, "let_go", lambda lease, *_, **__: setattr(lease, "is_held", False))
         begun = begin(
-            AGENT, "hi", LIBRARY, model=ScriptedModel(["hello"]), store=store, conversation="al"
+            AGENT, "hi", LIBRARY, model=ScriptedModel(["hello"]), record=store, conversation="al"
         )
         begun.finish()
     assert said(store) == []
     store.ready().execute("UPDATE gram_runs SET leased_until = 1")
 
-    assert resume_run(begun.state.run_id, LIBRARY, store=store).content == "hello"
+    assert resume_run(begun.state.run_id, LIBRARY, record=store).content == "hello"
     assert said(store) == ["hi", "hello"]
     assert store.row(begun.state.run_id).status == "done"
 
@@ -135,21 +135,21 @@ def test_an_answer_that_its_owner_did_not_come_to_add_is_added_on_resuming(
 def test_keys_are_not_kept(store: RunStore) -> None:
     hidden = hide("sk-very-secret-12345")
     model = ScriptedModel(["I know sk-very-secret-12345"])
-    run(AGENT, "hi", LIBRARY, model=model, store=store, conversation="al")
+    run(AGENT, "hi", LIBRARY, model=model, record=store, conversation="al")
 
     assert said(store) == ["hi", "I know [redacted]"]
     assert hidden
 
 
 def test_a_conversation_needs_a_store_and_is_the_context(store: RunStore) -> None:
-    with pytest.raises(ConfigurationError, match="a conversation is in a store"):
+    with pytest.raises(ConfigurationError, match="a conversation is kept somewhere"):
         run(AGENT, "hi", LIBRARY, conversation="al")
     earlier = ConversationContext([Message(UserRole, "hi")])
     state, _, _ = start(AGENT, "ho", earlier)
     with pytest.raises(ConfigurationError, match="is a turn of the conversation it began in"):
-        resume_run(state, LIBRARY, store=store, conversation="al")
+        resume_run(state, LIBRARY, record=store, conversation="al")
     with pytest.raises(ConfigurationError, match="the context is that of the conversation"):
-        run(AGENT, "hi", LIBRARY, earlier, store=store, conversation="al")
+        run(AGENT, "hi", LIBRARY, earlier, record=store, conversation="al")
 
 
 def test_a_long_conversation_in_a_full_store_is_not_slower_to_begin(store: RunStore) -> None:
@@ -167,14 +167,14 @@ def test_a_long_conversation_in_a_full_store_is_not_slower_to_begin(store: RunSt
     for n in range(3):
         asked.clear()
         model = ScriptedModel([f"answer {n}"])
-        run(AGENT, "more", LIBRARY, model=model, store=store, conversation="al")
+        run(AGENT, "more", LIBRARY, model=model, record=store, conversation="al")
         counts.append(len(asked))
     assert counts[0] == counts[1] == counts[2]
 
 
 def test_the_machine_knows_nothing_of_stores(store: RunStore) -> None:
-    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), store=store, conversation="al")
-    run(AGENT, "ho", LIBRARY, model=ScriptedModel(["b"]), store=store, conversation="al")
+    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), record=store, conversation="al")
+    run(AGENT, "ho", LIBRARY, model=ScriptedModel(["b"]), record=store, conversation="al")
     first = store.recorded(next(store.rows()).id).first
     state, _, _ = start(AGENT, "ho", first.context[:-1])
     assert state.context == first.context
@@ -182,13 +182,13 @@ def test_the_machine_knows_nothing_of_stores(store: RunStore) -> None:
 
 def test_two_stores_of_one_address_are_one(address: str) -> None:
     with open_store(address) as one, open_store(address) as other:
-        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), store=one, conversation="al")
+        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), record=one, conversation="al")
         assert said(other) == ["hi", "a"]
 
 
 def test_conversations_are_listed_those_that_changed_last_first(store: RunStore) -> None:
     for name in ("al", "bo", "al"):
-        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation=name)
+        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), record=store, conversation=name)
     store.ready().execute("UPDATE gram_conversations SET changed = changed - 60 WHERE name = 'bo'")
     al, bo = store.conversations()
     assert al.changed is not None
@@ -202,7 +202,7 @@ def test_conversations_are_listed_those_that_changed_last_first(store: RunStore)
 
 def test_a_conversation_is_removed_with_its_turns_and_nothing_else(store: RunStore) -> None:
     for name in ("al", "bo", "al"):
-        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation=name)
+        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), record=store, conversation=name)
     al = store.conversation("al")
 
     al.remove()
@@ -210,7 +210,7 @@ def test_a_conversation_is_removed_with_its_turns_and_nothing_else(store: RunSto
     assert (len(al), len(list(store.rows())), said(store, "bo")) == (0, 1, ["hi", "hey"])
     for table, left in {"runs": 1, "entries": 3, "messages": 2, "conversations": 1}.items():
         assert store.ready().execute(f"SELECT count(*) FROM gram_{table}") == [(left,)]
-    run(AGENT, "anew", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation="al")
+    run(AGENT, "anew", LIBRARY, model=ScriptedModel(["hey"]), record=store, conversation="al")
     assert said(store) == ["anew", "hey"]
 
 
@@ -223,13 +223,13 @@ def test_a_conversation_is_not_removed_while_a_turn_of_it_is_under_way(store: Ru
                 store.conversation("al").remove()
             return super().complete(request)
 
-    run(AGENT, "hi", LIBRARY, model=Removing(["hello"]), store=store, conversation="al")
+    run(AGENT, "hi", LIBRARY, model=Removing(["hello"]), record=store, conversation="al")
 
     assert said(store) == ["hi", "hello"]
 
 
 def test_a_turn_after_messages_that_were_removed_is_refused(store: RunStore) -> None:
-    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), store=store, conversation="al")
+    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["hey"]), record=store, conversation="al")
     context = store.conversation("al").context
     store.conversation("al").remove()
 

@@ -108,7 +108,7 @@ def _held_in_a_tool(address: str, run: str, folder: str) -> None:
 
     worker = Worker(Path(folder, "log"), Crash())
     with suppress(RunTakenError):
-        resume_run(run, ToolLibrary.of(work), model=worker, store=address)
+        resume_run(run, ToolLibrary.of(work), model=worker, record=address)
         return
     Path(folder, "refused").touch()
 

@@ -301,7 +301,7 @@ def test_what_is_no_store_is_told(tmp_path: Path) -> None:
         made(store, "one")
     with pytest.raises(StoreError, match="there is no store of runs"):
         open_store(tmp_path / "typo.db", must_exist=True)
-    with pytest.raises(ConfigurationError, match="no store at mysql:// addresses"):
+    with pytest.raises(ConfigurationError, match="no runs are kept at mysql:// addresses"):
         open_store("mysql://host/db")
 
 

@@ -7,7 +7,6 @@ import pytest
 from gram import GramError
 from interp import (
     ApprovalNeeded,
-    ConfigurationError,
     ModelError,
     Run,
     ScriptedModel,
@@ -31,7 +30,7 @@ from tests.interp.counting import AGENT, CALLS, counting
 
 
 def test_a_store_holds_a_run_as_it_was(store: RunStore) -> None:
-    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), store=store)
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=store)
     begun.finish()
 
     kept = store.recorded(begun.state.run_id)
@@ -43,7 +42,7 @@ def test_a_store_holds_a_run_as_it_was(store: RunStore) -> None:
 
 
 def test_a_store_is_opened_and_closed_for_one_run(address: str) -> None:
-    run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), store=address)
+    run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), record=address)
 
     with open_store(address) as store:
         assert [row.status for row in store.rows()] == ["done"]
@@ -52,31 +51,31 @@ def test_a_store_is_opened_and_closed_for_one_run(address: str) -> None:
 def test_a_run_that_failed_is_resumed_by_its_id(store: RunStore, address: str) -> None:
     done: list[int] = []
     model = ScriptedModel([CALLS, KeyboardInterrupt()])
-    begun = begin(AGENT, "go", counting(done), model=model, store=store)
+    begun = begin(AGENT, "go", counting(done), model=model, record=store)
     with pytest.raises(KeyboardInterrupt):
         begun.finish()
     run_id = begun.state.run_id
     row = store.row(run_id)
     assert (row.status, row.reason) == ("stopped", "interrupted")
 
-    response = resume_run(run_id, counting(done), model=ScriptedModel(["done"]), store=address)
+    response = resume_run(run_id, counting(done), model=ScriptedModel(["done"]), record=address)
 
     assert (response.content, done) == ("done", [1])
     assert store.row(run_id).status == "done"
-    again = resume_run(run_id, counting(done), model=ScriptedModel([]), store=store)
+    again = resume_run(run_id, counting(done), model=ScriptedModel([]), record=store)
     assert again.content == "done"
 
 
 def test_a_run_that_waits_for_approval_says_so(store: RunStore) -> None:
     done: list[int] = []
     model = ScriptedModel([CALLS, "done"])
-    begun = begin(AGENT, "go", counting(done), model=model, policy=ask_all, store=store)
+    begun = begin(AGENT, "go", counting(done), model=model, policy=ask_all, record=store)
     with pytest.raises(ApprovalNeeded):
         begun.finish()
     assert store.row(begun.state.run_id).status == "waiting"
 
     library = counting(done)
-    resume_run(begun.state.run_id, library, model=model, approve=lambda _: True, store=store)
+    resume_run(begun.state.run_id, library, model=model, approve=lambda _: True, record=store)
 
     assert (store.row(begun.state.run_id).status, done) == ("done", [1])
 
@@ -93,7 +92,7 @@ def test_an_owner_that_lost_its_run_records_nothing_more(store: RunStore, addres
         return x + 1
 
     model = ScriptedModel([CALLS, "done"])
-    begun = begin(AGENT, "go", ToolLibrary.of(add), model=model, store=store)
+    begun = begin(AGENT, "go", ToolLibrary.of(add), model=model, record=store)
     with pytest.raises(RunTakenError, match="was taken over by another process"):
         begun.finish()
 
@@ -102,11 +101,11 @@ def test_an_owner_that_lost_its_run_records_nothing_more(store: RunStore, addres
 
 
 def test_a_run_that_went_on_elsewhere_since_it_was_read_is_refused(store: RunStore) -> None:
-    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([OSError("down")]), store=store)
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([OSError("down")]), record=store)
     with pytest.raises(Exception, match="down"):
         begun.finish()
     log, kept = StoredRun.of(store, begun.state.run_id)
-    resume_run(begun.state.run_id, counting([]), model=ScriptedModel(["done"]), store=store)
+    resume_run(begun.state.run_id, counting([]), model=ScriptedModel(["done"]), record=store)
 
     late = Run(kept.state, counting([]), model=ScriptedModel(["late"]), record=log)
     with pytest.raises(RunTakenError, match="has gone on with it since it was read"):
@@ -114,16 +113,11 @@ def test_a_run_that_went_on_elsewhere_since_it_was_read_is_refused(store: RunSto
 
 
 def test_a_recorded_run_of_a_store_is_a_world(store: RunStore) -> None:
-    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), store=store)
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=store)
     begun.finish()
 
     handler = recorded(store.recorded(begun.state.run_id))
     assert run(AGENT, "go", counting([]), handler=handler).content == "done"
-
-
-def test_a_run_is_kept_in_one_place(store: RunStore, tmp_path: object) -> None:
-    with pytest.raises(ConfigurationError, match="give record or store"):
-        run(AGENT, "go", counting([]), store=store, record=f"{tmp_path}/a.gram")
 
 
 def test_a_store_holds_the_same_entries_as_a_file(store: RunStore, tmp_path: object) -> None:
@@ -131,7 +125,7 @@ def test_a_store_holds_the_same_entries_as_a_file(store: RunStore, tmp_path: obj
     model = ScriptedModel([CALLS, "done"])
     begin(AGENT, "go", counting([]), model=model, record=path).finish()
     model = ScriptedModel([CALLS, "done"])
-    begun = begin(AGENT, "go", counting([]), model=model, store=store)
+    begun = begin(AGENT, "go", counting([]), model=model, record=store)
     begun.finish()
 
     file, stored = load_run(path), store.recorded(begun.state.run_id)
@@ -143,12 +137,12 @@ def test_a_store_holds_the_same_entries_as_a_file(store: RunStore, tmp_path: obj
 
 def test_a_run_that_is_not_in_the_store_is_told(store: RunStore) -> None:
     with pytest.raises(StoreError, match="there is no run nobody"):
-        resume_run("nobody", store=store)
+        resume_run("nobody", record=store)
 
 
 def test_a_run_that_would_be_folded_otherwise_is_refused_with_its_place(store: RunStore) -> None:
     model = ScriptedModel([CALLS, KeyboardInterrupt()])
-    begun = begin(AGENT, "go", counting([]), model=model, store=store)
+    begun = begin(AGENT, "go", counting([]), model=model, record=store)
     with pytest.raises(KeyboardInterrupt):
         begun.finish()
     run_id = begun.state.run_id
@@ -158,16 +152,16 @@ def test_a_run_that_would_be_folded_otherwise_is_refused_with_its_place(store: R
     store.ready().execute("UPDATE gram_texts SET text = replace(text, 'Count.', 'Tell.')")
 
     with pytest.raises(GramError) as raised:
-        resume_run(run_id, counting([]), model=ScriptedModel(["late"]), store=store)
+        resume_run(run_id, counting([]), model=ScriptedModel(["late"]), record=store)
     assert run_id in str(raised.value)
 
 
 def test_a_stale_process_ruins_nothing_however_often_it_tries(store: RunStore) -> None:
-    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), store=store)
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), record=store)
     with pytest.raises(ModelError):
         begun.finish()
     run_id = begun.state.run_id
-    resume_run(run_id, counting([]), model=ScriptedModel(["done"]), store=store)
+    resume_run(run_id, counting([]), model=ScriptedModel(["done"]), record=store)
     entries, row = store.entries(run_id), store.row(run_id)
 
     for _ in range(3):
@@ -181,7 +175,7 @@ def test_a_stale_process_ruins_nothing_however_often_it_tries(store: RunStore) -
 def test_a_run_stands_where_it_is_recorded_not_where_it_got_to(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun = begin(AGENT, "go", counting([]), model=ScriptedModel(["done"]), store=store)
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel(["done"]), record=store)
     append = Lease.append
 
     def failing(lease: Lease, *entries: str, may_be_lost: bool) -> None:

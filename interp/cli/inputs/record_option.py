@@ -1,0 +1,143 @@
+"""Where runs are kept, as commands are told: ``--record``, ``GRAM_RECORD``, or the user's store."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ..completion.completing import complete_files
+from ..terminal.line_input import state_folder
+from .project import record_of_project
+
+if TYPE_CHECKING:
+    from ...history.records import RecordedRun
+    from ...history.stores import RunStore
+
+VARIABLE: Final = "GRAM_RECORD"
+
+OLDEST: Final = timedelta(days=90)
+"""What is kept by habit is removed when it has not changed for so long."""
+
+LARGEST: Final = 256 * 2**20
+"""The bytes of what is kept by habit; the oldest is removed first."""
+
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)  # no run is older
+_LONGEST = 100 * 366 * 86400  # seconds
+
+
+def own_store() -> Path:
+    """The user's own store, in which conversations are kept by habit."""
+    return state_folder() / "runs.db"
+
+
+def default_record() -> str:
+    """Where runs are kept that no option says it of."""
+    return named_record() or str(own_store())
+
+
+def named_record() -> str | None:
+    """Where the environment or the project keeps runs, if they name it."""
+    project = record_of_project()
+    return os.environ.get(VARIABLE) or (project if isinstance(project, str) else None)
+
+
+def _expect_a_name(_: click.Context, __: click.Parameter, record: str | None) -> str | None:
+    if record == "":
+        raise click.UsageError("--record needs a name")
+    return record
+
+
+def store_option() -> Callable[[Any], Any]:
+    """The option for the store of a command that names no run."""
+
+    def chosen(context: click.Context, option: click.Parameter, record: str | None) -> str:
+        return _expect_a_name(context, option, record) or default_record()
+
+    return click.option(
+        "--record",
+        "store",
+        metavar="FILE|postgresql://…",
+        envvar=VARIABLE,
+        show_envvar=True,
+        shell_complete=complete_files,
+        callback=chosen,
+        help="The store of runs: a file, or a database on Postgres. Your own by default.",
+    )
+
+
+record_option = click.option(
+    "--record",
+    metavar="FILE|STORE",
+    envvar=VARIABLE,
+    show_envvar=True,
+    shell_complete=complete_files,
+    callback=_expect_a_name,
+    help="Keep what is said: in a new file, best named *.run.gram, or in a store, such as runs.db "
+    "or postgresql://…; gram resume, replay and trace read it.",
+)
+"""The option for what is recorded of a conversation."""
+
+run_argument = click.argument("run", metavar="RUN", shell_complete=complete_files)
+"""A run: its address, or its id in the default place."""
+
+
+def named_runs(run: str) -> tuple[RecordedRun, ...]:
+    """Read the run that an argument means, or all turns of a file; ``-`` is standard input.
+
+    Raises:
+        OSError, GramError: see `load_run`.
+    """
+    from ...history.records import read_turns  # imported late: most commands read no runs
+    from ...history.stores import load_runs
+    from .program_files import STDIN
+    from .reading import read_text
+
+    if run != STDIN:
+        return load_runs(run, default_record())
+    text, shown = read_text(run)
+    return read_turns(text[: text.rfind("\n") + 1], shown).runs
+
+
+@contextmanager
+def run_in_store(run: str) -> Iterator[tuple[RunStore, str]]:
+    """The store that a run is in, and its id.
+
+    Raises:
+        click.UsageError: it is in a file.
+        StoreError: there is no such run, or the store cannot be read.
+    """
+    from ...history.stores import address_of_run, open_store, run_named
+
+    address = address_of_run(run, default_record())
+    if not address.is_store:
+        raise click.UsageError(
+            f"{address} is a run file, and this is for stores: gram runs import takes it into one"
+        )
+    with open_store(address.place, must_exist=True) as store:
+        yield store, run_named(store, address.run)
+
+
+class Age(click.ParamType[datetime]):
+    """A time: how long ago, or a date."""
+
+    name = "AGE|DATE"
+
+    def convert(self, value: Any, _: click.Parameter | None, __: click.Context | None) -> datetime:
+        """A time from ``30d``, ``12h``, ``2026-11-22`` or ``2026-11-22T15:00``."""
+        if isinstance(value, datetime):
+            return value
+        if age := re.fullmatch(r"(\d{1,6})([smhd])", value):
+            seconds = int(age[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[age[2]]
+            return max(_FIRST, datetime.now(UTC) - timedelta(seconds=min(seconds, _LONGEST)))
+        try:
+            found = datetime.fromisoformat(value).astimezone(UTC)
+        except (ValueError, OverflowError):
+            self.fail(f"{value} is neither an age, such as 30d or 12h, nor a date")
+        return max(_FIRST, found)

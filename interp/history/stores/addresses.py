@@ -1,0 +1,260 @@
+"""Where runs are kept: an address is a run file, a store in a file, or a database on Postgres.
+
+One run of it is ``ADDRESS#ID``. Everything that reads or writes runs opens them here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, TypeAlias, Union
+
+from attrs import frozen
+
+from gram.documents import resolved
+from gram.errors import expect
+from gram.suggestions import did_you_mean
+
+from ...errors import ConfigurationError, StoreError
+from ...execution import RunLog
+from ...secrets import without_userinfo
+from ..records import RecordedRun, RunFile, load_turns, turn_named
+from .run_store import RunStore
+from .stored_run import StoredRun
+
+StoreLike: TypeAlias = Union[RunStore, str, "os.PathLike[str]"]
+"""A store, or where it is."""
+
+RecordLike: TypeAlias = Union[RunLog, RunStore, str, "os.PathLike[str]"]
+"""What a run is recorded in: an address, an open store, or a log."""
+
+_START_OF_SQLITE: Final = b"SQLite format 3\0"
+_START_OF_RUN: Final = b"[:Run"
+_SUFFIXES: Final = (".db", ".sqlite", ".sqlite3")
+"""The ends of the names of files that are made as stores."""
+
+_ONE_RUN: Final = re.compile(r"(.+)#([\w.:@/+-]+)", re.DOTALL)
+_NO_PATH: Final = re.compile(r"(?i)\s*([a-z][a-z0-9+.:-]*://|file:|:memory:)")
+_PARAMETERS: Final = re.compile(
+    r"(?i)\s*(host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options"
+    r"|application_name|connect_timeout|target_session_attrs)\s*="
+)
+
+
+@frozen
+class Address:
+    """Where runs are kept, and which of them is meant.
+
+    Attributes:
+        place: the path of a file, or the address of a database.
+        run: the id of a run, or the beginning of it; "" for none.
+    """
+
+    place: str
+    run: str = ""
+
+    @classmethod
+    def of(cls, given: str | os.PathLike[str]) -> Address:
+        """Read an address.
+
+        >>> Address.of("runs.db#4f2a")
+        Address(place='runs.db', run='4f2a')
+
+        Raises:
+            ConfigurationError: it is empty, or of no known kind.
+        """
+        text = os.fspath(given)
+        if not text.strip():
+            raise ConfigurationError("the address is empty: it is a file, or postgresql://…")
+        named = None if os.path.lexists(text) else _ONE_RUN.fullmatch(text)
+        found = cls(named[1], named[2]) if named else cls(text)
+        if not found.is_database and (kind := _NO_PATH.match(found.place)):
+            raise ConfigurationError(
+                f"no runs are kept at {kind[1]} addresses\n"
+                "  hint: give the path of a file, or postgresql://…"
+            )
+        return found
+
+    def __str__(self) -> str:
+        """The address without user and password, also where they are parameters."""
+        bare = r"\b(?:user|password)\s*=\s*(?:'(?:\\.|[^'\\])*'|[^\s&]*)\s*&?"
+        place = re.sub(bare, "", without_userinfo(self.place)) if self.is_database else self.place
+        return f"{place}#{self.run}" if self.run else place
+
+    @property
+    def is_database(self) -> bool:
+        """Whether it is the address of a database on Postgres."""
+        of_postgres = re.match(r"(?i)\s*postgres(ql)?:", self.place)
+        return bool(of_postgres or _PARAMETERS.match(self.place))
+
+    @property
+    def is_store(self) -> bool:
+        """Whether many runs are kept there: it is a database, or a file that is a store."""
+        if self.is_database:
+            return True
+        path = Path(self.place)
+        start = b""
+        if path.is_file():
+            with path.open("rb") as file:
+                start = file.read(len(_START_OF_SQLITE))
+        if start.startswith(_START_OF_RUN):
+            return False
+        return start == _START_OF_SQLITE or path.suffix.lower() in _SUFFIXES
+
+
+# --- stores
+
+
+def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> RunStore:
+    """Open a store of runs; close it with ``with``, or by `RunStore.close`.
+
+    Args:
+        address: the path of a file, which sqlite3 reads and writes, or the address of a Postgres
+            database in which the store makes its tables: ``postgresql://…``, or parameters such as
+            ``host=… dbname=…``.
+        must_exist: whether a file that is missing is an error; else it is made.
+
+    Raises:
+        ConfigurationError: the address is of no known kind, or psycopg is missing.
+        StoreError: the database cannot be reached, or holds something else.
+    """
+    expect(address, (str, os.PathLike), "address", by="open_store")
+    expect(must_exist, bool, "must_exist", by="open_store")
+    found = Address.of(address)
+    if found.is_database:
+        from .postgres import PostgresDatabase  # an extra
+
+        return RunStore(PostgresDatabase(found.place))
+    path = Path(os.fspath(address))
+    resolved(path)  # refuses what is no path
+    if must_exist and not path.exists():
+        raise StoreError(f"{path}: there is no store of runs")
+    from .sqlite import SqliteDatabase  # imported late: not every store is a file
+
+    return RunStore(SqliteDatabase(path))
+
+
+@contextmanager
+def opened(store: StoreLike, *, must_exist: bool = True) -> Iterator[RunStore]:
+    """A store, which is opened if it is not, and then closed in the end.
+
+    Raises:
+        ConfigurationError, StoreError: see `open_store`.
+    """
+    if isinstance(store, RunStore):
+        yield store
+        return
+    with open_store(store, must_exist=must_exist) as found:
+        yield found
+
+
+# --- runs
+
+
+def new_log(record: RecordLike) -> RunLog:
+    """What a new run is recorded in.
+
+    Args:
+        record: an address, an open store, or a log, which is given back.
+
+    Raises:
+        ConfigurationError, StoreError: see `open_store`.
+    """
+    if isinstance(record, RunStore):
+        return StoredRun(record)
+    if not isinstance(record, (str, os.PathLike)):
+        return record
+    address = Address.of(record)
+    if address.run:
+        raise ConfigurationError(f"{address} names one run; a new run needs {address.place} alone")
+    if address.is_store:
+        return StoredRun(open_store(address.place), closes_store=True)
+    return RunFile(address.place)
+
+
+def open_run(
+    run: str | os.PathLike[str], record: StoreLike | None = None
+) -> tuple[RunLog, RecordedRun]:
+    """Read a run, to go on with it in what it is recorded in.
+
+    Args:
+        run: the address of the run, such as ``talk.gram`` or ``runs.db#4f2a``; or its id.
+        record: where an id is looked for.
+
+    Raises:
+        OSError: the file cannot be read.
+        StoreError: there is no such run, or the store cannot be read.
+        GramDecodeError, ValidationError, ReplayError: what is recorded is no run.
+    """
+    if isinstance(record, RunStore):
+        return StoredRun.of(record, run_named(record, os.fspath(run)))
+    address = address_of_run(run, record)
+    if not address.is_store:
+        return RunFile.of(address.place, address.run)
+    store = open_store(address.place, must_exist=True)
+    try:
+        return StoredRun.of(store, run_named(store, address.run), closes_store=True)
+    except BaseException:  # raised again
+        store.close()
+        raise
+
+
+def load_run(run: str | os.PathLike[str], record: StoreLike | None = None) -> RecordedRun:
+    """Read a run, to look at it or to replay it: the last turn of a file; see `open_run`."""
+    return load_runs(run, record)[-1]
+
+
+def load_runs(
+    run: str | os.PathLike[str], record: StoreLike | None = None
+) -> tuple[RecordedRun, ...]:
+    """Read a run, or all turns of a file; see `load_run`."""
+    expect(run, (str, os.PathLike), "run", by="load_run")
+    expect(record, (RunStore, str, os.PathLike, type(None)), "record", by="load_run")
+    if isinstance(record, RunStore):
+        return (record.recorded(run_named(record, os.fspath(run))),)
+    address = address_of_run(run, record)
+    if not address.is_store:
+        runs = load_turns(address.place).runs
+        return (turn_named(runs, address.run, address.place),) if address.run else runs
+    with open_store(address.place, must_exist=True) as store:
+        return (store.recorded(run_named(store, address.run)),)
+
+
+def address_of_run(run: str | os.PathLike[str], record: StoreLike | None) -> Address:
+    """The address of a run that is named by its address, or by its id in a record."""
+    address = Address.of(run)
+    is_path = Path(address.place).suffix in (".gram", *_SUFFIXES)
+    is_address = is_path or address.run or address.is_database or os.path.lexists(address.place)
+    if is_address or record is None or isinstance(record, RunStore):
+        return address
+    return Address(Address.of(record).place, address.place)
+
+
+def run_named(store: RunStore, run: str) -> str:
+    """The id of a run of a store that is or begins with a text.
+
+    Raises:
+        StoreError: none does, or several do.
+    """
+    if not run:
+        raise StoreError(
+            f"{store.name} has many runs: write {store.name}#ID\n"
+            "  hint: `gram runs list` shows those that there are"
+        )
+    with suppress(StoreError):
+        return store.row(run).id
+    found = [row.id for row in store.rows(beginning=run, limit=3)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise StoreError(f"several runs of {store.name} begin with {run}: {', '.join(found)}")
+    recent = [row.id for row in store.rows(limit=_LOOKED_AT)]
+    hint = did_you_mean(run, recent) or "`gram runs list` shows those that there are"
+    raise StoreError(f"{store.name}: there is no run {run}\n  hint: {hint}")
+
+
+_LOOKED_AT: Final = 1000
+"""How many runs are compared with an id that is not there."""
