@@ -18,7 +18,7 @@ from tests.interp.worker_processes import GREETER, TALKER, until, worker
 
 
 def workers(database: str, *options: str) -> tuple[int, str, str]:
-    done = gram("workers", *options, "--store", database)
+    done = gram("workers", *options, "--record", database)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -80,6 +80,6 @@ def test_a_list_that_is_watched_shows_what_comes(database: str, tmp_path: Path) 
     program.write_text(dumps(GREETER), "utf-8")
     with open_store(database) as store:
         first = submit(GREETER, "Hello", store=store)
-        with Terminal("runs", "list", "--watch", "--store", database) as watching:
+        with Terminal("runs", "list", "--watch", "--record", database) as watching:
             watching.until(first)
             watching.until(submit(GREETER, "Hello", store=store))
