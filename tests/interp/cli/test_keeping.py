@@ -12,7 +12,7 @@ import pytest
 
 from interp import open_store
 from interp.cli import keeping
-from tests.interp.cli.process import at, gram
+from tests.interp.cli.process import at, forked, gram
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES
@@ -122,7 +122,7 @@ def sayHello(personName: str = "world") -> str:
     model_server.will_say("one", HI, zoe, "Done.")
     options = ["-c", "--record", str(tmp_path / kept), "--tools", str(tools)]
     gram("run", HELLO, "first", *options[1:], **at(model_server))
-    killed = gram("run", HELLO, "hi", *options, **at(model_server))
+    killed = forked("run", HELLO, "hi", *options, **at(model_server))
     assert killed.returncode == -signal.SIGKILL
 
     assert gram("run", HELLO, "hm?", *options, **at(model_server)).stdout == "Done.\n"

@@ -141,7 +141,7 @@ def test_conversations_are_listed_shown_exported_and_removed(address: str, tmp_p
     assert talks("show", "cy").returncode == 2
     page = talks("show", "al", "--most", "1")
     assert page.stdout == "     3  assistant: Hello, Al! Nice to meet you.\n"
-    assert "there are 3 messages before; --before 3 shows them" in page.stderr
+    assert "there are 3 messages before; --before-message 3 shows them" in page.stderr
     file = tmp_path / "al.gram"
     assert talks("export", "al", str(file)).returncode == 0
     assert talks("export", "al", str(file)).returncode == 2
