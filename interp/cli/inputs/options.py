@@ -353,7 +353,7 @@ class TalkOptions(AnsweringOptions):
         super().__attrs_post_init__()
         expect_a_name(self.record, "--record")
         if self.record == STDIN:
-            raise click.UsageError("--record needs an address, and - is standard output")
+            raise click.UsageError("--record needs the name of a file, and - is standard output")
         if self.conversation == "":
             raise click.UsageError("--conversation needs a name")
         if self.goes_on and self.conversation is not None:

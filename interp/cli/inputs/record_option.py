@@ -50,7 +50,7 @@ def named_record() -> str | None:
 
 def _expect_a_name(_: click.Context, __: click.Parameter, record: str | None) -> str | None:
     if record == "":
-        raise click.UsageError("--record needs a name")
+        raise click.UsageError("--record is empty: name a file, or leave the option out")
     return record
 
 

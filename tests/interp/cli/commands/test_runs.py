@@ -176,7 +176,7 @@ def test_a_run_that_is_somebody_elses_is_not_said_to_go_on_here(address: str) ->
         (["cancel", "zz"], "there is no run zz"),
         (["cancel", "a.gram#2"], "a.gram#2 is a run file, and this is for stores"),
         (["list", "--since", "soon"], "soon is neither an age, such as 30d or 12h, nor a date"),
-        (["list", "--record", ""], "--record needs a name"),
+        (["list", "--record", ""], "--record is empty"),
         (["list", "--record", HELLO], "hello_world.gram: the file is not a store of runs"),
         (["list", "--record", "/dev/null"], "/dev/null: the file is not a store of runs"),
         (["list", "--record", "typo.db"], "typo.db: there is no store of runs"),
