@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from interp import FunctionRole, load_run
+from interp.history.stores import open_conversation
 from tests.interp.cli.process import COMMAND, at, gram, without_keys
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import (
@@ -211,7 +212,7 @@ def test_calls_that_an_interrupt_left_unanswered_are_saved_as_interrupted(
 
     answers = [
         each.content
-        for each in load_run(session).state.context
+        for each in open_conversation(session, True, None).context
         if isinstance(each.role, FunctionRole)
     ]
     assert done.returncode == code
