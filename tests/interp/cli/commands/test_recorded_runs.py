@@ -241,8 +241,7 @@ def test_the_limits_of_a_resumed_run_are_those_it_had_but_for_what_is_given(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["hi", "ho", "--record", "new.gram"], "--record writes one run"),
-        (["hi", "--record", "examples/hello_world.gram"], "exists already"),
+        (["hi", "--record", "examples/hello_world.gram"], "is read, and would be overwritten"),
         (["hi", "--record", "no/such/folder.gram"], "No such file"),
     ],
 )
