@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 
-from gram import Diagnostic, Document, Pattern, only_errors, parse_file, walk
+from gram import ArgumentError, Diagnostic, Document, Pattern, only_errors, parse_file, walk
 from gram.documents import PathOrFile
 from gram.errors import expect
 from lenses_ext import (
@@ -62,6 +63,8 @@ def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pat
             (see ``faults``).
     """
     expect(agent, (str, type(None)), "agent", by=by)
+    if isinstance(program, str | PathLike):
+        raise ArgumentError(f"{by}: program is a path: read it with load({str(program)!r})")
     if not isinstance(program, Document | Pattern):
         program = program_patterns(program, by=by)
     try:

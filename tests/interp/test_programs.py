@@ -14,8 +14,18 @@ from attrs import frozen
 from click.testing import CliRunner
 from hypothesis import given
 
-from gram import Diagnostic, Document, Pattern, is_reference, loads, only_errors, pattern_at, walk
-from interp import ValidationError, load
+from gram import (
+    ArgumentError,
+    Diagnostic,
+    Document,
+    Pattern,
+    is_reference,
+    loads,
+    only_errors,
+    pattern_at,
+    walk,
+)
+from interp import ValidationError, load, run
 from interp.cli import gram
 from interp.models.program_checks import check_program
 from interp.programs import the_agent, the_tools
@@ -307,3 +317,9 @@ def test_an_edit_is_refused_for_the_errors_that_it_adds_and_for_no_others(
 
     assert result.exit_code == (1 if code else 0), result.output
     assert code is None or f"  error[{code}] " in result.output
+
+
+def test_a_path_where_a_program_is_wanted_says_load() -> None:
+    for path in ("hello.gram", Path("hello.gram")):
+        with pytest.raises(ArgumentError, match=r"run: program is a path: read it with load"):
+            run(path, "hi")  # type: ignore[arg-type]  # it is refused
