@@ -10,7 +10,7 @@ from gram import Check, Diagnostic, Document, TreePath, check, pattern_at, walk
 from gram.checks import Reading
 from lenses_ext import FocusError, Model, agent_models, agent_settings, is_agent, view
 from lenses_ext.names import program_scopes
-from lenses_ext.rules import program_checks
+from lenses_ext.rules import PROGRAM_CHECKS
 
 from ..errors import ConfigurationError
 from .providers import OFFLINE, Provider, find_provider, unknown_provider
@@ -32,10 +32,7 @@ def check_program(document: Document, *more: Check) -> tuple[Diagnostic, ...]:
         document: the document.
         *more: checks beside the usual ones.
     """
-
-    def checks(reading: Reading) -> tuple[Check, ...]:
-        return (*program_checks(reading), *MODEL_CHECKS, *more)
-
+    checks = (*PROGRAM_CHECKS, *MODEL_CHECKS, *more)
     return check(document, checks=checks, scopes=program_scopes)
 
 

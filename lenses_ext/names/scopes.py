@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from gram import Pattern, TreePath, is_reference
 from gram.checks import Reading
@@ -23,9 +22,7 @@ from ..language import (
     written_signature,
 )
 from ..signatures import RESERVED, shared_shapes, type_names, with_shared_shapes
-
-if TYPE_CHECKING:
-    from ..workflows import FlowArrow
+from ..workflows import FlowArrow, arrows_in
 
 
 def program_scopes(pattern: Pattern) -> Scope:
@@ -72,8 +69,6 @@ class Definition(Scoped):
         """
         if not self.has_arrows:
             return
-        from ..workflows import arrows_in  # most programs have no arrows
-
         for arrow in arrows_in(self.pattern):
             for index, end in enumerate(arrow.pattern.elements if arrow.pattern else ()):
                 name = min(end.value.labels, default=end.value.identity)
@@ -131,11 +126,6 @@ class Program:
     def of(cls, reading: Reading) -> Program:
         """The program that is read."""
         return cls(reading.patterns)
-
-    @property
-    def has_flows(self) -> bool:
-        """Whether there are workflows, or agents with arrows."""
-        return bool(self.workflows) or any(each.has_arrows for each in self.agents.values())
 
     def _add(self, here: Definition) -> list[Definition]:
         """Note what a pattern defines; the patterns below it that may define something."""

@@ -216,6 +216,8 @@ def handoff_names(reading: Reading) -> Iterator[Diagnostic]:
 def called_without_description(reading: Reading) -> Iterator[Diagnostic]:
     """An agent or workflow that another agent may call or hand over to, without a description."""
     program = reading.once(Program.of)
+    if not holders(reading):
+        return  # only programs with workflows or arrows are asked for descriptions
     callers: dict[TreePath, tuple[Definition, Definition]] = {}
     for caller in program.agents.values():
         for _, each in (*program.inside(caller), *program.handed_over(caller)):

@@ -25,6 +25,7 @@ from ..labels import (
 from ..language import wire_name
 from ..names import Program
 from ..signatures import PARAMETERS, RESERVED, is_chain, is_path, is_typed_path, type_names
+from ..workflows import HANDOFF, arrows_in
 from .rules import nearest_label
 
 
@@ -125,8 +126,6 @@ def _forgotten_label(program: Program, pattern: Pattern) -> str | None:
         return None
     if any(map(is_typed_path, paths)):
         return TOOL if "description" in keys else None
-    from ..workflows import arrows_in  # imported late: most programs have no arrows
-
     ends = {end for arrow in arrows_in(pattern) for end in (arrow.source, arrow.target)}
     if any(end and program.meant(end, WHOLE) for end in ends):
         return LOOP if "until" in keys else WORKFLOW
@@ -139,8 +138,6 @@ def arrow_outside(reading: Reading) -> Iterator[Diagnostic]:
     for index, pattern in enumerate(reading.patterns):
         if not is_path(pattern) or is_typed_path(pattern) or not reading.judges((index,)):
             continue
-        from ..workflows import HANDOFF, arrows_in  # imported late: most programs have no arrows
-
         arrows = arrows_in(Pattern(elements=[pattern]))
         ends = [end for arrow in arrows for end in (arrow.source, arrow.target)]
         kinds = {arrow.kind for arrow in arrows}

@@ -1,7 +1,6 @@
 """Validation: what is wrong with agents, tools and whole programs.
 
-The rules are two tables, `LANGUAGE_CHECKS` and `FLOW_CHECKS`, that are checked together with the
-rules of the notation over one reading. A pattern is valid when none of its faults is an ``error``.
+The rules are the table `PROGRAM_CHECKS`. A pattern is valid when no fault of it is an ``error``.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections.abc import Collection, Iterator
 import attrs
 
 from gram import (
-    Check,
     Diagnostic,
     Document,
     Pattern,
@@ -21,15 +19,13 @@ from gram import (
     check,
     only_errors,
     pattern_at,
-    walk,
 )
-from gram.checks import CHECKS, Reading
+from gram.checks import CHECKS
 from gram.diagnostics import PartPath
-from gram.editing import ChangedPattern
 from gram.errors import expect
 from gram.trees import WHOLE, carry_origin
 
-from ..labels import AGENT, TOOL, TOOLS, is_agent
+from ..labels import AGENT, TOOL, TOOLS
 from ..names import (
     Program,
     ProgramLike,
@@ -39,36 +35,12 @@ from ..names import (
     program_scopes,
     reached,
 )
-from .language_checks import LANGUAGE_CHECKS
 from .rules import nearest_label
+from .table import PROGRAM_CHECKS
 
-
-def program_checks(reading: Reading) -> tuple[Check, ...]:
-    """The rules of `PROGRAM_CHECKS` that matter for what is read.
-
-    Those of arrows and workflows are left out, and not loaded, where there are none. For
-    ``gram.check(program, checks=program_checks, scopes=program_scopes)``.
-    """
-    expect(reading, Reading, "reading", by="program_checks")
-    return (*CHECKS, *_language_checks(reading))
-
-
-def _language_checks(reading: Reading) -> tuple[Check, ...]:
-    if not reading.once(Program.of).has_flows:
-        return LANGUAGE_CHECKS
-    from .flow_checks import FLOW_CHECKS  # most programs have neither arrows nor workflows
-
-    return (*LANGUAGE_CHECKS, *FLOW_CHECKS)
-
-
-def _errors_alone(reading: Reading) -> tuple[Check, ...]:
-    return tuple(row for row in program_checks(reading) if row.severity == "error")
-
-
-def _validation(reading: Reading) -> tuple[Check, ...]:
-    """All rules of the language, and of the notation those that are errors."""
-    notation = (row for row in CHECKS if row.severity == "error")
-    return (*notation, *_language_checks(reading))
+_ERRORS = tuple(row for row in PROGRAM_CHECKS if row.severity == "error")
+_VALIDATION = tuple(row for row in PROGRAM_CHECKS if row.severity == "error" or row not in CHECKS)
+"""All rules of the language, and of the notation those that are errors."""
 
 
 def validate_agent_pattern(agent: Pattern) -> tuple[Diagnostic, ...]:
@@ -125,83 +97,18 @@ def new_errors(before: Document, after: Document) -> tuple[Diagnostic, ...]:
     """
     expect(before, Document, "before", by="new_errors")
     expect(after, Document, "after", by="new_errors")
-    if not _errors(after.patterns_as_read, _untouched(before, after)):
-        return ()
-    read = Document(after.source)  # with the places of the new text
-    old, new = list(_errors(before)), list(_errors(read))
+    new = _errors(after)
+    old = _errors(before) if new else []
     for key in (_words, _spot):
         known = [key(each, before) for each in old]
-        added = [key(each, read) for each in new]
+        added = [key(each, after) for each in new]
         same = Counter(known) & Counter(added)
         old, new = _without(old, known, same), _without(new, added, same)
     return tuple(new)
 
 
-def _errors(
-    document: Document | tuple[Pattern, ...], without: Collection[TreePath] = ()
-) -> tuple[Diagnostic, ...]:
-    return only_errors(
-        check(document, checks=_errors_alone, scopes=program_scopes, without=without)
-    )
-
-
-def _untouched(before: Document, after: Document) -> Collection[TreePath]:
-    """The paths of the patterns that an edit cannot have given an error.
-
-    They did not change, and do not mention a name which one of those that changed defines, or
-    defined, for others; nor one of a pattern that mentions such a name, and so on. Where nothing
-    but properties of agents changed in a top-level pattern, the elements of these are among them.
-    """
-    changed: dict[int, list[ChangedPattern]] = {}  # by the top-level pattern
-    for each in after.changed_since(before):
-        changed.setdefault(each.path[0], []).append(each)
-    kept = set(map(id, before.patterns)) & set(map(id, after.patterns))
-    several = (*before.patterns, *after.patterns)
-    names = {name for each in several if id(each) not in kept for name in _offers(each)}
-    others: dict[TreePath, Pattern] = {
-        (at,): pattern for at, pattern in enumerate(after.patterns) if at not in changed
-    }
-    for own in changed.values():
-        if all(_is_of_agents_alone(after, each) for each in own):
-            on_the_way = {
-                each.path[:length] for each in own for length in range(1, len(each.path) + 1)
-            }
-            for path in on_the_way:
-                pattern = pattern_at(after.patterns, path)
-                names.add(pattern.value.identity)
-                below = (((*path, at), each) for at, each in enumerate(pattern.elements))
-                others |= {at: each for at, each in below if at not in on_the_way}
-    words = {path: _words_in(each) for path, each in others.items()}
-    while reached := [path for path, said in words.items() if not names.isdisjoint(said)]:
-        names = {name for path in reached for name in _offers(others[path])}
-        for path in reached:
-            del words[path]
-    return words.keys()
-
-
-def _is_of_agents_alone(after: Document, changed: ChangedPattern) -> bool:
-    """Whether an edit changed no more than properties of an agent, on which nothing depends that
-    is below it."""
-    if changed.old is None or not changed.keeps_elements:
-        return False
-    old, new = changed.old.value, pattern_at(after.patterns, changed.path)
-    same = old.identity == new.value.identity and old.labels == new.value.labels
-    return same and is_agent(new)
-
-
-def _words_in(pattern: Pattern) -> set[str]:
-    """The names and labels in a pattern."""
-    subjects = (each.value for _, each in walk(pattern))
-    return {word for each in subjects for word in (each.identity, *each.labels)}
-
-
-def _offers(pattern: Pattern) -> Iterator[str]:
-    """The names that a top-level pattern defines or uses outside of scopes of its own."""
-    if pattern.value.identity:
-        yield pattern.value.identity
-    if program_scopes(pattern) == "around":
-        for element in pattern.elements:
-            yield from _offers(element)
+def _errors(document: Document) -> list[Diagnostic]:
+    return list(only_errors(check(document, checks=_ERRORS, scopes=program_scopes)))
 
 
 def _without(
@@ -238,7 +145,7 @@ def _checked(
     program: ProgramLike, patterns: tuple[Pattern, ...], within: Collection[TreePath]
 ) -> tuple[Diagnostic, ...]:
     read = program if isinstance(program, Document) else patterns
-    return check(read, checks=_validation, scopes=program_scopes, within=within)
+    return check(read, checks=_VALIDATION, scopes=program_scopes, within=within)
 
 
 def _validated(pattern: Pattern, label: str, labels: Collection[str]) -> tuple[Diagnostic, ...]:
@@ -246,7 +153,7 @@ def _validated(pattern: Pattern, label: str, labels: Collection[str]) -> tuple[D
     if pattern.value.labels.isdisjoint(labels):
         subject = attrs.evolve(pattern.value, labels={label})
         pattern = carry_origin(attrs.evolve(pattern, value=subject), pattern)
-    faults = check(pattern, checks=_validation, scopes=program_scopes)
+    faults = check(pattern, checks=_VALIDATION, scopes=program_scopes)
     return tuple(attrs.evolve(each, path=each.path[1:]) for each in faults)
 
 

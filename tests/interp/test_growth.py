@@ -50,12 +50,3 @@ def test_work_grows_with_the_program_and_no_faster(use: Use) -> None:
     few, many = (agents(count) for count in (40, 160))
 
     assert calls_of(lambda: use(many)) < 6 * calls_of(lambda: use(few))
-
-
-def test_judging_an_edit_of_one_agent_is_a_part_of_judging_the_program() -> None:
-    document = agents(160)
-    edited = with_one_changed(document)
-
-    whole = calls_of(lambda: check_program(document))
-
-    assert calls_of(lambda: new_errors(document, edited)) < whole / 2

@@ -1,19 +1,21 @@
-"""The table of the rules of agents and tools; what arrows and workflows add is in `flow_checks`."""
+"""The table of all that can be wrong in a program: a rule is a row."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from gram import Check
+from gram.checks import CHECKS
 
 from ..language import AGENTS, TOOL_SPECS
 from ..names import DEFINED_TWICE, REFERENCE_CHECKS, TYPE_CHECKS
-from . import placement_rules, rules
+from . import arrow_rules, flow_rules, placement_rules, rules
 from .rules import of_each
 
 _SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
 
-LANGUAGE_CHECKS: Final = (
+PROGRAM_CHECKS: Final = (
+    *CHECKS,
     Check("missing-name", "error", of_each("named", rules.missing_name)),
     Check("slash-in-name", "error", of_each("named", rules.slash_in_name), {"tool-name"}),
     *(
@@ -50,5 +52,28 @@ LANGUAGE_CHECKS: Final = (
     Check("second-signature", "error", of_each("runnables", rules.second_signature)),
     Check("answer-differs", "error", rules.answer_differs),
     Check("workflow-property", "warning", of_each("workflows", rules.workflow_property)),
+    Check("arrow-direction", "error", arrow_rules.arrow_direction),
+    Check("arrow-label", "error", arrow_rules.arrow_label, {"label-case"}),
+    Check("arrow-key", "error", arrow_rules.arrow_key),
+    Check("arrow-end", "error", arrow_rules.arrow_end, DEFINED_TWICE | {"undefined-reference"}),
+    Check("handoff", "error", arrow_rules.handoff),
+    Check("handoff-name", "error", arrow_rules.handoff_names),
+    Check("called-without-description", "warning", arrow_rules.called_without_description),
+    Check("empty-workflow", "error", arrow_rules.empty_workflow),
+    Check("unconnected-node", "error", arrow_rules.unconnected_node),
+    Check("arrow-cycle", "error", arrow_rules.arrow_cycle),
+    Check("duplicate-field", "error", arrow_rules.duplicate_field),
+    Check("several-lists", "error", arrow_rules.several_lists),
+    Check("too-many-ways", "error", arrow_rules.too_many_ways),
+    Check("arrow-type", "error", flow_rules.arrow_type),
+    Check("handoff-type", "error", flow_rules.handoff_type),
+    Check("missing-field", "error", flow_rules.missing_field),
+    Check("no-result", "error", flow_rules.no_result),
+    Check("each-type", "error", flow_rules.each_type),
+    Check("impossible-choice", "error", flow_rules.impossible_choice),
+    Check("uncovered-choice", "error", flow_rules.uncovered_choice),
+    Check("needless-otherwise", "warning", flow_rules.needless_otherwise),
+    Check("loop-rounds", "error", flow_rules.loop_rounds),
+    Check("loop-end", "error", flow_rules.loop_end),
 )
-"""The rules of the agent language, but for those of arrows and workflows."""
+"""All that can be wrong in a file with agents: the rules of the notation and of the language."""
