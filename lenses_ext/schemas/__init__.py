@@ -6,7 +6,6 @@ from .checks import (
     breaches,
     default_misfits,
     is_of,
-    is_plainly_valid as is_plainly_valid,
     is_regular_expression,
     schema_validator as schema_validator,
 )

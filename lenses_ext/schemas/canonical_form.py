@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
@@ -187,20 +187,19 @@ def _recursive_references(root: object) -> set[str]:
         if reference not in uses:
             uses[reference] = set(_references(resolve_ref(reference, root)))
             pending.extend(uses[reference])
-    return {reference for reference in uses if _reaches(reference, reference, uses.__getitem__)}
+    return {reference for reference in uses if reference in _reached(uses[reference], uses)}
 
 
-def _reaches(start: str, goal: str, uses: Callable[[str], set[str]]) -> bool:
-    seen: set[str] = set()
-    pending = list(uses(start))
+def _reached(references: Iterable[str], uses: Mapping[str, set[str]]) -> set[str]:
+    """Some references and those that they lead to."""
+    reached: set[str] = set()
+    pending = list(references)
     while pending:
         each = pending.pop()
-        if each == goal:
-            return True
-        if each not in seen:
-            seen.add(each)
-            pending.extend(uses(each))
-    return False
+        if each not in reached:
+            reached.add(each)
+            pending.extend(uses[each])
+    return reached
 
 
 def _references(schema: object) -> set[str]:

@@ -5,9 +5,9 @@ The validator is imported when it is first needed; it may not fetch anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from attrs import field, frozen
 
@@ -17,6 +17,7 @@ from gram.errors import expect
 from .json_values import dump_json, same_json
 from .keywords import ANNOTATIONS
 from .schema_parts import Schema, SchemaPath
+from .values_of import kind_of
 from .visits import validation_visits
 
 if TYPE_CHECKING:
@@ -55,109 +56,12 @@ class Breach:
 
 def breaches(schemas: Sequence[object]) -> list[Breach]:
     """What the 2020-12 metaschema refuses in schemas."""
-    if all(map(_is_plain, schemas)):
-        return []
     found: dict[Breach, None] = {}  # each of the metaschema's vocabularies reports the same
     for error in _metaschema().iter_errors(list(schemas)):
         index, *path = error.instance_path
         assert isinstance(index, int)
         found[Breach(index, tuple(path), _reason(error), error.instance)] = None
     return list(found)
-
-
-def is_plainly_valid(schema: Schema) -> bool:
-    """Whether a schema is seen to be valid without the metaschema, as that of most tools is.
-
-    One that is not may be valid too.
-
-    >>> is_plainly_valid({"type": "string"}), is_plainly_valid({"pattern": "a"})
-    (True, False)
-    """
-    expect(schema, (dict, bool), "schema", by="is_plainly_valid")
-    return _is_plain(schema)
-
-
-def _is_plain(schema: object) -> bool:
-    if not isinstance(schema, dict):
-        return isinstance(schema, bool)
-    for key, value in schema.items():
-        judge = _PLAIN.get(key)
-        if judge is None or not judge(value):
-            return False
-    return True
-
-
-def _is_integer(value: object) -> bool:
-    if isinstance(value, float):
-        return value.is_integer()
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
-
-
-_OF_TYPE: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "string": lambda value: isinstance(value, str),
-    "boolean": lambda value: isinstance(value, bool),
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list | tuple),
-    "null": lambda value: value is None,
-    "integer": _is_integer,
-    "number": _is_number,
-}
-"""Which values are of a type, by its name in JSON Schema."""
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_type(value: object) -> bool:
-    if isinstance(value, list):
-        return bool(value) and _are_distinct_texts(value) and _TYPES.issuperset(value)
-    return isinstance(value, str) and value in _TYPES
-
-
-def _is_map_of_plain(value: object) -> bool:
-    return isinstance(value, dict) and all(map(_is_plain, value.values()))
-
-
-def _is_list_of_plain(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_is_plain, value))
-
-
-def _are_distinct_texts(values: object) -> bool:
-    if not isinstance(values, list):
-        return False
-    texts = [each for each in values if isinstance(each, str)]
-    return len(set(texts)) == len(values)
-
-
-_TYPES = frozenset(_OF_TYPE)
-_PLAIN: Mapping[str, Callable[[Any], bool]] = {
-    "type": _is_type,
-    "required": _are_distinct_texts,
-    "enum": _is_list,
-    "examples": _is_list,
-    "additionalProperties": _is_plain,
-    "items": _is_plain,
-    **dict.fromkeys(("default", "const"), lambda value: True),
-    **dict.fromkeys(("title", "description", "format", "$comment", "$schema"), _OF_TYPE["string"]),
-    **dict.fromkeys(("deprecated", "readOnly", "writeOnly", "uniqueItems"), _OF_TYPE["boolean"]),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
-    **dict.fromkeys(
-        ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
-        _is_count,
-    ),
-    **dict.fromkeys(("properties", "$defs", "definitions"), _is_map_of_plain),
-    **dict.fromkeys(("anyOf", "oneOf", "allOf"), _is_list_of_plain),
-}
-"""What the keywords hold that are soon judged."""
 
 
 def default_misfits(
@@ -199,37 +103,20 @@ def _plain_misfit(schema: dict[str, Any]) -> str | None:
     default, types, enum = schema["default"], schema.get("type"), schema.get("enum")
     types = [types] if isinstance(types, str) else types
     if isinstance(types, list) and not is_of(default, types):
-        return f"is {_kind(default)}, but its type is {' or '.join(map(str, types))}"
+        return f"is {_article(kind_of(default))}, but its type is {' or '.join(map(str, types))}"
     if isinstance(enum, list) and not any(same_json(default, each) for each in enum):
         return f"is not one of its enum {_compact(enum)}"
     return None
 
 
 def is_of(value: object, types: Iterable[object]) -> bool:
-    """Whether a JSON value is of one of some JSON types; of an unknown type every value is."""
-    return any(_OF_TYPE.get(str(each), _is_anything)(value) for each in types)
-
-
-def _is_anything(_: object) -> bool:
-    return True
-
-
-def _kind(value: object) -> str:
-    match value:
-        case bool():
-            return "a boolean"
-        case int():
-            return "an integer"
-        case float():
-            return "a number"
-        case str():
-            return "a string"
-        case list():
-            return "an array"
-        case dict():
-            return "an object"
-        case _:
-            return "null"
+    """Whether a JSON value is of one of some JSON types."""
+    kinds = {kind_of(value)}
+    if kinds == {"integer"}:
+        kinds.add("number")
+    elif isinstance(value, float) and value.is_integer():
+        kinds.add("integer")
+    return not kinds.isdisjoint(types)
 
 
 # --- with the validator
@@ -271,21 +158,16 @@ def schema_validator(schema: Schema) -> Draft202012Validator:
 
 def accepts_value(schema: Schema, value: object) -> bool:
     """Whether a schema accepts a value, formats checked; False where it is not valid itself."""
-    accepts = value_judge(schema, formats=True)
+    accepts = value_judge(schema)
     return accepts is not None and accepts(value)
 
 
-def value_judge(schema: Schema, *, formats: bool) -> Callable[[object], bool] | None:
-    """Whether values are valid by a schema; None where the schema is not valid itself.
-
-    Args:
-        schema: a JSON Schema.
-        formats: whether a ``format`` refuses what is not of it.
-    """
+def value_judge(schema: Schema) -> Callable[[object], bool] | None:
+    """Whether values are valid by a schema, formats too; None where it is not valid itself."""
     from jsonschema_rs import Draft202012Validator, ReferencingError
 
     try:
-        validator = Draft202012Validator(schema, retriever=_refuse, validate_formats=formats)
+        validator = Draft202012Validator(schema, retriever=_refuse, validate_formats=True)
     except (ValueError, ReferencingError):
         return None
     return validator.is_valid

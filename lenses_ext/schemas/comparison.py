@@ -395,12 +395,12 @@ def _valid_values(schema: dict[str, Any]) -> list[Any] | None:
     values = listed(schema)
     if values is None:
         return None
-    accepts = value_judge(schema, formats=True)
+    accepts = value_judge(schema)
     return values if accepts is None else list(filter(accepts, values))
 
 
 def _accepts_each(schema: dict[str, Any], values: list[Any]) -> bool:
-    accepts = value_judge(schema, formats=True)
+    accepts = value_judge(schema)
     return accepts is not None and all(map(accepts, values))
 
 

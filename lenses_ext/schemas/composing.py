@@ -14,6 +14,7 @@ from gram.trees import exact
 
 from .json_values import json_key
 from .schema_parts import Schema, resolve_ref
+from .values_of import kinds_of, listed
 
 ANYTHING: dict[str, Any] = {}
 """The schema of any value."""
@@ -44,7 +45,7 @@ def list_schema(items: Schema) -> Schema:
 
 def any_of(schemas: Iterable[Schema]) -> Schema:
     """The schema of what is valid for one of some schemas."""
-    different = {_key(each): each for each in schemas}
+    different = {exact(each): each for each in schemas}
     if len(different) == 1:
         return next(iter(different.values()))
     if any(says_nothing(each) for each in different.values()):
@@ -57,7 +58,7 @@ def items_of(schema: Schema) -> Schema | None:
     """The schema of the items of a list; None when a value of the schema is never a list."""
     if says_nothing(schema):
         return ANYTHING
-    lists = [each for each in alternatives_of(schema) if _may_be(each, "array")]
+    lists = [each for each in alternatives_of(schema) if "array" in kinds_of(each)]
     if not lists:
         return None
     return any_of(_inside(each, each.get("items", ANYTHING)) for each in lists)
@@ -72,7 +73,7 @@ def field_of(schema: Schema, name: str) -> Schema | None:
         properties = each.get("properties", {})
         if name in properties:
             found.append(_inside(each, properties[name]))
-        elif _may_be(each, "object") and not properties:
+        elif "object" in kinds_of(each) and not properties:
             found.append(ANYTHING)
     return any_of(found) if found else None
 
@@ -96,18 +97,9 @@ def options_of(schema: Schema) -> list[Any] | None:
     """
     options: dict[object, Any] = {}
     for each in alternatives_of(schema):
-        if "const" in each:
-            found = [each["const"]]
-        elif "enum" in each:
-            found = list(each["enum"])
-        else:
-            types = each.get("type", "any")
-            kinds = [types] if isinstance(types, str) else types
-            if not set(kinds) <= {"boolean", "null"}:
-                return None
-            found = [*([True, False] if "boolean" in kinds else ())]
-            found += [None] if "null" in kinds else []
-        options = {json_key(value): value for value in found} | options
+        if (values := listed(each)) is None:
+            return None
+        options |= {json_key(value): value for value in values}
     return list(options.values())
 
 
@@ -136,11 +128,6 @@ def says_nothing(schema: Schema) -> bool:
     return schema is True or schema == {}
 
 
-def _may_be(schema: Mapping[str, Any], kind: str) -> bool:
-    types = schema.get("type", kind)
-    return types == kind or (isinstance(types, list) and kind in types)
-
-
 def _inside(around: Mapping[str, Any], inner: object) -> Schema:
     """A schema inside another with the definitions that it may refer to."""
     if not isinstance(inner, dict):
@@ -162,7 +149,3 @@ def _apart(schemas: Iterable[Schema]) -> tuple[list[Schema] | None, dict[str, An
                 return None, {}
         inner.append({key: value for key, value in each.items() if key != "$defs"})
     return inner, {"$defs": definitions} if definitions else {}
-
-
-def _key(schema: Schema) -> object:
-    return exact(schema)

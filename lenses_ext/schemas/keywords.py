@@ -23,22 +23,11 @@ TEXTS = frozenset(["title", "description", "examples", "$comment", "deprecated"]
 ANNOTATIONS = TEXTS | {"default", "format", "readOnly", "writeOnly"}
 """Keywords that refuse no value."""
 
-ONE_SCHEMA = frozenset(
-    [
-        "additionalItems",
-        "additionalProperties",
-        "contains",
-        "contentSchema",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    ]
+_ONE_SCHEMA = (
+    "additionalItems additionalProperties contains contentSchema else if items not propertyNames "
+    "then unevaluatedItems unevaluatedProperties"
 )
+ONE_SCHEMA = frozenset(_ONE_SCHEMA.split())
 """Keywords whose value is a schema."""
 
 LIST_OF_SCHEMAS = frozenset(["allOf", "anyOf", "oneOf", "prefixItems", "items"])

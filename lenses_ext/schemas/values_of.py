@@ -155,7 +155,7 @@ def kind_of(value: object) -> str:
             return "number"
         case str():
             return "string"
-        case list():
+        case list() | tuple():
             return "array"
         case _:
             return "object"
@@ -218,7 +218,7 @@ def listed(schema: _Schema) -> list[Any] | None:
     """The values among which those of a schema are; None where it does not list them.
 
     >>> listed({"type": ["boolean", "null"]}), listed({"enum": [1, "a"]}), listed({"minimum": 1})
-    ([False, True, None], [1, 'a'], None)
+    ([True, False, None], [1, 'a'], None)
     """
     if not isinstance(schema, dict):
         return None if schema else []
@@ -226,7 +226,7 @@ def listed(schema: _Schema) -> list[Any] | None:
     lists += [[schema["const"]]] if "const" in schema else []
     if not lists and kinds_of(schema) <= {"boolean", "null"}:
         kinds = kinds_of(schema)
-        lists = [[*([False, True] if "boolean" in kinds else ()), *([None] * ("null" in kinds))]]
+        lists = [[*([True, False] if "boolean" in kinds else ()), *([None] * ("null" in kinds))]]
     return reduce(_in_both, lists) if lists else None
 
 

@@ -21,7 +21,7 @@ from ..schemas import (
 )
 from .faults import Written, format_hint, keyword_hint
 from .reader import SignatureReader
-from .to_schema import SchemaWriter, parameters_schema
+from .to_schema import SchemaWriter, named_by, parameters_schema
 from .values import COMBINATORS, NAMED, Parameter, Shape, Type, TypeSignature, basic, json_types
 
 MAX_TYPES = 20_000
@@ -55,27 +55,26 @@ def _check_expansion(signature: TypeSignature, reader: SignatureReader) -> bool:
         for name, shape in local.items()
     }
     endless = False
-    while (cycle := _cycle(uses)) is not None:
+    for name in _cycles(uses):
         endless = True
-        labels = "::".join(sorted(local[cycle].type.labels))
-        message = (
-            f'type "{cycle}" contains itself: label it {NAMED}, [{cycle}:{NAMED}:{labels} | …]'
-        )
-        reader.faults.tell("endless-type", message, reader.shapes[cycle])
-        del uses[cycle]
-        for names in uses.values():
-            names.discard(cycle)
+        labels = "::".join(sorted(local[name].type.labels))
+        message = f'type "{name}" contains itself: label it {NAMED}, [{name}:{NAMED}:{labels} | …]'
+        reader.faults.tell("endless-type", message, reader.shapes[name])
     return not endless and _check_size(signature, local, uses, reader)
 
 
-def _cycle(uses: dict[str, set[str]]) -> str | None:
-    """The first shape of a cycle, or None when there is none."""
-    try:
-        TopologicalSorter(uses).prepare()
-    except CycleError as error:
-        cycle: list[str] = error.args[1]
-        return min(cycle)
-    return None
+def _cycles(uses: dict[str, set[str]]) -> Iterator[str]:
+    """A name of each cycle, which is taken out, so that there is none at the end."""
+    while True:
+        try:
+            TopologicalSorter(uses).prepare()
+            return
+        except CycleError as error:
+            name = min(error.args[1])
+        yield name
+        del uses[name]
+        for names in uses.values():
+            names.discard(name)
 
 
 def _check_size(
@@ -124,18 +123,12 @@ def _labels(type: Type) -> Iterator[str]:
 
 def _check_use(signature: TypeSignature, reader: SignatureReader) -> None:
     """Warn of types beside the signature that nothing uses, except those in ``$defs``."""
-    uses = {shape.name: set(_labels(shape.type)) for shape in signature.shapes}
-    members = (*signature.parameters, signature.returns)
-    pending = [label for member in members for label in _labels(member.type)]
-    pending += [shape.name for shape in signature.shapes if shape.named]
-    used: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name not in used:
-            used.add(name)
-            pending.extend(uses.get(name, ()))
+    places = (*signature.parameters, signature.returns)
+    named = [shape for shape in signature.shapes if shape.named]
+    used = named_by((each.type for each in (*places, *named)), signature.shapes)
+    used |= {shape.name for shape in named}
     names = {parameter.name for parameter in signature.parameters}
-    for name in uses.keys() - used:
+    for name in reader.shapes.keys() - used:
         hint = f"write ({name}::{name}) to use it" if name in names else None
         element = reader.shapes[name]
         message = f'type "{name}" is not used by the signature'
@@ -198,13 +191,10 @@ def _check_finite(signature: TypeSignature, reader: SignatureReader) -> None:
             endless.discard(name)
             pending.extend(users[name])
     uses = {name: uses[name] & endless for name in endless}
-    while (cycle := _cycle(uses)) is not None:
-        message = f'type "{cycle}" requires itself, so that no value can have it'
+    for name in _cycles(uses):
+        message = f'type "{name}" requires itself, so that no value can have it'
         hint = "mark the field that leads back {optional: true}"
-        reader.faults.tell("no-value", message, reader.shapes[cycle], severity="warning", hint=hint)
-        del uses[cycle]
-        for names in uses.values():
-            names.discard(cycle)
+        reader.faults.tell("no-value", message, reader.shapes[name], severity="warning", hint=hint)
 
 
 def _ends(type: Type, endless: set[str]) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import evolve
 
-from gram import Diagnostic, Severity
+from gram import Diagnostic
 from gram.errors import expect
 
 from ..schemas import (
@@ -66,23 +66,8 @@ def json_schema_to_type_signature(
     >>> json_schema_to_type_signature({"type": "object", "properties": {"n": {"type": "integer"}}})
     '(n::Integer {optional: true})==>(::Any)'
     """
-    return write_type_signature(signature_from_schema(schema, return_schema))
-
-
-def signature_from_schema(
-    schema: Mapping[str, Any], return_schema: Mapping[str, Any] | bool | None = None
-) -> TypeSignature:
-    """The same as a signature, not yet written.
-
-    Raises:
-        SignatureError: it is not the schema of an object, or refers to something outside itself.
-    """
-    expect(
-        return_schema,
-        (Mapping, bool, type(None)),
-        "return_schema",
-        by="json_schema_to_type_signature",
-    )
+    kinds = (Mapping, bool, type(None))
+    expect(return_schema, kinds, "return_schema", by="json_schema_to_type_signature")
     faults = _not_an_object(schema) or _errors(schema)
     if return_schema is not None:
         faults += _errors(return_schema)
@@ -91,7 +76,7 @@ def signature_from_schema(
     signature = _SchemaReader(dict(schema)).signature()
     if return_schema is not None:
         signature = evolve(signature, returns=Parameter(None, _result_type(return_schema)))
-    return signature
+    return write_type_signature(signature)
 
 
 def _result_type(schema: Mapping[str, Any] | bool) -> Type:
@@ -118,11 +103,11 @@ def json_schema_diagnostics(schema: object) -> list[Diagnostic]:
         return errors
     misfits = _SchemaReader(schema).misfits
     return [
-        _fault(
+        Diagnostic(
             "default-mismatch",
-            (*path, "default"),
-            f"default {_shown(each['default'])} of {_owner(path)} {misfits[id(each)]}",
             "warning",
+            f"default {_shown(each['default'])} of {_owner(path)} {misfits[id(each)]}",
+            (*path, "default"),
         )
         for path, each in subschemas(schema)
         if id(each) in misfits
@@ -148,18 +133,14 @@ def _errors(schema: object) -> list[Diagnostic]:
     except NotJson as error:
         return [Diagnostic("not-json", "error", f"the schema is not JSON: {error}")]
     found = [
-        _fault("not-a-schema", path, f'"{_keyword(path)}" of {_owner(path)} {breach.reason}')
-        for breach in breaches([schema])
-        for path in [breach.path]
+        (each.path, "not-a-schema", f'"{_keyword(each.path)}" of {_owner(each.path)} {each.reason}')
+        for each in breaches([schema])
     ]
-    for path, reference in remote_references(schema):
-        message = remote_reference(str(path[-1]), reference)
-        found.append(_fault("remote-reference", path, message))
-    return found
-
-
-def _fault(code: str, path: SchemaPath, message: str, severity: Severity = "error") -> Diagnostic:
-    return Diagnostic(code, severity, message, path)
+    found += [
+        (path, "remote-reference", remote_reference(str(path[-1]), reference))
+        for path, reference in remote_references(schema)
+    ]
+    return [Diagnostic(code, "error", message, path) for path, code, message in found]
 
 
 def _owner(path: SchemaPath) -> str:
@@ -331,11 +312,8 @@ class _SchemaReader:
         apart = {key for key in rest if key in RESERVED_KEYS or not key or "\0" in key}
         if id(schema) in self.misfits and not (null_means_none and rest["default"] is None):
             apart.add("default")
-        return evolve(
-            type,
-            keywords=Keywords.of(_pick(rest, rest.keys() - apart)),
-            foreign=Keywords.of(_pick(rest, apart)),
-        )
+        keywords = Keywords.of(rest)
+        return evolve(type, keywords=keywords.without(*apart), foreign=keywords.only(*apart))
 
 
 def _default_misfits(schema: dict[str, Any], root: dict[str, Any]) -> dict[int, str]:
@@ -343,8 +321,3 @@ def _default_misfits(schema: dict[str, Any], root: dict[str, Any]) -> dict[int, 
     having = [each for _, each in subschemas(schema) if "default" in each]
     reasons = default_misfits(lambda: root, having)
     return {id(each): reason for each, reason in zip(having, reasons, strict=True) if reason}
-
-
-def _pick(mapping: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
-    chosen = set(keys)
-    return {key: value for key, value in mapping.items() if key in chosen}

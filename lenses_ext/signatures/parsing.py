@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from typing import Any, TypeAlias, Union
-from weakref import WeakKeyDictionary
 
 from gram import Diagnostic, Pattern, walk
 from gram.errors import expect, expect_all
@@ -154,20 +153,5 @@ def _read(parts: Parts, open: bool = False) -> _Reading:
     return None if faults.errors else signature, found
 
 
-def _read_pattern(pattern: Pattern) -> _Reading:
-    """What a tool, path or atom says; where it has no faults, an equal one says the same."""
-    parts = parts_of_pattern(pattern)
-    alone = parts.elements[0] if len(parts.elements) == 1 and not parts.faults else None
-    if alone is None:
-        return _read(parts)
-    reading = _without_faults.get(alone)
-    if reading is None:
-        reading = _read(parts)
-        if not reading[1]:  # faults have places
-            _without_faults[alone] = reading
-    return reading
-
-
-_without_faults: WeakKeyDictionary[Pattern, _Reading] = WeakKeyDictionary()
-_of_pattern = memo(_read_pattern)
+_of_pattern = memo(lambda pattern: _read(parts_of_pattern(pattern)))
 _schema = memo(parameters_schema)

@@ -14,7 +14,6 @@ from pyrsistent import PMap, PVector
 from gram import (
     Diagnostic,
     GramDecodeError,
-    Origin,
     Pattern,
     Source,
     Span,
@@ -26,7 +25,7 @@ from gram import (
     walk,
 )
 from gram.checks import CHECKS
-from gram.reading import Arrow, Construct, Path, construct_of
+from gram.reading import tokens
 from gram.trees import WALK, WALK_SUBJECT, carry_origin
 
 from ..labels import AGENT, ANSWER, DEFINITIONS, TOOLS, WORKFLOWS, is_tool
@@ -243,47 +242,27 @@ def _parts(
 def _spelling_faults(patterns: Iterable[Pattern]) -> Iterator[Diagnostic]:
     """Arrows that do not point to the right."""
     for pattern in patterns:
-        place = origin(pattern)
-        if place is not None and not _is_plain(pattern, place):
-            construct = construct_of(pattern)
-            assert construct is not None
-            yield from _faults_in(construct, place.source)
+        edges = (each for _, each in walk(pattern) if is_edge(each))
+        yield from filter(None, map(_wrong_arrow, edges))
 
 
-def _is_plain(pattern: Pattern, place: Origin) -> bool:
-    """Whether the trees alone tell that every arrow points to the right.
-
-    It is so for almost all signatures, and saves reading their text again.
-    """
-    edges = [each for _, each in walk(pattern) if is_edge(each)]
-    return all(_has_plain_arrow(edge, place.source) for edge in edges)
-
-
-def _has_plain_arrow(edge: Pattern, source: Source) -> bool:
-    """Whether an edge of this text is a bracket, or an arrow without blanks that points right."""
-    here, left, right = map(origin, (edge, *edge.elements))
-    if not (here and left and right) or {here.source, left.source, right.source} != {source}:
-        return False
-    text, (_, start), (end, _) = source.text, left.span, right.span
-    is_bracket = text[here.span.start] == "["
-    return is_bracket or (start < end and text[start] in "-=~" and text[end - 1] == ">")
-
-
-def _faults_in(construct: Construct, source: Source) -> Iterator[Diagnostic]:
-    below: Sequence[Construct] = construct.elements
-    if isinstance(construct, Path):
-        below = construct.nodes
-        arrows = (each for each in construct.arrows if each.kind != "right")
-        yield from (_wrong_arrow(each, source) for each in arrows)
-    for each in below:
-        yield from _faults_in(each, source)
-
-
-def _wrong_arrow(arrow: Arrow, source: Source) -> Diagnostic:
-    spelling = source.text[arrow.start : arrow.end]
-    place = source.line_and_column(arrow.start)
+def _wrong_arrow(edge: Pattern) -> Diagnostic | None:
+    """The fault of an edge whose arrow, as the text has it, does not point to the right."""
+    here, source_end, target_end = map(origin, (edge, *edge.elements))
+    if not (here and source_end and target_end) or here.source.text[here.span.start] == "[":
+        return None
+    left, right = sorted((source_end.span, target_end.span))
+    source, between = here.source, here.source.text[left.end : right.start]
+    words = [each for each in tokens(between) if each.start < each.end]
+    if not words:
+        return None
+    span = Span(left.end + words[0].start, left.end + words[-1].end)
+    spelling = source.text[span.start : span.end]
+    if left == source_end.span and spelling[0] != "<" and spelling[-1] == ">":
+        return None
+    place = source.line_and_column(span.start)
     message = f'arrow "{spelling}" at {place} does not point to a return type; use "==>"'
-    return Diagnostic("arrow", "error", message, (), Span(arrow.start, arrow.end), None, source)
+    return Diagnostic("arrow", "error", message, (), span, None, source)
 
 
 def _not_gram(error: GramDecodeError) -> Diagnostic:

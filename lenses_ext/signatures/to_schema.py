@@ -91,13 +91,13 @@ class SchemaWriter:
         if type.constant is not None:
             return type.constant
         head = self._head(type.labels)
-        own = {**self._items(type), **self._alternatives(type), **self._fields(type)}
-        overlay = type.overlay()
+        own, overlay = self._parts(type), type.overlay()
         if isinstance(head, bool):
             if not own and not overlay:
                 return head
             head = {} if head else {"not": {}}
-        return _without_nulls({**head, **_lead(overlay), **own, **overlay})
+        first = {key: overlay[key] for key in ("title", "description") if key in overlay}
+        return _without_nulls({**head, **first, **own, **overlay})
 
     def fields(self, members: Iterable[Parameter]) -> tuple[dict[str, Schema], list[str]]:
         """The ``properties`` and ``required`` of named members."""
@@ -129,40 +129,28 @@ class SchemaWriter:
             raise SignatureError([Diagnostic("unknown-type", "error", message)])
         return {"$ref": reference_to(label)} if shape.named else self.schema(shape.type)
 
-    def _items(self, type: Type) -> dict[str, Any]:
+    def _parts(self, type: Type) -> dict[str, Any]:
+        """What members and names of types say: alternatives, items, fields."""
+        parts: dict[str, Any] = {}
+        unnamed = [self.schema(each.type) for each in type.members if each.name is None]
+        fields = [each for each in type.members if each.name is not None]
+        for label in type.labels & COMBINATORS.keys():
+            parts[COMBINATORS[label]] = [*map(self._named, type.of), *unnamed]
+            unnamed = []
         if type.element_type is not None:
-            return {"items": self._named(type.element_type)}
-        unnamed = [member for member in type.members if member.name is None]
-        if unnamed and not self._combinator(type):
-            return {"items": self.schema(unnamed[0].type)}
-        return {}
-
-    def _alternatives(self, type: Type) -> dict[str, Any]:
-        if not (keyword := self._combinator(type)):
-            return {}
-        named = [self._named(label) for label in type.of]
-        return {keyword: [*named, *(self.schema(member.type) for member in type.members)]}
-
-    def _fields(self, type: Type) -> dict[str, Any]:
-        fields = [member for member in type.members if member.name is not None]
-        if not fields:
-            return {}
-        properties, required = self.fields(fields)
-        return {"properties": properties, **({"required": required} if required else {})}
-
-    def _combinator(self, type: Type) -> str | None:
-        return next((COMBINATORS[label] for label in type.labels if label in COMBINATORS), None)
+            parts["items"] = self._named(type.element_type)
+        elif unnamed:
+            parts["items"] = unnamed[0]
+        if fields:
+            parts["properties"], required = self.fields(fields)
+            parts |= {"required": required} if required else {}
+        return parts
 
 
 def _is_required(member: Parameter, schema: Schema) -> bool:
     if member.optional is not None:
         return not member.optional
     return isinstance(schema, bool) or "default" not in schema
-
-
-def _lead(overlay: dict[str, Any]) -> dict[str, Any]:
-    """What a reader wants to see first."""
-    return {key: overlay[key] for key in ("title", "description") if key in overlay}
 
 
 def _without_nulls(schema: dict[str, Any]) -> dict[str, Any]:
@@ -183,7 +171,7 @@ def _without_definitions_of_the_result(
     definitions = schema.get("$defs")
     if not definitions or not isinstance(definitions, dict):
         return schema
-    of_the_result = _named_by(signature.returns.type, signature.shapes) & definitions.keys()
+    of_the_result = named_by([signature.returns.type], signature.shapes) & definitions.keys()
     if not of_the_result:
         return schema
     rest = {key: value for key, value in schema.items() if key != "$defs"}
@@ -192,11 +180,11 @@ def _without_definitions_of_the_result(
     return {**rest, **({"$defs": kept} if kept else {})} if foreign else schema
 
 
-def _named_by(type: Type, shapes: Iterable[Shape]) -> set[str]:
-    """The names of the shapes that a type leads to."""
+def named_by(types: Iterable[Type], shapes: Iterable[Shape]) -> set[str]:
+    """The names of the shapes that types lead to."""
     by_name = {shape.name: shape.type for shape in shapes}
     names: set[str] = set()
-    pending = [type]
+    pending = list(types)
     while pending:
         current = pending.pop()
         pending.extend(member.type for member in current.members)

@@ -48,7 +48,7 @@ def agent_style(within: tuple[Pattern, ...]) -> Spelling:
     if not tools:
         return _style_outside_tools(within)
     if tools[-1] < len(ancestors) - 1:
-        return _part_of_signature(ancestors[tools[-1] + 1 :])
+        return _CHAIN if is_chain(ancestors[tools[-1] + 1]) else _BRACKET
     if is_chain(pattern):
         return _CHAIN
     if not pattern.elements and signature_of(ancestors[-1].elements) is pattern:
@@ -71,11 +71,6 @@ def _style_outside_tools(within: tuple[Pattern, ...]) -> Spelling:
         if is_path(element) and not within[-1].elements:
             return _NODE
     return _PLAIN
-
-
-def _part_of_signature(ancestors: list[Pattern]) -> Spelling:
-    """Deeper inside a tool: the hops of a path, or the members of a shape."""
-    return _CHAIN if is_chain(ancestors[0]) else _BRACKET
 
 
 def write_program(pattern: Pattern | Iterable[Pattern]) -> str:
@@ -118,7 +113,6 @@ def signature_patterns(signature: TypeSignature) -> tuple[Pattern, ...]:
     Raises:
         SignatureError: it nests deeper than a pattern can.
     """
-    expect(signature, TypeSignature, "signature", by="signature_patterns")
     try:
         return _patterns(signature)
     except GramEncodeError as error:
@@ -157,8 +151,9 @@ def _patterns(signature: TypeSignature) -> tuple[Pattern, ...]:
             parameter, shape = _lifted(parameter, name)
             shapes.append(shape)
         nodes.append(_node(parameter))
-    root = [_root(signature.root)] if signature.root.keywords or signature.root.foreign else []
-    return (_chain(nodes), *root, *map(_shape, shapes))
+    root = Pattern(Subject("", {PARAMETERS}, dict(_record(signature.root))))
+    roots = [root] if root.value.properties else []
+    return (_chain(nodes), *roots, *map(_shape, shapes))
 
 
 def _chain(nodes: list[Pattern]) -> Pattern:
@@ -172,17 +167,12 @@ def _chain(nodes: list[Pattern]) -> Pattern:
 def _lifted(parameter: Parameter, name: str) -> tuple[Parameter, Shape]:
     """A parameter whose type is now a name, and the shape of that name."""
     type = parameter.type
-    node = Type(
-        frozenset({name}),
-        keywords=type.keywords.only(*_ON_THE_NODE),
-        foreign=type.foreign.only(*_ON_THE_NODE),
-    )
-    shape = evolve(
-        type,
-        keywords=type.keywords.without(*_ON_THE_NODE),
-        foreign=type.foreign.without(*_ON_THE_NODE),
-    )
-    return evolve(parameter, type=node), Shape(name, shape)
+    records = type.keywords, type.foreign
+    on_the_node = (each.only(*_ON_THE_NODE) for each in records)
+    keywords, foreign = (each.without(*_ON_THE_NODE) for each in records)
+    node = Type(frozenset({name}), None, (), (), *on_the_node)
+    shape = Shape(name, evolve(type, keywords=keywords, foreign=foreign))
+    return evolve(parameter, type=node), shape
 
 
 def _free_name(parameter: str, taken: Iterable[str]) -> str:
@@ -208,20 +198,14 @@ def _node(parameter: Parameter) -> Pattern:
             record["paramName"] = from_json_value(parameter.name)
     if parameter.optional is not None:
         record["optional"] = parameter.optional
-    return Pattern(Subject(identity, parameter.type.labels, record), _members(parameter.type))
+    members = map(_node, parameter.type.members)
+    return Pattern(Subject(identity, parameter.type.labels, record), members)
 
 
 def _shape(shape: Shape) -> Pattern:
     labels = shape.type.labels | ({NAMED} if shape.named else set())
-    return Pattern(Subject(shape.name, labels, dict(_record(shape.type))), _members(shape.type))
-
-
-def _root(root: Type) -> Pattern:
-    return Pattern(Subject("", {PARAMETERS}, dict(_record(root))))
-
-
-def _members(type: Type) -> tuple[Pattern, ...]:
-    return tuple(map(_node, type.members))
+    members = map(_node, shape.type.members)
+    return Pattern(Subject(shape.name, labels, dict(_record(shape.type))), members)
 
 
 def _record(type: Type) -> Iterator[tuple[str, Value]]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gram import ArgumentError
-from lenses_ext.schemas import NotJson, is_plainly_valid, schema_validator, validation_visits
+from lenses_ext.schemas import NotJson, schema_validator, validation_visits
 
 from ...errors import ValidationError
 from ...json_text import Json, JsonText, read_json, write_json
@@ -99,9 +99,7 @@ def require_valid(schema: str) -> None:
     Raises:
         ValidationError: it is not.
     """
-    read = read_json(schema)
-    if not isinstance(read, dict) or not is_plainly_valid(read):
-        validator_of(schema)
+    validator_of(schema)
 
 
 @lru_cache(maxsize=512)

@@ -18,7 +18,6 @@ from lenses_ext import (
 )
 from lenses_ext.schemas import differences, resolve_ref
 from lenses_ext.signatures import signature_diagnostics, signature_elements
-from lenses_ext.signatures.writer import signature_patterns
 from tests.paths import DATA
 
 CASES = DATA / "signatures"
@@ -136,7 +135,6 @@ def test_the_text_form_takes_the_types_of_its_file_too(form: str) -> None:
         lambda: result_schema(["x"]),  # type: ignore[arg-type]  # wrong on purpose
         lambda: signature_elements(None),  # type: ignore[arg-type]  # wrong on purpose
         lambda: write_type_signature("()==>(::Text)"),  # type: ignore[arg-type]  # wrong on purpose
-        lambda: signature_patterns(None),  # type: ignore[arg-type]  # wrong on purpose
         lambda: signature_text("x"),  # type: ignore[arg-type]  # wrong on purpose
         lambda: differences(5, {}),  # type: ignore[arg-type]  # wrong on purpose
         lambda: differences({}, [], match="full"),  # type: ignore[arg-type]  # wrong on purpose
