@@ -125,7 +125,8 @@ def _check_use(signature: TypeSignature, reader: SignatureReader) -> None:
     """Warn of types beside the signature that nothing uses, except those in ``$defs``."""
     places = (*signature.parameters, signature.returns)
     named = [shape for shape in signature.shapes if shape.named]
-    used = named_by((each.type for each in (*places, *named)), signature.shapes)
+    types = [*(each.type for each in places), *(each.type for each in named)]
+    used = named_by(types, signature.shapes)
     used |= {shape.name for shape in named}
     names = {parameter.name for parameter in signature.parameters}
     for name in reader.shapes.keys() - used:

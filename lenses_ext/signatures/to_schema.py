@@ -74,6 +74,10 @@ def reference_to(name: str) -> str:
     return "#/$defs/" + quote(pointer, safe="!$&'()*+,;=:@?-._~")
 
 
+_FIRST: tuple[str, ...] = ("title", "description")
+"""What a reader of a schema wants to see first."""
+
+
 class SchemaWriter:
     """Writes types as schemas; labels may name the given shapes."""
 
@@ -96,7 +100,7 @@ class SchemaWriter:
             if not own and not overlay:
                 return head
             head = {} if head else {"not": {}}
-        first = {key: overlay[key] for key in ("title", "description") if key in overlay}
+        first = {key: overlay[key] for key in _FIRST if key in overlay}
         return _without_nulls({**head, **first, **own, **overlay})
 
     def fields(self, members: Iterable[Parameter]) -> tuple[dict[str, Schema], list[str]]:

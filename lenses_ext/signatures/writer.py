@@ -168,9 +168,9 @@ def _lifted(parameter: Parameter, name: str) -> tuple[Parameter, Shape]:
     """A parameter whose type is now a name, and the shape of that name."""
     type = parameter.type
     records = type.keywords, type.foreign
-    on_the_node = (each.only(*_ON_THE_NODE) for each in records)
+    own, own_foreign = (each.only(*_ON_THE_NODE) for each in records)
     keywords, foreign = (each.without(*_ON_THE_NODE) for each in records)
-    node = Type(frozenset({name}), None, (), (), *on_the_node)
+    node = Type(frozenset({name}), keywords=own, foreign=own_foreign)
     shape = Shape(name, evolve(type, keywords=keywords, foreign=foreign))
     return evolve(parameter, type=node), shape
 
