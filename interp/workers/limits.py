@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from time import monotonic
 from typing import Final
@@ -408,7 +409,7 @@ class LimitedHandler:
         if len(models) > 1:
             return await first_that_replies(self.perform, effect, report, models, _may_be_passed)
         try:
-            return await awith_retries(lambda: self._asked(effect, report), _ATTEMPTS)
+            return await awith_retries(partial(self._asked, effect, report), _ATTEMPTS)
         except ModelError as error:
             raise await self._held(effect.request.model, error) from error
 

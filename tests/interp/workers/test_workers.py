@@ -302,7 +302,7 @@ def test_a_turn_that_was_stopped_by_hand_keeps_no_submitted_turn_waiting(
     database: str, store: RunStore
 ) -> None:
     with pytest.raises(ModelError):
-        run_agent(TALKER, "One", model=ScriptedModel([]), store=store, conversation="talk")
+        run_agent(TALKER, "One", model=ScriptedModel([]), record=store, conversation="talk")
     (by_hand,) = store.rows()
     assert by_hand.status == "stopped"
     turn = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
@@ -322,7 +322,7 @@ def test_a_submitted_turn_is_taken_again_soon_behind_one_that_is_run_by_hand(
                 asyncio.run(driver.go_on(turn))
             return f"{later.value.seconds}"
 
-    said = run_agent(TALKER, "One", model=Submitting(), store=store, conversation="talk")
+    said = run_agent(TALKER, "One", model=Submitting(), record=store, conversation="talk")
 
     assert float(said.content) <= 2
 
@@ -339,7 +339,7 @@ def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting
         claim = store.claim(run)
         claim.append(EntryWriter().note(Begun(asking.at)))
         claim.let_go("stopped", Usage(None, None))
-    run_agent(TALKER, "By hand", model=ScriptedModel(["Yes."]), store=store, conversation="talk")
+    run_agent(TALKER, "By hand", model=ScriptedModel(["Yes."]), record=store, conversation="talk")
     following = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
     with worker(database):
         until(ended(store, following))
