@@ -43,11 +43,9 @@ def countWords(text: str) -> int:
 _TEST: Final = '''\
 """A test of the agent, without a key and without the network: run pytest here."""
 
-from tools import countWords
-
 
 def test_the_agent_counts_words_with_its_tool(gram_agent):
-    agent = gram_agent("agent.gram", tools=[countWords], model="Offline/rehearsal")
+    agent = gram_agent("agent.gram", tools="tools.py", model="Offline/rehearsal")
 
     response = agent.run("Count the words of 'to be or not to be'")
 
