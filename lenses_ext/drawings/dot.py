@@ -8,8 +8,7 @@ from typing import Final
 from gram.display import visible
 from gram.errors import expect
 
-from .drawing import Drawing, Edge, EdgeKind, Node, NodeKind
-from .words import count_words, shortened
+from .drawing import Drawing, Edge, EdgeKind, Node, NodeKind, shortened
 
 _SHAPES: Final[dict[NodeKind, str]] = {
     "agent": 'shape=box, style="rounded,filled"',
@@ -52,14 +51,13 @@ def _inside(drawing: Drawing, group: str | None, indent: str) -> Iterator[str]:
     for each in drawing.groups:
         if each.group == group:
             yield f"{indent}subgraph cluster_{each.key} {{"
-            yield f"{indent}  label={_label(each.name, *each.details)};"
+            yield f"{indent}  label={_label(*each.lines)};"
             yield from _inside(drawing, each.key, f"{indent}  ")
             yield f"{indent}}}"
 
 
 def _node(node: Node) -> str:
-    label = _label(node.name, *node.details, count_words(node.count, node.failed))
-    return f"{node.key} [label={label}, {_SHAPES[node.kind]}{_colour(node)}];"
+    return f"{node.key} [label={_label(*node.lines)}, {_SHAPES[node.kind]}{_colour(node)}];"
 
 
 def _colour(node: Node) -> str:
@@ -72,8 +70,8 @@ def _colour(node: Node) -> str:
 
 
 def _edge(edge: Edge) -> str:
-    told = ", ".join(filter(None, (edge.label, count_words(edge.count))))
-    settings = ", ".join(filter(None, (told and f"label={_label(told)}", _ARROWS[edge.kind])))
+    label = edge.words and f"label={_label(edge.words)}"
+    settings = ", ".join(filter(None, (label, _ARROWS[edge.kind])))
     return f"  {edge.source} -> {edge.target}{f' [{settings}]' if settings else ''};"
 
 

@@ -33,6 +33,11 @@ class Node:
     count: int | None = None
     failed: int = 0
 
+    @property
+    def lines(self) -> list[str]:
+        """What is written in it: its name, its details, how often a run came to it."""
+        return [self.name, *filter(None, (*self.details, _times(self.count, self.failed)))]
+
 
 @frozen
 class Edge:
@@ -52,6 +57,11 @@ class Edge:
     label: str = ""
     count: int | None = None
 
+    @property
+    def words(self) -> str:
+        """What is written at it: its label, and how often a run took it."""
+        return ", ".join(filter(None, (self.label, _times(self.count))))
+
 
 @frozen
 class Group:
@@ -68,6 +78,11 @@ class Group:
     name: str
     details: tuple[str, ...] = ()
     group: str | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """What is written in it: its name and its details."""
+        return [self.name, *self.details]
 
 
 @frozen
@@ -95,3 +110,17 @@ FORMS: Final[dict[str, Callable[[Drawing], str]]] = {}
 
 The front of the room fills it, since what draws needs this module.
 """
+
+
+def shortened(line: str, most: int = 60) -> str:
+    """A text as one line that is not too long."""
+    line = " ".join(line.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def _times(count: int | None, failed: int = 0) -> str:
+    """How often a run came to a node, in words; "" where no run is shown or it never did."""
+    if not count:
+        return ""
+    times = "once" if count == 1 else f"{count} times"
+    return f"{times}, {failed} failed" if failed else times

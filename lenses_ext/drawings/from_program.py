@@ -6,7 +6,6 @@ not find is drawn as undefined.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from gram import GramError, Pattern, Symbol, TreePath, Value, is_reference, write_value
@@ -17,7 +16,7 @@ from ..errors import ProgramError
 from ..labels import is_loop
 from ..names import Definition, Program, ProgramLike, program_patterns
 from ..signatures import signature_text
-from ..workflows import FlowNode, arrows_in, workflow_of
+from ..workflows import FlowNode, edges_in, workflow_of
 from .drawing import Drawing, Edge, EdgeKind, Group, Node, NodeKind
 
 _WORDS: Final = {"WHEN": "when", "OTHERWISE": "otherwise", "EACH": "each", "HANDOFF": "hands over"}
@@ -61,11 +60,6 @@ class _Ports(NamedTuple):
 
     entry: str
     exit: str
-
-
-def _arrows(pattern: Pattern) -> list[Pattern]:
-    """The arrows that are written among the elements of an agent or workflow."""
-    return [arrow.pattern for arrow in arrows_in(pattern) if arrow.pattern is not None]
 
 
 class _Drawer:
@@ -113,7 +107,7 @@ class _Drawer:
             else:
                 continue
             self._edge(drawn.exit, has.entry, "has")
-        for arrow in _arrows(agent.pattern):
+        for _, arrow in edges_in(agent.pattern):
             source, target = (
                 self._named(each.value.identity, agent, group) for each in arrow.elements
             )
@@ -135,7 +129,7 @@ class _Drawer:
     def _workflow(self, flow: Definition, around: str | None) -> _Ports:
         properties = flow.pattern.value.properties
         group = f"g{len(self.groups)}"
-        told = ", ".join(f"{key}: {_value(value)}" for key, value in _listed(properties))
+        told = ", ".join(f"{key}: {_value(value)}" for key, value in sorted(properties.items()))
         rounds = told if is_loop(flow.pattern) else ""
         self.groups.append(Group(group, flow.name, (rounds,) if rounds else (), around))
         begin, end = (self._node(kind, "", "", group) for kind in _ENDS)
@@ -176,14 +170,10 @@ def _said_at(arrow: Pattern) -> tuple[EdgeKind, str]:
     words = [_WORDS.get(label, label) for label in sorted(labels)]
     told = [
         _value(value) if key == "is" else f"{key.replace('_', ' ')}: {_value(value)}"
-        for key, value in _listed(properties)
+        for key, value in sorted(properties.items())
     ]
     kind: EdgeKind = "handoff" if "HANDOFF" in labels else "flow"
     return kind, " ".join([*words, ", ".join(told)]).strip()
-
-
-def _listed(properties: Mapping[str, Value]) -> list[tuple[str, Value]]:
-    return sorted(properties.items())
 
 
 def _value(value: Value) -> str:

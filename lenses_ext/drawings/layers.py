@@ -8,6 +8,8 @@ the mean of their neighbours, which keeps arrows from crossing, and moved toward
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from statistics import mean
 from typing import Generic, NamedTuple, TypeVar
 
@@ -54,8 +56,7 @@ def lay_out(
     sizes: Mapping[K, tuple[float, float]], arrows: Sequence[Arrow[K]], *, gap: float
 ) -> Layout[K]:
     """Lay out boxes of known sizes, with a gap between layers."""
-    forward = _without_cycles(sizes, arrows)
-    layer = _layers(sizes, [arrows[index] for index in forward])
+    forward, layer = _without_cycles(sizes, arrows)
     places: dict[object, tuple[float, float]] = {}
     places.update(sizes.items())
     columns: list[list[object]] = [[] for _ in range(max(layer.values(), default=-1) + 1)]
@@ -99,53 +100,26 @@ def lay_out(
     )
 
 
-def _without_cycles(keys: Iterable[K], arrows: Sequence[Arrow[K]]) -> list[int]:
-    """The arrows that do not lead back to where they come from, directly or not."""
-    leaving: dict[K, list[int]] = {}
-    for index, arrow in enumerate(arrows):
-        leaving.setdefault(arrow.source, []).append(index)
-    kept: list[int] = []
-    entered: set[K] = set()
-    for key in keys:
-        if key in entered:
-            continue
-        entered.add(key)
-        around = {key}
-        pending = [(key, iter(leaving.get(key, ())))]
-        while pending:
-            here, ahead = pending[-1]
-            for index in ahead:
-                target = arrows[index].target
-                if target in around:
-                    continue  # it leads back
-                kept.append(index)
-                if target not in entered:
-                    entered.add(target)
-                    around.add(target)
-                    pending.append((target, iter(leaving.get(target, ()))))
-                    break
-            else:
-                pending.pop()
-                around.discard(here)
-    return sorted(kept)
-
-
-def _layers(keys: Iterable[K], arrows: Sequence[Arrow[K]]) -> dict[K, int]:
-    """The layer of each box: the one behind the last that leads to it."""
-    layer = dict.fromkeys(keys, 0)
-    waits = dict.fromkeys(layer, 0)
-    leaving: dict[K, list[K]] = {}
-    for arrow in arrows:
-        waits[arrow.target] += 1
-        leaving.setdefault(arrow.source, []).append(arrow.target)
-    ready = [key for key, count in waits.items() if not count]
-    for key in ready:
-        for target in leaving.get(key, ()):
-            layer[target] = max(layer[target], layer[key] + 1)
-            waits[target] -= 1
-            if not waits[target]:
-                ready.append(target)
-    return layer
+def _without_cycles(
+    keys: Iterable[K], arrows: Sequence[Arrow[K]]
+) -> tuple[list[int], dict[K, int]]:
+    """The arrows but those that lead back, and the layer of each box: behind all before it."""
+    places = {key: place for place, key in enumerate(keys)}
+    kept = list(range(len(arrows)))
+    while True:
+        before: dict[K, list[K]] = {key: [] for key in places}
+        for index in kept:
+            before[arrows[index].target].append(arrows[index].source)
+        try:
+            order = list(TopologicalSorter(before).static_order())
+            break
+        except CycleError as error:
+            back = min(pairwise(error.args[1]), key=lambda ends: places[ends[1]])
+            kept = [index for index in kept if arrows[index][:2] != back]
+    layer: dict[K, int] = {}
+    for key in order:
+        layer[key] = max((layer[each] + 1 for each in before[key]), default=0)
+    return kept, layer
 
 
 def _heights(

@@ -9,8 +9,7 @@ from typing import Final
 from gram.display import visible
 from gram.errors import expect
 
-from .drawing import Drawing, EdgeKind, Node, NodeKind
-from .words import count_words, shortened
+from .drawing import Drawing, EdgeKind, NodeKind, shortened
 
 _NOT_PLAIN: Final = re.compile(
     r"(?<![^\W_])[._/-]|[._/-](?![^\W_])|[^\w ()=,…._/-]"  # at the edge of a word, or elsewhere
@@ -59,22 +58,17 @@ def _inside(drawing: Drawing, group: str | None, indent: str) -> Iterator[str]:
     for node in drawing.nodes:
         if node.group == group:
             opening, closing = _SHAPES[node.kind]
-            yield f"{indent}{node.key}{opening}{_label(*_lines(node))}{closing}"
+            yield f"{indent}{node.key}{opening}{_label(*node.lines)}{closing}"
     for each in drawing.groups:
         if each.group == group:
-            yield f"{indent}subgraph {each.key}[{_label(each.name, *each.details)}]"
+            yield f"{indent}subgraph {each.key}[{_label(*each.lines)}]"
             yield from _inside(drawing, each.key, f"{indent}  ")
             yield f"{indent}end"
 
 
-def _lines(node: Node) -> list[str]:
-    return [node.name, *node.details, count_words(node.count, node.failed)]
-
-
 def _edges(drawing: Drawing) -> Iterator[str]:
     for edge in drawing.edges:
-        told = ", ".join(filter(None, (edge.label, count_words(edge.count))))
-        label = f"|{_label(told)}|" if told else ""
+        label = f"|{_label(edge.words)}|" if edge.words else ""
         yield f"  {edge.source} {_ARROWS[edge.kind]}{label} {edge.target}"
 
 

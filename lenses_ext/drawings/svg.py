@@ -6,16 +6,15 @@ Its colours are read on both grounds, and its text has the colour of the text ar
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 from unicodedata import east_asian_width
 
 from gram.display import Content, Markup, element
 from gram.errors import expect
 
-from .drawing import Drawing, Edge, Group, Node
+from .drawing import Drawing, Edge, Group, Node, shortened
 from .layers import Arrow, Box, Layout, lay_out
-from .words import count_words, shortened
 
 _STYLE: Final = (
     "svg{color-scheme:light dark;color:#1d1f23}"
@@ -51,6 +50,7 @@ def to_svg(drawing: Drawing, *, standalone: bool = True) -> Markup:
     expect(drawing, Drawing, "drawing", by="to_svg")
     picture = _Picture(drawing)
     width, height = picture.width + 2 * _MARGIN, picture.height + 2 * _MARGIN
+    names = [*(each.name for each in drawing.groups), *(each.name for each in drawing.nodes)]
     marker = element(
         "marker",
         element("path", d="M0 0 8 4 0 8z", fill="currentColor", fill_opacity=0.7),
@@ -59,24 +59,15 @@ def to_svg(drawing: Drawing, *, standalone: bool = True) -> Markup:
     )  # fmt: skip
     return element(
         "svg",
-        element("title", _summary(drawing)),
+        element("title", shortened(", ".join(filter(None, names)), 200)),
         element("style", Markup(_STYLE)) if standalone else None,
         element("defs", marker),
         picture.drawn(),
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"{-_MARGIN} {-_MARGIN} {width:g} {height:g}",
-        width=f"{width:g}",
-        height=f"{height:g}",
-        role="img",
-        font_family=_FONT,
-        font_size=_DETAIL,
-        fill="currentColor",
-    )
-
-
-def _summary(drawing: Drawing) -> str:
-    names = [*(each.name for each in drawing.groups), *(each.name for each in drawing.nodes)]
-    return shortened(", ".join(filter(None, names)), 200)
+        width=f"{width:g}", height=f"{height:g}", role="img",
+        font_family=_FONT, font_size=_DETAIL, fill="currentColor",
+    )  # fmt: skip
 
 
 class _Picture:
@@ -111,7 +102,7 @@ class _Picture:
         for index, edge in enumerate(self._drawing.edges):
             ends = self._within(edge.source, inside), self._within(edge.target, inside)
             if None not in ends and ends[0] != ends[1] and edge.kind not in _FREE:
-                label = _width(_told(edge), _DETAIL)
+                label = _width(shortened(edge.words), _DETAIL)
                 arrows.append(Arrow(ends[0] or "", ends[1] or "", label + 24 if label else 0))
                 indexes.append(index)
         layout = lay_out(sizes, arrows, gap=_GAP)
@@ -171,13 +162,9 @@ class _Picture:
             stroke_dasharray=_DASHES.get(edge.kind),
             marker_end="url(#head)",
         )
-        told = _told(edge)
-        label = _text(told, *at, _DETAIL, fill_opacity=0.85) if told else None
+        words = shortened(edge.words)
+        label = _text(words, *at, _DETAIL, fill_opacity=0.85) if words else None
         return element("g", line, label)
-
-
-def _told(edge: Edge) -> str:
-    return ", ".join(filter(None, (shortened(edge.label, 40), count_words(edge.count))))
 
 
 def _forward(
@@ -205,17 +192,14 @@ def _back(source: Box, target: Box) -> tuple[str, tuple[float, float]]:
 
 
 def _drawn_group(group: Group, box: Box) -> Markup:
-    frame = element(
-        "rect",
-        x=f"{box.x:.1f}", y=f"{box.y:.1f}", width=f"{box.width:.1f}", height=f"{box.height:.1f}",
-        rx=10, fill_opacity=0.04, stroke="currentColor", stroke_opacity=0.35,
-    )  # fmt: skip
-    lines: list[Content] = [
-        _text(shortened(line), box.x + _MARGIN, box.y + 24 + index * _LINE, size, anchor="start",
-              font_weight=None if index else 600, fill_opacity=0.75 if index else None)
-        for index, (line, size) in enumerate(_group_lines(group))
-    ]  # fmt: skip
+    frame = _frame(box, rx=10, fill_opacity=0.04, stroke="currentColor", stroke_opacity=0.35)
+    lines = _texts(_lines(group), box.x + _MARGIN, box.y + 24, anchor="start")
     return element("g", frame, lines)
+
+
+def _frame(box: Box, **how: str | float | None) -> Markup:
+    sides = {side: f"{value:.1f}" for side, value in box._asdict().items()}
+    return element("rect", **sides, **how)
 
 
 def _drawn_node(node: Node, box: Box) -> Markup:
@@ -228,58 +212,49 @@ def _drawn_node(node: Node, box: Box) -> Markup:
     colour = _COLOURS[node.kind]
     if node.count:
         colour = _FAILED if node.failed else _RAN
-    frame = element(
-        "rect",
-        x=f"{box.x:.1f}", y=f"{box.y:.1f}", width=f"{box.width:.1f}", height=f"{box.height:.1f}",
-        rx=16 if node.kind == "agent" else 4,
+    frame = _frame(
+        box, rx=16 if node.kind == "agent" else 4,
         fill=colour, fill_opacity=0.24 if node.count else 0.12, stroke=colour,
         stroke_width=2.5 if node.count else 1.3,
         stroke_dasharray="4 3" if node.kind == "undefined" else None,
     )  # fmt: skip
     lines = _lines(node)
     top = box.y + (box.height - _LINE * len(lines)) / 2 + _LINE * 0.72
-    middle = box.x + box.width / 2
-    texts = [
-        _text(line, middle, top + index * _LINE, size, font_weight=None if index else 600,
-              fill_opacity=0.75 if index else None)
-        for index, (line, size) in enumerate(lines)
-    ]  # fmt: skip
+    texts = _texts(lines, box.x + box.width / 2, top)
     told = "\n".join(filter(None, (node.name, *node.details)))
     opacity = 0.5 if node.count == 0 else None
     return element("g", element("title", told), frame, texts, opacity=opacity)
+
+
+def _texts(
+    lines: Iterable[tuple[str, int]], x: float, y: float, *, anchor: str = "middle"
+) -> list[Content]:
+    """Lines below each other, the first of them bold."""
+    return [
+        _text(line, x, y + index * _LINE, size, anchor=anchor,
+              font_weight=None if index else 600, fill_opacity=0.75 if index else None)
+        for index, (line, size) in enumerate(lines)
+    ]  # fmt: skip
 
 
 def _text(
     line: str, x: float, y: float, size: int, *, anchor: str = "middle", **how: str | float | None
 ) -> Markup:
     return element(
-        "text",
-        line,
-        x=f"{x:.1f}",
-        y=f"{y:.1f}",
-        font_size=size,
-        text_anchor=anchor,
-        direction="ltr",
-        unicode_bidi="isolate",
-        **how,
-    )
+        "text", line, x=f"{x:.1f}", y=f"{y:.1f}", font_size=size,
+        text_anchor=anchor, direction="ltr", unicode_bidi="isolate", **how,
+    )  # fmt: skip
 
 
-def _lines(node: Node) -> list[tuple[str, int]]:
-    details = (*node.details, count_words(node.count, node.failed))
-    return [(shortened(node.name, 40), _NAME)] + [
-        (shortened(each, 48), _DETAIL) for each in details if each
-    ]
-
-
-def _group_lines(group: Group) -> list[tuple[str, int]]:
-    return [(group.name, _NAME), *((each, _DETAIL) for each in group.details)]
+def _lines(what: Node | Group) -> list[tuple[str, int]]:
+    name, *details = what.lines
+    return [(shortened(name, 40), _NAME), *((shortened(each, 48), _DETAIL) for each in details)]
 
 
 def _inset(group: Group) -> tuple[float, float]:
     """The width of a group's title, and the height of what is above its nodes."""
-    lines = _group_lines(group)
-    return max(_width(shortened(line), size) for line, size in lines), 20 + _LINE * len(lines)
+    lines = _lines(group)
+    return max(_width(line, size) for line, size in lines), 20 + _LINE * len(lines)
 
 
 def _size(node: Node) -> tuple[float, float]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import attrs
 from pyrsistent import PMap, PVector
 
-from gram import Diagnostic, Pattern, TreePath, Value, is_reference, walk
+from gram import Diagnostic, Pattern, TreePath, is_reference, walk
 from gram.checks import Reading
 from gram.suggestions import nearest
 from gram.trees import exact
@@ -50,22 +50,8 @@ Rule: TypeAlias = Callable[[Pattern], Iterator[Diagnostic]]
 """Finds what is wrong with one agent or tool; the paths of what it yields begin there."""
 
 
-class Properties(NamedTuple):
-    """The properties that mean something in an agent or a tool.
-
-    Attributes:
-        holder: the agent or tool.
-        vocabulary: the words that mean something in it.
-        own: those of its properties that do.
-    """
-
-    holder: Definition
-    vocabulary: Vocabulary
-    own: Mapping[str, Value]
-
-
-PropertyRule: TypeAlias = Callable[[Properties], Iterator[Diagnostic]]
-"""The same, for one of the properties that mean something."""
+PropertyRule: TypeAlias = Callable[[str, Pattern, Vocabulary], Diagnostic | None]
+"""What is wrong with a property, by its key, of a pattern in which it means something."""
 
 
 def missing_name(pattern: Pattern) -> Iterator[Diagnostic]:
@@ -85,47 +71,30 @@ def slash_in_name(pattern: Pattern) -> Iterator[Diagnostic]:
         yield Diagnostic.found(message, part="identity", hint="write _ or . instead")
 
 
-def missing(key: str) -> PropertyRule:
-    """The rule that a property is there where it has to be."""
-
-    def rule(properties: Properties) -> Iterator[Diagnostic]:
-        if key not in properties.own and key in properties.vocabulary.needed:
-            pattern = properties.holder.pattern
-            slip = nearest(key, sorted(pattern.value.properties))
-            hint = f"did you mean {key} instead of {slip[0]}?" if slip else f'add {key}: "…"'
-            yield Diagnostic.found(f"{called(pattern)} has no {key}", part=key, hint=hint)
-
-    rule.__doc__ = f"An agent or a tool without {key}, where it is needed."
-    return rule
+def missing(key: str, pattern: Pattern, vocabulary: Vocabulary) -> Diagnostic | None:
+    """An agent or a tool without a property, where it is needed."""
+    if key in pattern.value.properties or key not in vocabulary.needed:
+        return None
+    slip = nearest(key, sorted(pattern.value.properties))
+    hint = f"did you mean {key} instead of {slip[0]}?" if slip else f'add {key}: "…"'
+    return Diagnostic.found(f"{called(pattern)} has no {key}", part=key, hint=hint)
 
 
-def not_a_text(key: str) -> PropertyRule:
-    """The rule that a property is a string."""
-
-    def rule(properties: Properties) -> Iterator[Diagnostic]:
-        value = properties.own.get(key)
-        is_list_of_models = key == "model" and isinstance(value, PVector)
-        if value is not None and not isinstance(value, str) and not is_list_of_models:
-            whose = called(properties.holder.pattern)
-            message = f"the {key} of {whose} is a text, found {type_in_words(value)}"
-            yield Diagnostic.found(message, part=key)
-
-    rule.__doc__ = f"A value of {key} that is not a string."
-    return rule
+def not_a_text(key: str, pattern: Pattern, _: Vocabulary) -> Diagnostic | None:
+    """A value of a property that is not a string."""
+    value = pattern.value.properties.get(key)
+    if isinstance(value, str | None) or (key == "model" and isinstance(value, PVector)):
+        return None
+    message = f"the {key} of {called(pattern)} is a text, found {type_in_words(value)}"
+    return Diagnostic.found(message, part=key)
 
 
-def empty(key: str) -> PropertyRule:
-    """The rule that a property says something."""
-
-    def rule(properties: Properties) -> Iterator[Diagnostic]:
-        value = properties.own.get(key)
-        if isinstance(value, str) and not value.strip():
-            yield Diagnostic.found(
-                f"the {key} of {called(properties.holder.pattern)} is empty", part=key
-            )
-
-    rule.__doc__ = f"An empty {key}."
-    return rule
+def empty(key: str, pattern: Pattern, _: Vocabulary) -> Diagnostic | None:
+    """An empty property."""
+    value = pattern.value.properties.get(key)
+    if not isinstance(value, str) or value.strip():
+        return None
+    return Diagnostic.found(f"the {key} of {called(pattern)} is empty", part=key)
 
 
 def model_name(agent: Pattern) -> Iterator[Diagnostic]:
@@ -337,15 +306,16 @@ def of_each(kind: Kind, rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]
     return find
 
 
-def properties(rule: PropertyRule) -> Callable[[Reading], Iterator[Diagnostic]]:
-    """A rule about properties, for every agent, workflow and tool that is judged."""
+def of_property(key: str, rule: PropertyRule) -> Callable[[Reading], Iterator[Diagnostic]]:
+    """A rule about a property, for every agent, workflow and tool in which it means something."""
 
-    @wraps(rule)
     def find(reading: Reading) -> Iterator[Diagnostic]:
-        for each in reading.once(_properties):
-            for found in rule(each):
-                yield found.below(*each.holder.path)
+        for each in judged(reading, "named"):
+            vocabulary = _vocabulary(each.pattern)
+            if key in vocabulary.properties and (found := rule(key, each.pattern, vocabulary)):
+                yield found.below(*each.path)
 
+    find.__doc__ = rule.__doc__
     return find
 
 
@@ -357,16 +327,6 @@ def judged(reading: Reading, kind: Kind) -> list[Definition]:
     """The definitions of a kind that are judged, in the order of the text."""
     found: Mapping[TreePath, Definition] = getattr(reading.once(Program.of), kind)
     return [each for path, each in found.items() if reading.judges(path)]
-
-
-def _properties(reading: Reading) -> list[Properties]:
-    found = []
-    for holder in judged(reading, "named"):
-        vocabulary = _vocabulary(holder.pattern)
-        written = holder.pattern.value.properties.items()
-        own = {key: value for key, value in written if key in vocabulary.properties}
-        found.append(Properties(holder, vocabulary, own))
-    return found
 
 
 def _vocabulary(pattern: Pattern) -> Vocabulary:
@@ -433,7 +393,7 @@ def _signature_faults(program: Program, holder: Definition) -> Iterator[Diagnost
         faults = answer_diagnostics(completed)
         steps = 1 if used and completed.elements[:own] != holder.pattern.elements else 0
     else:
-        faults = _tool_faults(completed)
+        faults = signature_diagnostics(completed) if signature_of(completed.elements) else ()
     for each in faults:
         first = each.path[0] if each.path else 0
         if isinstance(first, int) and first >= own and used:
@@ -441,10 +401,6 @@ def _signature_faults(program: Program, holder: Definition) -> Iterator[Diagnost
             yield attrs.evolve(each, path=(*meant.path, *each.path[1:]))
         else:
             yield attrs.evolve(each, path=(*holder.path, *each.path[steps:]))
-
-
-def _tool_faults(tool: Pattern) -> tuple[Diagnostic, ...]:
-    return () if signature_of(tool.elements) is None else signature_diagnostics(tool)
 
 
 def pattern(reading: Reading) -> Iterator[Diagnostic]:

@@ -10,7 +10,7 @@ from gram.checks import CHECKS
 from ..language import AGENTS, TOOL_SPECS
 from ..names import DEFINED_TWICE, REFERENCE_CHECKS, TYPE_CHECKS
 from . import arrow_rules, flow_rules, placement_rules, rules
-from .rules import of_each
+from .rules import of_each, of_property
 
 _SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
 
@@ -19,13 +19,13 @@ PROGRAM_CHECKS: Final = (
     Check("missing-name", "error", of_each("named", rules.missing_name)),
     Check("slash-in-name", "error", of_each("named", rules.slash_in_name), {"tool-name"}),
     *(
-        Check(code, "error", rules.properties(rule))
+        Check(code, "error", of_property(key, rule))
         for key in dict.fromkeys((*AGENTS.properties, *TOOL_SPECS.properties))
         if key not in ("settings", "once")  # no texts: they have rules of their own
         for code, rule in (
-            (f"missing-{key}", rules.missing(key)),
-            (f"{key}-type", rules.not_a_text(key)),
-            (f"empty-{key}", rules.empty(key)),
+            (f"missing-{key}", rules.missing),
+            (f"{key}-type", rules.not_a_text),
+            (f"empty-{key}", rules.empty),
         )
     ),
     Check("model-name", "error", of_each("agents", rules.model_name)),
