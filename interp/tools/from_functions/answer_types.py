@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from attrs import frozen
 
@@ -14,7 +13,7 @@ from lenses_ext import SignatureError, json_schema_to_answer
 from ...errors import ConfigurationError, ToolError, ValidationError, said_by
 from ...json_text import Json
 from ...machine.contracts import check
-from .type_forms import TypeForms
+from .json_types import json_type
 
 V = TypeVar("V")
 
@@ -73,39 +72,12 @@ def answer_type_of(answer_type: type[V] | Any, *, by: str) -> AnswerType[V]:
         answer_type: the type.
         by: the function that was called with it, for its error.
     """
+    name = answer_type.__name__ if isinstance(answer_type, type) else str(answer_type)
     try:
-        if _is_hashable(hint := cast(Any, answer_type)):
-            # Unions of the same types are equal in any order, which is that in which they are read.
-            return _kept(hint, str(hint))
-        return _made(hint)
+        made = json_type(answer_type)
+        pattern = json_schema_to_answer(made.schema, name if name.isidentifier() else "result")
     except ToolError as error:
         raise ConfigurationError(f"{by}: an answer cannot be of this type: {error}") from None
     except SignatureError as error:
-        name = _name_of(answer_type)
         raise ConfigurationError(f"{by}: the schema of {name} cannot be used: {error}") from None
-
-
-def _made(hint: Any) -> AnswerType[Any]:
-    forms = TypeForms()
-    form = forms.of(hint)
-    schema = forms.definitions.rooted(form.schema)
-    name = _name_of(hint)
-    pattern = json_schema_to_answer(schema, name if name.isidentifier() else "result")
-    return AnswerType(name, pattern, schema, form.read)
-
-
-def _name_of(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) else str(hint)
-
-
-@lru_cache(maxsize=64)  # what runs often has a few
-def _kept(hint: Any, _: str) -> AnswerType[Any]:
-    return _made(hint)
-
-
-def _is_hashable(hint: Any) -> bool:
-    try:
-        hash(hint)
-    except TypeError:
-        return False
-    return True
+    return AnswerType(name, pattern, made.schema, made.read)

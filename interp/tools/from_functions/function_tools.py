@@ -1,7 +1,7 @@
 """Makes tools from Python functions: docstring and type hints become description and schema.
 
 A hint that has no JSON form is an error when the tool is defined; the error names the parameter,
-the type and the place of the function. `type_forms` lists the supported hints. The model does not
+the type and the place of the function. `json_types` reads the hints. The model does not
 see a parameter whose hint is `interp.tools.ToolContext`.
 """
 
@@ -39,9 +39,9 @@ from .callables import (
     place_of,
     signature_of,
 )
+from .json_types import json_type, parameters_type
 from .json_values import to_json_value
 from .records import NO_DEFAULT, Member
-from .type_forms import TypeForms
 
 if TYPE_CHECKING:
     from gram import Pattern
@@ -202,8 +202,7 @@ def _tool_of(
     documentation, hints = documentation_of(function), hints_of(function)
     signature = signature_of(function)
     contexts = [each for key, each in signature.parameters.items() if _is_context(hints.get(key))]
-    forms = TypeForms()
-    parameters = forms.object_of(_members(signature, hints, documentation), "parameter")
+    parameters = parameters_type(_members(signature, hints, documentation))
 
     def call(arguments: dict[str, Json]) -> Any:
         values = parameters.read(arguments)
@@ -216,7 +215,7 @@ def _tool_of(
     return FunctionTool(
         name,
         documentation.description if description is None else description,
-        forms.definitions.rooted(parameters.schema),
+        parameters.schema,
         _async_invoke(call) if is_async(function) else _invoke(call),
         result_schema=_result_schema(hints),
         place=place,
@@ -295,9 +294,8 @@ def _result_schema(hints: dict[str, Any]) -> dict[str, Json] | None:
     hint = hints["return"]
     if get_origin(hint) in (Awaitable, Coroutine):
         hint = get_args(hint)[-1]
-    forms = TypeForms("serialization")
     try:
-        return forms.definitions.rooted(forms.of(hint).schema)
+        return json_type(hint, "serialization").schema
     except ToolError as error:
         raise ToolError(f"its result: {error}") from None
 

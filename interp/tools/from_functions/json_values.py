@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
 from ...files import File
 from ...json_text import Json
-from .forms import SCALARS
-from .pydantic_types import is_pydantic_class, pydantic_json
+
+NO_SCHEMA: Final = (ImportError, RuntimeError, NameError, TypeError, AttributeError, ValueError)
+"""Raised by pydantic for a type without a schema: most of its own errors are RuntimeErrors."""
+
+_SCALARS = (str, int, float, bool, type(None))
 
 
 def to_json_value(value: Any) -> Json:
@@ -24,7 +28,7 @@ def to_json_value(value: Any) -> Json:
     >>> to_json_value({"sizes": (1, 2)})
     {'sizes': [1, 2]}
     """
-    if type(value) in SCALARS or isinstance(value, File):
+    if type(value) in _SCALARS or isinstance(value, File):
         return value
     if isinstance(value, Enum):
         return to_json_value(value.value)
@@ -34,10 +38,12 @@ def to_json_value(value: Any) -> Json:
         return [to_json_value(item) for item in value]
     if isinstance(value, set | frozenset):
         return _sorted([to_json_value(item) for item in value])
-    if isinstance(value, type | str | int | float):
+    if isinstance(value, type | str | int | float | bytes | bytearray | memoryview | complex):
         return value
-    if is_pydantic_class(type(value)):
-        return pydantic_json(value)
+    if hasattr(type(value), "__get_pydantic_core_schema__") or hasattr(
+        type(value), "__pydantic_serializer__"
+    ):
+        return _by_pydantic(value)
     if dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value)]
         return {name: to_json_value(getattr(value, name)) for name in names}
@@ -45,7 +51,22 @@ def to_json_value(value: Any) -> Json:
         # Under the names that the constructor takes: `_name` is called `name` there.
         fields = attrs.fields(type(value))
         return {field.alias: to_json_value(getattr(value, field.name)) for field in fields}
-    return pydantic_json(value)
+    return _by_pydantic(value)
+
+
+def _by_pydantic(value: Any) -> Any:
+    """The JSON of a value of a type that pydantic knows; the value itself of any other."""
+    from pydantic import TypeAdapter
+    from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+    if isinstance(value, Iterator):  # reading it would use it up
+        return value
+    with suppress(PydanticSerializationError):
+        return to_jsonable_python(value, by_alias=True)
+    # Some types are known to pydantic only by their hint.
+    with suppress(PydanticSerializationError, *NO_SCHEMA):
+        return TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True)
+    return value
 
 
 def _key(key: Any) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Annotated, Any, Final, NotRequired, Required, get_origin
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 import attrs
 from attrs import frozen
+from typing_extensions import is_typeddict
 
 from ...errors import ToolError
 from .callables import read_docstring, resolve_hints
@@ -34,6 +35,11 @@ class Member:
     default: Any = NO_DEFAULT
     description: str | None = None
 
+    @property
+    def has_default(self) -> bool:
+        """Whether it has a default that its schema says."""
+        return self.default is not NO_DEFAULT
+
 
 @frozen
 class Record:
@@ -58,89 +64,49 @@ def read_record(cls: Any) -> Record | None:
     >>> read_record(Place).make({"name": "Oslo"})
     Place(name='Oslo')
     """
-    if dataclasses.is_dataclass(cls):
-        return Record(_dataclass_members(cls), _constructor(cls))
-    if attrs.has(cls):
-        return Record(_attrs_members(cls), _constructor(cls))
-    if hasattr(cls, "__required_keys__") and issubclass(cls, dict):
-        return Record(_typed_dict_members(cls), lambda values: values)
-    return None
-
-
-def _constructor(cls: Any) -> Callable[[dict[str, Any]], Any]:
-    return lambda values: cls(**values)
-
-
-def _class_hints(cls: type) -> dict[str, Any]:
+    read = next((read for is_one, read in _READERS if is_one(cls)), None)
+    if read is None:
+        return None
     try:
-        return resolve_hints(cls, **{cls.__name__: cls})
+        hints = resolve_hints(cls, **{cls.__name__: cls})
     except ToolError as error:
         raise ToolError(f"{cls.__name__}: {error}") from None
+    said = read_docstring(cls.__doc__).parameters
+    make = (lambda values: values) if read is _typed_dict else (lambda values: cls(**values))
+    return Record(tuple(read(cls, hints, said)), make)
 
 
-def _dataclass_members(cls: Any) -> tuple[Member, ...]:
-    hints, descriptions = _class_hints(cls), _descriptions(cls)
+def _dataclass(cls: Any, hints: dict[str, Any], said: dict[str, str]) -> Iterator[Member]:
     for name, hint in hints.items():
         if isinstance(hint, dataclasses.InitVar):
             raise ToolError(f'{cls.__name__}: "{name}" is an InitVar, which has no JSON form')
-    return tuple(
-        Member(
-            field.name,
-            hints[field.name],
-            required=field.default is NO_DEFAULT and field.default_factory is NO_DEFAULT,
-            default=field.default,
-            description=descriptions.get(field.name),
-        )
-        for field in dataclasses.fields(cls)
-        if field.init
-    )
+    for field in dataclasses.fields(cls):
+        if field.init:
+            required = field.default is NO_DEFAULT and field.default_factory is NO_DEFAULT
+            name = field.name
+            yield Member(name, hints[name], required, field.default, said.get(name))
 
 
-def _attrs_members(cls: Any) -> tuple[Member, ...]:
-    hints, descriptions = _class_hints(cls), _descriptions(cls)
-    members = []
+def _attrs(cls: Any, hints: dict[str, Any], said: dict[str, str]) -> Iterator[Member]:
     for field in attrs.fields(cls):
         if not field.init:
             continue
         hint = hints.get(field.name, field.type)
         if hint is None:
             raise ToolError(f'{cls.__name__} field "{field.name}" has no type hint')
-        none = field.default is attrs.NOTHING
+        required = field.default is attrs.NOTHING
         made_anew = isinstance(field.default, attrs.Factory)  # type: ignore[arg-type]  # a class at run time
-        members.append(
-            Member(
-                field.alias,
-                hint,
-                required=none,
-                default=NO_DEFAULT if none or made_anew else field.default,
-                description=descriptions.get(field.name),
-            )
-        )
-    return tuple(members)
+        default = NO_DEFAULT if required or made_anew else field.default
+        yield Member(field.alias, hint, required, default, said.get(field.name))
 
 
-def _typed_dict_members(cls: Any) -> tuple[Member, ...]:
-    descriptions = _descriptions(cls)
-    members = []
-    for name, written in _class_hints(cls).items():
-        # `__required_keys__` is wrong for a Required or NotRequired that was written as text,
-        # so the resolved hint has precedence.
-        hint, required = _without_qualifiers(written, name in cls.__required_keys__)
-        members.append(Member(name, hint, required, description=descriptions.get(name)))
-    return tuple(members)
+def _typed_dict(cls: Any, hints: dict[str, Any], said: dict[str, str]) -> Iterator[Member]:
+    for name, hint in hints.items():
+        yield Member(name, hint, name in cls.__required_keys__, description=said.get(name))
 
 
-def _without_qualifiers(hint: Any, required: bool) -> tuple[Any, bool]:
-    origin = get_origin(hint)
-    if origin is Annotated:
-        inner, required = _without_qualifiers(hint.__origin__, required)
-        return Annotated[(inner, *hint.__metadata__)], required
-    if origin is Required or origin is NotRequired:
-        return _without_qualifiers(hint.__args__[0], origin is Required)
-    if getattr(origin, "_name", None) == "ReadOnly":
-        return _without_qualifiers(hint.__args__[0], required)
-    return hint, required
-
-
-def _descriptions(cls: type) -> dict[str, str]:
-    return read_docstring(cls.__doc__).parameters
+_READERS: Final[tuple[tuple[Callable[[Any], bool], Any], ...]] = (
+    (dataclasses.is_dataclass, _dataclass),
+    (attrs.has, _attrs),
+    (is_typeddict, _typed_dict),
+)

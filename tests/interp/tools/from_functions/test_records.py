@@ -11,8 +11,8 @@ import typing_extensions
 
 from interp.errors import ToolError
 from interp.json_text import Json
+from interp.tools.from_functions.json_types import json_type
 from interp.tools.from_functions.json_values import to_json_value
-from interp.tools.from_functions.type_forms import TypeForms
 
 
 class Base(TypedDict):
@@ -66,7 +66,7 @@ class Account:
 
 
 def schema_of(hint: Any) -> dict[str, Json]:
-    return TypeForms().of(hint).schema
+    return json_type(hint).schema
 
 
 def test_required_and_not_required_are_read_in_hints_written_as_text() -> None:
@@ -108,7 +108,7 @@ def test_the_fields_a_dataclass_is_made_of_are_its_properties() -> None:
 
 
 def test_a_private_field_of_attrs_goes_by_the_name_of_its_argument() -> None:
-    form = TypeForms().of(Account)
+    form = json_type(Account)
 
     assert form.schema == {
         "type": "object",

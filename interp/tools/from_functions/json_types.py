@@ -1,0 +1,382 @@
+"""Reads type hints with pydantic: their JSON Schemas, and the Python values of JSON.
+
+Pydantic describes and reads every type but these, which `_Hints` prepares for it: records get the
+descriptions of their docstrings, attrs classes are records like others, and ``Annotated`` may hold
+descriptions and JSON Schema keywords. A hint without a JSON form is an error, never a schema for
+any value. Pydantic is imported when the first type is read.
+"""
+
+from __future__ import annotations
+
+import collections.abc as abc
+import copy
+from collections.abc import Callable, Iterable
+from enum import Enum, Flag
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NotRequired,
+    Required,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
+
+from attrs import evolve, frozen
+
+from lenses_ext.schemas import NotJson
+
+from ...errors import ToolError, ValidationError
+from ...files import File
+from ...json_text import Json, write_json
+from ...machine.contracts import check, require_schema
+from .json_values import NO_SCHEMA, to_json_value
+from .plain_schemas import plain_schema
+from .records import NO_DEFAULT, Member, Record, read_record
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError as Refusal
+
+Mode: TypeAlias = Literal["validation", "serialization"]
+"""Whether a schema describes JSON that is read, such as parameters, or JSON that is written."""
+
+_WITHOUT_JSON: Final = (bytes, bytearray, memoryview, complex, type, Flag, abc.Iterator)
+"""Types that pydantic reads from a text or number whose format nobody could guess."""
+
+_TYPES_INSIDE: Final[dict[Any, int]] = {
+    **dict.fromkeys((list, set, frozenset, abc.Set, abc.MutableSet), 1),
+    **dict.fromkeys((abc.Sequence, abc.MutableSequence, abc.Collection, abc.Iterable), 1),
+    **dict.fromkeys((dict, abc.Mapping, abc.MutableMapping), 2),
+}
+"""The containers, and how many types each has in its brackets."""
+
+_SCALARS = (str, int, float, bool, NoneType)
+
+
+@frozen
+class JsonType:
+    """A Python type as JSON.
+
+    Attributes:
+        schema: the JSON Schema of its values.
+        read: makes the Python value from a JSON value that the schema accepts, or raises a
+            ValidationError. Python values of the type are returned unchanged, so that a tool can
+            be called with these, too.
+    """
+
+    schema: dict[str, Json]
+    read: Callable[[Any], Any]
+
+
+def json_type(hint: Any, mode: Mode = "validation") -> JsonType:
+    """A type hint as JSON.
+
+    Raises:
+        ToolError: the hint has no JSON form; the message names it.
+
+    >>> json_type(dict[str, list[int] | None]).schema["additionalProperties"]
+    {'anyOf': [{'type': 'array', 'items': {'type': 'integer'}}, {'type': 'null'}]}
+    """
+    hints = _Hints(mode)
+    made = _made(hints.prepared(hint), mode, getattr(hint, "__name__", ""))
+    hints.check_defaults()
+    return made
+
+
+def parameters_type(members: Iterable[Member]) -> JsonType:
+    """The parameters of a function as a JSON object, which is read as a dict of arguments.
+
+    The JSON of a default is read as the default, which the hint might read as another value:
+    ``Sequence[str] = ()`` as a list. Each call gets a copy, so that a function may change it.
+
+    Raises:
+        ToolError: a parameter has no JSON form; the message names it.
+    """
+    hints = _Hints("validation")
+    record = Record(tuple(members), lambda values: values)
+    made = _made(hints.record("Parameters", record, "parameter"), "validation", "Parameters")
+    hints.check_defaults()
+    schema: dict[str, Any] = {"type": "object", "properties": {}, "required": [], **made.schema}
+    defaults = {each.name: each.default for each in record.members if each.has_default}
+    written = {name: repr(to_json_value(default)) for name, default in defaults.items()}
+
+    def read(values: dict[str, Any]) -> Any:
+        # The texts differ for 1, 1.0 and True, at every depth.
+        kept = [name for name in written if name in values and repr(values[name]) == written[name]]
+        given = {name: value for name, value in values.items() if name not in kept}
+        return made.read(given) | {name: copy.deepcopy(defaults[name]) for name in kept}
+
+    return JsonType(schema, read)
+
+
+def _made(hint: Any, mode: Mode, name: str = "") -> JsonType:
+    from pydantic import TypeAdapter, ValidationError as Refusal
+    from pydantic_core import SchemaError
+
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(hint)
+        schema = plain_schema(adapter.json_schema(mode=mode), name)
+    except (*NO_SCHEMA, SchemaError) as error:
+        said = str(error).partition("For further information")[0]
+        raise ToolError(" ".join(said.split())) from None
+
+    def read(value: Any) -> Any:
+        try:
+            text = write_json(value)
+        except NotJson:
+            text = None  # a Python value, from a call in Python
+        try:
+            return adapter.validate_python(value) if text is None else adapter.validate_json(text)
+        except Refusal as refusal:
+            raise ValidationError(_said(refusal)) from None
+
+    try:
+        require_schema(schema)
+    except ValidationError as error:
+        raise ToolError(str(error).partition("\n")[0]) from None
+    return JsonType(schema, read)
+
+
+def _said(refusal: Refusal) -> str:
+    """The message of pydantic's error: one line for each fault, without links."""
+    return "\n".join(
+        ": ".join(filter(None, [".".join(map(str, error["loc"])), error["msg"]]))
+        for error in refusal.errors(include_url=False, include_context=False, include_input=False)
+    )
+
+
+class _Hints:
+    """Rewrites type hints to what pydantic reads as we mean them."""
+
+    def __init__(self, mode: Mode) -> None:
+        self._mode = mode
+        self._records: dict[Any, Any] = {}  # what stands for a class
+        self._open: list[Any] = []  # the aliases that are being read
+        self._defaults: list[tuple[str, Any, Member, Json]] = []
+
+    def prepared(self, hint: Any) -> Any:
+        """The hint for pydantic.
+
+        Raises:
+            ToolError: it has no JSON form; the message names it.
+        """
+        kind, args = get_origin(hint) or hint, get_args(hint)
+        if hint is Any or hint is object or hint is None:
+            return hint
+        if kind is Annotated and args:
+            return Annotated[(self.prepared(args[0]), *map(_extra, args[1:]))]
+        if (kind is Union or kind is UnionType) and args:
+            return Union[tuple(map(self.prepared, args))]
+        if kind is Required or kind is NotRequired:
+            return kind[self.prepared(args[0])]
+        if getattr(kind, "_name", None) == "ReadOnly":
+            return self.prepared(args[0])
+        if kind is Literal and args:
+            return _literal(hint, args)
+        if kind is tuple:
+            inside = tuple(each if each is ... else self.prepared(each) for each in args)
+            return kind[inside] if args else hint
+        if any(kind is each for each in _TYPES_INSIDE):
+            return self._container(hint, kind, args)
+        if hasattr(hint, "__supertype__"):  # a NewType
+            return self.prepared(hint.__supertype__)
+        if hasattr(hint, "__value__"):
+            return self._alias(hint)
+        return self._class(hint, kind)
+
+    def check_defaults(self) -> None:
+        """Check that the types of the members accept their defaults.
+
+        Raises:
+            ToolError: one does not; the message names the member.
+        """
+        for place, hint, member, written in self._defaults:
+            made = _made(hint, self._mode)
+            try:
+                check(made.schema, written)
+                made.read(written)
+            except ValidationError as error:
+                said = f"its default {member.default!r} does not fit its type: {error}"
+                raise ToolError(f"{place}: {said}") from None
+
+    def record(self, name: str, record: Record, kind: str, cls: type | None = None) -> Any:
+        """A TypedDict with the members of a record, that pydantic reads and `Record.make` converts.
+
+        Args:
+            name: its name.
+            record: the record.
+            kind: the word for a member in error messages.
+            cls: its class, if it has one.
+        """
+        from typing_extensions import TypedDict
+
+        members = record.members
+        if self._mode == "serialization" and cls is not None and not issubclass(cls, dict):
+            members = tuple(evolve(m, required=True, default=NO_DEFAULT) for m in members)
+        make: Any = TypedDict  # of members that only this run knows
+        fields: Any = make(name, {})
+        fields.__pydantic_config__ = {"extra": "allow"}  # `_Reader` refuses it with better words
+        made: Any = Annotated[fields, _Reader(record, cls)]
+        self._records[cls or name] = made
+        fields.__annotations__ = {m.name: self._member(m, f'{kind} "{m.name}"') for m in members}
+        fields.__required_keys__ = {member.name for member in members if member.required}
+        return made
+
+    def _member(self, member: Member, place: str) -> Any:
+        try:
+            hint = self.prepared(member.hint)
+            if not member.has_default:
+                return Annotated[hint, _Keywords({}, member.description)]
+            written = _default(member.default)
+        except ToolError as error:
+            raise ToolError(f"{place}: {error}") from None
+        if written is not None:  # for a type without null, None means "no value"
+            self._defaults.append((place, hint, member, written))
+        return Annotated[hint, _Keywords({"default": written}, member.description)]
+
+    def _container(self, hint: Any, kind: Any, args: tuple[Any, ...]) -> Any:
+        count = _TYPES_INSIDE[kind]
+        if args and len(args) != count:
+            raise ToolError(f"{hint} has {len(args)} types in its brackets, not {count}")
+        if args and count == 2 and args[0] is not str and args[0] is not Any:
+            raise ToolError(f"the keys of a JSON object are str, not {_name(args[0])}")
+        if kind in (abc.Collection, abc.Iterable):  # pydantic would read it only once
+            kind = list
+        return kind[tuple(map(self.prepared, args))] if args else kind
+
+    def _alias(self, hint: Any) -> Any:
+        """The type that a ``type X = …`` names; one that contains itself is pydantic's."""
+        if isinstance(hint.__value__, str) or hint in self._open:
+            return hint
+        self._open.append(hint)
+        made = self.prepared(hint.__value__)
+        self._open.pop()
+        return made
+
+    def _class(self, hint: Any, kind: Any) -> Any:
+        if hint is File:
+            if self._mode == "validation":
+                raise ToolError("a File has no JSON form: a tool may return one, and takes none")
+            return str
+        if isinstance(hint, type) and hint in self._records:
+            return self._records[hint]
+        if isinstance(hint, type) and issubclass(hint, Enum) and not issubclass(hint, Flag):
+            return _choice(hint, [each.value for each in hint])
+        by_pydantic = hasattr(hint, "__get_pydantic_core_schema__")
+        record = read_record(hint) if isinstance(hint, type) and not by_pydantic else None
+        if record is not None:
+            return self.record(hint.__name__, record, f"{hint.__name__} field", hint)
+        if isinstance(kind, TypeVar) or (
+            isinstance(kind, type) and issubclass(kind, _WITHOUT_JSON)
+        ):
+            raise _no_form(hint)
+        try:
+            has_form = _made(hint, self._mode, getattr(kind, "__name__", "")).schema != {}
+        except ToolError as error:
+            if by_pydantic:
+                raise ToolError(f"pydantic has no schema for {_name(hint)}: {error}") from None
+            raise _no_form(hint) from None
+        if not has_form and not by_pydantic:
+            raise _no_form(hint)  # pydantic checks the class alone, which JSON does not have
+        return hint
+
+
+@frozen(eq=False)
+class _Keywords:
+    """An extra of ``Annotated`` that adds keywords to a schema, and a description it has not."""
+
+    keywords: dict[str, Json]
+    description: str | None = None
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Json]:
+        described = {"description": self.description} if self.description else {}
+        return {**described, **handler(core), **self.keywords}
+
+
+@frozen(eq=False)
+class _Reader:
+    """An extra of ``Annotated`` that makes a record of its members; a record stays what it is."""
+
+    record: Record
+    cls: type | None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        made = core_schema.no_info_after_validator_function(self._made, handler(source))
+        if self.cls is None or issubclass(self.cls, dict):
+            return made
+        either = core_schema.union_schema([core_schema.is_instance_schema(self.cls), made])
+        return core_schema.json_or_python_schema(made, either)
+
+    def _made(self, values: dict[str, Any]) -> Any:
+        from pydantic_core import PydanticCustomError
+
+        known = sorted(each.name for each in self.record.members)
+        if unknown := [name for name in values if name not in known]:
+            said = f"unknown {', '.join(map(write_json, unknown))}; known: {', '.join(known)}"
+            raise PydanticCustomError("unknown", "{said}", {"said": said})
+        return self.record.make(values)
+
+
+def _extra(extra: Any) -> Any:
+    """An extra of ``Annotated``: a str is the description, a dict holds keywords."""
+    if isinstance(extra, dict):
+        return _Keywords(extra)
+    said = extra if isinstance(extra, str) else getattr(extra, "documentation", None)
+    return _Keywords({"description": said}) if isinstance(said, str) else extra
+
+
+def _literal(hint: Any, options: tuple[Any, ...]) -> Any:
+    """A Literal, with the values of the members of an Enum in place of these."""
+    values = [each.value if isinstance(each, Enum) else each for each in options]
+    _choice(hint, values)
+    if values == list(options):
+        return hint
+    from pydantic import AfterValidator, BeforeValidator
+
+    members = {each.value: each for each in options if isinstance(each, Enum)}
+    return Annotated[
+        Literal[tuple(values)],
+        BeforeValidator(lambda value: value.value if isinstance(value, Enum) else value),
+        AfterValidator(lambda value: members.get(value, value)),
+    ]
+
+
+def _choice(hint: Any, values: list[Any]) -> Any:
+    """An Enum or a Literal, whose values have to be scalars."""
+    for value in values:
+        if type(value) not in _SCALARS:
+            raise ToolError(f"{_name(hint)} has the value {value!r}, which is not a JSON scalar")
+    if not values:
+        raise ToolError(f"{_name(hint)} has no members")
+    return hint
+
+
+def _default(default: Any) -> Json:
+    value = to_json_value(default)
+    try:
+        write_json(value)
+    except NotJson:
+        raise ToolError(f"its default {default!r} is not a JSON value") from None
+    return value
+
+
+def _name(hint: Any) -> str:
+    if not isinstance(hint, type) or get_args(hint):
+        return str(hint)
+    module = "" if hint.__module__ == "builtins" else f"{hint.__module__}."
+    return f"{module}{hint.__qualname__}"
+
+
+def _no_form(hint: Any) -> ToolError:
+    return ToolError(
+        f"{_name(hint)} has no JSON form; use str, int, float, bool, list, dict, Literal, an Enum, "
+        f"a record class, Any or a type that pydantic can write as JSON"
+    )
