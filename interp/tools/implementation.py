@@ -80,34 +80,23 @@ class Tool:
         may_report: bool = False,
     ) -> None:
         _require_name(name)
-        expect(once, bool, "once", by=f'Tool "{name}"')
-        expect(alone, bool, "alone", by=f'Tool "{name}"')
-        expect(may_report, bool, "may_report", by=f'Tool "{name}"')
-        expect(description, str, "description", by=f'Tool "{name}"')
-        expect(schema, Mapping, "schema", by=f'Tool "{name}"')
+        by = f'Tool "{name}"'
+        for flag, given in (("once", once), ("alone", alone), ("may_report", may_report)):
+            expect(given, bool, flag, by=by)
+        expect(description, str, "description", by=by)
+        expect(schema, Mapping, "schema", by=by)
         if not callable(invoke):
-            raise ArgumentError(f'Tool "{name}": invoke must be a function, got {invoke!r}')
-        expect(result_schema, (Mapping, type(None)), "result_schema", by=f'Tool "{name}"')
-        expect(place, (str, type(None)), "place", by=f'Tool "{name}"')
+            raise ArgumentError(f"{by}: invoke must be a function, got {invoke!r}")
+        expect(result_schema, (Mapping, type(None)), "result_schema", by=by)
+        expect(place, (str, type(None)), "place", by=by)
         try:
             parameters = require_schema(schema)
             result = write_json(None) if result_schema is None else require_schema(result_schema)
         except (ValidationError, NotJson) as error:
             raise ToolError(f'tool "{name}": {error}') from None
         does = function or invoke
-        self.__attrs_init__(
-            name,
-            description,
-            parameters,
-            invoke,
-            result,
-            place,
-            does,
-            once,
-            alone,
-            agent,
-            may_report,
-        )
+        marks = (once, alone, agent, may_report)
+        self.__attrs_init__(name, description, parameters, invoke, result, place, does, *marks)
 
     @property
     def schema(self) -> dict[str, Json]:
@@ -134,18 +123,15 @@ class Tool:
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
         _require_name(name)
-        return _tool_of_parts(type(self), name, *self._parts)
+        return _tool_of_parts(type(self), self._parts | {"name": name})
 
     def only_once(self) -> Tool:
         """The same tool, a call of which is never repeated by itself."""
-        names = [each.name for each in fields(type(self))[1:]]
-        parts = dict(zip(names, self._parts, strict=True)) | {"once": True}
-        return _tool_of_parts(type(self), self.name, *parts.values())
+        return _tool_of_parts(type(self), self._parts | {"once": True})
 
     @property
-    def _parts(self) -> tuple[Any, ...]:
-        """All but the name, in the order of the attributes."""
-        return tuple(getattr(self, each.name) for each in fields(type(self))[1:])
+    def _parts(self) -> dict[str, Any]:
+        return {each.alias: getattr(self, each.name) for each in fields(type(self))}
 
     def __call__(self, *values: Any, **arguments: Any) -> Any:
         """Call ``invoke`` with these arguments and return its result.
@@ -182,7 +168,7 @@ class Tool:
 
     def __reduce__(self) -> tuple[Any, ...]:
         require_importable(self.function, self.name)
-        return _tool_of_parts, (type(self), self.name, *self._parts)
+        return _tool_of_parts, (type(self), self._parts)
 
 
 def create_tool(
@@ -243,8 +229,8 @@ def _require_name(name: str) -> None:
         raise ToolError(f"the name of a tool has no slash, found {name!r}: write _ or . instead")
 
 
-def _tool_of_parts(kind: type[Tool], *parts: Any) -> Tool:
+def _tool_of_parts(kind: type[Tool], parts: dict[str, Any]) -> Tool:
     """Make a tool from parts that have been checked."""
     made = kind.__new__(kind)
-    made.__attrs_init__(*parts)
+    made.__attrs_init__(**parts)
     return made

@@ -119,7 +119,6 @@ def has_dots(path: str) -> bool:
     return True  # nobody writes this but to hide something
 
 
-
 def _of_overlong(found: re.Match[bytes]) -> bytes:
     return bytes([(found[2][0] & 0x3F) | (0x40 if found[1] else 0)])
 
