@@ -65,17 +65,15 @@ from .language.settings import (
     SettingError as SettingError,
     Settings as Settings,
 )
-from .language.tool_json import (
-    tool_spec_from_json as tool_spec_from_json,
-    tool_spec_to_json as tool_spec_to_json,
-)
 from .language.tool_spec import (
     as_tool as as_tool,
     create_tool_specification as create_tool_specification,
     tool_spec_description as tool_spec_description,
+    tool_spec_from_json as tool_spec_from_json,
     tool_spec_name as tool_spec_name,
     tool_spec_once as tool_spec_once,
     tool_spec_schema as tool_spec_schema,
+    tool_spec_to_json as tool_spec_to_json,
     tool_spec_type_signature as tool_spec_type_signature,
 )
 from .language.traversals import (

@@ -33,15 +33,13 @@ DEFINITIONS = "Definitions"
 
 def is_agent(pattern: Pattern) -> bool:
     """Whether a pattern is an agent."""
-    if type(pattern) is not Pattern:
-        expect(pattern, Pattern, "pattern", by="is_agent")
+    expect(pattern, Pattern, "pattern", by="is_agent")
     return AGENT in pattern.value.labels
 
 
 def is_tool(pattern: Pattern) -> bool:
     """Whether a pattern is a tool: labelled ``ToolSpecification`` or ``Tool``."""
-    if type(pattern) is not Pattern:
-        expect(pattern, Pattern, "pattern", by="is_tool")
+    expect(pattern, Pattern, "pattern", by="is_tool")
     return not TOOLS.isdisjoint(pattern.value.labels)
 
 
@@ -53,8 +51,7 @@ def is_answer(pattern: Pattern) -> bool:
 
 def is_workflow(pattern: Pattern) -> bool:
     """Whether a pattern is a workflow: labelled ``Workflow`` or ``Loop``."""
-    if type(pattern) is not Pattern:
-        expect(pattern, Pattern, "pattern", by="is_workflow")
+    expect(pattern, Pattern, "pattern", by="is_workflow")
     return not WORKFLOWS.isdisjoint(pattern.value.labels)
 
 

@@ -52,7 +52,7 @@ def check_lens(
 
     def laws(state: S, first: A, second: A) -> None:
         found = _attempt(lambda: view(lens, state))
-        if isinstance(found, Refusal):
+        if isinstance(found, REFUSALS):
             _refuses(lens, state, found, lambda: put(lens, first, state))
             return
         _same("get-put", lens, state, state, lambda: put(lens, found, state))
@@ -81,7 +81,7 @@ def check_getter(getter: Getter[S, A], states: SearchStrategy[S]) -> None:
 
     def laws(state: S) -> None:
         found = _attempt(lambda: view(getter, state))
-        if isinstance(found, Refusal):
+        if isinstance(found, REFUSALS):
             _refuses(getter, state, found, lambda: view(getter, state))
         else:
             _same("get-get", getter, state, found, lambda: view(getter, state))
@@ -115,7 +115,7 @@ def check_traversal(
 
     def laws(state: S, value: A, data: DataObject) -> None:
         found = _attempt(lambda: collect(traversal, state))
-        if isinstance(found, Refusal):
+        if isinstance(found, REFUSALS):
             _refuses(traversal, state, found, lambda: put(traversal, value, state))
             return
 
@@ -164,35 +164,29 @@ def check_prism(prism: Prism[S, A], states: SearchStrategy[S], values: SearchStr
     check_traversal(prism, states, values)
 
 
-class Refusal:
-    """That an optic cannot look at a whole, and the error that says so."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-
-def _attempt(look: Callable[[], A]) -> A | Refusal:
+def _attempt(look: Callable[[], A]) -> A | LookupError | AttributeError:
+    """What can be seen, or the error that says why nothing can be."""
     try:
         return look()
     except REFUSALS as error:
-        return Refusal(error)
+        return error
 
 
-def _refuses(optic: object, state: object, found: Refusal, act: Callable[[], object]) -> None:
+def _refuses(optic: object, state: object, found: Exception, act: Callable[[], object]) -> None:
     """Where looking fails, this fails alike."""
     new = _attempt(act)
-    if not isinstance(new, Refusal):
-        reason = f"nothing can be seen ({found.error}), and yet setting gives {shown(new)}"
+    if not isinstance(new, REFUSALS):
+        reason = f"nothing can be seen ({found}), and yet setting gives {shown(new)}"
         raise LawError("put-refuses", optic_name(optic), state, reason)
-    if type(new.error) is not type(found.error):
-        reason = f"looking raises {found.error!r}, setting raises {new.error!r}"
+    if type(new) is not type(found):
+        reason = f"looking raises {found!r}, setting raises {new!r}"
         raise LawError("put-refuses", optic_name(optic), state, reason)
 
 
 def _accepted(law: str, optic: object, state: object, act: Callable[[], A]) -> A:
     done = _attempt(act)
-    if isinstance(done, Refusal):
-        raise LawError(law, optic_name(optic), state, f"it refuses: {done.error}") from done.error
+    if isinstance(done, REFUSALS):
+        raise LawError(law, optic_name(optic), state, f"it refuses: {done}") from done
     return done
 
 

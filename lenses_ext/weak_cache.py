@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from functools import wraps
 from typing import TypeVar
-
-from gram.errors import expect
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -17,10 +16,10 @@ def memo(compute: Callable[[T], R]) -> Callable[[T], R]:
 
     Identity rather than equality: equal patterns read from two files have two places.
     """
-    expect(compute, Callable, "compute", by="memo")
     # A closure, since an object with ``__call__`` takes twice as long: a step asks many times.
     results: dict[int, tuple[weakref.ref[T], R]] = {}
 
+    @wraps(compute)
     def remembered(subject: T) -> R:
         key = id(subject)
         try:

@@ -40,6 +40,7 @@ from ..weak_cache import memo
 _REFERENCE = Pattern(Subject("", {ANSWER}))
 
 
+@memo
 def answer_signature(answer: Pattern) -> TypeSignature:
     """The type of an answer: a signature without parameters that returns it.
 
@@ -47,7 +48,11 @@ def answer_signature(answer: Pattern) -> TypeSignature:
         SignatureError: it is not a type; all its faults are listed.
     """
     expect(answer, Pattern, "answer", by="answer_signature")
-    return _signature(answer)
+    signature = parse_type_signature(_as_tool(answer))
+    if signature.parameters:
+        message = "an answer has no parameters: write the type alone, [:Answer | (::Person), …]"
+        raise SignatureError([Diagnostic.of("answer-parameters", message, answer)])
+    return signature
 
 
 def answer_schema(answer: Pattern) -> dict[str, Any]:
@@ -145,15 +150,6 @@ def _as_tool(answer: Pattern) -> Pattern:
     return Pattern(Subject("answer", {TOOL}), answer_elements(answer))
 
 
-def _read(answer: Pattern) -> TypeSignature:
-    signature = parse_type_signature(_as_tool(answer))
-    if signature.parameters:
-        message = "an answer has no parameters: write the type alone, [:Answer | (::Person), …]"
-        raise SignatureError([Diagnostic.of("answer-parameters", message, answer)])
-    return signature
-
-
-_signature = memo(_read)
 _schema: Callable[[Pattern], dict[str, Any]] = memo(
     lambda answer: result_schema(answer_signature(answer)) or {}
 )

@@ -40,17 +40,11 @@ _ANY = Pattern(Subject("", {"Any"}))
 _INPUT = Pattern(Subject(INPUT, {"String"}))
 
 
+@memo
 def written_signature(pattern: Pattern) -> Pattern | None:
     """The path among the elements of an agent or workflow that is its signature, or None."""
     expect(pattern, Pattern, "pattern", by="written_signature")
-    return _signature(pattern)
-
-
-def _find_signature(pattern: Pattern) -> Pattern | None:
     return next(filter(is_typed_path, pattern.elements), None)
-
-
-_signature = memo(_find_signature)
 
 
 def tool_spec_of(pattern: Pattern) -> Pattern:
@@ -77,16 +71,14 @@ def tool_spec_of(pattern: Pattern) -> Pattern:
     return _tool_spec(pattern)
 
 
-def _make_tool_spec(pattern: Pattern) -> Pattern:
+@memo
+def _tool_spec(pattern: Pattern) -> Pattern:
     name = pattern.value.identity
     description = pattern.value.properties.get("description")
     if not isinstance(description, str) or not description.strip():
         description = f"The {'agent' if is_agent(pattern) else 'workflow'} {name}."
     subject = Subject(name, {TOOL}, {"description": description})
     return carry_origin(Pattern(subject, _signature_elements(pattern)), pattern)
-
-
-_tool_spec = memo(_make_tool_spec)
 
 
 def _signature_elements(pattern: Pattern) -> tuple[Pattern, ...]:

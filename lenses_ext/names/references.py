@@ -6,7 +6,7 @@ the agent that is meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from operator import is_
 from typing import TypeAlias, Union
 
@@ -96,11 +96,8 @@ def choose(
         each_other = "" if meant else ", and each is used or handed over to by another"
         names = list(dict.fromkeys(each.name for each in meant)) or names
         if len(names) > 1:
-            kind = (
-                "agents"
-                if all(is_agent(each.pattern) for each in known)
-                else "agents and workflows"
-            )
+            are_agents = all(is_agent(each.pattern) for each in known)
+            kind = "agents" if are_agents else "agents and workflows"
             raise ProgramError(
                 f"the program has {len(names)} {kind}: {', '.join(names)}{each_other}; choose one, "
                 f'with agent="{names[0]}" in Python or --agent {names[0]} on the command line'
@@ -117,17 +114,10 @@ def _not_referred_to(program: Program, known: list[Definition]) -> list[Definiti
     used: set[TreePath] = set()
     for each in program.runnables.values():
         outer = each.path[: next(n for n in range(1, 99) if each.path[:n] in program.runnables)]
-        used |= {to for to in _leads_to(program, each) if to != outer}
+        calls = (*program.inside(each), *program.used_in_arrows(each))
+        leads_to = {meant.path for _, meant in (*calls, *program.handed_over(each))}
+        used |= leads_to - {outer}
     return [each for each in known if each.path not in used]
-
-
-def _leads_to(program: Program, here: Definition) -> Iterator[TreePath]:
-    for _, meant in (
-        *program.inside(here),
-        *program.used_in_arrows(here),
-        *program.handed_over(here),
-    ):
-        yield meant.path
 
 
 def _no_agent(program: Program, document: Document | None) -> Diagnostic:

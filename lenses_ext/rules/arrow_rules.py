@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gram import Diagnostic, Pattern, Span, TreePath
-from gram.checks import Occurrence, Reading
+from gram import Diagnostic, Pattern, TreePath
+from gram.checks import Reading
 from gram.plurals import one_of
-from gram.reading import Path
 from gram.suggestions import did_you_mean
 
 from ..labels import is_agent, kind_of
 from ..names import Definition, Program, is_defined_there
-from ..signatures import is_path, is_typed_path
+from ..signatures import written_arrow
 from ..workflows import ARROW_LABELS, HANDOFF, FlowArrow, arrows_in, edges_in, workflow_of
 from .rules import called
 
@@ -40,6 +39,13 @@ def _holders(reading: Reading) -> tuple[Definition, ...]:
     )
 
 
+def _arrows(reading: Reading) -> Iterator[tuple[Definition, FlowArrow, TreePath]]:
+    """The arrows of these, each with what it is in and its path."""
+    for holder in holders(reading):
+        for arrow in arrows_in(holder.pattern):
+            yield holder, arrow, _at(holder, arrow)
+
+
 def workflows(reading: Reading) -> Iterator[Definition]:
     """The workflows that are judged."""
     return (each for each in holders(reading) if not is_agent(each.pattern))
@@ -47,69 +53,49 @@ def workflows(reading: Reading) -> Iterator[Definition]:
 
 def arrow_direction(reading: Reading) -> Iterator[Diagnostic]:
     """An arrow without a direction, or with two."""
-    of_elements = {
-        (*holder.path, index)
-        for holder in holders(reading)
-        for index, element in enumerate(holder.pattern.elements)
-        if is_path(element) and not is_typed_path(element)
-    }
-    if not of_elements:
-        return
-
-    def may_matter(each: Occurrence) -> bool:
-        return each.path in of_elements and each.spelling[:1] == "("
-
-    for each, construct in reading.written(may_matter):
-        if not isinstance(construct, Path):
-            continue
-        for arrow in construct.arrows:
-            if arrow.kind in ("both", "undirected"):
-                has = "two directions" if arrow.kind == "both" else "no direction"
+    for holder in holders(reading):
+        for path, edge in edges_in(holder.pattern):
+            arrow = written_arrow(edge)
+            if arrow and (arrow.spelling[0] == "<") == (arrow.spelling[-1] == ">"):
+                has = "two directions" if arrow.spelling[0] == "<" else "no direction"
                 message = f"an arrow points from one node to another, this has {has}"
                 hint = "write (a)-->(b), and another arrow for the other direction"
-                span = Span(arrow.start, arrow.end)
-                yield Diagnostic.found(message, each.path, span=span, hint=hint)
+                at = (*holder.path, path[0])
+                yield Diagnostic.found(message, at, span=arrow.span, hint=hint)
 
 
 def arrow_label(reading: Reading) -> Iterator[Diagnostic]:
     """An arrow with a label that means nothing."""
-    for holder in holders(reading):
-        for arrow in arrows_in(holder.pattern):
-            if arrow.kind == "UNKNOWN" and arrow.pattern:
-                labels = sorted(arrow.pattern.value.labels)
-                message = (
-                    f"the label of an arrow is {one_of(ARROW_LABELS)}, not {' and '.join(labels)}"
-                )
-                hint = did_you_mean(labels[0], ARROW_LABELS) if len(labels) == 1 else "keep one"
-                yield Diagnostic.found(message, _at(holder, arrow), "labels", hint=hint)
+    for _, arrow, at in _arrows(reading):
+        if arrow.kind == "UNKNOWN" and arrow.pattern:
+            labels = sorted(arrow.pattern.value.labels)
+            found = " and ".join(labels)
+            message = f"the label of an arrow is {one_of(ARROW_LABELS)}, not {found}"
+            hint = did_you_mean(labels[0], ARROW_LABELS) if len(labels) == 1 else "keep one"
+            yield Diagnostic.found(message, at, "labels", hint=hint)
 
 
 def arrow_key(reading: Reading) -> Iterator[Diagnostic]:
     """A key of an arrow that it does not have, or a value that it cannot have."""
-    for holder in holders(reading):
-        for arrow in arrows_in(holder.pattern):
-            if arrow.kind == "UNKNOWN" or arrow.pattern is None:
-                continue
-            at, record = _at(holder, arrow), arrow.pattern.value.properties
-            known = _KEYS[arrow.kind]
-            what = "a plain arrow" if arrow.kind == "PLAIN" else f"an arrow {arrow.kind}"
-            unknown = sorted(record.keys() - known)
-            for key in unknown:
-                hint = did_you_mean(key, known) or (
-                    f"it has {one_of(sorted(known))}" if known else "leave it out"
-                )
-                yield Diagnostic.found(f"{what} has no {key}", at, key, hint=hint)
-            if arrow.kind == "WHEN" and not arrow.conditions and not unknown:
-                message = "an arrow WHEN says which answer it is taken for"
-                yield Diagnostic.found(message, at, hint='write -[:WHEN {is: "…"}]->')
-            if "as" in record and not arrow.key:
-                message = "the name of what an arrow carries is a text"
-                yield Diagnostic.found(message, at, "as", hint='write {as: "name"}')
-            if "at_once" in record and "at_once" in known and not (arrow.at_once or 0) > 0:
-                message = (
-                    "at_once is a whole number above 0: how many items are worked on at a time"
-                )
-                yield Diagnostic.found(message, at, "at_once")
+    for _, arrow, at in _arrows(reading):
+        if arrow.kind == "UNKNOWN" or arrow.pattern is None:
+            continue
+        record, known = arrow.pattern.value.properties, _KEYS[arrow.kind]
+        what = "a plain arrow" if arrow.kind == "PLAIN" else f"an arrow {arrow.kind}"
+        unknown = sorted(record.keys() - known)
+        for key in unknown:
+            has = f"it has {one_of(sorted(known))}" if known else "leave it out"
+            hint = did_you_mean(key, known) or has
+            yield Diagnostic.found(f"{what} has no {key}", at, key, hint=hint)
+        if arrow.kind == "WHEN" and not arrow.conditions and not unknown:
+            message = "an arrow WHEN says which answer it is taken for"
+            yield Diagnostic.found(message, at, hint='write -[:WHEN {is: "…"}]->')
+        if "as" in record and not arrow.key:
+            message = "the name of what an arrow carries is a text"
+            yield Diagnostic.found(message, at, "as", hint='write {as: "name"}')
+        if "at_once" in record and "at_once" in known and not (arrow.at_once or 0) > 0:
+            message = "at_once is a whole number above 0: how many items are worked on at a time"
+            yield Diagnostic.found(message, at, "at_once")
 
 
 def arrow_end(reading: Reading) -> Iterator[Diagnostic]:
@@ -153,30 +139,26 @@ def _wrong_end(
 def handoff(reading: Reading) -> Iterator[Diagnostic]:
     """An arrow of an agent that does not hand its conversation over to another agent."""
     program = reading.once(Program.of)
-    for holder in holders(reading):
-        in_agent = is_agent(holder.pattern)
-        for arrow in arrows_in(holder.pattern):
-            at = _at(holder, arrow)
-            if not in_agent:
-                if arrow.kind == HANDOFF:
-                    message = "HANDOFF belongs among the elements of an agent, not of a workflow"
-                    yield Diagnostic.found(message, at, "labels", hint="leave out the label")
-                continue
-            if arrow.kind == "UNKNOWN":
-                continue
-            if arrow.kind != HANDOFF:
-                message = "an arrow among the elements of an agent hands over"
-                hint = f"write ({holder.name})-[:HANDOFF]->({arrow.target or '…'}), "
-                hint += "or put the arrows into a Workflow"
-                yield Diagnostic.found(message, at, hint=hint)
-            elif arrow.source != holder.name:
-                message = f'"{arrow.source or "()"}" hands over here, inside "{holder.name}"'
-                hint = f"write ({holder.name})"
-                if arrow.source:
-                    hint = f'write this arrow among the elements of "{arrow.source}"'
-                yield Diagnostic.found(message, (*at, 0), hint=hint)
-            else:
-                yield from _handed_over_to(reading, program, holder, arrow)
+    for holder, arrow, at in _arrows(reading):
+        if not is_agent(holder.pattern):
+            if arrow.kind == HANDOFF:
+                message = "HANDOFF belongs among the elements of an agent, not of a workflow"
+                yield Diagnostic.found(message, at, "labels", hint="leave out the label")
+        elif arrow.kind == "UNKNOWN":
+            continue
+        elif arrow.kind != HANDOFF:
+            message = "an arrow among the elements of an agent hands over"
+            hint = f"write ({holder.name})-[:HANDOFF]->({arrow.target or '…'}), "
+            hint += "or put the arrows into a Workflow"
+            yield Diagnostic.found(message, at, hint=hint)
+        elif arrow.source != holder.name:
+            message = f'"{arrow.source or "()"}" hands over here, inside "{holder.name}"'
+            hint = f"write ({holder.name})"
+            if arrow.source:
+                hint = f'write this arrow among the elements of "{arrow.source}"'
+            yield Diagnostic.found(message, (*at, 0), hint=hint)
+        else:
+            yield from _handed_over_to(reading, program, holder, arrow)
 
 
 def _handed_over_to(

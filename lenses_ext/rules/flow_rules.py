@@ -235,12 +235,14 @@ def missing_field(reading: Reading) -> Iterator[Diagnostic]:
         for target, join, wanted, taker in (*joins, (None, place.read.result, result, words)):
             if not join.is_record or says_nothing(wanted):
                 continue
+            keys = map(place.read.key_of, join.arrows)
+            is_misspelt = any(field_of(wanted, key) is None for key in keys)  # one of them, perhaps
             for key in fields_of(wanted):
                 if not is_required(wanted, key):
                     continue
                 carry = [each for each in join.arrows if place.read.key_of(each) == key]
                 at = place.of((carry or list(join.arrows))[0])
-                if not carry and not _carries_unknown(place, join, wanted):
+                if not carry and not is_misspelt:
                     yield Diagnostic.found(
                         f'{taker} "{key}", which no arrow carries', at, hint=_NAME_IT
                     )
@@ -249,11 +251,6 @@ def missing_field(reading: Reading) -> Iterator[Diagnostic]:
                     yield Diagnostic.found(
                         message, at, hint=f'make "{key}" optional, or carry it always'
                     )
-
-
-def _carries_unknown(place: _Place, join: Join, wanted: Schema) -> bool:
-    """Whether something is carried that is not wanted: perhaps a field with its name misspelt."""
-    return any(field_of(wanted, place.read.key_of(each)) is None for each in join.arrows)
 
 
 _NAME_IT = 'carry it with an arrow of this name: -[{as: "…"}]->'
@@ -356,7 +353,7 @@ def _impossible(
     if options is None or any(all_hold(conditions, parts_of(each)) for each in options):
         return []
     wanted = {name: to_json_value(value) for name, value in conditions.items()}
-    return [(f"{giver} never gives {_json(wanted)}", _it_gives(options))]
+    return [(f"{giver} never gives {dump_json(wanted)}", _it_gives(options))]
 
 
 def _never(
@@ -376,7 +373,7 @@ def _never(
     if says_nothing(schema) or accepts_value(schema, wanted):
         return None
     if isinstance(wanted, list) and all(accepts_value(schema, each) for each in wanted):
-        return f"{giver} gives one of {_json(wanted)}, not all", one_of
+        return f"{giver} gives one of {dump_json(wanted)}, not all", one_of
     options = options_of(schema)
     hint = "declare it in the type of the answer"
     if options is not None:
@@ -384,15 +381,11 @@ def _never(
         near = did_you_mean(wanted, texts) if isinstance(wanted, str) else None
         hint = near or _it_gives(options)
     field = f' as "{name}"' if name else ""
-    return f"{giver} never gives {_json(wanted)}{field}", hint
+    return f"{giver} never gives {dump_json(wanted)}{field}", hint
 
 
 def _it_gives(options: list[Any]) -> str:
-    return f"it gives {' or '.join(map(_json, options))}"
-
-
-def _never_taken(answer: Schema, test: FlowArrow) -> bool:
-    return bool(_impossible(answer, test.conditions, ""))
+    return f"it gives {' or '.join(map(dump_json, options))}"
 
 
 def uncovered_choice(reading: Reading) -> Iterator[Diagnostic]:
@@ -409,7 +402,7 @@ def uncovered_choice(reading: Reading) -> Iterator[Diagnostic]:
             if rest:
                 continue
             answer, at = place.flow.chosen_on(source), place.of(tests[-1])
-            if any(_never_taken(answer, test) for test in tests):
+            if any(_impossible(answer, test.conditions, "") for test in tests):
                 continue
             if left := _uncovered(answer, tests):
                 hint = "add an arrow OTHERWISE, or one WHEN for each answer"
@@ -448,7 +441,7 @@ def _uncovered(answer: Schema, tests: Sequence[FlowArrow]) -> str:
         return "other answers, and no arrow is for them"
     first = islice(answers, _MOST_ANSWERS)
     if left := [each for each in first if not any(test.is_for(each) for test in tests)]:
-        return f"{', '.join(map(_json, left[:3]))}, and no arrow is for that"
+        return f"{', '.join(map(dump_json, left[:3]))}, and no arrow is for that"
     return "" if next(answers, None) is None else _TOO_MANY
 
 
@@ -529,7 +522,3 @@ def loop_end(reading: Reading) -> Iterator[Diagnostic]:
             answer, giver = place.flow.answer(name), place.words(name)
             for problem, hint in _impossible(answer, fields, giver, "name the one that ends it"):
                 yield Diagnostic.found(problem, path, "until", hint=hint)
-
-
-def _json(value: Any) -> str:
-    return dump_json(value)

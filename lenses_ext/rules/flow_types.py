@@ -41,7 +41,6 @@ class Types:
         self.program = reading.once(Program.of)
         self._taken: dict[TreePath, Schema] = {}
         self._given: dict[TreePath, Schema] = {}
-        self._entered: set[TreePath] = set()
 
     def takes(self, what: Definition) -> Schema:
         """What has to be given to a tool, agent or workflow: a value, or a record of several.
@@ -121,9 +120,7 @@ class Types:
     def gives(self, what: Definition) -> Schema:
         """What a tool, agent or workflow gives."""
         if what.path not in self._given:
-            if what.path in self._entered:  # it contains itself, which is reported
-                return ANYTHING
-            self._entered.add(what.path)
+            self._given[what.path] = ANYTHING  # it contains itself, which is reported
             self._given[what.path] = self._result(what)
         return self._given[what.path]
 

@@ -408,8 +408,6 @@ def pattern(reading: Reading) -> Iterator[Diagnostic]:
     program = reading.once(Program.of)
     for tool in judged(reading, "tools"):
         completed, _ = program.completed(tool)
-        if not _may_say(completed, "pattern"):
-            continue
         try:
             schema = type_signature_to_json_schema(completed)
         except SignatureError:
@@ -421,12 +419,6 @@ def pattern(reading: Reading) -> Iterator[Diagnostic]:
                 message = f'"{text}" ({where}) is not a regular expression: no call can be checked'
                 path, part = _where_written(program, tool, text)
                 yield Diagnostic.found(message, path, part)
-
-
-def _may_say(tool: Pattern, key: str) -> bool:
-    """Whether a key is somewhere in a tool, or may be in one of its arrays and maps."""
-    subjects = (each.value for _, each in walk(tool))
-    return any(subject.levels or key in subject.properties for subject in subjects)
 
 
 def _where_written(program: Program, tool: Definition, text: str) -> tuple[TreePath, str]:

@@ -1,4 +1,4 @@
-"""The table of all that can be wrong in a program: a rule is a row."""
+"""The table of all that can be wrong in a program, and the words that mean something in one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import Final
 from gram import Check
 from gram.checks import CHECKS
 
-from ..language import AGENTS, TOOL_SPECS
+from ..labels import AGENT, ANSWER, DEFINITIONS, TOOLS, WORKFLOWS
+from ..language import AGENTS, SETTINGS, TOOL_SPECS, WORKFLOW_PARTS
 from ..names import DEFINED_TWICE, REFERENCE_CHECKS, TYPE_CHECKS
+from ..schemas import KEYWORDS
+from ..signatures import RESERVED, RESERVED_KEYS
+from ..workflows import ARROW_LABELS
 from . import arrow_rules, flow_rules, placement_rules, rules
 from .rules import of_each, of_property
 
@@ -77,3 +81,13 @@ PROGRAM_CHECKS: Final = (
     Check("loop-end", "error", flow_rules.loop_end),
 )
 """All that can be wrong in a file with agents: the rules of the notation and of the language."""
+
+WORDS: Final = frozenset(
+    {
+        *(AGENT, ANSWER, DEFINITIONS, *TOOLS, *WORKFLOWS, *ARROW_LABELS, *RESERVED),
+        *(key for each in (AGENTS, TOOL_SPECS, WORKFLOW_PARTS) for key in each.properties),
+        *("is", "as", "at_once", "max", "until", "default"),
+        *(*SETTINGS, *KEYWORDS, *RESERVED_KEYS),
+    }
+)
+"""Every label, and every name of a property, that the language itself gives a meaning to."""

@@ -339,7 +339,8 @@ class _Comparison:
             elif others_taken is False or (
                 others_taken == {} and (is_root or (taken and not self._result))
             ):
-                yield self._missing(below, schema)
+                hint = f'add "{key}" to the implementation, or drop it from the specification'
+                yield Difference(below, _shown(schema), _NONE, hint)
             else:
                 yield from self._compare(schema, others_taken, below, assumed)
         others = sub.get("additionalProperties")
@@ -352,10 +353,6 @@ class _Comparison:
         yield from self._compare(others, others_taken, (*path, "additionalProperties"), assumed)
 
     # --- differences
-
-    def _missing(self, path: SchemaPath, schema: _Schema) -> Difference:
-        hint = f'add "{path[-1]}" to the implementation, or drop it from the specification'
-        return Difference(path, _shown(schema), _NONE, hint)
 
     def _requirement(self, path: SchemaPath, key: str, declared: bool) -> Difference:
         """What ``sup`` requires, and ``sub`` may leave out or does not know."""

@@ -26,12 +26,8 @@ from gram import (
 )
 from gram.trees import exact
 
-JSON_TAG = "json"
 MAX_JSON_LEVELS = 200
 """How deep a JSON value may nest; a deeper one could exhaust Python's stack."""
-
-_ALWAYS_JSON = frozenset({int, bool, type(None)})
-"""Types whose every value is JSON; long arrays are mostly made of them."""
 
 _MAX_NUMBER = 24  # characters: longer numbers are beyond what other gram parsers hold
 
@@ -110,11 +106,7 @@ def check_json(value: object) -> None:
                 _check_text(key, path)
                 pending.append((below, f"{path}.{key}", level + 1))
         elif isinstance(item, list | tuple):
-            pending.extend(
-                (below, f"{path}[{i}]", level + 1)
-                for i, below in enumerate(item)
-                if type(below) not in _ALWAYS_JSON
-            )
+            pending.extend((below, f"{path}[{i}]", level + 1) for i, below in enumerate(item))
         elif isinstance(item, str):
             _check_text(item, path)
         elif item is not None and not isinstance(item, bool | int | float):
@@ -168,7 +160,7 @@ def from_json_value(value: object) -> Value:
         case list() | tuple():
             plain = bool(value) and all(map(_is_scalar, value))
         case dict() | Keywords():
-            plain = all(_is_key(key) and _is_scalar(item) for key, item in value.items())
+            plain = all(key and _is_scalar(key) and _is_scalar(item) for key, item in value.items())
         case _:
             plain = _is_scalar(value)
     return freeze(value) if plain else json_literal(value)
@@ -176,7 +168,7 @@ def from_json_value(value: object) -> Value:
 
 def json_literal(value: object) -> TaggedString:
     """A JSON value as a string tagged ``json``."""
-    return TaggedString(JSON_TAG, dump_json(value))
+    return TaggedString("json", dump_json(value))
 
 
 def dump_json(value: object, *, compact: bool = False) -> str:
@@ -186,7 +178,13 @@ def dump_json(value: object, *, compact: bool = False) -> str:
         NotJson: the value is not JSON, or an integer has too many digits to be written.
     """
     try:
-        return (_COMPACT if compact else _SPACED).encode(value)
+        return json.dumps(
+            value,
+            ensure_ascii=False,
+            separators=(",", ":") if compact else (", ", ": "),
+            allow_nan=False,
+            default=_plain_keywords,
+        )
     except (TypeError, ValueError) as error:
         raise NotJson(str(error)) from None
 
@@ -197,16 +195,6 @@ def _plain_keywords(value: object) -> dict[str, Any]:
     raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-def _encoder(separators: tuple[str, str]) -> json.JSONEncoder:
-    return json.JSONEncoder(
-        ensure_ascii=False, separators=separators, allow_nan=False, default=_plain_keywords
-    )
-
-
-_COMPACT = _encoder((",", ":"))
-_SPACED = _encoder((", ", ": "))
-
-
 def _is_scalar(value: object) -> bool:
     if isinstance(value, str):
         return "\0" not in value
@@ -215,10 +203,6 @@ def _is_scalar(value: object) -> bool:
     if isinstance(value, int) and abs(value) >= 10**_MAX_NUMBER:
         return False
     return isinstance(value, int | float) and len(write_value(value)) <= _MAX_NUMBER
-
-
-def _is_key(key: str) -> bool:
-    return bool(key) and "\0" not in key
 
 
 # --- JSON that does not change

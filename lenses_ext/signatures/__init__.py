@@ -24,6 +24,7 @@ from .parts import (
     type_names,
     used_shapes,
     with_shared_shapes,
+    written_arrow,
 )
 from .values import (
     NAMED,

@@ -153,9 +153,9 @@ def _read(parts: Parts, open: bool = False) -> _Reading:
     return None if faults.errors else signature, found
 
 
-def _read_pattern(pattern: Pattern) -> _Reading:
+@memo
+def _of_pattern(pattern: Pattern) -> _Reading:
     return _read(parts_of_pattern(pattern))
 
 
-_of_pattern = memo(_read_pattern)
 _schema = memo(parameters_schema)

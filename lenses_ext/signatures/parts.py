@@ -242,27 +242,42 @@ def _parts(
 def _spelling_faults(patterns: Iterable[Pattern]) -> Iterator[Diagnostic]:
     """Arrows that do not point to the right."""
     for pattern in patterns:
-        edges = (each for _, each in walk(pattern) if is_edge(each))
-        yield from filter(None, map(_wrong_arrow, edges))
+        yield from filter(None, (_wrong_arrow(each) for _, each in walk(pattern)))
 
 
-def _wrong_arrow(edge: Pattern) -> Diagnostic | None:
-    """The fault of an edge whose arrow, as the text has it, does not point to the right."""
-    here, source_end, target_end = map(origin, (edge, *edge.elements))
-    if not (here and source_end and target_end) or here.source.text[here.span.start] == "[":
+class WrittenArrow(NamedTuple):
+    """The arrow of an edge, as its text has it, and whether it begins at the edge's first end."""
+
+    spelling: str
+    source: Source
+    span: Span
+    is_forward: bool
+
+
+def written_arrow(edge: Pattern) -> WrittenArrow | None:
+    """How the arrow of an edge is written; None for a bracket and for what was not read."""
+    if not is_edge(edge):
         return None
-    left, right = sorted((source_end.span, target_end.span))
+    here, first, second = map(origin, (edge, *edge.elements))
+    if not (here and first and second) or here.source.text[here.span.start] == "[":
+        return None
+    left, right = sorted((first.span, second.span))
     source, between = here.source, here.source.text[left.end : right.start]
     words = [each for each in tokens(between) if each.start < each.end]
     if not words:
         return None
     span = Span(left.end + words[0].start, left.end + words[-1].end)
-    spelling = source.text[span.start : span.end]
-    if left == source_end.span and spelling[0] != "<" and spelling[-1] == ">":
+    return WrittenArrow(source.text[span.start : span.end], source, span, left == first.span)
+
+
+def _wrong_arrow(edge: Pattern) -> Diagnostic | None:
+    """The fault of an edge whose arrow, as the text has it, does not point to the right."""
+    arrow = written_arrow(edge)
+    if not arrow or (arrow.is_forward and arrow.spelling[0] != "<" and arrow.spelling[-1] == ">"):
         return None
-    place = source.line_and_column(span.start)
-    message = f'arrow "{spelling}" at {place} does not point to a return type; use "==>"'
-    return Diagnostic("arrow", "error", message, (), span, None, source)
+    place = arrow.source.line_and_column(arrow.span.start)
+    message = f'arrow "{arrow.spelling}" at {place} does not point to a return type; use "==>"'
+    return Diagnostic("arrow", "error", message, (), arrow.span, None, arrow.source)
 
 
 def _not_gram(error: GramDecodeError) -> Diagnostic:

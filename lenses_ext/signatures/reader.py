@@ -8,7 +8,7 @@ from typing import Any
 
 from pyrsistent import PMap, PVector
 
-from gram import Pattern, Subject, Symbol, TaggedString, Value
+from gram import Pattern, Severity, Subject, Symbol, TaggedString, Value
 
 from ..schemas import Keywords, NotJson, dump_json, from_json_value, to_json_value
 from .faults import (
@@ -297,22 +297,17 @@ class SignatureReader:
         return Parameter(name, type, record.optional())
 
     def _nameless(self, labels: Iterable[str], owner: Owner) -> None:
-        label = "::".join(sorted(labels))
-        element, name = owner.element, owner.assumed
+        label = _kind(labels)
+        severity: Severity = "error"
         if not label:
             message = f"{owner.words} has neither name nor type: write (name::Text)"
-            self.faults.tell("no-name", message, element)
-        elif name:
-            message = f"{owner.words} ({label}) has no name, models see it as {name}: "
-            self.faults.tell(
-                "no-name", message + f"write (name::{label})", element, severity="info"
-            )
+        elif owner.assumed:
+            message = f"{owner.words} ({label}) has no name, models see it as {owner.assumed}: "
+            message, severity = f"{message}write (name::{label})", "info"
         else:
-            message = (
-                f"{owner.words} has a type ({label}) but no name: "
-                f'write (name::{label}) or (::{label} {{paramName:"…"}})'
-            )
-            self.faults.tell("no-name", message, element)
+            message = f"{owner.words} has a type ({label}) but no name: "
+            message += f'write (name::{label}) or (::{label} {{paramName:"…"}})'
+        self.faults.tell("no-name", message, owner.element, severity=severity)
 
     def _name(self, subject: Subject, record: Record) -> str | None:
         """The name of a node: its identity, or what ``paramName`` says."""

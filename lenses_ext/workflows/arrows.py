@@ -91,17 +91,11 @@ def edges_in(pattern: Pattern) -> Iterator[tuple[TreePath, Pattern]]:
             yield (index,), element
 
 
-def _read(pattern: Pattern) -> tuple[FlowArrow, ...]:
-    return tuple(_arrow(path, edge) for path, edge in edges_in(pattern) if is_edge(edge))
-
-
+@memo
 def arrows_in(pattern: Pattern) -> tuple[FlowArrow, ...]:
     """The arrows that are written among the elements of an agent or workflow, in their order."""
     expect(pattern, Pattern, "pattern", by="arrows_in")
-    return _arrows(pattern)
-
-
-_arrows = memo(_read)
+    return tuple(_arrow(path, edge) for path, edge in edges_in(pattern) if is_edge(edge))
 
 
 def _arrow(path: TreePath, edge: Pattern) -> FlowArrow:
@@ -125,12 +119,7 @@ def _kind(edge: Pattern) -> ArrowKind:
     if not labels:
         return "PLAIN"
     (label, *others) = sorted(labels)
-    known: dict[str, ArrowKind] = {
-        WHEN: "WHEN",
-        OTHERWISE: "OTHERWISE",
-        EACH: "EACH",
-        HANDOFF: "HANDOFF",
-    }
+    known: dict[str, ArrowKind] = {each: each for each in ARROW_LABELS}
     return "UNKNOWN" if others else known.get(label, "UNKNOWN")
 
 

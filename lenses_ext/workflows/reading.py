@@ -8,6 +8,8 @@ elements have to be resolved before it is run; until then a node's ``pattern`` i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
 from typing import Final
 
@@ -128,7 +130,10 @@ class Workflow:
         return self.inputs[0] if len(self.inputs) == 1 else INPUT
 
 
-def _read(pattern: Pattern) -> Workflow:
+@memo
+def workflow_of(pattern: Pattern) -> Workflow:
+    """What a workflow or loop says; the same `Workflow` for the same pattern."""
+    expect(pattern, Pattern, "pattern", by="workflow_of")
     written = arrows_in(pattern)
     uses = _uses(pattern)
     arrows = (*written, *_defaults(uses, written))
@@ -160,21 +165,13 @@ def _read(pattern: Pattern) -> Workflow:
         )
     loop = None
     if is_loop(pattern):
-        last = _without_arrow_to_another(uses, written)
+        to_others = {each.source for each in written if each.target is not RESULT}
+        last = [name for name in uses if name not in to_others]
         alone = ways.at_most_one_run(last)
         feedback = Join(tuple(FlowArrow(name, RESULT) for name in last), not alone)
         loop = Loop(_rounds(pattern), _until(pattern, last), feedback)
     result = join(leading_to.get(RESULT, ()))
     return Workflow(nodes, arrows, order, result, ways, _inputs(pattern), loop)
-
-
-def workflow_of(pattern: Pattern) -> Workflow:
-    """What a workflow or loop says; the same `Workflow` for the same pattern."""
-    expect(pattern, Pattern, "pattern", by="workflow_of")
-    return _workflows(pattern)
-
-
-_workflows = memo(_read)
 
 
 def _uses(pattern: Pattern) -> dict[str, tuple[str, Pattern | None]]:
@@ -218,27 +215,21 @@ def _order(uses: Mapping[str, object], arrows: Iterable[FlowArrow]) -> tuple[str
     """The names such that none is before one that it waits for, else in the order of the uses."""
     names = list(uses)
     places = {name: at for at, name in enumerate(names)}
-    waits: dict[str, set[str]] = {name: set() for name in names}
-    followers: dict[str, set[str]] = {name: set() for name in names}
+    sorter = TopologicalSorter[str](dict.fromkeys(names, ()))
     for arrow in arrows:
         if arrow.source is not None and arrow.target is not None:
-            waits[arrow.target].add(arrow.source)
-            followers[arrow.source].add(arrow.target)
-    free = [places[name] for name in names if not waits[name]]  # in order, so a heap already
-    order: list[str] = []
+            sorter.add(arrow.target, arrow.source)
+    with suppress(CycleError):  # those in a cycle come last
+        sorter.prepare()
+    free = sorted(places[name] for name in sorter.get_ready())
+    order: dict[str, None] = {}
     while free:
         name = names[heappop(free)]
-        order.append(name)
-        for after in followers[name]:
-            waits[after].discard(name)
-            if not waits[after]:
-                heappush(free, places[after])
-    return (*order, *(name for name in names if waits[name]))  # those in a cycle come last
-
-
-def _without_arrow_to_another(uses: Iterable[str], arrows: Iterable[FlowArrow]) -> list[str]:
-    to_others = {each.source for each in arrows if each.target is not RESULT}
-    return [name for name in uses if name not in to_others]
+        order[name] = None
+        sorter.done(name)
+        for after in sorter.get_ready():
+            heappush(free, places[after])
+    return (*order, *(name for name in names if name not in order))
 
 
 def _rounds(pattern: Pattern) -> int | None:
