@@ -8,18 +8,9 @@ from .binding import (
     expect_match,
     explain_binding as explain_binding,
 )
-from .from_functions.answer_types import (
-    AnswerType,
-    answer_type_of,
-)
+from .from_functions.answer_types import AnswerType, answer_type_of
 from .implementation import Tool as Tool
-from .invocation import (
-    PlainCall,
-    ToolResult,
-    acall_tool,
-    call_tool,
-    invoke_tool as invoke_tool,
-)
+from .invocation import PlainCall, ToolResult, acall_tool, call_tool, invoke_tool as invoke_tool
 from .library import (
     LibraryLike as LibraryLike,
     ToolLibrary as ToolLibrary,
@@ -34,13 +25,5 @@ from .mcp.library import McpLibrary as McpLibrary
 from .mcp.progress import McpProgress as McpProgress
 from .mcp.server import McpServer as McpServer
 from .modules import import_file, split_name
-from .tool_context import (
-    ToolContext as ToolContext,
-    current_context,
-    providing,
-)
-from .users_code import (
-    is_async,
-    is_from_outside,
-    returned_unfinished,
-)
+from .tool_context import ToolContext as ToolContext, current_context, providing
+from .users_code import is_async, is_from_outside, returned_unfinished

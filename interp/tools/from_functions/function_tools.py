@@ -31,14 +31,7 @@ from ...json_text import Json
 from ..implementation import Tool, find_global, require_importable
 from ..tool_context import ToolContext, current_context
 from ..users_code import is_async
-from .callables import (
-    Documentation,
-    documentation_of,
-    hints_of,
-    name_of,
-    place_of,
-    signature_of,
-)
+from .callables import Documentation, documentation_of, hints_of, name_of, place_of, signature_of
 from .json_types import json_type, parameters_type
 from .json_values import to_json_value
 from .records import NO_DEFAULT, Member
@@ -86,11 +79,7 @@ def tool(
 ) -> FunctionTool[P, R]: ...
 @overload
 def tool(
-    *,
-    name: str | None = ...,
-    description: str | None = ...,
-    once: bool = ...,
-    alone: bool = ...,
+    *, name: str | None = ..., description: str | None = ..., once: bool = ..., alone: bool = ...
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 def tool(
     function: AnyFunction | None = None,

@@ -2,8 +2,4 @@
 
 from .library import McpLibrary, McpTool, mcp_library
 from .progress import McpProgress
-from .server import (
-    McpServer,
-    read_servers,
-    servers_named,
-)
+from .server import McpServer, read_servers, servers_named

@@ -273,10 +273,7 @@ def _expand(where: str, text: str) -> str:
 
 
 def _secrets(
-    where: str,
-    entry: Mapping[str, Any],
-    environment: Mapping[str, str],
-    headers: Mapping[str, str],
+    where: str, entry: Mapping[str, Any], environment: Mapping[str, str], headers: Mapping[str, str]
 ) -> Iterator[str]:
     """What must not be shown: headers, and values whose names or options are those of keys."""
     yield from (text for key, text in environment.items() if _SECRET.search(key))

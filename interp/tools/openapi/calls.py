@@ -1,14 +1,21 @@
 """Calls of operations over HTTP: the request, and what the model is told of the answer.
 
+Documents are fetched from their addresses here, too.
+
 This loads the network library: import it only when a request is about to leave.
 """
 
 from __future__ import annotations
 
 import asyncio
+import codecs
 import logging
+import re
+import ssl
 from collections.abc import Mapping
 from contextlib import aclosing
+from functools import lru_cache
+from time import monotonic
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
@@ -18,19 +25,24 @@ from attrs import frozen
 from gram.display import visible
 from gram.plurals import counted
 
-from ...errors import ToolError
-from ...json_text import Json
+from ...errors import ConfigurationError, ToolError
+from ...json_text import Json, read_json
 from ...models import Pace, client_of, no_cookies
 from ...secrets import without_keys, without_userinfo
-from .answers import text_of, value_of
 from .bodies import MULTIPART, content_of, parts_of
-from .fetching import HEADERS, certificates
 from .keys import ApiKey
 from .operations import Operation
 from .styles import has_dots, in_header, in_path, in_query
 
+HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "identity"}
+"""What every request says. What a server packs nevertheless is unpacked by the client."""
+
+_FETCH_SECONDS: Final = 30.0
 _BEGINNING: Final = 1000  # characters of a body that is not wanted
 _LONGEST_TARGET: Final = 200
+_CHARSET: Final = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+_UTF_8: Final = "utf-8-sig"  # a byte order mark is no part of the text
+_TEXTS: Final = ("json", "xml", "yaml", "javascript", "csv", "x-www-form-urlencoded", "graphql")
 
 
 @frozen
@@ -173,6 +185,82 @@ class Caller:
         if status not in (401, 403) or not self.missing:
             return ""
         return f"\n  hint: it was called without a key for {' and '.join(self.missing)}"
+
+
+def text_of(body: bytes, content_type: str) -> str:
+    """The text of an answer; of one that has none, its type and size in brackets."""
+    kind, encoding = _kind_and_encoding(content_type)
+    try:
+        text = body.decode(encoding)
+        is_text = "\0" not in text
+    except ValueError:
+        text, is_text = body.decode(encoding, "replace"), False
+    if is_text or kind.startswith("text/") or any(each in kind for each in _TEXTS):
+        return text
+    return f"[{visible(kind) or 'no type'}: {len(body):,} bytes that are no text]"
+
+
+def value_of(body: bytes, content_type: str) -> Json:
+    """The value of an answer: JSON, text, or None for nothing.
+
+    Raises:
+        ValueError: it should be JSON, and is not.
+    """
+    text = text_of(body, content_type)
+    if not text:
+        return None
+    subtype = _kind_and_encoding(content_type)[0].rpartition("/")[2]
+    if subtype not in ("json", "x-json") and not subtype.endswith("+json"):
+        return text
+    try:
+        return read_json(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"the answer is not JSON: {error}") from None
+
+
+def _kind_and_encoding(content_type: str) -> tuple[str, str]:
+    """The media type of an answer, and the encoding of its text."""
+    named = _CHARSET.search(content_type)
+    kind = content_type.partition(";")[0].strip().lower()
+    try:
+        found = codecs.lookup(named[1] if named else "utf-8")
+    except (LookupError, ValueError):
+        return kind, _UTF_8
+    is_text = getattr(found, "_is_text_encoding", True) and found.name != "utf-8"
+    return kind, found.name if is_text else _UTF_8
+
+
+def fetch(address: str, max_bytes: int) -> bytes:
+    """Get a document from its address.
+
+    Raises:
+        ConfigurationError: it cannot be fetched.
+    """
+    end = monotonic() + _FETCH_SECONDS
+    try:
+        with (
+            httpx2.Client(verify=certificates(), timeout=_FETCH_SECONDS) as client,
+            client.stream("GET", address, headers=HEADERS, follow_redirects=False) as response,
+        ):
+            if not response.is_success:
+                raise ConfigurationError(f"{address}: the server answered {response.status_code}")
+            body = bytearray()
+            for piece in response.iter_bytes():
+                body += piece
+                if len(body) > max_bytes:
+                    raise ConfigurationError(f"{address}: more than {counted(max_bytes, 'byte')}")
+                if monotonic() > end:
+                    raise ConfigurationError(f"{address}: not read in {_FETCH_SECONDS:g} seconds")
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        said = str(error) or type(error).__name__
+        raise ConfigurationError(f"{address}: {said}") from None
+    return bytes(body)
+
+
+@lru_cache(maxsize=1)
+def certificates() -> ssl.SSLContext:
+    """The certificates that are trusted: reading them costs more than a call."""
+    return httpx2.create_ssl_context()
 
 
 def _quoted(path: str) -> str:

@@ -121,7 +121,7 @@ def read_document(document: Mapping[str, Json] | str | Path) -> ApiDocument:
         else:
             place = str(document)
             if is_address(place):
-                from .fetching import fetch  # imported late: it loads the network library
+                from .calls import fetch  # imported late: it loads the network library
 
                 address, data = place, fetch(place, _MOST_BYTES)
             else:
