@@ -32,23 +32,17 @@ def with_agents(program: Pattern, library: ToolLibrary, *, match: Match = "full"
     """
     if not _agents_in(library):
         return program
-    known = _replaced(program)(library)
-    if match not in known:
-        problems: list[str] = []
-        found = _with_agents(program, library, match, problems)
-        if problems:
-            raise ToolBindingError(problems)
-        known[match] = found
-    return known[match]
+    problems: list[str] = []
+    found = _with_agents(program, library, match, problems)
+    if problems:
+        raise ToolBindingError(problems)
+    return found
 
 
 _agents_in: Callable[[ToolLibrary], Mapping[str, Pattern]] = memo(
     lambda library: {
         name: _named(name, tool.agent) for name, tool in library.items() if tool.agent is not None
     }
-)
-_replaced: Callable[[Pattern], Callable[[ToolLibrary], dict[Match, Pattern]]] = memo(
-    lambda _: memo(lambda _: {})
 )
 
 

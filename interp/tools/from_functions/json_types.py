@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable
 from enum import Enum, Flag
 from types import NoneType, UnionType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     Final,
@@ -39,9 +38,6 @@ from ...machine.contracts import check, require_schema
 from .json_values import NO_SCHEMA, to_json_value
 from .plain_schemas import plain_schema
 from .records import NO_DEFAULT, Member, Record, read_record
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError as Refusal
 
 Mode: TypeAlias = Literal["validation", "serialization"]
 """Whether a schema describes JSON that is read, such as parameters, or JSON that is written."""
@@ -143,7 +139,7 @@ def _made(hint: Any, mode: Mode, name: str = "") -> JsonType:
     return JsonType(schema, read)
 
 
-def _said(refusal: Refusal) -> str:
+def _said(refusal: Any) -> str:
     """The message of pydantic's error: one line for each fault, without links."""
     return "\n".join(
         ": ".join(filter(None, [".".join(map(str, error["loc"])), error["msg"]]))
@@ -233,9 +229,13 @@ class _Hints:
             hint = self.prepared(member.hint)
             if not member.has_default:
                 return Annotated[hint, _Keywords({}, member.description)]
-            written = _default(member.default)
+            written = to_json_value(member.default)
+            write_json(written)
         except ToolError as error:
             raise ToolError(f"{place}: {error}") from None
+        except NotJson:
+            said = f"its default {member.default!r} is not a JSON value"
+            raise ToolError(f"{place}: {said}") from None
         if written is not None:  # for a type without null, None means "no value"
             self._defaults.append((place, hint, member, written))
         return Annotated[hint, _Keywords({"default": written}, member.description)]
@@ -272,17 +272,15 @@ class _Hints:
         record = read_record(hint) if isinstance(hint, type) and not by_pydantic else None
         if record is not None:
             return self.record(hint.__name__, record, f"{hint.__name__} field", hint)
-        if isinstance(kind, TypeVar) or (
-            isinstance(kind, type) and issubclass(kind, _WITHOUT_JSON)
-        ):
+        has_no_json = isinstance(kind, type) and issubclass(kind, _WITHOUT_JSON)
+        if isinstance(kind, TypeVar) or has_no_json:
             raise _no_form(hint)
         try:
-            has_form = _made(hint, self._mode, getattr(kind, "__name__", "")).schema != {}
+            made = _made(hint, self._mode, getattr(kind, "__name__", ""))
         except ToolError as error:
-            if by_pydantic:
-                raise ToolError(f"pydantic has no schema for {_name(hint)}: {error}") from None
-            raise _no_form(hint) from None
-        if not has_form and not by_pydantic:
+            said = ToolError(f"pydantic has no schema for {_name(hint)}: {error}")
+            raise (said if by_pydantic else _no_form(hint)) from None
+        if not made.schema and not by_pydantic:
             raise _no_form(hint)  # pydantic checks the class alone, which JSON does not have
         return hint
 
@@ -357,15 +355,6 @@ def _choice(hint: Any, values: list[Any]) -> Any:
     if not values:
         raise ToolError(f"{_name(hint)} has no members")
     return hint
-
-
-def _default(default: Any) -> Json:
-    value = to_json_value(default)
-    try:
-        write_json(value)
-    except NotJson:
-        raise ToolError(f"its default {default!r} is not a JSON value") from None
-    return value
 
 
 def _name(hint: Any) -> str:

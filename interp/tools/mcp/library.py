@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from functools import reduce
 from importlib.util import find_spec
 from operator import add
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -119,12 +118,7 @@ class McpLibrary:
             self._open = opened.pop_all()
         return library
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        trace: TracebackType | None = None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     async def __aenter__(self) -> ToolLibrary:
@@ -180,7 +174,8 @@ def _tool(listed: types.Tool, connection: Connection) -> Tool:
     async def invoke(arguments: dict[str, Json]) -> Json | ToolResult:
         return await connection.acall(name, arguments)
 
-    description = visible(listed.description or "").strip()
+    description, hints = visible(listed.description or "").strip(), listed.annotations
+    may_be_repeated = hints is not None and (hints.read_only_hint or hints.idempotent_hint)
     try:
         return McpTool(
             name,
@@ -189,13 +184,9 @@ def _tool(listed: types.Tool, connection: Connection) -> Tool:
             invoke,
             result_schema=listed.output_schema,
             place=str(connection.server),
-            once=not _may_be_repeated(listed.annotations),
+            once=not may_be_repeated,
             may_report=True,
         )
     except ToolError as error:
         reason = said(visible(str(error).splitlines()[0]))
         raise ConfigurationError(f"{connection.server}: {reason}") from None
-
-
-def _may_be_repeated(hints: types.ToolAnnotations | None) -> bool:
-    return hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias, Union
@@ -93,11 +94,14 @@ def read_servers(
         raise ArgumentError(f"mcp_library: env must be names of variables, got {env!r}")
     handed_on = {each: f"${{{each}}}" for each in env}
     if isinstance(given, Path):
-        return _of_file(given, name, handed_on)
+        return _of_list(_read(given), name, handed_on, str(given))
     if isinstance(given, Mapping):
         if any(key in given for key in _LISTS):
             return _of_list(given, name, handed_on, "the mapping")
-        return (_of_entry(name or _known_as(given), given, handed_on),)
+        known_as = " ".join(str(each) for each in (given.get("command"), *_args(given)) if each)
+        if isinstance(url := given.get("url"), str):
+            known_as = without_secrets(url)
+        return (_of_entry(name or known_as, given, handed_on),)
     if isinstance(given, str) and is_address(given):
         return (_of_entry(name or without_secrets(given), {"url": given}, handed_on),)
     words = _words(given)
@@ -148,10 +152,6 @@ def servers_named(path: Path) -> tuple[str, ...]:
     return tuple(_entries(_read(path), str(path)))
 
 
-def _of_file(path: Path, name: str | None, env: Mapping[str, str]) -> tuple[McpServer, ...]:
-    return _of_list(_read(path), name, env, str(path))
-
-
 def _read(path: Path) -> Mapping[str, Any]:
     try:
         data = read_json(decode(path.read_bytes(), str(path)))
@@ -183,24 +183,11 @@ def _of_list(
     if name is not None and name not in entries:
         hint = did_you_mean(name, entries) or f"it has {', '.join(entries) or 'none'}"
         raise ConfigurationError(f'{where} has no server "{name}"; {hint}')
-    chosen = [name] if name is not None else [key for key in entries if not _is_off(entries[key])]
+    on = [key for key, one in entries.items() if not one.get("disabled") and one.get("enabled", 1)]
+    chosen = on if name is None else [name]
     if not chosen:
         raise ConfigurationError(f"{where} names no server that is enabled")
     return tuple(_of_entry(each, entries[each], env) for each in chosen)
-
-
-def _is_off(entry: Mapping[str, Any]) -> bool:
-    return entry.get("disabled") is True or entry.get("enabled") is False
-
-
-def _known_as(entry: Mapping[str, Any]) -> str:
-    url = entry.get("url")
-    words = [entry.get("command"), *_args(entry)]
-    return (
-        without_secrets(url)
-        if isinstance(url, str)
-        else " ".join(str(each) for each in words if each)
-    )
 
 
 def _of_entry(name: str, entry: Mapping[str, Any], env: Mapping[str, str]) -> McpServer:
@@ -211,8 +198,10 @@ def _of_entry(name: str, entry: Mapping[str, Any], env: Mapping[str, str]) -> Mc
         raise ConfigurationError(
             f"{where} uses the transport SSE, which MCP has replaced: use its streamable HTTP"
         )
-    environment = _expanded(where, {**_texts(where, entry, "env"), **env})
-    headers = _expanded(where, _texts(where, entry, "headers"))
+    environment, headers = (
+        {key: _expand(where, text) for key, text in texts.items()}
+        for texts in ({**_texts(where, entry, "env"), **env}, _texts(where, entry, "headers"))
+    )
     hidden = hide(*_secrets(where, entry, environment, headers))
     name = cut(visible(without_keys(name)), _LONGEST_NAME)
     if "url" in entry:
@@ -223,19 +212,15 @@ def _of_entry(name: str, entry: Mapping[str, Any], env: Mapping[str, str]) -> Mc
             )
         return McpServer(name, url=url, headers=headers, hidden=hidden)
     args = entry.get("args") or ()
-    words = [entry["command"], *((args,) if isinstance(args, str) else args)]
-    if (
-        isinstance(args, str)
-        or not all(isinstance(each, str) for each in words)
-        or not words[0].strip()
-    ):
+    words = [entry["command"], *([None] if isinstance(args, str) else args)]
+    if not all(isinstance(each, str) for each in words) or not words[0].strip():
         raise ConfigurationError(f'{where}: "command" must be a string and "args" strings')
     folder = entry.get("cwd")
     return McpServer(
         name,
         tuple(_expand(where, each) for each in words),
         environment=environment,
-        folder=_expand(where, folder) if isinstance(folder, str) else None,
+        folder=folder and _expand(where, folder),
         hidden=hidden,
     )
 
@@ -254,10 +239,6 @@ def _texts(where: str, entry: Mapping[str, Any], key: str) -> dict[str, str]:
     ):
         raise ConfigurationError(f'{where}: "{key}" must be an object of strings')
     return dict(found)
-
-
-def _expanded(where: str, texts: Mapping[str, str]) -> dict[str, str]:
-    return {key: _expand(where, text) for key, text in texts.items()}
 
 
 def _expand(where: str, text: str) -> str:
@@ -279,31 +260,19 @@ def _secrets(
     yield from (text for key, text in environment.items() if _SECRET.search(key))
     for name, text in headers.items():
         if not _NO_SECRET.match(name):
-            yield text
-            yield from text.split()[-1:]
+            yield from (text, *text.split()[-1:])
     written = [text for text in (entry.get("url"), *_args(entry)) if isinstance(text, str)]
     for name in (match[1] for text in written for match in _VARIABLE.finditer(text)):
         if _SECRET.search(name):
             yield os.environ.get(name, "")
     words = [_expand(where, text) for text in written]
-    for option, value in pairwise(words):
-        if _SECRET_OPTION.fullmatch(option):
-            yield value
-    for match in filter(None, map(_SECRET_OPTION_AND_VALUE.fullmatch, words)):
-        yield match[1]
-    if is_address(words[0]) if words else False:
-        yield from _secrets_of_address(words[0])
-
-
-def _secrets_of_address(url: str) -> Iterator[str]:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return
-    yield parts.password or ""
-    for key, text in parse_qsl(parts.query):
-        if _SECRET.search(key):
-            yield text
+    yield from (value for option, value in pairwise(words) if _SECRET_OPTION.fullmatch(option))
+    yield from (match[1] for match in map(_SECRET_OPTION_AND_VALUE.fullmatch, words) if match)
+    if words and is_address(words[0]):
+        with suppress(ValueError):  # what cannot be read as an address is refused later
+            parts = urlsplit(words[0])
+            yield parts.password or ""
+            yield from (text for key, text in parse_qsl(parts.query) if _SECRET.search(key))
 
 
 def _args(entry: Mapping[str, Any]) -> Sequence[Any]:

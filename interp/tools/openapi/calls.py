@@ -15,7 +15,6 @@ import ssl
 from collections.abc import Mapping
 from contextlib import aclosing
 from functools import lru_cache
-from time import monotonic
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
@@ -25,6 +24,7 @@ from attrs import frozen
 from gram.display import visible
 from gram.plurals import counted
 
+from ...concurrency import waited_for
 from ...errors import ConfigurationError, ToolError
 from ...json_text import Json, read_json
 from ...models import Pace, client_of, no_cookies
@@ -86,17 +86,7 @@ class Caller:
                 client_of(("openapi", *origin), _new_client) as client,
             ):
                 request = self._request(client, arguments)
-                response = await client.send(request, stream=True)
-                try:
-                    body, pace = bytearray(), Pace()
-                    async with aclosing(response.aiter_bytes()) as pieces:
-                        async for piece in pieces:
-                            body += piece
-                            if len(body) > self.max_bytes:
-                                break
-                            await pace.keep()
-                finally:
-                    await response.aclose()
+                response, body = await _received(client, request, self.max_bytes)
         except (TimeoutError, httpx2.TimeoutException):
             raise ToolError(
                 f"{self.where}: no answer in {counted(self.seconds, 'second')}"
@@ -104,7 +94,7 @@ class Caller:
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             said = f"{self.where}: {error or type(error).__name__}"
             raise ToolError(said) from None
-        return self._answer(response, bytes(body))
+        return self._answer(response, body)
 
     # --- the request
 
@@ -236,25 +226,42 @@ def fetch(address: str, max_bytes: int) -> bytes:
     Raises:
         ConfigurationError: it cannot be fetched.
     """
-    end = monotonic() + _FETCH_SECONDS
+
+    async def fetched() -> tuple[httpx2.Response, bytes]:
+        async with asyncio.timeout(_FETCH_SECONDS), _new_client() as client:
+            request = client.build_request("GET", address, headers=HEADERS, timeout=_FETCH_SECONDS)
+            return await _received(client, request, max_bytes)
+
     try:
-        with (
-            httpx2.Client(verify=certificates(), timeout=_FETCH_SECONDS) as client,
-            client.stream("GET", address, headers=HEADERS, follow_redirects=False) as response,
-        ):
-            if not response.is_success:
-                raise ConfigurationError(f"{address}: the server answered {response.status_code}")
-            body = bytearray()
-            for piece in response.iter_bytes():
-                body += piece
-                if len(body) > max_bytes:
-                    raise ConfigurationError(f"{address}: more than {counted(max_bytes, 'byte')}")
-                if monotonic() > end:
-                    raise ConfigurationError(f"{address}: not read in {_FETCH_SECONDS:g} seconds")
+        response, body = waited_for(fetched)
+    except TimeoutError:
+        said = f"not read in {_FETCH_SECONDS:g} seconds"
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         said = str(error) or type(error).__name__
-        raise ConfigurationError(f"{address}: {said}") from None
-    return bytes(body)
+    else:
+        if response.is_success and len(body) <= max_bytes:
+            return body
+        status = f"the server answered {response.status_code}"
+        said = f"more than {counted(max_bytes, 'byte')}" if response.is_success else status
+    raise ConfigurationError(f"{address}: {said}")
+
+
+async def _received(
+    client: httpx2.AsyncClient, request: httpx2.Request, max_bytes: int
+) -> tuple[httpx2.Response, bytes]:
+    """The answer to a request and its bytes; of more than the most, the beginning."""
+    response = await client.send(request, stream=True)
+    try:
+        body, pace = bytearray(), Pace()
+        async with aclosing(response.aiter_bytes()) as pieces:
+            async for piece in pieces:
+                body += piece
+                if len(body) > max_bytes:
+                    break
+                await pace.keep()
+    finally:
+        await response.aclose()
+    return response, bytes(body)
 
 
 @lru_cache(maxsize=1)

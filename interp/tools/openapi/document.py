@@ -154,21 +154,21 @@ def _is_yaml(place: str) -> bool:
     return place.lower().endswith((".yaml", ".yml"))
 
 
+_NOT_READ: Final = {
+    "swagger": ("Swagger {}", "convert it, for example with swagger2openapi"),
+    "asyncapi": ("AsyncAPI {}", "it describes messages, which are no calls"),
+    "openapi": ("openapi: {!r}", 'write it as a text, such as "3.0.3"; 3.0, 3.1 and 3.2 are read'),
+}
+
+
 def _why_not_read(root: dict[str, Json]) -> str:
     """Why an object is no document of OpenAPI 3."""
-    expected = "expected OpenAPI 3"
-    if "swagger" in root:
-        found, hint = f"Swagger {root['swagger']}", "convert it, for example with swagger2openapi"
-    elif "asyncapi" in root:
-        found, hint = "AsyncAPI", "it describes messages, which are no calls"
-    elif "openapi" in root:
-        found, hint = f"openapi: {root['openapi']!r}", 'write it as a text, such as "3.0.3"'
-        if isinstance(root["openapi"], str):
-            hint = "3.0, 3.1 and 3.2 are read"
-    else:
-        keys = ", ".join(map(str, [*root][:5])) or "nothing"
-        found, hint = f"an object with {keys}", "a document has the key openapi"
-    return f"{expected}, found {visible(found[:_LONGEST_SHOWN])}\n  hint: {hint}"
+    found = f"an object with {', '.join(map(str, [*root][:5])) or 'nothing'}"
+    hint = "a document has the key openapi"
+    if key := next((key for key in _NOT_READ if key in root), None):
+        words, hint = _NOT_READ[key]
+        found = words.format(root[key])
+    return f"expected OpenAPI 3, found {visible(found[:_LONGEST_SHOWN])}\n  hint: {hint}"
 
 
 def _kind(value: Json) -> str:

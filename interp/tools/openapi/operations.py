@@ -110,7 +110,7 @@ def _read(
             raise document.fault(at, fault)
         if fault:
             unsent.append(fault)
-        elif not _is_of_other_parts(given):
+        elif given["in"] != "header" or given["name"].lower() not in _NOT_PARAMETERS:
             parameter = _parameter(given, properties)
             parameters.append(parameter)
             properties[parameter.key] = schemas.of_parameter(given)
@@ -148,7 +148,7 @@ def _read(
         tuple(parameters),
         body,
         tuple(document.servers(servers or [{"url": "/"}], f"{at}.servers")),
-        _security(document, operation),
+        tuple(map(tuple, operation.get("security", document.root.get("security")) or [])),
         tuple(unsent),
     )
 
@@ -168,10 +168,6 @@ def _why_not_sent(given: dict[str, Json]) -> str | None:
     if "content" not in given and style not in STYLES[place]:
         return f'its parameter "{name}" has the style {style}, which {place} has not'
     return None
-
-
-def _is_of_other_parts(given: dict[str, Json]) -> bool:
-    return given["in"] == "header" and given["name"].lower() in _NOT_PARAMETERS
 
 
 def _parameter(given: dict[str, Json], others: Collection[str]) -> ApiParameter:
@@ -211,9 +207,3 @@ def _description(path: str, method: str, item: dict[str, Json], operation: dict[
     said = list(dict.fromkeys(text for text in texts if text))
     text = "\n\n".join(said) or str(item.get("summary") or f"{method.upper()} {path}")
     return visible(text)
-
-
-def _security(document: ApiDocument, operation: dict[str, Json]) -> tuple[tuple[str, ...], ...]:
-    """The sets of schemes that an operation names."""
-    wanted = operation.get("security", document.root.get("security")) or []
-    return tuple(tuple(each) for each in wanted)

@@ -118,41 +118,30 @@ def result_type(document: ApiDocument, operation: dict[str, Json], at: str) -> J
     Raises:
         ConfigurationError: a reference leads nowhere, or out of the document.
     """
-    found: set[str] = set()
-    items: set[str] = set()
+    schemas: list[Json] = []
     responses = document.followed(operation.get("responses") or {}, f"{at}.responses")
     for status, given in responses.items():
-        if not str(status).startswith("2"):
-            continue
-        content = document.followed(given, f"{at}.responses.{status}").get("content") or {}
-        if not content:
-            found.add("null")
-        asked = {kind: media for kind, media in content.items() if "json" in kind}
-        if content and not asked:
-            return None
-        for media in asked.values():
-            schema = media.get("schema")
-            types = _types(document, schema, at)
-            if not types:
+        if str(status).startswith("2"):
+            content = document.followed(given, f"{at}.responses.{status}").get("content")
+            answers = [media for kind, media in (content or {}).items() if "json" in kind]
+            if content and not answers:
                 return None
-            found |= types
-            if "array" in types:
-                items |= _types(document, _items(document, schema, at), at) or {*_TYPES}
-    if not found or found == {"null"}:
+            schemas += [each.get("schema") for each in answers] or [{"type": "null"}]
+    found = [_types(document, each, at) for each in schemas]
+    types = set().union(*found)
+    if not all(found) or types <= {"null"}:
         return None
-    made: dict[str, Json] = {"type": _in_order(found)}
-    if found == {"array"} and items < {*_TYPES}:
-        made["items"] = {"type": _in_order(items)}
-    return made
+    if types != {"array"}:
+        return {"type": _in_order(types)}
+    inside = [document.followed(each, at).get("items") for each in schemas]
+    items = [_types(document, each, at) for each in inside]
+    known = {"items": {"type": _in_order(set().union(*items))}} if all(items) else {}
+    return {"type": "array", **known}
 
 
 def _in_order(types: set[str]) -> Json:
     ordered = [each for each in _TYPES if each in types]
     return ordered[0] if len(ordered) == 1 else ordered
-
-
-def _items(document: ApiDocument, schema: Json, at: str) -> Json:
-    return document.followed(schema, at).get("items")
 
 
 def _types(document: ApiDocument, schema: Json, at: str, depth: int = 0) -> set[str]:
