@@ -23,7 +23,7 @@ from ..evaluation.testing import SUFFIX, Mode, Recording, file_name, run_case
 from ..execution import Spending
 from ..models import AnyModel, connect_model
 from ..programs import models_of, the_agent
-from ..tools import ToolLibrary, bind_agent_tools, with_agents
+from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library, with_agents
 from .each_file import each_file
 from .inputs.name_matching import matching
 from .inputs.options import RunningOptions
@@ -64,6 +64,7 @@ class CaseRun:
         names_of_checks: the files with the user's functions.
         checks: these functions by name.
         library: the implementations of the tools.
+        made_up: with --offline, tools that have no Python yet.
         planned: the cases that are run, by their files.
         known: where the runs of all cases of a file are recorded, by their folders.
     """
@@ -76,12 +77,14 @@ class CaseRun:
     names_of_checks: Sequence[str]
     checks: Checks = field(init=False)
     library: ToolLibrary = field(init=False)
+    made_up: ToolLibrary = field(init=False)
     planned: dict[str, list[Planned]] = field(factory=dict)
     known: dict[Path, set[Path]] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         self.checks = read_checks(self.names_of_checks)
         self.library = self.options.library()
+        self.made_up = empty_tool_library
 
     def read(self, files: Sequence[str], names: Sequence[str]) -> None:
         """Read the cases of files, and find what is wrong with them before anything runs.
@@ -157,7 +160,7 @@ class CaseRun:
                 result = await run_case(
                     each.case,
                     each.agent,
-                    library,
+                    self.made_up | library,
                     self.checks,
                     each.recording,
                     **options,  # type: ignore[arg-type]  # the keys are those of RunOptions
@@ -221,6 +224,9 @@ class CaseRun:
 
     def _make_ready(self, planned: Planned) -> None:
         """Find what would break off a run, before any runs: a key, a tool, a folder."""
+        if not planned.recording.is_replayed:
+            made_up = self.options.made_up_tools(planned.agent, self.library)
+            self.made_up, self.library = made_up | self.made_up, made_up | self.library
         if not planned.recording.is_replayed or self.options.named_tools:
             with hint_at_tools(self.options.named_tools, self.options.mcp):
                 bind_agent_tools(planned.agent, self.library, match=self.options.match)

@@ -100,7 +100,8 @@ class Talk:
         if options.debug or is_verbose():
             show_logs(logging.DEBUG if options.debug else logging.WARNING)
         self.agent: Pattern = the_agent(read_document(file), options.agent, by="run")
-        self.library = options.library()
+        found = options.library()
+        self.library = options.made_up_tools(self.agent, found, file) | found
         with hint_at_tools(options.named_tools, options.mcp, file):
             bind_agent_tools(self.agent, self.library, match=options.match)
         self._spending = Spending()

@@ -12,6 +12,7 @@ from .prices import context_window, cost_at, price_of as price_of, price_of_repl
 from .program_checks import check_program
 from .providers.provider import Provider as Provider
 from .providers.table import PROVIDERS as PROVIDERS
+from .rehearsal_values import Filling
 from .reply_reading import SAYS_NOTHING, Reply, detect_tool_call as detect_tool_call, read_reply
 from .retries import awith_retries, noticing_retries, sent_once
 from .scripted import ScriptedModel as ScriptedModel, read_script

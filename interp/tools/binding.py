@@ -158,7 +158,9 @@ def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
     if match == "full":
         description = _normalised(view(tool_spec_description, spec))
         implemented_description = _normalised(tool.description)
-        if description != implemented_description:
+        if tool.why_undescribed:
+            yield tool.why_undescribed
+        elif description != implemented_description:
             text = f"description: spec {description!r}, implementation {implemented_description!r}"
             found.insert(0, (text, "state the same description in both"))
         if found and not any(True for _ in _differences(spec, tool, "types")):

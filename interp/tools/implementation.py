@@ -120,6 +120,18 @@ class Tool:
         """Whether a server lists it, so that it may say other things of it from day to day."""
         return False
 
+    @property
+    def why_undescribed(self) -> str | None:
+        """What to say of a tool without a description, which no program can declare; else None."""
+        if self.description.strip():
+            return None
+        if self.place is None or self.is_of_server:
+            return f'tool "{self.name}" has no description; the model needs one to know its use'
+        return (
+            f'{self.place}: tool "{self.name}" has no docstring; write what it does in one, '
+            "below its def: the model reads it"
+        )
+
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
         _require_name(name)

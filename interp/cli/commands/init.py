@@ -91,8 +91,9 @@ pip install -q pytest && pytest
 To test with the model itself, leave out `model=` and add `gram_recording` to what the test takes:
 its run is recorded once, and replayed ever after without a key.
 
-Another tool is another function with `@tool` in `tools.py`, and its declaration in `agent.gram`:
-`gram tools tools.py --print-gram` prints the declarations of all.
+Another tool is another function with `@tool` and a docstring in `tools.py`, and its declaration in
+`agent.gram`: `gram tools agent.gram --tools tools.py` names the functions that have none, and the
+command that adds them. `--offline` also runs tools that `agent.gram` declares and `tools.py` lacks.
 """
 
 FILES: Final[Mapping[str, str]] = {

@@ -151,7 +151,10 @@ def _tell_of_others(
 ) -> None:
     """Say which tools of a library the program does not have, and what adds them."""
     known = {view(tool_spec_name, spec) for spec in specs}
-    others = [name for name in library if name not in known]
+    whys = {name: library[name].why_undescribed for name in library if name not in known}
+    for why in filter(None, whys.values()):
+        note(why)
+    others = [name for name, why in whys.items() if why is None]
     if not others:
         return
     names = [agent] if agent else [each.value.identity for each in find_agents(read_document(file))]

@@ -36,6 +36,8 @@ from .record_option import record_option
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from gram import Pattern
+
     from ...models import ScriptedModel
     from ...tools import ToolLibrary
 
@@ -254,6 +256,20 @@ class RunningOptions(KeptRunOptions):
         from .reading import library_of_one_run
 
         return library_of_one_run(self.tools, self.mcp, self.openapi, offline=self.offline)
+
+    def made_up_tools(
+        self, program: Pattern, library: ToolLibrary, file: str | None = None
+    ) -> ToolLibrary:
+        """With --offline, tools for those of a program that have no Python yet; else none."""
+        from ...tools import empty_tool_library
+
+        if not self.offline:
+            return empty_tool_library
+        from .made_up_tools import made_up_tools
+        from .reading import tools_beside
+
+        hint = "" if self.named_tools else f"\n  hint: --tools {tools_beside(file)} for your own"
+        return made_up_tools(program, library, hint)
 
     @property
     def asks_before_servers(self) -> bool:

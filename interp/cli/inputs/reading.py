@@ -218,14 +218,21 @@ def hint_at_tools(
             update = f"gram tools {program or 'FILE'} --tools … --update"
             hint = f"hint: {update} shows what the code says now; -i takes it"
             raise ToolBindingError([*error.problems, hint]) from None
-        beside = Path(program or "").with_name("tools.py") if program not in (None, STDIN) else None
-        own = beside if beside and beside.is_file() else "FILE.py"
         hint = (
             "hint: gram tools FILE --mcp … --update shows what a server says now; -i takes it"
             if servers
-            else f"hint: these are the built-in tools; use --tools {own} for your own"
+            else "hint: these are the built-in tools; "
+            f"use --tools {tools_beside(program)} for your own"
         )
         raise ToolBindingError([*error.problems, hint]) from None
+
+
+def tools_beside(program: str | None) -> str:
+    """The file tools.py beside a program, if there is one; else a word for a file."""
+    if program in (None, STDIN):
+        return "FILE.py"
+    beside = Path(program or "").with_name("tools.py")
+    return str(beside) if beside.is_file() else "FILE.py"
 
 
 def read_checks(names: Sequence[str]) -> dict[str, Check]:

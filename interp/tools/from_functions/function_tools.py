@@ -143,12 +143,13 @@ def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
         function: a function as for `tool`, or a tool.
 
     Raises:
-        ToolError: the function cannot be made into a tool.
-        SpecificationError: the tool has no description.
+        ToolError: the function cannot be made into a tool, or has no docstring.
     """
     from lenses_ext import create_tool_specification, json_schema_to_type_signature
 
     made = function if isinstance(function, Tool) else _make_tool(function, None, None, _Marks())
+    if made.why_undescribed:
+        raise ToolError(made.why_undescribed)
     signature = json_schema_to_type_signature(made.schema, return_schema=made.result_schema)
     return create_tool_specification(made.name, made.description, signature, once=made.once)
 

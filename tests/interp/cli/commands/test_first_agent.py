@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -26,15 +27,7 @@ def test_a_first_agent_runs_checks_and_tests_offline(tmp_path: Path) -> None:
     tools = ("--tools", "tools.py")
 
     said = gram("run", "agent.gram", *tools, "--offline", QUESTION, cwd=folder)
-    tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=folder,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    tested = _pytest(folder)
 
     names = ["agent.gram", "tools.py", "test_agent.py", "README.md"]
     assert made.stdout.splitlines() == [str(Path("my agent", name)) for name in names]
@@ -44,6 +37,57 @@ def test_a_first_agent_runs_checks_and_tests_offline(tmp_path: Path) -> None:
     assert gram("check", "agent.gram", cwd=folder).stdout == ""
     assert gram("fmt", "--check", "agent.gram", cwd=folder).returncode == 0
     assert gram("tools", "agent.gram", *tools, cwd=folder).returncode == 0
+
+
+def _pytest(folder: Path) -> subprocess.CompletedProcess[str]:
+    """What pytest says in a folder, with the plugin of the package."""
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+_OWN_TOOL = '''
+
+@tool
+def lookUp(city: str, days: int = 3) -> list[str]:
+    """Looks up the weather of a city"""
+    return [f"{city}: sun"] * days
+'''
+
+_OWN_TEST = """
+
+def test_the_agent_looks_up_the_weather(gram_agent):
+    agent = gram_agent("agent.gram", tools="tools.py", model="Offline/rehearsal")
+
+    response = agent.run("Look up the weather of 'Rome' for 2 days")
+
+    assert response.content == '["Rome: sun","Rome: sun"]'
+    assert [call.tool_name for call in response.tools_used] == ["lookUp"]
+"""
+
+
+def test_the_second_step_works_as_its_readme_says(tmp_path: Path) -> None:
+    gram("init", "my-agent", cwd=tmp_path)
+    folder = tmp_path / "my-agent"
+    for name, more in {"tools.py": _OWN_TOOL, "test_agent.py": _OWN_TEST}.items():
+        (folder / name).write_text((folder / name).read_text("utf-8") + more, "utf-8")
+
+    listed = gram("tools", "agent.gram", "--tools", "tools.py", cwd=folder)
+    command = listed.stderr.partition("hint: ")[2].strip()
+    added = gram(*shlex.split(command)[1:], cwd=folder)
+    tested = _pytest(folder)
+
+    assert command == "gram add agent.gram assistant.tools --tools tools.py lookUp -i"
+    assert added.returncode == 0
+    assert gram("tools", "agent.gram", "--tools", "tools.py", cwd=folder).stderr == ""
+    assert gram("check", "agent.gram", cwd=folder).stdout == ""
+    assert (tested.returncode, "2 passed" in tested.stdout) == (0, True), tested.stdout
 
 
 def test_every_command_of_its_readme_is_one(tmp_path: Path) -> None:

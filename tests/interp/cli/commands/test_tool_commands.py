@@ -259,3 +259,127 @@ def test_a_run_that_changed_words_stop_names_the_command_that_takes_them(
 
     assert stopped.returncode == 3
     assert f"gram tools {program} --tools … --update shows what the code says" in stopped.stderr
+
+
+@pytest.fixture
+def undescribed(tmp_path: Path) -> tuple[str, str]:
+    """A program, and tools one of which has no docstring: the one that the program declares."""
+    program, tools = tmp_path / "a.gram", tmp_path / "tools.py"
+    program.write_text(
+        '[a:Agent {description: "d", instruction: "i", model: "x/y"} |\n'
+        '  [g:ToolSpecification {description: "Says g"} | (n::Integer)==>(::String)]]\n'
+    )
+    tools.write_text("from interp import tool\n\n@tool\ndef g(n: int) -> str:\n    return 'g'\n")
+    return str(program), str(tools)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "PROGRAM", "hi", "--offline"),
+        ("tools", "PROGRAM"),
+        ("tools", "PROGRAM", "--update", "-i"),
+        ("tools", "--print-gram"),
+        ("add", "PROGRAM", "a.tools", "g"),
+    ],
+)
+def test_a_tool_without_docstring_is_named_and_nothing_is_written(
+    words: tuple[str, ...], undescribed: tuple[str, str]
+) -> None:
+    program, tools = undescribed
+    before = Path(program).read_text()
+
+    done = gram(*(program if each == "PROGRAM" else each for each in words), "--tools", tools)
+
+    assert done.returncode != 0
+    told = f'{tools}:3: tool "g" has no docstring; write what it does in one, below its def'
+    assert told in done.stdout + done.stderr
+    assert Path(program).read_text() == before
+
+
+def test_a_tool_without_docstring_that_the_program_lacks_is_not_offered(
+    undescribed: tuple[str, str],
+) -> None:
+    told = gram("tools", HELLO, "--tools", undescribed[1]).stderr
+
+    assert 'tool "g" has no docstring' in told
+    assert "gram add" not in told
+
+
+@pytest.mark.parametrize("given", ["", " ", "\\n\\t "])
+def test_an_update_takes_new_types_and_leaves_a_text_that_the_code_lacks(
+    given: str, undescribed: tuple[str, str]
+) -> None:
+    program, tools = undescribed
+    Path(program).write_text(
+        Path(program).read_text().replace("n::Integer", 'n::Integer {description: "How often"}')
+    )
+    code = f"from interp import tool\n\n@tool(description='{given}')\ndef g(n: bool) -> str: ...\n"
+    Path(tools).write_text(code)
+
+    gram("tools", program, "--tools", tools, "--update", "-i")
+
+    written = Path(program).read_text()
+    assert 'description: "Says g"' in written
+    assert 'n::Boolean {description: "How often"}' in written
+
+
+def test_an_update_that_would_be_invalid_is_refused(tmp_path: Path) -> None:
+    program, tools = tmp_path / "flow.gram", tmp_path / "tools.py"
+    program.write_text(
+        "[flow:Workflow | (x::Integer)==>(::Integer),\n"
+        '  [f:ToolSpecification {description: "F"} | (x::Integer)==>(::Integer)],\n'
+        '  [g:ToolSpecification {description: "G"} | (x::Integer)==>(::Integer)],\n'
+        "  (f)-->(g)]\n"
+    )
+    before = program.read_text()
+    code = 'from interp import tool\n\n@tool\ndef f(x: int) -> str:\n    """F"""\n    return ""\n'
+    tools.write_text(code)
+
+    done = gram("tools", str(program), "--tools", str(tools), "--update", "-i")
+
+    assert done.returncode != 0
+    assert f"{program}: not updated, it would be invalid: " in done.stderr
+    assert program.read_text() == before
+
+
+# --- tools that have no Python yet
+
+
+def test_a_rehearsal_makes_up_what_tools_without_python_return_and_says_so(
+    undescribed: tuple[str, str],
+) -> None:
+    program, _ = undescribed
+    text = Path(program).read_text()
+    Path(program).write_text(text.replace("==>(::String)", "==>(::Integer {minimum: 5})"))
+
+    said = gram("run", program, "call g with 3", "--offline")
+
+    assert (said.returncode, said.stdout) == (0, "5\n")
+    assert "g has no Python yet: the rehearsal makes up what it returns\n" in said.stderr
+    assert "g(n: 3) -> 5\n" in said.stderr
+
+
+def test_a_tool_without_python_stops_a_run_that_is_no_rehearsal(
+    undescribed: tuple[str, str], tmp_path: Path
+) -> None:
+    script = tmp_path / "script.json"
+    script.write_text('["hello"]')
+
+    stopped = gram("run", undescribed[0], "hi", "--script", str(script))
+
+    assert stopped.returncode == 3
+    assert 'tool "g" is not in the library' in stopped.stderr
+
+
+def test_cases_are_rehearsed_with_tools_that_have_no_python_yet(
+    undescribed: tuple[str, str], tmp_path: Path
+) -> None:
+    cases = tmp_path / "cases.jsonl"
+    row = {"program": undescribed[0], "toolsUsed": ["g"]}
+    cases.write_text("".join(json.dumps({**row, "input": f"g {n}"}) + "\n" for n in range(2)))
+
+    done = gram("test", str(cases), "--offline")
+
+    assert done.returncode == 0, done.stdout
+    assert done.stderr.count("g has no Python yet") == 1
