@@ -19,10 +19,7 @@ from .composing.flows import (
     parallel as parallel,
     sequence as sequence,
 )
-from .composing.sharing import (
-    inline_tool as inline_tool,
-    share_tool as share_tool,
-)
+from .composing.sharing import inline_tool as inline_tool, share_tool as share_tool
 from .drawings.dot import to_dot as to_dot
 from .drawings.from_program import drawing_of as drawing_of
 from .drawings.mermaid import to_mermaid as to_mermaid
@@ -61,10 +58,7 @@ from .language.answer import (
 )
 from .language.callable import agent_type_signature as agent_type_signature
 from .language.model import Model as Model
-from .language.settings import (
-    SettingError as SettingError,
-    Settings as Settings,
-)
+from .language.settings import SettingError as SettingError, Settings as Settings
 from .language.tool_spec import (
     as_tool as as_tool,
     create_tool_specification as create_tool_specification,
@@ -76,10 +70,7 @@ from .language.tool_spec import (
     tool_spec_to_json as tool_spec_to_json,
     tool_spec_type_signature as tool_spec_type_signature,
 )
-from .language.traversals import (
-    each_agent as each_agent,
-    each_instruction as each_instruction,
-)
+from .language.traversals import each_agent as each_agent, each_instruction as each_instruction
 from .language.workflow import (
     as_workflow as as_workflow,
     loop_max as loop_max,
@@ -137,7 +128,4 @@ from .signatures.writer import (
     write_program as write_program,
     write_type_signature as write_type_signature,
 )
-from .workflows.reading import (
-    Workflow as Workflow,
-    workflow_of as workflow_of,
-)
+from .workflows.reading import Workflow as Workflow, workflow_of as workflow_of

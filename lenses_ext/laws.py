@@ -29,11 +29,7 @@ REFUSALS = (LookupError, AttributeError)
 
 
 def check_lens(
-    lens: Lens[S, A],
-    states: SearchStrategy[S],
-    values: SearchStrategy[A],
-    *,
-    put_put: bool = True,
+    lens: Lens[S, A], states: SearchStrategy[S], values: SearchStrategy[A], *, put_put: bool = True
 ) -> None:
     """Check the laws of a lens.
 

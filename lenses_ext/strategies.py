@@ -82,9 +82,7 @@ def tool_specs(
 
 
 def agents(
-    name: str | None = None,
-    depth: int = 1,
-    tools: st.SearchStrategy[Pattern] | None = None,
+    name: str | None = None, depth: int = 1, tools: st.SearchStrategy[Pattern] | None = None
 ) -> st.SearchStrategy[Pattern]:
     """Valid agents: tools of different names, and at times an agent among them.
 

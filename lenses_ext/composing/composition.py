@@ -21,7 +21,7 @@ from gram.errors import expect
 from gram.suggestions import did_you_mean
 
 from ..errors import FocusError
-from ..labels import AGENT, is_agent, is_tool
+from ..labels import AGENT, is_agent, is_tool_or_name
 from ..language import tool_spec_name, wire_name
 from ..optics import put, with_elements
 
@@ -148,17 +148,13 @@ def overlay(base: Pattern, changes: Pattern) -> Pattern:
 # --- checks and steps
 
 
-def _is_tool_or_reference(element: Pattern) -> bool:
-    return is_tool(element) or is_reference(element)
-
-
 def _places(agent: Pattern) -> list[int]:
     """The places of an agent's tools among its elements, those used by their bare names too."""
-    return [place for place, each in enumerate(agent.elements) if _is_tool_or_reference(each)]
+    return [place for place, each in enumerate(agent.elements) if is_tool_or_name(each)]
 
 
 def _tools(agent: Pattern) -> Iterable[Pattern]:
-    return filter(_is_tool_or_reference, agent.elements)
+    return filter(is_tool_or_name, agent.elements)
 
 
 def _place_of(by: str, agent: Pattern, name: str) -> int:
@@ -175,7 +171,7 @@ def _place_of(by: str, agent: Pattern, name: str) -> int:
 
 def _replaced(by: str, agent: Pattern, place: int, tool: Pattern) -> Pattern:
     before, after = agent.elements[:place], agent.elements[place + 1 :]
-    _check_free(by, agent, tool, filter(_is_tool_or_reference, (*before, *after)))
+    _check_free(by, agent, tool, filter(is_tool_or_name, (*before, *after)))
     return with_elements(by, agent, (*before, tool, *after))
 
 
@@ -189,7 +185,7 @@ def _expect_tool(by: str, tool: object) -> None:
         raise ArgumentError(f"{by}: tool must be a Pattern, got a function; {hint}")
     expect(tool, Pattern, "tool", by=by)
     assert isinstance(tool, Pattern)
-    if not _is_tool_or_reference(tool):
+    if not is_tool_or_name(tool):
         reason = "expected a tool, or the bare name of one"
         raise FocusError(by, "value.labels", tool, reason)
     if not tool.value.identity:
@@ -225,9 +221,7 @@ def _check_overlaid(which: str, agent: Pattern) -> None:
 def _overlaid_subject(base: Pattern, changes: Pattern) -> Pattern:
     old, new = base.value, changes.value
     subject = Subject(
-        new.identity or old.identity,
-        old.labels | new.labels,
-        old.properties.update(new.properties),
+        new.identity or old.identity, old.labels | new.labels, old.properties.update(new.properties)
     )
     return attrs.evolve(base, value=subject)
 

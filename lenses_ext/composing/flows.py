@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, TypeAlias, Union
 
 from gram import Pattern, Subject, is_reference
@@ -187,12 +188,8 @@ def loop(
     arrows = [Pattern(Subject(), two) for two in pairwise(ends)]
     if result is not None and result != names[-1]:
         arrows.append(Pattern(Subject(), (Pattern(Subject(result)), Pattern())))
-    record: dict[str, Any] = {"max": max, "until": from_json_value(until)}
-    if description is not None:
-        record["description"] = description
-    if not name:
-        raise FocusError("loop", "value.identity", Pattern(), "a loop needs a name")
-    return with_elements("loop", Pattern(Subject(name, {LOOP}, record)), [*nodes, *arrows])
+    record = {"max": max, "until": from_json_value(until)}
+    return _workflow("loop", name, description, [*nodes, *arrows], LOOP, record)
 
 
 # --- steps
@@ -245,8 +242,15 @@ def _refuse_twice(by: str, nodes: Iterable[Pattern]) -> None:
         names.add(each.value.identity)
 
 
-def _workflow(by: str, name: str, description: str | None, elements: Iterable[Pattern]) -> Pattern:
-    record = {} if description is None else {"description": description}
+def _workflow(
+    by: str,
+    name: str,
+    description: str | None,
+    elements: Iterable[Pattern],
+    label: str = WORKFLOW,
+    record: Mapping[str, Any] = MappingProxyType({}),
+) -> Pattern:
     if not name:
-        raise FocusError(by, "value.identity", Pattern(), "a workflow needs a name")
-    return with_elements(by, Pattern(Subject(name, {WORKFLOW}, record)), elements)
+        raise FocusError(by, "value.identity", Pattern(), f"a {label.lower()} needs a name")
+    record = record if description is None else {**record, "description": description}
+    return with_elements(by, Pattern(Subject(name, {label}, record)), elements)

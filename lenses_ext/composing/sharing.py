@@ -44,7 +44,9 @@ def share_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
     """
     patterns = expect_all(patterns, Pattern, "patterns", by="share_tool")
     expect(name, str, "name", by="share_tool")
-    inside = [tool for agent in collect(each_agent, patterns) for tool in _spelled_out(agent)]
+    inside = [
+        tool for agent in collect(each_agent, patterns) for tool in agent.elements if is_tool(tool)
+    ]
     meant = [tool for tool in inside if tool.value.identity == name]
     if not meant:
         known = dict.fromkeys(tool.value.identity for tool in inside)
@@ -93,10 +95,6 @@ def inline_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
         raise FocusError("inline_tool", "value.identity", tool, "no agent refers to it")
     inlined = over(each_agent, partial(_with_each, old=reference, new=tool), patterns)
     return tuple(each for each in inlined if each is not tool)
-
-
-def _spelled_out(agent: Pattern) -> list[Pattern]:
-    return [element for element in agent.elements if is_tool(element)]
 
 
 def _named(patterns: Iterable[Pattern], name: str) -> list[Pattern]:

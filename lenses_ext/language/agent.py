@@ -13,11 +13,11 @@ from typing import Any
 
 from pyrsistent import PVector
 
-from gram import Pattern, is_reference
+from gram import Pattern
 from gram.errors import expect
 
 from ..errors import FocusError, PartError
-from ..labels import AGENT, ANSWER, TOOLS, is_answer, is_tool
+from ..labels import AGENT, ANSWER, TOOLS, is_answer, is_tool, is_tool_or_name
 from ..optics import (
     TEXT,
     Codec,
@@ -105,10 +105,6 @@ def _get_answer_schema(agent: Pattern) -> dict[str, Any] | None:
     return None if answer is None else answer_schema(answer)
 
 
-def _is_tool_or_reference(element: Pattern) -> bool:
-    return is_tool(element) or is_reference(element)
-
-
 _MODELS = Codec(_decode_models, _encode_models)
 _SETTINGS = Codec(_decode_settings, _encode_settings)
 _A_TOOL = f"a pattern labelled {' or '.join(sorted(TOOLS))}"
@@ -150,7 +146,7 @@ agent_tool_specs = AGENTS.word(
     "tools",
     elements_with(
         "agent_tool_specs",
-        _is_tool_or_reference,
+        is_tool_or_name,
         f"{_A_TOOL}, or the bare name of one",
         "The tools of an agent, in order: their specifications, or names of shared tools.",
     ),

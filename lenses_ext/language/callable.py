@@ -30,6 +30,7 @@ from ..signatures import (
     signature_of,
     signature_text,
     used_shapes,
+    with_other_elements,
 )
 from ..weak_cache import memo
 from .answer import answer_elements
@@ -104,10 +105,8 @@ def signature_with_shared_shapes(pattern: Pattern, shapes: Mapping[str, Pattern]
     shared = {**shapes, **shared_shapes(pattern.elements)}
     named = used_shapes([own, *roots], shared) if own is not None else ()
     mine = {id(each) for each in pattern.elements}
-    used = tuple(each for each in named if id(each) not in mine)
-    if not used:
-        return pattern
-    return carry_origin(attrs.evolve(pattern, elements=(*pattern.elements, *used)), pattern)
+    used = (each for each in named if id(each) not in mine)
+    return with_other_elements(pattern, (*pattern.elements, *used))
 
 
 # --- the lens

@@ -53,10 +53,8 @@ class Setting(NamedTuple):
 
 
 def _number(lower: float, upper: float) -> Setting:
-    def allows(value: Value) -> bool:
-        return _is_number(value) and lower <= value <= upper
-
-    return Setting(f"a number from {lower:g} to {upper:g}", allows)
+    allowed = f"a number from {lower:g} to {upper:g}"
+    return Setting(allowed, lambda value: _is_number(value) and lower <= value <= upper)
 
 
 def _one_of(*words: str) -> Setting:
@@ -86,10 +84,6 @@ _OURS: Final = frozenset({
 """Fields of a request that the interpreter writes and depends on."""
 
 
-def _are_extra_fields(value: Value) -> bool:
-    return isinstance(value, PMap) and not _OURS & set(value)
-
-
 SETTINGS: Final[Mapping[str, Setting]] = {
     "compactAt": Setting(
         "a share of the context window, above 0 and below 1",
@@ -97,7 +91,10 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     ),
     "compactBy": Setting("the name of an agent", _is_text),
     "contextWindow": Setting("a whole number of tokens from 1", _is_count),
-    "extraBody": Setting("a map of fields of the request's JSON", _are_extra_fields),
+    "extraBody": Setting(
+        "a map of fields of the request's JSON",
+        lambda value: isinstance(value, PMap) and _OURS.isdisjoint(value),
+    ),
     "frequencyPenalty": _number(-2, 2),
     "maxTokens": Setting("a whole number from 1", _is_count),
     "parallelToolCalls": Setting("true or false", lambda value: isinstance(value, bool)),

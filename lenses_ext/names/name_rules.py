@@ -13,15 +13,8 @@ from gram.checks import Reading
 from gram.suggestions import did_you_mean
 from gram.trees import WHOLE
 
-from ..labels import (
-    is_runnable,
-    is_tool,
-    is_workflow,
-    kind_of,
-)
-from ..signatures import (
-    RESERVED,
-)
+from ..labels import is_runnable, is_tool, is_workflow, kind_of
+from ..signatures import RESERVED
 from .scopes import Definition, Program
 
 MOST_HINTS = 50
@@ -243,18 +236,12 @@ REFERENCE_CHECKS: Final = (
     ),
     Check("undefined-reference", "error", undefined_reference, _SAID_OF_REFERENCES),
     Check(
-        "ambiguous-reference",
-        "error",
-        ambiguous_reference,
-        {"reference-cycle", "self-reference"},
+        "ambiguous-reference", "error", ambiguous_reference, {"reference-cycle", "self-reference"}
     ),
     Check("reference-cycle", "error", reference_cycle, {"self-reference"}),
     Check("too-many-agents", "error", too_many_agents),
     Check("too-deep", "error", too_deep),
 )
 
-TYPE_CHECKS: Final = (
-    REFERENCE_CHECKS[0],
-    Check("ambiguous-type", "error", ambiguous_type),
-)
+TYPE_CHECKS: Final = (REFERENCE_CHECKS[0], Check("ambiguous-type", "error", ambiguous_type))
 """Types that a label could mean several of."""

@@ -7,10 +7,7 @@ the agent that is meant.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from operator import is_
 from typing import TypeAlias, Union
-
-import attrs
 
 from gram import (
     Diagnostic,
@@ -26,10 +23,10 @@ from gram import (
 )
 from gram.errors import expect, expect_all
 from gram.suggestions import did_you_mean
-from gram.trees import carry_origin
 
 from ..errors import ProgramError
 from ..labels import AGENT, DEFINITIONS, LOOP, WORKFLOW, is_agent, is_runnable, is_tool
+from ..signatures import with_other_elements
 from .name_rules import REFERENCE_CHECKS, TYPE_CHECKS
 from .scopes import Definition, Program, program_scopes
 
@@ -230,7 +227,7 @@ class _Resolving:
         before = [each for each in whole.elements if DEFINITIONS not in each.value.labels]
         group = [*(each for old in known for each in old.elements), *group]
         definitions = Pattern(Subject("", {DEFINITIONS}), group)
-        return carry_origin(attrs.evolve(whole, elements=(*before, definitions)), whole)
+        return with_other_elements(whole, (*before, definitions))
 
     def _resolved(self, here: Definition) -> Pattern:
         program, old = self._program, here.pattern
@@ -252,9 +249,7 @@ class _Resolving:
             is_there = meant is self._root or (inside and self._is_in_group(meant))
             if not is_there:
                 self._named.setdefault(meant.path, meant)
-        if len(elements) == len(old.elements) and all(map(is_, elements, old.elements)):
-            return old
-        return carry_origin(attrs.evolve(old, elements=tuple(elements)), old)
+        return with_other_elements(old, elements)
 
     def _put(self, meant: Definition) -> Pattern:
         if is_runnable(meant.pattern):
@@ -263,13 +258,11 @@ class _Resolving:
 
     def _group(self, path: TreePath, group: Pattern) -> Pattern:
         """A group of definitions, with each agent or workflow in it resolved."""
-        elements = [
+        elements = (
             self._put(known) if (known := self._program.runnables.get((*path, at))) else each
             for at, each in enumerate(group.elements)
-        ]
-        if all(map(is_, elements, group.elements)):
-            return group
-        return carry_origin(attrs.evolve(group, elements=tuple(elements)), group)
+        )
+        return with_other_elements(group, elements)
 
     def _is_in_group(self, meant: Definition) -> bool:
         """Whether it stands in the group of definitions of the root."""

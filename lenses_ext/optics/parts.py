@@ -259,11 +259,10 @@ def shown_type(value: object) -> str:
 def _with_property(pattern: Pattern, key: str, value: Any) -> Pattern:
     """``pattern`` with a property set, or without it for None."""
     properties: PMap[str, Any] = pattern.value.properties
-    if value is not None:
-        return _with_subject(pattern, properties=properties.set(key, value))
-    return (
-        _with_subject(pattern, properties=properties.remove(key)) if key in properties else pattern
-    )
+    if value is None and key not in properties:
+        return pattern
+    changed = properties.remove(key) if value is None else properties.set(key, value)
+    return _with_subject(pattern, properties=changed)
 
 
 def _with_subject(pattern: Pattern, **changes: Any) -> Pattern:

@@ -151,7 +151,9 @@ class _Document:
             case Kind.ARROWS:
                 return self._arrows(place)
             case Kind.PARAMETERS:
-                return _parameters(place, place.pattern(self.patterns))
+                names = parameter_names(place.pattern(self.patterns))
+                lenses = ((name, parameter(name)) for name in names)
+                return ((name, _part(place, name, it, Kind.PARAMETER)) for name, it in lenses)
             case Kind.PARAMETER:
                 node = place.get(self.patterns)
                 keys = sorted({*node.value.properties, "default", "description"})
@@ -265,11 +267,6 @@ def _parts(
     for key, lens in vocabulary.properties.items():
         if not isinstance(properties.get(key), PMap):  # of a map, each entry can be reached
             yield key, _property(place, key, lens)
-
-
-def _parameters(place: Place, tool: Pattern) -> Iterator[tuple[str, Place]]:
-    for name in parameter_names(tool):
-        yield name, _part(place, name, parameter(name), Kind.PARAMETER)
 
 
 def _part(place: Place, word: str, lens: Getter[Pattern, Any], kind: Kind = Kind.PART) -> Place:

@@ -124,7 +124,11 @@ def change_places(
     """
     patterns = expect_all(patterns, Pattern, "patterns", by="change_places")
     by_path: _Changes = defaultdict(dict)
-    for place, function in _pairs(changes):
+    expect(changes, Iterable, "changes", by="change_places")
+    for each in changes:
+        if not isinstance(each, Sequence) or len(each) != 2:
+            raise ArgumentError("change_places: each change is a place and a function")
+        place, function = each
         expect(place, Place, "place", by="change_places")
         place.pattern(patterns)
         expect(function, Callable, "function", by="change_places")
@@ -164,14 +168,6 @@ _Changes: TypeAlias = dict[TreePath, dict[tuple[str, ...], _Change]]
 """What becomes of a pattern at a path, by the part of it that is changed."""
 
 
-def _pairs(changes: object) -> Iterator[tuple[Any, Any]]:
-    expect(changes, Iterable, "changes", by="change_places")
-    for each in changes:  # type: ignore[attr-defined]  # it is iterable
-        if not isinstance(each, Sequence) or len(each) != 2:
-            raise ArgumentError("change_places: each change is a place and a function")
-        yield each[0], each[1]
-
-
 def _apply(place: Place, function: Callable[[Any], Any], pattern: Pattern) -> tuple[Pattern, ...]:
     if place.lens is not None:
         lens: Any = place.lens  # a getter refuses by itself
@@ -204,15 +200,11 @@ def _without_wrong_type(place: Place, pattern: Pattern) -> Pattern:
 
 def _remove(place: Place, pattern: Pattern) -> tuple[Pattern, ...]:
     try:
-        return _apply(place, _without, pattern)
+        # what is there then: of a list, which may be empty, no items
+        return _apply(place, lambda old: () if isinstance(old, tuple) else None, pattern)
     except FocusError as error:
         reason = f"{place.words[-1]} has to be there"
         raise FocusError(error.optic, error.path, error.pattern, reason) from None
-
-
-def _without(value: Any) -> Any:
-    """What is there when a part was removed: of a list, which may be empty, no items."""
-    return () if isinstance(value, tuple) else None
 
 
 def _changed(patterns: Sequence[Pattern], changes: _Changes) -> tuple[Pattern, ...]:

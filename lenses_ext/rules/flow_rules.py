@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 from pyrsistent import pmap
@@ -24,6 +24,14 @@ from ..schemas import (
     accepts_value,
     differences,
     dump_json,
+    to_json_value,
+)
+from ..signatures import SignatureError, json_schema_to_type_signature
+from ..workflows import HANDOFF, FlowArrow, Join, all_hold, conditions_of, parts_of
+from .arrow_rules import cycles_of, holders, unconnected, workflows
+from .flow_types import (
+    Flow,
+    Types,
     field_of,
     fields_of,
     is_required,
@@ -31,12 +39,7 @@ from ..schemas import (
     options_of,
     record_schema,
     says_nothing,
-    to_json_value,
 )
-from ..signatures import SignatureError, json_schema_to_type_signature
-from ..workflows import HANDOFF, FlowArrow, Join, all_hold, conditions_of, parts_of
-from .arrow_rules import cycles_of, holders, unconnected, workflows
-from .flow_types import Flow, Types
 from .rules import called, meant_key
 
 _MOST_ANSWERS = 1_000
@@ -100,87 +103,92 @@ def _is_sound(arrow: FlowArrow) -> bool:
     return arrow.kind not in ("UNKNOWN", HANDOFF)
 
 
+class _Taker(NamedTuple):
+    """What takes something along arrows: a node, or the result that a workflow's signature says.
+
+    Attributes:
+        name: the node; None for the result.
+        join: the arrows to it.
+        wanted: what it takes.
+        words: what messages call it.
+        fields: whether the fields of a record are taken one by one.
+        used: what the node uses.
+    """
+
+    name: str | None
+    join: Join
+    wanted: Schema
+    words: str
+    fields: bool
+    used: Definition | None = None
+
+    def that(self, verb: str) -> str:
+        """What messages say that it does: a node takes or needs, a signature gives."""
+        return f"{self.words} {verb if self.used else 'gives'}"
+
+
+def _takers(place: _Place) -> Iterator[_Taker]:
+    types = place.flow.types
+    for name, node in place.read.nodes.items():
+        used = place.flow.used(name)
+        if used is not None and not says_nothing(wanted := types.takes(used)):
+            words = place.words(name)
+            yield _Taker(name, node.input, wanted, words, types.several(used), used)
+    wanted = types.declared_result(place.holder)
+    if not says_nothing(wanted):
+        words = f"the signature of {called(place.holder.pattern)}"
+        yield _Taker(None, place.read.result, wanted, words, bool(fields_of(wanted)))
+
+
 def arrow_type(reading: Reading) -> Iterator[Diagnostic]:
     """An arrow that carries what the node it leads to does not take."""
     for place in _places(reading):
-        yield from _misfits(place, place.read.arrows)
+        found = list(_misfits(place, place.read.arrows))
+        yield from found
         if place.read.loop is not None:
             again = _Place(reading, place.holder, place.flow.fed_back())
-            first = {each.path for each in _misfits(place, place.read.arrows)}
             of_input = [each for each in place.read.arrows if each.source is None]
             for each in _misfits(again, of_input):
-                if each.path not in first:
+                if all(each.path != first.path for first in found):
                     yield attrs.evolve(each, message=f"in the next round {each.message}")
 
 
 def _misfits(place: _Place, arrows: Sequence[FlowArrow]) -> Iterator[Diagnostic]:
-    types, flow = place.flow.types, place.flow
+    """What some arrows carry and is not taken."""
     judged = set(map(id, arrows))
-    for name, node in place.read.nodes.items():
-        used = flow.used(name)
-        if used is None:
-            continue
-        wanted = types.takes(used)
-        mine = [each for each in node.input.arrows if id(each) in judged]
-        if mine and not says_nothing(wanted):
-            fields = types.several(used)
-            hint = _signature_hint(place, types.parameters(used))
-            words = f"{place.words(name)} takes"
-            yield from _unfit(place, node.input, mine, wanted, words, fields, hint)
-    wanted = types.declared_result(place.holder)
-    mine = [each for each in place.read.result.arrows if id(each) in judged]
-    if mine and not says_nothing(wanted):
-        taker = f"the signature of {called(place.holder.pattern)} gives"
-        yield from _unfit(place, place.read.result, mine, wanted, taker, bool(fields_of(wanted)))
+    for taker in _takers(place):
+        if mine := [each for each in taker.join.arrows if id(each) in judged]:
+            yield from _unfit(place, taker, mine)
 
 
-def _unfit(
-    place: _Place,
-    join: Join,
-    arrows: list[FlowArrow],
-    wanted: Schema,
-    taker: str,
-    fields: bool,
-    of_input: str | None = None,
-) -> Iterator[Diagnostic]:
-    """What is carried and not taken.
+def _unfit(place: _Place, taker: _Taker, arrows: list[FlowArrow]) -> Iterator[Diagnostic]:
+    flow, wanted, takes = place.flow, taker.wanted, taker.that("takes")
+    of_input = _signature_hint(place, flow.types.parameters(taker.used)) if taker.used else None
 
-    Args:
-        place: the workflow.
-        join: all that is carried together.
-        arrows: those of its arrows that are judged.
-        wanted: what is taken.
-        taker: the words for what takes it.
-        fields: whether the fields of a record are taken one by one.
-        of_input: the hint where the input of the workflow is carried; None for the usual one.
-    """
-    flow = place.flow
+    def mend(arrow: FlowArrow) -> str:
+        return (of_input if arrow.source is None else None) or _HINT
+
+    if taker.join.is_record and not taker.fields:
+        record = flow.joined(taker.join, taker.name)
+        if found := differences(wanted, record, match="types", result=True):
+            message = f"a record is carried, which is not what {takes}: {_shown(found)}"
+            yield Diagnostic.found(message, place.of(arrows[0]), hint=mend(arrows[0]))
+        return
     for arrow in arrows:
-        mend = (of_input if arrow.source is None else None) or _HINT
-        carried = flow.carried(arrow)
-        here, at = wanted, place.of(arrow)
-        giver = _giver(place, arrow)
-        if join.is_record and not fields:
-            target = arrow.target
-            found = differences(wanted, flow.joined(join, target), match="types", result=True)
-            if found:
-                message = f"a record is carried, which is not what {taker}: {_shown(found)}"
-                yield Diagnostic.found(message, at, hint=mend)
-                return
-            continue
-        if join.is_record:
-            key = flow.read.key_of(arrow)
-            of_key = field_of(wanted, key)
-            if of_key is None:
-                hint = did_you_mean(key, fields_of(wanted))
-                hint = hint or f'name it with {{as: "…"}}: {", ".join(fields_of(wanted))}'
-                yield Diagnostic.found(f'what {taker} has no "{key}"', at, hint=hint)
+        here: Schema | None = wanted
+        if taker.join.is_record:
+            key, known = flow.read.key_of(arrow), fields_of(wanted)
+            here = field_of(wanted, key)
+            if here is None:
+                hint = did_you_mean(key, known) or f'name it with {{as: "…"}}: {", ".join(known)}'
+                yield Diagnostic.found(f'what {takes} has no "{key}"', place.of(arrow), hint=hint)
                 continue
-            here = of_key
-        if says_nothing(here) or says_nothing(carried):
+        carried = flow.carried(arrow)
+        if here is None or says_nothing(here) or says_nothing(carried):
             continue
         if found := differences(here, carried, match="types", result=True):
-            yield Diagnostic.found(f"{giver} is not what {taker}: {_shown(found)}", at, hint=mend)
+            message = f"{_giver(place, arrow)} is not what {takes}: {_shown(found)}"
+            yield Diagnostic.found(message, place.of(arrow), hint=mend(arrow))
 
 
 _HINT = "change one of the two types, or put a step between them"
@@ -224,33 +232,22 @@ def _shown(found: Sequence[Difference]) -> str:
 def missing_field(reading: Reading) -> Iterator[Diagnostic]:
     """A node that needs a field which the arrows to it do not carry, or not always."""
     for place in _places(reading):
-        types = place.flow.types
-        joins = [
-            (name, node.input, types.takes(used), f"{place.words(name)} needs")
-            for name, node in place.read.nodes.items()
-            if (used := place.flow.used(name)) is not None and types.several(used)
-        ]
-        result = types.declared_result(place.holder)
-        words = f"the signature of {called(place.holder.pattern)} gives"
-        for target, join, wanted, taker in (*joins, (None, place.read.result, result, words)):
-            if not join.is_record or says_nothing(wanted):
+        for taker in _takers(place):
+            wanted, needs, arrows = taker.wanted, taker.that("needs"), taker.join.arrows
+            if not taker.join.is_record or not taker.fields:
                 continue
-            keys = map(place.read.key_of, join.arrows)
+            keys = list(map(place.read.key_of, arrows))
             is_misspelt = any(field_of(wanted, key) is None for key in keys)  # one of them, perhaps
-            for key in fields_of(wanted):
-                if not is_required(wanted, key):
-                    continue
-                carry = [each for each in join.arrows if place.read.key_of(each) == key]
-                at = place.of((carry or list(join.arrows))[0])
+            for key in (each for each in fields_of(wanted) if is_required(wanted, each)):
+                carry = [each for each, its in zip(arrows, keys, strict=True) if its == key]
+                at = place.of((carry or arrows)[0])
                 if not carry and not is_misspelt:
-                    yield Diagnostic.found(
-                        f'{taker} "{key}", which no arrow carries', at, hint=_NAME_IT
-                    )
-                elif carry and not place.flow.is_always_there(carry, target):
-                    message = f'{taker} "{key}", which is missing where another arm is taken'
-                    yield Diagnostic.found(
-                        message, at, hint=f'make "{key}" optional, or carry it always'
-                    )
+                    message = f'{needs} "{key}", which no arrow carries'
+                    yield Diagnostic.found(message, at, hint=_NAME_IT)
+                elif carry and not place.flow.is_always_there(carry, taker.name):
+                    message = f'{needs} "{key}", which is missing where another arm is taken'
+                    hint = f'make "{key}" optional, or carry it always'
+                    yield Diagnostic.found(message, at, hint=hint)
 
 
 _NAME_IT = 'carry it with an arrow of this name: -[{as: "…"}]->'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import wraps
 from typing import Literal, TypeAlias
 
@@ -245,9 +246,7 @@ def duplicate_answer(agent: Pattern) -> Iterator[Diagnostic]:
 def missing_signature(tool: Pattern) -> Iterator[Diagnostic]:
     """A tool without a type signature."""
     if signature_of(tool.elements) is None:
-        signature = _signature_in_property(tool) or "(name::Text)==>(::String)"
-        hint = f"write it behind a bar: | {signature}"
-        yield Diagnostic.found(f"{called(tool)} has no type signature", hint=hint)
+        yield Diagnostic.found(f"{called(tool)} has no type signature", hint=_behind_bar(tool))
 
 
 def signature_property(pattern: Pattern) -> Iterator[Diagnostic]:
@@ -259,24 +258,23 @@ def signature_property(pattern: Pattern) -> Iterator[Diagnostic]:
         message = f"{_SIGNATURE} of {called(pattern)} is not read: its signature is behind the bar"
         yield Diagnostic.found(message, part=_SIGNATURE, hint="leave it out")
     elif not is_spec:  # of a tool, which has to have one, the rule for that has a hint
-        signature = _signature_in_property(pattern) or "(name::Text)==>(::String)"
         message = f"{called(pattern)} has no property {_SIGNATURE}"
-        hint = f"write it behind a bar: | {signature}"
-        yield Diagnostic.found(message, part=_SIGNATURE, hint=hint)
+        yield Diagnostic.found(message, part=_SIGNATURE, hint=_behind_bar(pattern))
 
 
 _SIGNATURE = "typeSignature"
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 
 
-def _signature_in_property(pattern: Pattern) -> str | None:
-    """The signature in a property, as it is written behind a bar; None if it is no signature."""
+def _behind_bar(pattern: Pattern) -> str:
+    """The hint with the signature that is in a property, if it is one."""
     written = pattern.value.properties.get(_SIGNATURE)
-    try:
-        elements = signature_elements(written, open=True) if isinstance(written, str) else ()
-    except SignatureError:
-        return None
-    return signature_text(Pattern(elements=elements)).replace("\n", ", ") or None
+    signature = ""
+    if isinstance(written, str):
+        with suppress(SignatureError):
+            elements = signature_elements(written, open=True)
+            signature = signature_text(Pattern(elements=elements)).replace("\n", ", ")
+    return f"write it behind a bar: | {signature or '(name::Text)==>(::String)'}"
 
 
 def tool_name(tool: Pattern) -> Iterator[Diagnostic]:

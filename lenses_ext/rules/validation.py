@@ -11,15 +11,7 @@ from collections.abc import Collection, Iterator
 
 import attrs
 
-from gram import (
-    Diagnostic,
-    Document,
-    Pattern,
-    TreePath,
-    check,
-    only_errors,
-    pattern_at,
-)
+from gram import Diagnostic, Document, Pattern, TreePath, check, only_errors, pattern_at
 from gram.checks import CHECKS
 from gram.diagnostics import PartPath
 from gram.errors import expect

@@ -10,18 +10,6 @@ from .checks import (
     schema_validator as schema_validator,
 )
 from .comparison import Difference as Difference, differences as differences
-from .composing import (
-    ANYTHING,
-    any_of,
-    field_of,
-    fields_of,
-    is_required,
-    items_of,
-    list_schema,
-    options_of,
-    record_schema,
-    says_nothing,
-)
 from .json_values import (
     MAX_JSON_LEVELS as MAX_JSON_LEVELS,
     Keywords,
@@ -43,4 +31,5 @@ from .schema_parts import (
     resolve_ref as resolve_ref,
     subschemas,
 )
+from .values_of import kinds_of, listed
 from .visits import validation_visits as validation_visits

@@ -141,8 +141,12 @@ def _misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> list[st
     return reasons
 
 
-def schema_validator(schema: Schema) -> Draft202012Validator:
+def schema_validator(schema: Schema, *, formats: bool = False) -> Draft202012Validator:
     """The validator of a schema. It fetches nothing: only local references are followed.
+
+    Args:
+        schema: a JSON Schema.
+        formats: whether a ``format`` refuses what is not of it.
 
     Raises:
         SchemaError: it is not a valid schema.
@@ -151,7 +155,7 @@ def schema_validator(schema: Schema) -> Draft202012Validator:
 
     expect(schema, (dict, bool), "schema", by="schema_validator")
     try:
-        return Draft202012Validator(schema, retriever=_refuse)
+        return Draft202012Validator(schema, retriever=_refuse, validate_formats=formats)
     except (ValueError, ReferencingError) as error:  # what jsonschema-rs raises is a ValueError
         raise SchemaError(str(error)) from None
 
@@ -164,13 +168,10 @@ def accepts_value(schema: Schema, value: object) -> bool:
 
 def value_judge(schema: Schema) -> Callable[[object], bool] | None:
     """Whether values are valid by a schema, formats too; None where it is not valid itself."""
-    from jsonschema_rs import Draft202012Validator, ReferencingError
-
     try:
-        validator = Draft202012Validator(schema, retriever=_refuse, validate_formats=True)
-    except (ValueError, ReferencingError):
+        return schema_validator(schema, formats=True).is_valid
+    except SchemaError:
         return None
-    return validator.is_valid
 
 
 @cache
@@ -180,11 +181,7 @@ def _metaschema() -> Draft202012Validator:
 
 def is_regular_expression(pattern: str) -> bool:
     """Whether a text can be a ``pattern``; the metaschema takes any text."""
-    try:
-        schema_validator({"pattern": pattern})
-    except SchemaError:
-        return False
-    return True
+    return value_judge({"pattern": pattern}) is not None
 
 
 def _refuse(uri: str) -> NoReturn:

@@ -223,15 +223,13 @@ class _Comparison:
         for key in ("allOf", *UNIONS):
             if key in sub:
                 rest = {name: value for name, value in sub.items() if name != key}
-                branches = [all_of(rest, sub[key])] if key == "allOf" else sub[key]
-                for branch in branches:
-                    one = branch if key == "allOf" else both(rest, branch)
-                    if (
-                        one == {} and self._result and key in UNIONS
-                    ):  # it refuses something by the others
+                parts = sub[key]
+                together = key == "allOf"
+                for one in [all_of(rest, parts)] if together else [both(rest, p) for p in parts]:
+                    if one == {} and self._result and not together:  # others may refuse something
                         yield self._of_key(key, sub, sup, path, "declare what it returns")
-                        continue
-                    yield from self._compare(one, sup, path, assumed)
+                    else:
+                        yield from self._compare(one, sup, path, assumed)
                 return
         if values is not None and ("enum" in sub or "const" in sub):
             if "enum" in sup or "const" in sup:

@@ -97,23 +97,24 @@ def both(one: dict[str, Any], other: _Schema) -> _Schema:
     taken += [group for group in _THE_REST if group[0] in one and group[0] in other]
     other = {key: value for key, value in other.items() if not any(key in each for each in taken)}
     merged = {**other, **one}
-    for key in ("properties", "required"):
-        if key in one and key in other:
-            merged[key] = (
-                {**other[key], **one[key]}
-                if key == "properties"
-                else sorted({*one[key], *other[key]})
-            )
+    if "properties" in one and "properties" in other:
+        merged["properties"] = {**other["properties"], **one["properties"]}
+    if "required" in one and "required" in other:
+        merged["required"] = sorted({*one["required"], *other["required"]})
     if "enum" in one and "enum" in other:
         merged["enum"] = _in_both(one["enum"], other["enum"])
     if "type" in one and "type" in other:
-        ours, theirs = kinds_of(one), kinds_of(other)
-        kinds = {kind for kind in ours if is_covered({kind}, theirs)}
-        kinds |= {kind for kind in theirs if is_covered({kind}, ours)}
+        kinds = _common_kinds(kinds_of(one), kinds_of(other))
         if not kinds:
             return False
         merged["type"] = sorted(kinds)
     return merged
+
+
+def _common_kinds(ours: Collection[str], theirs: Collection[str]) -> set[str]:
+    """The kinds that are among both; integers are numbers."""
+    common = {kind for kind in ours if is_covered({kind}, theirs)}
+    return common | {kind for kind in theirs if is_covered({kind}, ours)}
 
 
 def all_of(rest: dict[str, Any], parts: Sequence[_Schema]) -> _Schema:
@@ -197,16 +198,13 @@ def are_disjoint(one: _Schema, other: _Schema) -> bool:
     if _list_no_same(one, other):
         return True
     ours, theirs = kinds_of(one), kinds_of(other)
-    if not any(is_covered({kind}, theirs) for kind in ours) and not any(
-        is_covered({kind}, ours) for kind in theirs
-    ):
+    if not _common_kinds(ours, theirs):
         return True
     if ours != theirs or ours != {"object"}:
         return False
-    for key in set(one.get("required", ())) & set(other.get("required", ())):
-        if _list_no_same(*(each.get("properties", {}).get(key, True) for each in (one, other))):
-            return True
-    return False
+    fields = [each.get("properties", {}) for each in (one, other)]
+    always = set(one.get("required", ())) & set(other.get("required", ()))
+    return any(_list_no_same(*(each.get(key, True) for each in fields)) for key in always)
 
 
 def _list_no_same(one: _Schema, other: _Schema) -> bool:
@@ -222,11 +220,10 @@ def listed(schema: _Schema) -> list[Any] | None:
     """
     if not isinstance(schema, dict):
         return None if schema else []
-    lists = [*([schema["enum"]] if "enum" in schema else ())]
+    lists = [schema["enum"]] if "enum" in schema else []
     lists += [[schema["const"]]] if "const" in schema else []
-    if not lists and kinds_of(schema) <= {"boolean", "null"}:
-        kinds = kinds_of(schema)
-        lists = [[*([True, False] if "boolean" in kinds else ()), *([None] * ("null" in kinds))]]
+    if not lists and (kinds := kinds_of(schema)) <= {"boolean", "null"}:
+        lists = [[value for value in (True, False, None) if kind_of(value) in kinds]]
     return reduce(_in_both, lists) if lists else None
 
 

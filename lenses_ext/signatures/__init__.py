@@ -23,6 +23,7 @@ from .parts import (
     signature_of,
     type_names,
     used_shapes,
+    with_other_elements,
     with_shared_shapes,
     written_arrow,
 )

@@ -11,14 +11,7 @@ from attrs import evolve
 
 from gram import MAX_LEVELS
 
-from ..schemas import (
-    SchemaPath,
-    breaches,
-    default_misfits,
-    dump_json,
-    is_of,
-    remote_references,
-)
+from ..schemas import SchemaPath, breaches, default_misfits, dump_json, is_of, remote_references
 from .faults import Written, format_hint, keyword_hint
 from .reader import SignatureReader
 from .to_schema import SchemaWriter, named_by, parameters_schema
@@ -145,19 +138,14 @@ def _check_values(reader: SignatureReader) -> None:
         if not keywords:
             continue
         types = json_types(labels) if all(map(basic, labels)) else []
-        wrong = [value for value in keywords.get("enum", ()) if types and not is_of(value, types)]
-        if wrong:
-            shown = dump_json(wrong[0], compact=True)
-            message = (
-                f"enum of {each.owner.words} has {shown}, but its type is {' or '.join(types)}"
-            )
-            reader.faults.warn("no-effect", message, each.owner, "enum")
-        if types and "const" in keywords and not is_of(keywords["const"], types):
-            shown = dump_json(keywords["const"], compact=True)
-            message = (
-                f"const of {each.owner.words} is {shown}, but its type is {' or '.join(types)}"
-            )
-            reader.faults.warn("no-value", message, each.owner, "const")
+        consts = [keywords["const"]] if "const" in keywords else []
+        listed = [("enum", "no-effect", "has", keywords.get("enum", ()))]
+        for key, code, says, values in (*listed, ("const", "no-value", "is", consts)):
+            wrong = [value for value in values if types and not is_of(value, types)]
+            if wrong:
+                shown = f"{says} {dump_json(wrong[0], compact=True)}"
+                message = f"{key} of {each.owner.words} {shown}, but its type is "
+                reader.faults.warn(code, message + " or ".join(types), each.owner, key)
         if isinstance(written := keywords.get("format"), str) and (hint := format_hint(written)):
             message = f'format "{written}" of {each.owner.words} is not one of JSON Schema'
             reader.faults.warn("unknown-format", message, each.owner, "format", hint)

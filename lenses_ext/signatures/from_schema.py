@@ -145,19 +145,19 @@ def _errors(schema: object) -> list[Diagnostic]:
 
 def _owner(path: SchemaPath) -> str:
     """What a message calls the schema at a path: the property or type it belongs to."""
-    for index in range(len(path) - 1, 0, -1):
-        if path[index - 1] in ("properties", "$defs"):
-            return f'"{path[index]}"'
-    return "the parameters"
+    names = _names_in(path)
+    return f'"{path[names[-1]]}"' if names else "the parameters"
 
 
 def _keyword(path: SchemaPath) -> str:
     """The rest of the path, below the property or type it belongs to."""
-    start = 0
-    for index in range(1, len(path)):
-        if path[index - 1] in ("properties", "$defs") and index + 1 < len(path):
-            start = index + 1
-    return dotted(path[start:])
+    names = _names_in(path[:-1])
+    return dotted(path[names[-1] + 1 :] if names else path)
+
+
+def _names_in(path: SchemaPath) -> list[int]:
+    """The steps of a path that are names of properties and types."""
+    return [at for at in range(1, len(path)) if path[at - 1] in ("properties", "$defs")]
 
 
 def _shown(value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from operator import is_
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -52,10 +53,15 @@ def with_shared_shapes(tool: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
     A shape of the tool hides a shared one of the same name. A tool that uses none is returned
     unchanged.
     """
-    used = used_shapes(tool.elements, shapes)
-    if not used:
-        return tool
-    return carry_origin(attrs.evolve(tool, elements=(*tool.elements, *used)), tool)
+    return with_other_elements(tool, (*tool.elements, *used_shapes(tool.elements, shapes)))
+
+
+def with_other_elements(pattern: Pattern, elements: Iterable[Pattern]) -> Pattern:
+    """A pattern with other elements, from where it was read; itself if they are the same."""
+    elements = tuple(elements)
+    if len(elements) == len(pattern.elements) and all(map(is_, elements, pattern.elements)):
+        return pattern
+    return carry_origin(attrs.evolve(pattern, elements=elements), pattern)
 
 
 def used_shapes(elements: Iterable[Pattern], shapes: Mapping[str, Pattern]) -> tuple[Pattern, ...]:

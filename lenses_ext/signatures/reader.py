@@ -108,8 +108,6 @@ class Record:
 
     def keywords(self, labels: frozenset[str]) -> tuple[Keywords, Keywords, bool | None]:
         """The JSON Schema keywords, the foreign ones under ``keywords``, and a constant schema."""
-        if not self.values:
-            return NO_KEYWORDS, NO_KEYWORDS, None
         for key in ("default", "const"):
             if (word := self.values.get(key)) in _NO_VALUE:
                 message = f"{key} of {self.owner.words} is the word {word}; "

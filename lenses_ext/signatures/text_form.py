@@ -159,9 +159,6 @@ class _Builder:
     def maybe(self, parts: list[Any]) -> _Type:
         return _the_type(parts)._replace(start=parts[0].start, end=parts[-1].end, maybe=True)
 
-    def io(self, parts: list[Any]) -> _Type:
-        return self.applied(parts)
-
     def named(self, parts: list[Token]) -> _Type:
         (token,) = parts
         return _Type(token.start, token.end, self._text(token))
@@ -170,6 +167,8 @@ class _Builder:
         """A type with arguments, as only Haskell has: its whole text is the unknown name."""
         start, end = parts[0].start, parts[-1].end
         return _Type(start, end, self.source.text[start:end])
+
+    io = applied
 
     def array(self, parts: list[Any]) -> _Type:
         start, end, item = parts[0].start, parts[-1].end, _the_type(parts)

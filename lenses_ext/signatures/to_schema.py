@@ -173,13 +173,11 @@ def _without_definitions_of_the_result(
 ) -> dict[str, Any]:
     """Definitions that the result alone refers to say nothing about the parameters."""
     definitions = schema.get("$defs")
-    if not definitions or not isinstance(definitions, dict):
-        return schema
-    of_the_result = named_by([signature.returns.type], signature.shapes) & definitions.keys()
-    if not of_the_result:
+    if not isinstance(definitions, dict):
         return schema
     rest = {key: value for key, value in schema.items() if key != "$defs"}
-    foreign = of_the_result - _reached(rest, definitions)
+    of_the_result = named_by([signature.returns.type], signature.shapes)
+    foreign = of_the_result & definitions.keys() - _reached(rest, definitions)
     kept = {name: value for name, value in definitions.items() if name not in foreign}
     return {**rest, **({"$defs": kept} if kept else {})} if foreign else schema
 
