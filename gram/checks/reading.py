@@ -72,7 +72,6 @@ class Reading:
         kinds: the header kinds that are known; without any, every kind is.
         within: the paths to the patterns to judge; None for all. The others are only looked at
             for what they define.
-        without: the paths to patterns that are not judged, nor what is below them.
     """
 
     patterns: tuple[Pattern, ...]
@@ -80,7 +79,6 @@ class Reading:
     scopes: Scopes = one_scope
     kinds: Collection[str] = ()
     within: Collection[TreePath] | None = None
-    without: Collection[TreePath] = ()
     _made: dict[Callable[[Reading], Any], Any] = field(factory=dict, init=False, repr=False)
 
     @cached_property
@@ -116,8 +114,6 @@ class Reading:
 
     def judges(self, path: TreePath) -> bool:
         """Whether the pattern at a path is to be judged."""
-        if self.without and _leads_into(self.without, path):
-            return False
         within = self.within
         return within is None or path[:1] in within or _leads_into(within, path)
 

@@ -75,11 +75,10 @@ CHECKS: tuple[Check, ...] = (
 def check(
     document: Document | Pattern | Iterable[Pattern],
     *,
-    checks: Sequence[Check] | Callable[[Reading], Sequence[Check]] = CHECKS,
+    checks: Sequence[Check] = CHECKS,
     scopes: Scopes = one_scope,
     kinds: Collection[str] = (),
     within: Collection[TreePath] | None = None,
-    without: Collection[TreePath] = (),
 ) -> tuple[Diagnostic, ...]:
     """What is wrong with a document, in the order of its text.
 
@@ -88,11 +87,10 @@ def check(
 
     Args:
         document: a document, a pattern or patterns.
-        checks: the rules, or a function that gives the rules for what is read.
+        checks: the rules.
         scopes: which scope a pattern opens for the names below it.
         kinds: the header kinds that are known; without any, every kind is.
         within: the paths to the patterns to judge; without them, all are judged.
-        without: the paths to patterns that are not judged, nor what is below them.
 
     >>> from gram import parse
     >>> for fault in check(parse("[team | alice, bbo] (alice:Person) (bob:Person)", "team.gram")):
@@ -102,15 +100,13 @@ def check(
     expect(scopes, Callable, "scopes", by="check")
     expect(kinds, Collection, "kinds", by="check")
     expect(within, (Collection, type(None)), "within", by="check")
-    expect(without, Collection, "without", by="check")
     read = None
     if isinstance(document, Document):  # the patterns of an edited one were read elsewhere
         read = Document(document.source) if document.changes else document
     patterns = read.patterns if read else patterns_of(document, "document", by="check")  # type: ignore[arg-type]  # no document
     judged = None if within is None else frozenset(within)
-    reading = Reading(patterns, read, scopes, kinds, judged, frozenset(without))
-    given = checks(reading) if callable(checks) else checks
-    rows = expect_all(given, Check, "checks", by="check")
+    reading = Reading(patterns, read, scopes, kinds, judged)
+    rows = expect_all(checks, Check, "checks", by="check")
     found: list[tuple[Check, Diagnostic]] = []
     superseding: dict[tuple[str, object], Check] = {}
     for row in rows:

@@ -112,17 +112,6 @@ class Document:
 
         return tuple(changed_patterns((before or self._read).patterns, self.patterns))
 
-    @property
-    def patterns_as_read(self) -> tuple[Pattern, ...]:
-        """The patterns with the places where they were read, for checks before the text is read.
-
-        Of an edited document these places are in several texts: in the one that was read first
-        and, of what changed, in what `replace` wrote.
-        """
-        if self._replacement is None:
-            return self.patterns
-        return self._replacement.read or Document(self.source).patterns
-
     def replace(self, patterns: Iterable[Pattern]) -> Document:
         """The document that says other patterns, changing no more of the text than they ask for.
 

@@ -57,15 +57,12 @@ class Replacement(NamedTuple):
     Attributes:
         old: the text that was rewritten.
         pieces: what the new text is made of.
-        read: the patterns as they were read: those that were copied in the old text, the others in
-            what was written. None when they were not read back together.
         rescued: the indices of the patterns whose rewritten text did not read back as them, so
             that they were written canonically. There should never be one.
     """
 
     old: str
     pieces: tuple[Piece, ...]
-    read: tuple[Pattern, ...] | None = None
     rescued: tuple[int, ...] = ()
 
     @property
@@ -127,25 +124,19 @@ def replace(
         style: how new patterns are spelled.
     """
     rewritten, written = _rewrite(source, patterns, trees, style, one_by_one=False)
-    if (read := _read_back(written)) is None:
+    if not _reads_back(written):
         return _rewrite(source, patterns, trees, style, one_by_one=True)[0]
-    assert rewritten.read is not None
-    patterns = list(rewritten.read)
-    for item, pattern in zip(written, read, strict=True):
-        patterns[item.at] = pattern
-    return rewritten._replace(read=tuple(patterns))
+    return rewritten
 
 
 class _Written(NamedTuple):
     """What was written for a pattern.
 
     Attributes:
-        at: which of the wanted patterns it is, by index.
         pattern: the pattern.
         text: its text.
     """
 
-    at: int
     pattern: Pattern
     text: str
 
@@ -200,8 +191,8 @@ def _rewrite(
         part_writer = Writer(text, writer.line_break)
         Rewriter(part_writer, style, old_list, copy).write(new, role)
         new_text = text_of(part_writer.pieces, text)
-        written.append(_Written(first + new.index, new.pattern, new_text))
-        if one_by_one and _read_back(written[-1:]) is None:
+        written.append(_Written(new.pattern, new_text))
+        if one_by_one and not _reads_back(written[-1:]):
             rescued.append(first + new.index)
             part_writer = Writer(text, writer.line_break)
             part_writer.put(_canonical(new.pattern, role, style))
@@ -227,11 +218,7 @@ def _rewrite(
     if not window and text.endswith("\n"):
         writer.put_trivia(writer.line_break)
     writer.copy(end, len(text))
-    read = None
-    if not one_by_one:
-        window_read = (part.partner.pattern if part.partner else part.pattern for part in parts)
-        read = (*patterns[:first], *window_read, *patterns[len(patterns) - after :])
-    return Replacement(text, tuple(writer.pieces), read, tuple(rescued)), written
+    return Replacement(text, tuple(writer.pieces), tuple(rescued)), written
 
 
 def _end_of_head(text: str, start: int, end: int) -> int:
@@ -247,13 +234,13 @@ def _span_of(pattern: Pattern) -> Span:
     return place.span
 
 
-def _read_back(written: Sequence[_Written]) -> tuple[Pattern, ...] | None:
-    """The patterns that were written, as they are read; None when they are others."""
+def _reads_back(written: Sequence[_Written]) -> bool:
+    """Whether what was written is read as the patterns that it was written for."""
     try:
         read = parse_trees(Source("\n".join(item.text for item in written)))
     except GramDecodeError:
-        return None
-    return read if read == tuple(item.pattern for item in written) else None
+        return False
+    return read == tuple(item.pattern for item in written)
 
 
 def _canonical(tree: Pattern, role: Role, style: Style | None) -> str:

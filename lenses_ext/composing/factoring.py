@@ -164,42 +164,36 @@ def _refuse_other_meanings(by: str, before: Pattern, after: Pattern, inner: Patt
         inner: the agent that moved into it, or out of it.
     """
     had, has = _meanings(before, inner), _meanings(after, inner)
-    for key in has:
-        if key not in had or (had[key].means == has[key].means):
+    for key, (user, means) in has.items():
+        former, meant = had.get(key, (user, means))
+        if meant == means:
             continue
-        name = key[1]
-        if has[key].means is None:
-            reason = f'"{has[key].user}" refers to "{name}", which it would not see any more'
+        if means is None:
+            reason = f'"{user}" refers to "{key[1]}", which it would not see any more'
             hint = "move or remove that first"
         else:
-            reason = f'"{had[key].user}" refers to another "{name}", which would be hidden'
+            reason = f'"{former}" refers to another "{key[1]}", which would be hidden'
             hint = "take another name"
         raise FocusError(by, "elements", before, reason, hint)
 
 
-@attrs.frozen
-class _Name:
-    """Who uses a name, and what that means: a place that an edit keeps, or None."""
-
-    user: str
-    means: int | str | None
-
-
-def _meanings(agent: Pattern, inner: Pattern) -> dict[tuple[int, str], _Name]:
-    """What each name means that is used in an agent, by the pattern that uses it.
+def _meanings(
+    agent: Pattern, inner: Pattern
+) -> dict[tuple[int, str], tuple[str, int | str | None]]:
+    """Who uses each name that is used in an agent, and what it means: a place, which edits keep.
 
     An agent and the one that moves are one user: what one of them refers to may move to the other.
     """
     program = Program([agent])
     roles = {id(agent): "outer", id(inner): "inner"}
-    found: dict[tuple[int, str], _Name] = {}
+    found: dict[tuple[int, str], tuple[str, int | str | None]] = {}
     for holder in program.runnables.values():
         user = 0 if id(holder.pattern) in roles else id(holder.pattern)
         for _, name in holder.names_used:
             meant = next(iter(program.meant(name, holder.path)), None)
             place = None if meant is None else id(meant.pattern)
             means = None if place is None else roles.get(place, place)
-            found.setdefault((user, name), _Name(holder.name, means))
+            found.setdefault((user, name), (holder.name, means))
     return found
 
 

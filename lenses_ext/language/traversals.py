@@ -23,24 +23,25 @@ Whole: TypeAlias = Union[tuple[Pattern, ...], Pattern]
 
 
 def _agents(whole: Whole) -> list[Pattern]:
-    return [agent for _, agent in _placed_agents(_patterns(whole))]
+    return list(_placed_agents(whole).values())
 
 
 def _patterns(whole: Whole) -> tuple[Pattern, ...]:
     return (whole,) if isinstance(whole, Pattern) else whole
 
 
-def _placed_agents(patterns: tuple[Pattern, ...]) -> list[tuple[TreePath, Pattern]]:
+def _placed_agents(whole: Whole) -> dict[TreePath, Pattern]:
+    patterns = _patterns(whole)
     if not isinstance(patterns, tuple) or not all(isinstance(each, Pattern) for each in patterns):
         raise FocusError("each_agent", "the root", patterns, "expected a document or patterns")
-    return [(path, each) for path, each in walk(patterns) if is_agent(each)]
+    return {path: each for path, each in walk(patterns) if is_agent(each)}
 
 
 def _with_agents(whole: Whole, new: Iterable[Pattern]) -> Any:
     """The patterns with other agents, inside out: an agent inside another is put into the new one,
     wherever that still has the old one."""
     patterns = _patterns(whole)
-    agents = dict(zip((path for path, _ in _placed_agents(patterns)), new, strict=True))
+    agents = dict(zip(_placed_agents(whole), new, strict=True))
     rebuilt: dict[TreePath, Pattern] = {}
     for path, old in walk_up(patterns):
         here = as_agent.construct(agents[path]) if path in agents else old

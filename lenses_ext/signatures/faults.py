@@ -188,24 +188,24 @@ class Faults:
 
 # --- names of types
 
-_ELSEWHERE = {
-    "str": "String",
-    "float": "Number",
-    "decimal": "Number",
-    "long": "Integer",
-    "list": "Array",
-    "tuple": "Array",
-    "set": "Array",
-    "dict": "Object",
-    "map": "Object",
-    "record": "Object",
-    "none": "Null",
-    "nil": "Null",
-    "unit": "Null",
-    "void": "Null",
-    "union": "AnyOf",
-    "unknown": "Any",
-}
+
+def _by_word(words_of: Mapping[str, str]) -> dict[str, str]:
+    """What each word is meant for, of the words for each."""
+    return {word: meant for meant, words in words_of.items() for word in words.split()}
+
+
+_ELSEWHERE = _by_word(
+    {
+        "String": "str",
+        "Number": "float decimal",
+        "Integer": "long",
+        "Array": "list tuple set",
+        "Object": "dict map record",
+        "Null": "none nil unit void",
+        "AnyOf": "union",
+        "Any": "unknown",
+    }
+)
 """Names that types have in other languages, in lower case."""
 
 
@@ -274,22 +274,19 @@ _LABELS_OF = {
 }
 """The basic types of the kinds that keywords are about."""
 
-_MEANT = {
-    "desc": "description",
-    "doc": "description",
-    "help": "description",
-    "min": "minimum",
-    "max": "maximum",
-    "opt": "optional",
-    "example": "examples",
-    "choices": "enum",
-    "values": "enum",
-    "options": "enum",
-    "regex": "pattern",
-    "items_type": "elementType",
-    "itemType": "elementType",
-    "name": "paramName",
-}
+_MEANT = _by_word(
+    {
+        "description": "desc doc help",
+        "minimum": "min",
+        "maximum": "max",
+        "optional": "opt",
+        "examples": "example",
+        "enum": "choices values options",
+        "pattern": "regex",
+        "elementType": "items_type itemType",
+        "paramName": "name",
+    }
+)
 
 
 def check_keys(keys: Iterable[str], labels: frozenset[str], owner: Owner, faults: Faults) -> None:

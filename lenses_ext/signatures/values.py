@@ -15,15 +15,8 @@ from gram import GramError
 
 from ..schemas import Keywords, thaw_json
 
-JSON_TYPES = {
-    "String": "string",
-    "Integer": "integer",
-    "Number": "number",
-    "Boolean": "boolean",
-    "Object": "object",
-    "Array": "array",
-    "Null": "null",
-}
+_BASIC = ("String", "Integer", "Number", "Boolean", "Object", "Array", "Null")
+JSON_TYPES = {name: name.lower() for name in _BASIC}
 """The basic types, in the order in which a union of them is listed."""
 
 ALIASES = {"Text": "String", "Int": "Integer", "Double": "Number", "Bool": "Boolean"}

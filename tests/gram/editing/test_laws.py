@@ -7,7 +7,7 @@ from random import Random
 import attrs
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
-from gram import Document, GramEncodeError, Pattern, Span, Subject, loads, origin, parse, walk
+from gram import Document, GramEncodeError, Pattern, Span, Subject, loads, parse, walk
 from gram.writing import Spelling
 from tests.gram.strategies import TreeEditor, forests, gram_texts, tree_editors, values
 from tests.gram.texts import ACCEPTED
@@ -102,17 +102,6 @@ def test_the_text_of_an_edit_reads_back_as_its_trees(text: str, editor: TreeEdit
 
 
 @given(gram_texts(), tree_editors())
-def test_the_patterns_as_read_are_those_of_the_new_text(text: str, editor: TreeEditor) -> None:
-    document = parse(text)
-    edit = document.replace(edited(editor, edited(editor, document.patterns)))
-
-    as_read = walk(edit.patterns_as_read)
-    for (path, pattern), (again, other) in zip(as_read, walk(loads(edit.text)), strict=True):
-        assert (path, pattern) == (again, other)
-        assert spelling(pattern) == spelling(other)
-
-
-@given(gram_texts(), tree_editors())
 def test_an_edit_names_every_pattern_that_is_not_as_it_was(text: str, editor: TreeEditor) -> None:
     document = parse(text)
     edit = document.replace(edited(editor, document.patterns))
@@ -134,13 +123,6 @@ def test_an_edit_names_every_pattern_that_is_not_as_it_was(text: str, editor: Tr
                 not each.keeps_elements
                 or each.old.value != pattern_at(edit.patterns, each.path).value
             )
-
-
-def spelling(pattern: Pattern) -> str:
-    """The text that a pattern was read from."""
-    place = origin(pattern)
-    assert place is not None
-    return place.source.text[slice(*place.span)]
 
 
 @given(gram_texts(), tree_editors(), st.sampled_from([True, False, None]))
