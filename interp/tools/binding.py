@@ -147,21 +147,21 @@ def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
     found: list[tuple[str, str | None]] = []
     as_text = _schema_texts(spec)
     who = "server" if tool.is_of_server else "function"
-    for result, written, implemented in (
+    for result, written, made in (
         (False, partial(view, tool_spec_schema), tool.schema),
         (True, result_schema, tool.result_schema),
     ):
-        if as_text[result] == _sorted_text(implemented):
+        if as_text[result] == _sorted_text(made):
             continue  # as in most tools: nobody has to look inside
-        for each in differences(written(spec), implemented, match=match, result=result):
+        for each in differences(written(spec), made, match=match, result=result):
             found.append((difference_in_words(each, who, result=result), each.hint))
     if match == "full":
-        description = _normalised(view(tool_spec_description, spec))
-        implemented_description = _normalised(tool.description)
+        both = view(tool_spec_description, spec), tool.description
+        description, implemented = (each.replace("\r\n", "\n").strip() for each in both)
         if tool.why_undescribed:
             yield tool.why_undescribed
-        elif description != implemented_description:
-            text = f"description: spec {description!r}, implementation {implemented_description!r}"
+        elif description != implemented:
+            text = f"description: spec {description!r}, implementation {implemented!r}"
             found.insert(0, (text, "state the same description in both"))
         if found and not any(True for _ in _differences(spec, tool, "types")):
             found = [(text, 'match="types" would bind it') for text, _ in found]
@@ -185,7 +185,3 @@ def _sorted_text(schema: Json) -> str:
 def _place(spec: Pattern) -> str:
     place = origin(spec)
     return f"{place}: " if place else ""
-
-
-def _normalised(text: str) -> str:
-    return text.replace("\r\n", "\n").strip()

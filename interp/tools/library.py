@@ -7,7 +7,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TypeAlias, TypeGuard, Union
 
-from attrs import frozen
+from attrs import evolve, field, frozen
 from pyrsistent import PMap, pmap
 
 from gram import ArgumentError, Pattern
@@ -26,7 +26,16 @@ ToolLike: TypeAlias = Union[Tool, Pattern, Callable[..., Any]]
 _MOST_SHOWN = 12  # names of tools, in a repr
 
 
-@frozen(init=False, repr=False)
+def _under_their_names(tools: Mapping[str, Tool]) -> PMap[str, Tool]:
+    expect(tools, Mapping, "tools (or use ToolLibrary.of)", by="ToolLibrary")
+    for name, tool in tools.items():
+        expect(name, str, "a name", by="ToolLibrary")
+        expect(tool, Tool, f'tools["{name}"]', by="ToolLibrary")
+        _require_own_name(name, tool)
+    return tools if isinstance(tools, PMap) else pmap(tools)
+
+
+@frozen(repr=False)
 class ToolLibrary(Mapping[str, Tool]):
     """An immutable mapping from names to tools.
 
@@ -52,16 +61,8 @@ class ToolLibrary(Mapping[str, Tool]):
     ToolLibrary(hello)
     """
 
-    tools: PMap[str, Tool]
-    ambiguous: PMap[str, tuple[Tool, ...]] = pmap()
-
-    def __init__(self, tools: Mapping[str, Tool] = pmap()) -> None:
-        expect(tools, Mapping, "tools (or use ToolLibrary.of)", by="ToolLibrary")
-        for name, tool in tools.items():
-            expect(name, str, "a name", by="ToolLibrary")
-            expect(tool, Tool, f'tools["{name}"]', by="ToolLibrary")
-            _require_own_name(name, tool)
-        self.__attrs_init__(tools if isinstance(tools, PMap) else pmap(tools), pmap())
+    tools: PMap[str, Tool] = field(default=pmap(), converter=_under_their_names)
+    ambiguous: PMap[str, tuple[Tool, ...]] = field(default=pmap(), kw_only=True)
 
     @classmethod
     def of(cls, *tools: ToolSource | Iterable[ToolSource] | Mapping[str, Tool]) -> ToolLibrary:
@@ -90,7 +91,8 @@ class ToolLibrary(Mapping[str, Tool]):
         if not isinstance(other, ToolLibrary):
             return NotImplemented
         ambiguous = _without(self.ambiguous, other.tools).update(other.ambiguous)
-        return _library(_without(self.tools.update(other.tools), other.ambiguous), ambiguous)
+        tools = _without(self.tools.update(other.tools), other.ambiguous)
+        return ToolLibrary(tools, ambiguous=ambiguous)
 
     def __add__(self, other: ToolLibrary) -> ToolLibrary:
         if not isinstance(other, ToolLibrary):
@@ -101,7 +103,8 @@ class ToolLibrary(Mapping[str, Tool]):
             both = (*here, *(each for each in there if each not in here))
             if len(both) > 1:
                 ambiguous = ambiguous.set(name, both)
-        return _library(_without(self.tools.update(other.tools), ambiguous), ambiguous)
+        tools = _without(self.tools.update(other.tools), ambiguous)
+        return ToolLibrary(tools, ambiguous=ambiguous)
 
     def why_ambiguous(self, name: str) -> str | None:
         """Where the tools of a name are, if several added libraries have one; else None."""
@@ -140,7 +143,7 @@ class ToolLibrary(Mapping[str, Tool]):
         expect(new, str, "a name", by="ToolLibrary")
         if (new in self.tools or new in self.ambiguous) and new != old:
             raise ToolError(f'there is a tool "{new}" already')
-        others = _library(self.tools.remove(old), self.ambiguous)
+        others = evolve(self, tools=self.tools.remove(old))
         return register_tool(new, tool.renamed(new), others)
 
     def override(
@@ -272,13 +275,6 @@ def lookup_tool(name: str, library: LibraryLike) -> Tool | None:
     """
     expect(name, str, "name", by="lookup_tool")
     return library_of(library, by="lookup_tool").get(name)
-
-
-def _library(tools: PMap[str, Tool], ambiguous: PMap[str, tuple[Tool, ...]]) -> ToolLibrary:
-    """A library of parts that have been checked."""
-    made = ToolLibrary.__new__(ToolLibrary)
-    made.__attrs_init__(tools, ambiguous)
-    return made
 
 
 def _without(named: PMap[str, Any], names: Iterable[str]) -> PMap[str, Any]:

@@ -15,13 +15,15 @@ from math import isfinite
 from traceback import format_exc
 from typing import TYPE_CHECKING, Any, Final
 
+from attrs import define, field
+
 from ...errors import ToolError, said_by
 from ...json_text import Json
 from ...secrets import without_keys
 from ..invocation import ToolResult
 from ..tool_context import ToolContext, current_context
 from .listing import listed_tools
-from .progress import McpProgress, OnProgress, progress_of
+from .progress import LONGEST_PROGRESS, McpProgress, OnProgress
 from .results import result_of
 from .server import McpServer
 from .stderr import ErrorLines
@@ -37,6 +39,7 @@ _log = logging.getLogger("interp.mcp")
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # else its warnings are printed
 
 
+@define(eq=False)
 class Connection:
     """The connection to one server: its tools, and calls of them.
 
@@ -49,22 +52,16 @@ class Connection:
         tools: the tools as the server listed them, by name.
     """
 
-    def __init__(
-        self,
-        server: McpServer,
-        start_seconds: float = START_SECONDS,
-        on_progress: OnProgress | None = None,
-    ) -> None:
-        self.server = server
-        self._on_progress = on_progress
-        self.tools: dict[str, types.Tool] = {}
-        self._start_seconds = start_seconds
-        self._resources = ExitStack()
-        self._portal: Any = None
-        self._begun: Future[None] | None = None
-        self._client: Client | None = None
-        self._keeper: asyncio.Task[None] | None = None
-        self._restart: asyncio.Task[None] | None = None
+    server: McpServer
+    _start_seconds: float = START_SECONDS
+    _on_progress: OnProgress | None = None
+    tools: dict[str, types.Tool] = field(factory=dict, init=False)
+    _resources: ExitStack = field(factory=ExitStack, init=False)
+    _portal: Any = field(default=None, init=False)
+    _begun: Future[None] | None = field(default=None, init=False)
+    _client: Client | None = field(default=None, init=False)
+    _keeper: asyncio.Task[None] | None = field(default=None, init=False)
+    _restart: asyncio.Task[None] | None = field(default=None, init=False)
 
     def start(self) -> None:
         """Begin to start the server, and to list its tools."""
@@ -132,7 +129,8 @@ class Connection:
 
         async def take(progress: float, total: float | None, message: str | None) -> None:
             if isfinite(progress) and isfinite(total or 0):
-                self._take(progress_of(name, progress, total, message), context)
+                words = " ".join(said(message or "", LONGEST_PROGRESS).split())
+                self._take(McpProgress(name, progress, total, words), context)
 
         try:
             answer = await client.call_tool(name, arguments, progress_callback=take)

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from operator import add
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from gram.errors import expect
 
@@ -95,19 +95,14 @@ _MOST_LOOK_ALIKES = 10  # that are named in a warning
 _log = logging.getLogger("interp.mcp")
 
 
+@define(eq=False)
 class McpLibrary:
     """The servers of one library: entering connects to them and gives the `ToolLibrary`."""
 
-    def __init__(
-        self,
-        servers: tuple[McpServer, ...],
-        start_seconds: float,
-        on_progress: OnProgress | None = None,
-    ) -> None:
-        self.servers = servers
-        self._start_seconds = start_seconds
-        self._on_progress = on_progress
-        self._open = ExitStack()
+    servers: tuple[McpServer, ...]
+    _start_seconds: float
+    _on_progress: OnProgress | None = None
+    _open: ExitStack = field(factory=ExitStack, init=False)
 
     def __enter__(self) -> ToolLibrary:
         with ExitStack() as opened:

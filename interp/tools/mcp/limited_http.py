@@ -6,6 +6,7 @@ This loads the network library: import it only when a server is about to be reac
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from math import inf
 
 import httpx2
 
@@ -31,19 +32,16 @@ def limited_client(headers: Mapping[str, str], seconds: float) -> httpx2.AsyncCl
 
 async def _limit(response: httpx2.Response) -> None:
     kind = response.headers.get("content-type", "").lower()
-    is_plain = response.headers.get("content-encoding", "identity").strip().lower() == "identity"
-    if not is_plain:
-        response.stream = _Limited(response.stream, 0, "the answer is compressed, unasked")
-    elif not kind.startswith("text/event-stream"):
-        response.stream = _Limited(response.stream, LONGEST_MESSAGE, TOO_LONG)
-    else:
-        response.stream = _Limited(response.stream, None, "")
+    most, why = (inf, "") if kind.startswith("text/event-stream") else (LONGEST_MESSAGE, TOO_LONG)
+    if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        most, why = 0, "the answer is compressed, unasked"
+    response.stream = _Limited(response.stream, most, why)
 
 
 class _Limited(httpx2.AsyncByteStream):
-    """The bytes of an answer, up to a limit; None is no limit."""
+    """The bytes of an answer, up to a limit."""
 
-    def __init__(self, stream: object, most: int | None, why: str) -> None:
+    def __init__(self, stream: object, most: float, why: str) -> None:
         assert isinstance(stream, httpx2.AsyncByteStream)
         self._stream = stream
         self._left = most
@@ -52,10 +50,9 @@ class _Limited(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         pace = Pace()
         async for piece in self._stream:
-            if self._left is not None:
-                self._left -= len(piece)
-                if self._left < 0:
-                    raise httpx2.StreamError(self._why)
+            self._left -= len(piece)
+            if self._left < 0:
+                raise httpx2.StreamError(self._why)
             yield piece
             await pace.keep()
 

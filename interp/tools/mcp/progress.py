@@ -8,7 +8,6 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from ...machine import progress_text
-from .untrusted import said
 
 LONGEST_PROGRESS: Final = 200
 """How many characters of what a server says beside its progress are kept."""
@@ -36,8 +35,3 @@ class McpProgress:
 
 OnProgress: TypeAlias = Callable[[McpProgress], object]
 """Takes the progress of calls, in the thread of the connection; it must not wait."""
-
-
-def progress_of(tool: str, done: float, total: float | None, message: str | None) -> McpProgress:
-    """The progress that a server reports, with its words visible, cut and on one line."""
-    return McpProgress(tool, done, total, " ".join(said(message or "", LONGEST_PROGRESS).split()))
