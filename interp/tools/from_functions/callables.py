@@ -16,17 +16,6 @@ from attrs import field, frozen
 
 from ...errors import ToolError
 
-# A hint written as text is any Python expression, so it can fail in any of these ways.
-_HINT_ERRORS = (
-    TypeError,
-    SyntaxError,
-    AttributeError,
-    LookupError,
-    ValueError,
-    ArithmeticError,
-    RuntimeError,
-)
-
 
 def name_of(function: Callable[..., Any]) -> str:
     """The name of a function, or of the class of an object that can be called.
@@ -112,7 +101,7 @@ def resolve_hints(holder: Any, **names: Any) -> dict[str, Any]:
             f'the name "{error.name}" in its type hints is not known to its module; '
             f"define or import it at the top of the file"
         ) from None
-    except _HINT_ERRORS as error:
+    except Exception as error:  # noqa: BLE001  # a hint written as text is any expression
         raise ToolError(f"its type hints cannot be evaluated: {error}") from None
 
 

@@ -9,21 +9,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    NamedTuple,
-    ParamSpec,
-    TypeVar,
-    get_args,
-    get_origin,
-    overload,
-)
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, get_args, get_origin, overload
 
 from attrs import frozen
 
-from gram import ArgumentError
+from gram import ArgumentError, Pattern
 from gram.errors import expect
 
 from ...errors import ToolError
@@ -35,9 +25,6 @@ from .callables import Documentation, documentation_of, hints_of, name_of, place
 from .json_types import json_type, parameters_type
 from .json_values import to_json_value
 from .records import NO_DEFAULT, Member
-
-if TYPE_CHECKING:
-    from gram import Pattern
 
 AnyFunction = Callable[..., Any]
 P = ParamSpec("P")

@@ -168,7 +168,11 @@ class _Hints:
         if kind is Annotated and args:
             return Annotated[(self.prepared(args[0]), *map(_extra, args[1:]))]
         if (kind is Union or kind is UnionType) and args:
-            return Union[tuple(map(self.prepared, args))]
+            from pydantic import Strict
+
+            # else 1.0 would be True in a union with int
+            options = [Annotated[bool, Strict()] if each is bool else each for each in args]
+            return Union[tuple(map(self.prepared, options))]
         if kind is Required or kind is NotRequired:
             return kind[self.prepared(args[0])]
         if getattr(kind, "_name", None) == "ReadOnly":

@@ -190,16 +190,12 @@ def _joined(value: Json, explode: bool, between: str, written: Callable[[str], s
 
 
 def _in_matrix(name: str, explode: bool, value: Json) -> str:
+    parts = [(name, _joined(value, False, ",", _escaped))]
     if explode and isinstance(value, list):
-        return "".join(_matrix_part(name, _escaped(plain(one))) for one in value)
-    if explode and isinstance(value, dict):
-        pairs = value.items()
-        return "".join(_matrix_part(_escaped(key), _escaped(plain(one))) for key, one in pairs)
-    return _matrix_part(name, _joined(value, False, ",", _escaped))
-
-
-def _matrix_part(name: str, text: str) -> str:
-    return f";{name}={text}" if text else f";{name}"
+        parts = [(name, _escaped(plain(one))) for one in value]
+    elif explode and isinstance(value, dict):
+        parts = [(_escaped(key), _escaped(plain(one))) for key, one in value.items()]
+    return "".join(f";{key}={text}" if text else f";{key}" for key, text in parts)
 
 
 def _keys(value: Json) -> Iterator[str]:

@@ -289,6 +289,8 @@ READINGS: list[tuple[Any, Json, Any]] = [
     (dict[str, Point] | None, {"a": {"x": 1, "y": 2}}, {"a": Point(1.0, 2.0)}),
     (Unit | None, None, None),
     (Unit | int, 1.0, 1),
+    (bool | int, 1.0, 1),
+    (bool | int, True, True),
     (Cat | Dog, {"name": "Tom"}, Cat("Tom")),
     (Cat | Dog, {"name": "Rex", "barks": False}, Dog("Rex", barks=False)),
     (list[Cat | str], ["a", {"name": "Tom"}], ["a", Cat("Tom")]),
