@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
@@ -107,8 +107,14 @@ class ApiDocument:
                 )
 
 
-def read_document(document: Mapping[str, Json] | str | Path) -> ApiDocument:
+def read_document(
+    document: Mapping[str, Json] | str | Path, fetch: Callable[[str, int], bytes]
+) -> ApiDocument:
     """Read a document: a mapping, a file of JSON or YAML, or an address that begins with http.
+
+    Args:
+        document: the document.
+        fetch: gets what is at an address, and refuses more than so many bytes.
 
     Raises:
         OSError: a file cannot be read.
@@ -121,8 +127,6 @@ def read_document(document: Mapping[str, Json] | str | Path) -> ApiDocument:
         else:
             place = str(document)
             if is_address(place):
-                from .calls import fetch  # imported late: it loads the network library
-
                 address, data = place, fetch(place, _MOST_BYTES)
             else:
                 data = _bytes_of(Path(document))

@@ -68,7 +68,7 @@ def openapi_library(
     expect(seconds, (int, float), "seconds", by=by)
     expect(max_bytes, int, "max_bytes", by=by)
     expect(tell, Callable, "tell", by=by)
-    api = read_document(document)
+    api = read_document(document, _fetch)
     found_keys = read_keys(api, keys or {})
     made = _Making(api, server, allowed, found_keys, seconds, max_bytes)
     tools: dict[str, Tool] = {}
@@ -101,6 +101,12 @@ def openapi_library(
     for each in [*notes, *map(_left_out, faults)]:
         tell(each)
     return ToolLibrary(tools)
+
+
+def _fetch(address: str, max_bytes: int) -> bytes:
+    from .calls import fetch  # imported late: it loads the network library
+
+    return fetch(address, max_bytes)
 
 
 def _left_out(fault: ConfigurationError) -> str:
