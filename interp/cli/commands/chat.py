@@ -18,7 +18,7 @@ from ..inputs.options import TalkOptions, options_of
 from ..inputs.program_files import STDIN
 from ..process import interruptible
 from ..talk import Talk
-from ..terminal.line_input import Lines, PipedLines, TypedLines
+from ..terminal.line_input import Lines, PipedLines
 from ..terminal.output import note, tell
 from .chat_commands import completions, take
 
@@ -50,8 +50,9 @@ def command(file: str, options: TalkOptions) -> None:
         if sys.stdin and sys.stdin.isatty():
             note(f"Talking to {view(agent_name, talk.agent)}; /help lists the commands.")
             _tell_resumed(talk)
-            with TypedLines(completions) as lines:
-                converse(talk, lines)
+            from ..terminal.prompting import TypedLines  # imported late: it takes a moment
+
+            converse(talk, TypedLines(completions))
         else:
             _tell_resumed(talk)
             converse(talk, PipedLines())

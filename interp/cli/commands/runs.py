@@ -101,7 +101,7 @@ def list_runs(store: str, as_json: bool, limit: int | None, watch: bool, **filte
         for line in _table(shown):
             show(line)
         if len(found) > len(shown):
-            note(f"gram: there are more than {_MOST} runs; --limit shows more, filters fewer")
+            note(f"gram: there are more than {_MOST} runs; --most shows more, filters fewer")
 
 
 def _with_reasons(store: RunStore, rows: list[RunRow]) -> list[RunRow]:

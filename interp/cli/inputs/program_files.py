@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
-from functools import cache
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
 from glob import glob, has_magic
-from itertools import takewhile
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 STDIN = "-"
 SUFFIX = ".gram"
@@ -44,7 +40,7 @@ def find_files(given: str, suffix: str = SUFFIX) -> list[str]:
         raise FileNotFoundError(errno.ENOENT, "the name of a file is empty")
     path = Path(given)
     if path.is_dir():
-        found = sorted(_files_in(path, suffix))
+        found = _files_in(given, suffix)
         reason = f"no {suffix} files in this folder, apart from those that git ignores"
     elif given != STDIN and has_magic(given) and not path.exists():
         found = list(_matches(given, suffix))
@@ -96,81 +92,51 @@ def words_and_files(arguments: Sequence[str], words: str) -> tuple[list[str], li
     return list(arguments[:count]), list(arguments[count:])
 
 
-def _files_in(folder: Path, suffix: str) -> Iterator[str]:
-    rules = _Ignored(folder)
+def _files_in(folder: str, suffix: str) -> list[str]:
+    found = []
     for inside, folders, files in os.walk(folder):
-        here = Path(inside)
-        folders[:] = [
-            each
-            for each in folders
-            if not each.startswith(".")
-            and each not in _NEVER_MEANT
-            and not rules.cover(here / each, is_folder=True)
-        ]
+        folders[:] = [each for each in folders if each[0] != "." and each not in _NEVER_MEANT]
         for each in files:
-            is_meant = each.endswith(suffix) and each.endswith(RECORDED) == (suffix == RECORDED)
-            if is_meant and not rules.cover(here / each):
-                yield str(here / each)
+            if each.endswith(suffix) and each.endswith(RECORDED) == (suffix == RECORDED):
+                found.append(str(Path(inside, each)))
+    return sorted(_without_ignored(found))
 
 
 def _matches(pattern: str, suffix: str) -> Iterator[str]:
     """The files that a glob matches, and those in the folders that it matches."""
-    fixed = takewhile(lambda part: not has_magic(part), Path(pattern).parts)
-    rules = _Ignored(Path(*fixed))
     takes_any = "." in Path(pattern).name
-    for each in sorted(glob(pattern, recursive=True)):  # noqa: PTH207  # it may be absolute
-        path = Path(each)
-        if path.is_dir():
-            if not pattern.endswith("**"):  # else the files in it match too
-                yield from sorted(_files_in(path, suffix))
-        elif path.name.endswith(RECORDED) and RECORDED not in (suffix, pattern[-len(RECORDED) :]):
-            continue
-        elif (takes_any or path.suffix == SUFFIX) and not rules.cover(path):
+    takes_recorded = RECORDED in (suffix, pattern[-len(RECORDED) :])
+    matched = sorted(glob(pattern, recursive=True))  # noqa: PTH207  # it may be absolute
+    files = [
+        each
+        for each in matched
+        if not Path(each).is_dir()
+        and (takes_any or each.endswith(SUFFIX))
+        and (takes_recorded or not each.endswith(RECORDED))
+    ]
+    meant = {*_without_ignored(files)}
+    for each in matched:
+        if each in meant:
             yield each
+        elif not pattern.endswith("**") and Path(each).is_dir():  # else its files match too
+            yield from _files_in(each, suffix)
 
 
-class _Ignored:
-    """The rules of git for the files in a folder.
-
-    They are in the files ``.gitignore`` of each folder up to that of the repository, in its
-    ``.git/info/exclude`` and in the user's own file. Outside a repository, those from the
-    current folder down count.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        start = folder.resolve()
-        above = (start, *start.parents)
-        outside = Path.cwd() if Path.cwd() in above else start
-        self._top = next((each for each in above if (each / ".git").exists()), outside)
-
-    def cover(self, path: Path, *, is_folder: bool = False) -> bool:
-        """Whether git ignores a path; the rules that are nearest to it count."""
-        path = path.absolute() if path.is_symlink() else path.resolve()
-        for folder in path.parents:
-            rules = _rules_in(folder)
-            if rules is not None:
-                relative = path.relative_to(folder).as_posix() + "/" * is_folder
-                verdict: bool | None = rules.check_file(relative).include
-                if verdict is not None:
-                    return verdict
-            if folder == self._top:
-                break
-        return False
-
-
-@cache
-def _rules_in(folder: Path) -> GitIgnoreSpec | None:
-    """The rules that are written for a folder; None if there are none."""
-    files = [folder / ".gitignore"]
-    if (folder / ".git").exists():
-        configured = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
-        files = [configured / "git/ignore", folder / ".git/info/exclude", *files]
-    lines: list[str] = []
-    for file in files:
-        if file.is_file():
-            lines += file.read_text("utf-8", "replace").splitlines()
-    if not lines:
-        return None
-    from pathspec import GitIgnoreSpec  # imported late: most folders need no rules
-
-    return GitIgnoreSpec.from_lines(lines)
+def _without_ignored(files: Iterable[str]) -> Iterator[str]:
+    """The files that git does not ignore; outside a repository, or without git, all of them."""
+    environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
+    for folder, paths in groupby(sorted(files, key=os.path.dirname), os.path.dirname):
+        names = {Path(each).name: each for each in paths}
+        try:
+            ignored = subprocess.run(
+                ["git", "check-ignore", "-z", "--stdin"],
+                input="\0".join(names),
+                cwd=folder or ".",
+                env=environment,
+                capture_output=True,
+                text=True,
+                errors="surrogateescape",
+            ).stdout.split("\0")
+        except OSError:
+            ignored = []
+        yield from (path for name, path in names.items() if name not in ignored)

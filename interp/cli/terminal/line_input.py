@@ -1,25 +1,14 @@
-"""Reads messages from a terminal, with editing and a history, or line by line from a pipe."""
+"""Reads messages line by line from a pipe; `interp.cli.terminal.prompting` is for a terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from gram import write_atomically
 from gram.documents import decode
 
 from ...models.providers import user_folder
-
-if TYPE_CHECKING:
-    from .prompting import Prompt
-
-PROMPT = "> "
-_MOST_ENTRIES = 1000
-_LINE_BREAK = "␤"
-"""What stands for a line break within a message in the history, which has a line for each."""
 
 
 class Lines(Protocol):
@@ -47,45 +36,6 @@ class PipedLines:
         return decode(line, "<stdin>").rstrip("\r\n") if line else None
 
 
-class TypedLines:
-    """Messages typed at a terminal; see `interp.cli.prompting` for the keys.
-
-    At the end of the context the history is saved for the next time, without keys.
-
-    Args:
-        completions: what Tab offers for what was typed, as whole lines.
-    """
-
-    is_typed = True
-
-    def __init__(self, completions: Callable[[str], Iterable[str]]) -> None:
-        self._completions = completions
-        self._prompt: Prompt | None = None
-
-    def __enter__(self) -> TypedLines:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._prompt is not None:
-            with suppress(OSError):  # the history is not important enough to fail
-                _keep_history(self._prompt.entries())
-
-    def next(self) -> str | None:
-        """The next message; None after Ctrl-D, and an empty one after Ctrl-C."""
-        try:
-            if self._prompt is None:
-                from .prompting import Prompt  # imported late: it takes a moment
-
-                is_shown = sys.stderr is not None and sys.stderr.isatty()
-                terminal = sys.stderr if is_shown else sys.stdout
-                self._prompt = Prompt(terminal, _history(), self._completions)
-            return self._prompt.ask(PROMPT)
-        except EOFError:
-            return None
-        except KeyboardInterrupt:
-            return ""
-
-
 def state_folder() -> Path:
     """The user's folder for what commands keep.
 
@@ -102,18 +52,3 @@ def history_path() -> Path:
         FileNotFoundError: the user has no such folder.
     """
     return state_folder() / "chat_history"
-
-
-def _history() -> list[str]:
-    with suppress(OSError):  # the history does not exist or cannot be read
-        lines = history_path().read_text("utf-8", "replace").split("\n")
-        return [line.replace(_LINE_BREAK, "\n") for line in lines if line]
-    return []
-
-
-def _keep_history(entries: list[str]) -> None:
-    """Write the last messages to a file that only the user can read."""
-    lines = [each.replace("\n", _LINE_BREAK) for each in entries[-_MOST_ENTRIES:] if each]
-    path = history_path()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_atomically(path, "".join(f"{line}\n" for line in lines), private=True)

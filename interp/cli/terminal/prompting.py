@@ -6,39 +6,45 @@ message. Tab completes commands, Ctrl-X Ctrl-E opens the editor.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import TextIO
+from contextlib import suppress
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
-from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from prompt_toolkit.output import Output, create_output
+from prompt_toolkit.output import create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import CompleteStyle
 
-Completions = Callable[[str], Iterable[str]]
-"""Gives whole lines that begin with what was typed."""
+from .line_input import history_path
+
+PROMPT = "> "
 
 
-class Prompt:
-    """Asks for messages.
+class TypedLines:
+    """Messages typed at a terminal; each is kept in the user's history at once.
 
     Args:
-        terminal: where the prompt is shown.
-        entries: what was typed before, the oldest first.
-        completions: what Tab offers.
+        completions: what Tab offers for what was typed, as whole lines.
     """
 
-    def __init__(self, terminal: TextIO, entries: Iterable[str], completions: Completions) -> None:
-        self._output = _output(terminal)
+    is_typed = True
+
+    def __init__(self, completions: Callable[[str], Iterable[str]]) -> None:
+        is_shown = sys.stderr is not None and sys.stderr.isatty()
+        self._output = create_output(sys.stderr if is_shown else sys.stdout)
+        if isinstance(self._output, Vt100_Output):
+            # The place of the cursor is not asked for: terminals that never answer get a warning.
+            self._output.enable_cpr = False
         with create_app_session(output=self._output):
             self._session: PromptSession[str] = PromptSession(
                 multiline=True,
                 prompt_continuation="… ",
-                history=InMemoryHistory(list(entries)),
+                history=_history(),
                 completer=_Lines(completions),
                 complete_while_typing=False,
                 complete_style=CompleteStyle.READLINE_LIKE,
@@ -47,23 +53,19 @@ class Prompt:
                 enable_suspend=True,
             )
 
-    def ask(self, prompt: str) -> str:
-        """The next message.
-
-        Raises:
-            EOFError: Ctrl-D.
-            KeyboardInterrupt: Ctrl-C.
-        """
-        with create_app_session(output=self._output):
-            return self._session.prompt(prompt)
-
-    def entries(self) -> list[str]:
-        """What was typed, the oldest first."""
-        return self._session.history.get_strings()
+    def next(self) -> str | None:
+        """The next message; None after Ctrl-D, and an empty one after Ctrl-C."""
+        try:
+            with create_app_session(output=self._output):
+                return self._session.prompt(PROMPT)
+        except EOFError:
+            return None
+        except KeyboardInterrupt:
+            return ""
 
 
 class _Lines(Completer):
-    def __init__(self, completions: Completions) -> None:
+    def __init__(self, completions: Callable[[str], Iterable[str]]) -> None:
         self._completions = completions
 
     def get_completions(self, document: Document, _: CompleteEvent) -> Iterator[Completion]:
@@ -71,6 +73,25 @@ class _Lines(Completer):
         if document.is_cursor_at_the_end:
             for line in self._completions(typed):
                 yield Completion(line, -len(typed))
+
+
+class _KeptHistory(FileHistory):
+    """The history in a file, which is not important enough to fail."""
+
+    def store_string(self, string: str) -> None:
+        with suppress(OSError):
+            super().store_string(string)
+
+
+def _history() -> History:
+    """The user's history, in a file that only the user can read."""
+    with suppress(OSError):
+        path = history_path()
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.open("rb").close()
+        return _KeptHistory(path)
+    return InMemoryHistory()
 
 
 def _keys() -> KeyBindings:
@@ -90,11 +111,3 @@ def _keys() -> KeyBindings:
         event.current_buffer.newline(copy_margin=False)
 
     return bindings
-
-
-def _output(terminal: TextIO) -> Output:
-    output = create_output(terminal)
-    if isinstance(output, Vt100_Output):
-        # The place of the cursor is not asked for: terminals that never answer get a warning.
-        output.enable_cpr = False
-    return output

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 import time
-import unicodedata
 from contextlib import suppress
-from itertools import cycle
-from typing import Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ...secrets import without_keys
 from ...visible_text import visible_text
 from .output import without_surrogates
 
-_FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_PLAIN_FRAMES: Final = "|/-\\"
-_SECONDS_A_FRAME: Final = 0.1
-_ERASE: Final = "\r\x1b[K"
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 class Spinner:
@@ -47,7 +42,7 @@ class Spinner:
     def show_beside(self, text: str) -> None:
         """Show a text behind what is waited for, until that ends."""
         if self._shown is not None:
-            self._shown.beside = _shown(text)
+            self._shown.beside = text
 
     def stop(self) -> None:
         """Erase the line."""
@@ -57,68 +52,72 @@ class Spinner:
 
 
 class _Line:
-    """The line while it is shown; a thread draws it."""
+    """The line while it is shown."""
 
     def __init__(self, text: str, terminal: TextIO) -> None:
+        from rich.console import Console  # imported late: only terminals need it
+        from rich.live import Live
+        from rich.spinner import Spinner as Frames
+
+        console = Console(file=terminal)
         self.beside = ""
-        self._text = _shown(text)
-        self._terminal = terminal
-        self._since = time.monotonic()
-        self._is_closed = threading.Event()
+        self._text, self._since = text, time.monotonic()
+        self._frames = Frames("line" if console.options.ascii_only else "dots")
+        self._live = Live(
+            get_renderable=self._drawn,
+            console=console,
+            transient=True,
+            refresh_per_second=10,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._is_closed = False
         self._lock = threading.RLock()
-        self._is_line_free = True  # whether what others printed ended with a line break
         self._streams = (sys.stdout, sys.stderr)
         self._aside = tuple(stream and _Aside(stream, self) for stream in self._streams)
         sys.stdout, sys.stderr = self._aside
-        self._thread = threading.Thread(target=self._draw, daemon=True)
-        self._thread.start()
+        self._show()
 
     def close(self) -> None:
-        """Erase the line, and end the thread."""
-        self._is_closed.set()
-        self._thread.join()
+        """Erase the line for good."""
+        with self._lock:
+            self._is_closed = True
+            self.erase()
         if (sys.stdout, sys.stderr) == self._aside:  # else a tool has put its own there
             sys.stdout, sys.stderr = self._streams
-        self.erase()
 
     def erase(self) -> None:
-        """Take the line away until it is drawn again."""
-        if self._is_line_free:
-            self._write(_ERASE)
+        """Take the line away, as where something else takes the terminal, such as ``input``."""
+        with self._lock, suppress(OSError, ValueError):  # the terminal is gone
+            self._live.stop()
 
     def print_aside(self, stream: TextIO, text: str) -> int:
         """Print what others print, above the line."""
         with self._lock:
             self.erase()
-            self._is_line_free = text.endswith("\n") or (self._is_line_free and not text)
             count = stream.write(text)
             stream.flush()
+            if text.endswith("\n") and not self._is_closed:
+                self._show()
             return count
 
-    def give_way(self) -> None:
-        """Show nothing any more: something else takes the terminal, such as ``input``."""
-        with self._lock:
-            self.erase()
-            self._is_line_free = False
+    def _show(self) -> None:
+        with suppress(OSError, ValueError):
+            self._live.start(refresh=True)
 
-    def _draw(self) -> None:
-        is_unicode = (self._terminal.encoding or "").lower().replace("-", "") == "utf8"
-        for frame in cycle(_FRAMES if is_unicode else _PLAIN_FRAMES):
-            columns = shutil.get_terminal_size().columns
-            seconds = f" {time.monotonic() - self._since:.0f}s"
-            beside = _fitting(self.beside and f" {self.beside}", columns // 2)
-            room = columns - sum(map(_width, seconds + beside)) - 3
-            with self._lock:
-                if self._is_line_free:
-                    self._write(f"{_ERASE}{frame} {_fitting(self._text, room)}{seconds}{beside}")
-            if self._is_closed.wait(_SECONDS_A_FRAME):
-                return
+    def _drawn(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
 
-    def _write(self, text: str) -> None:
-        encoding = self._terminal.encoding or "ascii"
-        with suppress(OSError, ValueError):  # the terminal is gone
-            self._terminal.write(text.encode(encoding, "replace").decode(encoding))
-            self._terminal.flush()
+        def part(text: str) -> Text:
+            return Text(without_surrogates(visible_text(without_keys(text))), overflow="ellipsis")
+
+        seconds = f"{time.monotonic() - self._since:.0f}s"
+        line = Table.grid(padding=(0, 1))
+        for least in (1, None, len(seconds), None):
+            line.add_column(no_wrap=True, min_width=least)
+        line.add_row(self._frames, part(self._text), seconds, part(self.beside))
+        return line
 
 
 class _Aside:
@@ -132,33 +131,8 @@ class _Aside:
         return self._line.print_aside(self._stream, text)
 
     def fileno(self) -> int:
-        self._line.give_way()
+        self._line.erase()
         return self._stream.fileno()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
-
-
-def _shown(text: str) -> str:
-    return without_surrogates(visible_text(without_keys(text)))
-
-
-def _fitting(text: str, room: int) -> str:
-    """As much of a text as has room on the line.
-
-    >>> _fitting("abcd", 4), _fitting("abcdef", 4), _fitting("日本語", 4)
-    ('abcd', 'abc…', '日…')
-    """
-    if sum(map(_width, text)) <= room:
-        return text
-    kept = ""
-    for char in text:
-        room -= _width(char)
-        if room < 1:
-            break
-        kept += char
-    return f"{kept}…"
-
-
-def _width(char: str) -> int:
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1

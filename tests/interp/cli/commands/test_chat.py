@@ -190,7 +190,7 @@ def test_lines_are_edited_and_remembered(tmp_path: Path) -> None:
         terminal.until("> ")
         assert terminal.leaves_by("\x04") == 0
     history = tmp_path / "gram" / "chat_history"
-    assert history.read_text() == "I'm Alice, hello, sk-secret-in-line\n"
+    assert "\n+I'm Alice, hello, sk-secret-in-line\n" in history.read_text()
     assert history.stat().st_mode & 0o777 == 0o600
 
     with Terminal("chat", HELLO, "--offline", **environment) as terminal:

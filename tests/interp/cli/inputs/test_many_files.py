@@ -32,6 +32,7 @@ def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     return tmp_path
 
 
@@ -54,15 +55,12 @@ FOUND = ["agents/a.gram", "agents/b.gram", "agents/data.gram", "agents/deep/c.gr
 def test_files_folders_and_globs_name_files_without_those_that_git_ignores(
     agents: Path, given: str, found: list[str]
 ) -> None:
-    subprocess.run(["git", "init", "-q"], cwd=agents, check=True)
-
     assert find_files(given) == found
 
 
 def test_the_nearest_rules_count(agents: Path) -> None:
     (agents / "agents/deep/.gitignore").write_text("*.gram\n!c.gram\n")
     (agents / "agents/deep/x.gram").write_text("(x)")
-    subprocess.run(["git", "init", "-q"], cwd=agents, check=True)
     listing = ["git", "ls-files", "--others", "--exclude-standard", "agents/*.gram"]
     by_git = subprocess.run(listing, cwd=agents, capture_output=True, text=True, check=True).stdout
 
