@@ -62,7 +62,7 @@ class Tally:
             failed = sum("error" in row for row in self.rows)
             unchanged = len(self.rows) - changed - failed
             counts = ((changed, verb), (unchanged, "unchanged"), (failed, "failed"))
-            note(", ".join(f"{_files(count)} {what}" for count, what in counts if count))
+            note(", ".join(f"{counted(count, 'file')} {what}" for count, what in counts if count))
 
 
 def each_file(
@@ -141,7 +141,3 @@ def _failed(tally: Tally, name: str, failure: GramError | OSError) -> None:
     kind = "refused" if isinstance(failure, Refused) else "error"
     tally.rows.append({"file": name, kind: str(what or failure)})
     tally.code = max(tally.code, exit_code_of(failure))
-
-
-def _files(count: int) -> str:
-    return counted(count, "file")

@@ -83,11 +83,9 @@ def command(
 
     tally = each_file(files, judge)
     if faults or form != "text":
-        from ..terminal.fault_formats import (
-            FORMATS,  # imported late: a good program needs none of it
-        )
+        from ..terminal.fault_formats import show_faults  # imported late: good programs need none
 
-        FORMATS[form](faults)
+        show_faults(faults, form)
     _summarize(faults, len(tally.rows))
     tally.leave()
 
@@ -163,11 +161,11 @@ def _summarize(faults: list[Diagnostic], files: int) -> None:
     """Count the faults on standard error."""
     if not faults:
         return
-    counts = []
-    for severity, word in (("error", "error"), ("warning", "warning"), ("info", "remark")):
-        count = sum(each.severity == severity for each in faults)
-        if count:
-            counts.append(f"{counted(count, word)}")
+    counts = [
+        counted(count, word)
+        for severity, word in (("error", "error"), ("warning", "warning"), ("info", "remark"))
+        if (count := sum(each.severity == severity for each in faults))
+    ]
     fixable = sum(bool(each.fix) for each in faults)
     hint = f"; {fixable} can be fixed with --fix" if fixable else ""
     note(f"{', '.join(counts)} in {counted(files, 'file')}{hint}")

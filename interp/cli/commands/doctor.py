@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import socket
@@ -35,7 +34,7 @@ from ..inputs.file_options import json_option
 from ..inputs.reading import read_document
 from ..inputs.record_option import LARGEST, OLDEST, own_store
 from ..terminal.line_input import history_path
-from ..terminal.output import show
+from ..terminal.output import show, show_json
 from .models import address_of
 
 _PATIENCE = 0.5  # seconds for a server on this machine to answer
@@ -67,8 +66,7 @@ def command(file: str | None, as_json: bool) -> None:
     own = (*_versions(), *_providers(), *_history(), *_kept())
     findings = [*own, *(_program(file) if file else ())]
     if as_json:
-        found = [asdict(each) for each in findings]
-        show(json.dumps(found, ensure_ascii=False, indent=2))
+        show_json([asdict(each) for each in findings])
     else:
         for each in findings:
             show(f"{'ok     ' if each.ok else 'problem'}  {each.message}")

@@ -128,12 +128,7 @@ def _table(rows: list[RunRow]) -> Iterator[str]:
         yield f"{row.id}  {row.status:9}  {row.facts.agent:{width}}  {made}{used}{why}"
 
 
-for each in (
-    steering.cancel,
-    steering.decide,
-    steering.fork,
-    requeue,
-):
+for each in (steering.cancel, steering.decide, steering.fork, requeue):
     command.add_command(each)
 
 

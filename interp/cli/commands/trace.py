@@ -113,7 +113,8 @@ def lines(found: Timeline) -> list[Styled]:
 
 def summary(found: Timeline) -> str:
     """The line about the run."""
-    why = f" ({_reason(found.stopped)})" if found.stopped else ""
+    reason = (found.stopped or "").partition("\n")[0].rstrip(":")  # hints are for who ran it
+    why = f" ({_shortened(reason)})" if found.stopped else ""
     parts = [
         found.agent or "the agent",
         found.model,
@@ -126,16 +127,11 @@ def summary(found: Timeline) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _reason(stopped: str) -> str:
-    """What stopped a run, on one line; hints are for whoever ran it."""
-    return _shortened(stopped.partition("\n")[0].rstrip(":"))
-
-
 class _Lines:
     """How the entries of a timeline are shown."""
 
     def __init__(self, found: Timeline) -> None:
-        widths = (len(self._position(each)) for each in found.in_order)
+        widths = (len(_position(each)) for each in found.in_order)
         self._width = max((each for each in widths if each <= _WIDEST), default=0) + 1
 
     def of(self, entries: Iterable[Entry]) -> Iterator[Styled]:
@@ -143,7 +139,7 @@ class _Lines:
         for entry in entries:
             if entry.reasoning:
                 blank = " " * (self._width + 19) + "  " * (entry.level + 1)
-                yield [(f"{blank}reasoning: {self._short(entry.reasoning)}", "reasoning")]
+                yield [(f"{blank}reasoning: {_shortened(entry.reasoning)}", "reasoning")]
             yield self.line(entry)
             yield from self.of(entry.children)
 
@@ -152,13 +148,8 @@ class _Lines:
         began = "" if entry.started is None else f"+{entry.started:.2f}"
         took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
         who = f"{entry.who}: " if by_whom and not entry.is_frame else ""
-        place = (
-            f"{self._position(entry):<{self._width}}{began:>9}{took:>10}  {'  ' * entry.level}{who}"
-        )
+        place = f"{_position(entry):<{self._width}}{began:>9}{took:>10}  {'  ' * entry.level}{who}"
         return [(place, ""), *self._what(entry)]
-
-    def _position(self, entry: Entry) -> str:
-        return ".".join(map(str, entry.at))
 
     def _what(self, entry: Entry) -> list[tuple[str, str]]:
         match entry.kind:
@@ -169,10 +160,10 @@ class _Lines:
             case "each":
                 return [(f"{entry.name}: the list is empty", "")]
             case "stop":
-                return [("stopped: ", ""), (self._short(entry.error or ""), "failed")]
+                return [("stopped: ", ""), (_shortened(entry.error or ""), "failed")]
         if entry.is_frame:
             return self._frame(entry)
-        named = self._short(call_text(entry.name, entry.arguments or "{}"))
+        named = _shortened(call_text(entry.name, entry.arguments or "{}"))
         match entry.how:
             case "asked":
                 named = visible_text(named)
@@ -183,9 +174,9 @@ class _Lines:
                 return [(f"{'waits for' if entry.how == 'waiting' else 'runs'} {named}", "")]
             case "done":
                 allowed = " (allowed)" if entry.approval else ""
-                return [(f"{named}{allowed} -> {self._short(entry.result or '')}", "")]
+                return [(f"{named}{allowed} -> {_shortened(entry.result or '')}", "")]
         style = "failed" if entry.how == "failed" else "refused"
-        return [(f"{named} -> ", ""), (f"error: {self._short(entry.error or '')}", style)]
+        return [(f"{named} -> ", ""), (f"error: {_shortened(entry.error or '')}", style)]
 
     def _frame(self, entry: Entry) -> list[tuple[str, str]]:
         """What an agent or a workflow came to: name and summary stay visible, texts are cut."""
@@ -198,11 +189,11 @@ class _Lines:
             return [(f"{'waits in' if entry.how == 'waiting' else 'is in'} {line}", "")]
         if entry.how == "done":
             allowed = " (allowed)" if entry.approval else ""
-            gave = shortened(self._short(entry.result or ""), _LONGEST // 2)
+            gave = shortened(_shortened(entry.result or ""), _LONGEST // 2)
             cut = [(f" ({entry.error})", "failed")] if entry.error else []
             return [(f"{line}{allowed} -> {gave}", ""), *cut]
         style = "failed" if entry.how == "failed" else "refused"
-        return [(f"{line} -> ", ""), (f"error: {self._short(entry.error or '')}", style)]
+        return [(f"{line} -> ", ""), (f"error: {_shortened(entry.error or '')}", style)]
 
     def _changes(self, arguments: str) -> str:
         """What was changed on resuming: ``model X/y; limits iterations=3``."""
@@ -213,25 +204,26 @@ class _Lines:
             changed.append(
                 f"{name} {told or (value if isinstance(value, str) else write_json(value))}"
             )
-        return self._short("; ".join(changed), 3 * _LONGEST)
+        return _shortened("; ".join(changed), 3 * _LONGEST)
 
     def _request(self, entry: Entry) -> list[tuple[str, str]]:
         if entry.is_open:
             return [(f"{'waits for' if entry.how == 'waiting' else 'asks'} {entry.name}", "")]
         if entry.how in ("failed", "dropped"):
-            return [("model: ", ""), (f"error: {self._short(entry.error or '')}", "failed")]
-        said = self._short(entry.result or "")
+            return [("model: ", ""), (f"error: {_shortened(entry.error or '')}", "failed")]
+        said = _shortened(entry.result or "")
         said = f'"{said}"' if said and not said.startswith('"') else said
         calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
         spent = [] if entry.usage is None else [_tokens(entry.usage), _cost(entry)]
         used = f"({', '.join(filter(None, spent))})" if spent else ""
-        where = f"from {self._short(entry.server)}" if entry.server else ""
+        where = f"from {_shortened(entry.server)}" if entry.server else ""
         cut = [(f" ({entry.error})", "failed")] if entry.error else []
         who = "summary:" if entry.is_summary else "model:"
         return [(" ".join(filter(None, (who, said, calls, used, where))), ""), *cut]
 
-    def _short(self, text: str, most: int = _LONGEST) -> str:
-        return _shortened(text, most)
+
+def _position(entry: Entry) -> str:
+    return ".".join(map(str, entry.at))
 
 
 def _cost(found: Entry | Timeline) -> str:

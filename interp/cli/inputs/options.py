@@ -179,7 +179,7 @@ class RunningOptions(KeptRunOptions):
             help="Answer with these replies instead of a model: a list, or one for each agent by "
             "its name.",
         ),
-        lambda path: _scripted(path),
+        _scripted,
     )
     base_url: str | None = _given_by(
         click.option("--base-url", metavar="URL", help="The address of the server to use.")

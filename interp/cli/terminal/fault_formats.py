@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 from gram import Diagnostic, Edit, Source
 
 from .faults_shown import as_text
 from .output import show, show_json
-
-
-def _show_text(faults: Sequence[Diagnostic]) -> None:
-    for each in faults:
-        show(as_text(each))
-
 
 _JSON_REGION = ("line", "column", "end_line", "end_column")
 
@@ -32,18 +26,8 @@ def as_json(fault: Diagnostic) -> dict[str, Any]:
         "path": list(fault.path),
         "hint": fault.hint,
         "fixable": bool(fault.fix),
-        "fix": [
-            {
-                **_edited(fault, each, _JSON_REGION),
-                "text": each.text,
-            }
-            for each in fault.fix
-        ],
+        "fix": [{**_edited(fault, each, _JSON_REGION), "text": each.text} for each in fault.fix],
     }
-
-
-def _show_json(faults: Sequence[Diagnostic]) -> None:
-    show_json([as_json(each) for each in faults])
 
 
 _SARIF_SCHEMA = (
@@ -94,10 +78,6 @@ def _sarif_result(fault: Diagnostic) -> dict[str, Any]:
     return result
 
 
-def _show_sarif(faults: Sequence[Diagnostic]) -> None:
-    show_json(as_sarif(faults))
-
-
 _GITHUB_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 _GITHUB_REGION = ("line", "col", "endLine", "endColumn")
 
@@ -124,18 +104,16 @@ def _escaped(text: str, more: str = "") -> str:
     return text
 
 
-def _show_github(faults: Sequence[Diagnostic]) -> None:
-    for each in faults:
-        show(as_github(each))
-
-
-FORMATS: Final[Mapping[str, Callable[[Sequence[Diagnostic]], None]]] = {
-    "text": _show_text,
-    "json": _show_json,
-    "sarif": _show_sarif,
-    "github": _show_github,
-}
-"""How faults can be printed, by the values of ``--format``."""
+def show_faults(faults: Sequence[Diagnostic], form: str) -> None:
+    """Print faults in one of the forms of ``--format``."""
+    match form:
+        case "json":
+            show_json([as_json(each) for each in faults])
+        case "sarif":
+            show_json(as_sarif(faults))
+        case _:
+            for each in faults:
+                show(as_github(each) if form == "github" else as_text(each))
 
 
 # --- places
