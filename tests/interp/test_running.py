@@ -32,7 +32,7 @@ from interp import (
     stream,
     tool,
 )
-from interp.history import context_to_pattern
+from interp.history import to_pattern
 from interp.machine import empty_context, start
 from interp.running import execute_agent, execute_agent_with_library
 from interp.tools import empty_tool_library
@@ -63,7 +63,7 @@ def test_a_list_of_messages_is_a_context() -> None:
 
     assert isinstance(response.context, ConversationContext)
     assert response == execute_agent(TALKER, "hi", EARLIER, model=ScriptedModel(["Hi, Alice."]))
-    assert context_to_pattern([*EARLIER]) == context_to_pattern(EARLIER)
+    assert to_pattern([*EARLIER]) == to_pattern(EARLIER)
     assert start(TALKER, "hi", [*EARLIER]) == start(TALKER, "hi", EARLIER)
 
 

@@ -13,7 +13,7 @@ from gram.json import Json
 from gram.plurals import counted
 
 from ...errors import StoreError
-from ...history import context_to_pattern
+from ...history import to_pattern
 from ...history.records import load_context, save_context
 from ...history.stores import Address, Conversation, RunStore, open_conversation, open_store
 from ...machine import Message, call_text
@@ -116,7 +116,7 @@ def export(name: str, out: str | None, store: str) -> None:
         with open_store(store, must_exist=True) as opened:
             context = _that_is_there(opened, name).context
     if out is None:
-        show(format_text(dumps(context_to_pattern(context))), nl=False)
+        show(format_text(dumps(to_pattern(context))), nl=False)
     else:
         if Path(out).exists():
             reason = "exists already; a conversation is exported to a new file"

@@ -5,8 +5,8 @@ from .conversation_files import (
     save_context,
 )
 from .conversation_pattern import (
-    context_from_pattern,
     messages_to_patterns,
+    written_context,
 )
 from .effect_text import effect_lines
 from .entry_writer import (

@@ -13,7 +13,7 @@ from gram.errors import expect
 
 from ...errors import ValidationError
 from ...machine import ConversationContext, Message, conversation_of
-from .conversation_pattern import CONVERSATION, context_from_pattern, context_to_pattern
+from .conversation_pattern import CONVERSATION, context_written, written_context
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 
@@ -48,7 +48,7 @@ def load_context(path: PathLike) -> ConversationContext:
 
 def _with_conversation(document: Document, context: ConversationContext) -> Document:
     """Replace the conversation of a document; if it has none, the new text is formatted."""
-    pattern = context_to_pattern(context)
+    pattern = context_written(context, by="save_context")
     if document.patterns:
         return document.replace([pattern])
     return parse(format_text(dumps(pattern)), document.filename)
@@ -56,7 +56,7 @@ def _with_conversation(document: Document, context: ConversationContext) -> Docu
 
 def _conversation(document: Document) -> ConversationContext:
     if len(document.patterns) == 1:
-        return context_from_pattern(document.patterns[0])
+        return written_context(document.patterns[0], {})
     message = f"expected one pattern labelled {CONVERSATION}, found {len(document.patterns)}"
     if document.patterns:
         raise ValidationError.of([Diagnostic.of("no-conversation", message, document.patterns[1])])

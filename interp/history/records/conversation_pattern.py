@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gram import Pattern, Subject
-from gram.errors import expect
 
 from ...machine import (
     AssistantRole,
@@ -46,14 +45,9 @@ _ROLES = {label: role for role, label in _LABELS.items()}
 _MESSAGE_KEYS = ("content", "callId", "refused", "echo", "speaker", "summary")
 
 
-def context_to_pattern(context: Iterable[Message]) -> Pattern:
-    """Convert a conversation to a pattern.
-
-    >>> from gram import dumps
-    >>> dumps(context_to_pattern(ConversationContext([Message(UserRole, "hi")])))
-    '[:Conversation | (:User {content: "hi"})]'
-    """
-    messages = conversation_of(context, by="context_to_pattern")
+def context_written(context: Iterable[Message], *, by: str) -> Pattern:
+    """Convert a conversation to a pattern; ``by`` is the name of the function, for errors."""
+    messages = conversation_of(context, by=by)
     return Pattern(Subject("", {CONVERSATION}), messages_to_patterns(messages))
 
 
@@ -70,17 +64,7 @@ def messages_to_patterns(
     return (message_to_pattern(each, written) for each in messages)
 
 
-def context_from_pattern(pattern: Pattern) -> ConversationContext:
-    """Read a conversation from a pattern.
-
-    Raises:
-        ValidationError: the pattern is not a conversation; the fault has its place.
-    """
-    expect(pattern, Pattern, "pattern", by="context_from_pattern")
-    return conversation_from_pattern(pattern, {})
-
-
-def conversation_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> ConversationContext:
+def written_context(pattern: Pattern, known: dict[str, bytes]) -> ConversationContext:
     """Read a conversation; the bytes of its files are added to those known, by their hashes."""
     Reader(pattern, CONVERSATION)
     return ConversationContext(message_from_pattern(each, known) for each in pattern.elements)

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple, TypeAlias
 from attrs import evolve, frozen
 
 from gram import GramEncodeError, Pattern
-from gram.errors import expect
 from lenses_ext import Model
 
 from ...json_text import write_json
@@ -73,18 +72,6 @@ class _Form:
     read: Callable[[Reader, At], Event]
 
 
-def event_to_pattern(event: Event, seconds: float | None = None) -> Pattern:
-    """Convert an event to a pattern.
-
-    Args:
-        event: the event.
-        seconds: how long the effect took that it answers; None if nobody measured it.
-    """
-    expect(event, tuple(_TYPES), "event", by="event_to_pattern")
-    expect(seconds, (int, float, type(None)), "seconds", by="event_to_pattern")
-    return event_written(event, set(), seconds)
-
-
 def event_written(
     event: Event, written: set[str], seconds: float | None = None, request: str | None = None
 ) -> Pattern:
@@ -95,7 +82,7 @@ def event_written(
         written: the hashes of files whose bytes are written before; new ones are added.
         seconds, request: what is written beside it.
     """
-    properties, elements = _TYPES[type(event)].write(event)
+    properties, elements = EVENTS[type(event)].write(event)
     if isinstance(event, ToolReturned):
         elements = tuple(files_to_patterns(event.files, written))
     if event.at:
@@ -105,16 +92,6 @@ def event_written(
     if request is not None:
         properties["request"] = request
     return node(type(event).__name__, properties, elements)
-
-
-def event_from_pattern(pattern: Pattern) -> tuple[Event, float | None]:
-    """Read an event, and how many seconds its effect took if that is known.
-
-    Raises:
-        ValidationError: the pattern is not an event; the fault has its place.
-    """
-    expect(pattern, Pattern, "pattern", by="event_from_pattern")
-    return written_event(pattern, {})[:2]
 
 
 class WrittenEvent(NamedTuple):
@@ -132,11 +109,14 @@ class WrittenEvent(NamedTuple):
 
 
 def written_event(pattern: Pattern, known: dict[str, bytes]) -> WrittenEvent:
-    """Read an event and what is beside it; see `event_from_pattern`.
+    """Read an event and what is beside it.
 
     Args:
         pattern: its pattern.
         known: the bytes of files that were read before, by their hashes; new ones are added.
+
+    Raises:
+        ValidationError: the pattern is not an event; the fault has its place.
     """
     label = expect_one_of(_FORMS, pattern)
     form = _FORMS[label]
@@ -249,7 +229,7 @@ def _read_change(read: Reader, at: At) -> Event:
     return Resumed(limits, model, policy, settings, check_results, at)
 
 
-_TYPES: Mapping[type[Event], _Form] = {
+EVENTS: Mapping[type[Event], _Form] = {
     ModelReplied: _Form(
         (
             "usage",
@@ -286,4 +266,4 @@ _TYPES: Mapping[type[Event], _Form] = {
     TimeUp: _Form((), lambda event: ({}, ()), lambda read, at: TimeUp(at)),
     Resumed: _Form(CHANGE_KEYS, _write_change, _read_change),
 }
-_FORMS = {kind.__name__: form for kind, form in _TYPES.items()}
+_FORMS = {kind.__name__: form for kind, form in EVENTS.items()}

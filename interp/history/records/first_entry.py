@@ -58,8 +58,8 @@ from ...programs import the_agent
 from ...tools import Tool
 from .conversation_pattern import (
     CONVERSATION,
-    conversation_from_pattern,
     messages_to_patterns,
+    written_context,
 )
 from .file_pattern import file_from_pattern, files_to_patterns
 from .nodes import node, pattern_line
@@ -314,7 +314,7 @@ def run_from_head(head: Pattern, source: Source, turns: Mapping[str, Turn] = {})
     known: dict[str, bytes] = {}
     before = after.context if after else empty_context
     known |= {f.sha256: f.content for each in before for f in each.attachments if f.content}
-    before = conversation_from_pattern(context, known) if context else before
+    before = written_context(context, known) if context else before
     attached = parts[ATTACHED].elements if ATTACHED in parts else ()
     files = [file_from_pattern(each, known) for each in attached]
     allows = ApprovalPolicy.from_pattern(policy) if policy else allow_all

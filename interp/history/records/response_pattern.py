@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gram import Pattern, Subject
-from gram.errors import expect
 
 from ...machine import AgentResponse, ToolInvocation, Usage, empty_context
-from .conversation_pattern import CONVERSATION, conversation_from_pattern, messages_to_patterns
+from .conversation_pattern import CONVERSATION, messages_to_patterns, written_context
 from .file_pattern import file_from_pattern, files_to_patterns
 from .nodes import node
 from .pattern_parts import Reader, without_empty, write_json_value, write_text
@@ -25,9 +24,8 @@ _TOKENS: Final = {
 """The property of each number of `Usage`."""
 
 
-def response_to_pattern(response: AgentResponse) -> Pattern:
+def response_written(response: AgentResponse) -> Pattern:
     """Convert a response to a pattern: its elements are the invocations and the conversation."""
-    expect(response, AgentResponse, "response", by="response_to_pattern")
     properties = without_empty(
         {
             "content": write_text(response.content),
@@ -40,26 +38,24 @@ def response_to_pattern(response: AgentResponse) -> Pattern:
     known = response.usage.details()
     properties |= {_TOKENS[name]: known[name] for name in _TOKENS if name in known}
     written: set[str] = set()
-    elements = [_written(each, written) for each in response.tools_used]
+    elements = [invocation_written(each, written) for each in response.tools_used]
     if response.context:
         elements.append(node(CONVERSATION, {}, messages_to_patterns(response.context, written)))
     return Pattern(Subject("", {RESPONSE}, properties), elements)
 
 
-def response_from_pattern(pattern: Pattern) -> AgentResponse:
+def written_response(pattern: Pattern, known: dict[str, bytes]) -> AgentResponse:
     """Read a response from a pattern.
 
     Raises:
         ValidationError: the pattern is not a response; the fault has its place.
     """
-    expect(pattern, Pattern, "pattern", by="response_from_pattern")
     keys = ["content", "typed", "text", "truncated", "unfinished", *_TOKENS.values()]
     read = Reader(pattern, RESPONSE, keys)
     elements = list(pattern.elements)
     said = [elements.pop()] if elements and CONVERSATION in elements[-1].value.labels else []
-    known: dict[str, bytes] = {}
-    used = tuple(_read(each, known) for each in elements)
-    context = conversation_from_pattern(said[0], known) if said else empty_context
+    used = tuple(written_invocation(each, known) for each in elements)
+    context = written_context(said[0], known) if said else empty_context
     content = read.text("content", "")
     is_typed, is_text = read.flag("typed"), read.flag("text")
     if is_typed and not is_text:
@@ -76,18 +72,8 @@ def response_from_pattern(pattern: Pattern) -> AgentResponse:
     )
 
 
-def invocation_to_pattern(invocation: ToolInvocation) -> Pattern:
-    """Convert a tool invocation to a pattern: JSON in strings tagged ``json``, texts as strings.
-
-    >>> from gram import dumps
-    >>> dumps(invocation_to_pattern(ToolInvocation("add", {"x": 1}, 2)))
-    '(:ToolInvocation {args: json`{"x":1}`, result: json`2`, tool: "add"})'
-    """
-    expect(invocation, ToolInvocation, "invocation", by="invocation_to_pattern")
-    return _written(invocation, set())
-
-
-def _written(invocation: ToolInvocation, written: set[str]) -> Pattern:
+def invocation_written(invocation: ToolInvocation, written: set[str]) -> Pattern:
+    """Convert a tool invocation: JSON in strings tagged ``json``, texts as strings."""
     properties: dict[str, Any] = {
         "tool": write_text(invocation.tool_name),
         "args": write_json_value(invocation.args_text),
@@ -103,17 +89,8 @@ def _written(invocation: ToolInvocation, written: set[str]) -> Pattern:
     return node(INVOCATION, properties, tuple(files_to_patterns(invocation.files, written)))
 
 
-def invocation_from_pattern(pattern: Pattern) -> ToolInvocation:
-    """Read a tool invocation from a pattern.
-
-    Raises:
-        ValidationError: the pattern is not an invocation, or has both a result and an error.
-    """
-    expect(pattern, Pattern, "pattern", by="invocation_from_pattern")
-    return _read(pattern, {})
-
-
-def _read(pattern: Pattern, known: dict[str, bytes]) -> ToolInvocation:
+def written_invocation(pattern: Pattern, known: dict[str, bytes]) -> ToolInvocation:
+    """Read a tool invocation, which has either a result or an error."""
     read = Reader(pattern, INVOCATION, ["tool", "args", "result", "error", "agent", "at"])
     if read.has("result") == read.has("error"):
         read.refuse("result-or-error", "a ToolInvocation has either a result or an error")

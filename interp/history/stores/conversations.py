@@ -13,7 +13,7 @@ from gram.errors import expect
 
 from ...errors import RunTakenError, StoreError
 from ...machine import ConversationContext, Message
-from ..records import context_from_pattern, messages_to_patterns, pattern_line
+from ..records import messages_to_patterns, pattern_line, written_context
 from .database import Database, in_pages
 from .entries import remove_entries, remove_unused_texts, with_texts
 
@@ -101,7 +101,7 @@ class Conversation:
         if begin and any(_MAY_REFER in each for each in texts):
             texts = texts_of(self.database, self.name, 0, end)  # a file's bytes may stand before
         pattern = loads_one(f"[:Conversation | {_BETWEEN.join(texts)}]") if texts else None
-        context = context_from_pattern(pattern) if pattern else ConversationContext()
+        context = written_context(pattern, {}) if pattern else ConversationContext()
         return context[begin - end :] if context else context
 
     def unfinished_turn(self) -> str | None:

@@ -27,7 +27,7 @@ from interp import (
     begin,
 )
 from interp.execution import AgentFinished, AgentStarted
-from interp.history.records.response_pattern import invocation_from_pattern, invocation_to_pattern
+from interp.history import from_pattern, to_pattern
 from interp.machine.messages import AssistantRole
 from tests.interp.machine.test_any_order import Replies, library_of, read, workflows
 
@@ -209,7 +209,7 @@ def test_who_made_a_call_is_kept_in_pickles_and_patterns() -> None:
     run = begin(HELPER, "hi", tools(send=str.upper), model=ScriptedModel(replies), match="name")
     (made,) = run.finish().tools_used
 
-    copies = pickle.loads(pickle.dumps(made)), invocation_from_pattern(invocation_to_pattern(made))
+    copies = pickle.loads(pickle.dumps(made)), from_pattern(to_pattern(made))
 
     assert (made.agent_name, made.at) == ("helper", (0, 0))
     assert {(each.agent_name, each.at) for each in copies} == {("helper", (0, 0))}

@@ -27,7 +27,7 @@ from interp import (
     timeline,
     tool,
 )
-from interp.history import context_from_pattern, context_to_pattern
+from interp.history import from_pattern, to_pattern
 from interp.machine import CallModel, ModelReplied, Request, fold, pending, start, step
 from interp.machine.long_conversations import INSTRUCTION
 from interp.models import check_program
@@ -196,7 +196,7 @@ def test_a_summary_is_recorded_traced_and_read_back(tmp_path: Path) -> None:
     assert kept.state == fold(kept.first, kept.state.events)
     assert kept.state.context == response.context
     assert [entry.is_summary for entry in timeline(kept).entries] == [True, False]
-    assert context_from_pattern(context_to_pattern(response.context)) == response.context
+    assert from_pattern(to_pattern(response.context)) == response.context
 
 
 def test_a_state_in_the_middle_of_a_summary_can_be_kept_and_gone_on_with() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 
-from gram import dumps, loads_one
+from gram import ArgumentError, dumps, loads_one
 from interp import (
     AgentResponse,
     AssistantRole,
@@ -18,10 +20,8 @@ from interp import (
     ValidationError,
 )
 from interp.history import (
-    context_from_pattern,
-    context_to_pattern,
-    response_from_pattern,
-    response_to_pattern,
+    from_pattern,
+    to_pattern,
 )
 from tests.interp import strategies
 
@@ -43,34 +43,34 @@ def test_a_conversation_reads_as_one() -> None:
         '(:Assistant {content: "I said hello."})]'
     )
 
-    assert dumps(context_to_pattern(CONTEXT)) == expected
+    assert dumps(to_pattern(CONTEXT)) == expected
 
 
 @given(strategies.contexts())
 def test_every_conversation_comes_back_from_its_text(context: ConversationContext) -> None:
-    text = dumps(context_to_pattern(context))
+    text = dumps(to_pattern(context))
 
-    assert context_from_pattern(loads_one(text)) == context
+    assert from_pattern(loads_one(text)) == context
 
 
 @given(strategies.responses())
 def test_every_response_comes_back_from_its_text(response: AgentResponse) -> None:
-    text = dumps(response_to_pattern(response))
+    text = dumps(to_pattern(response))
 
-    assert response_from_pattern(loads_one(text)) == response
+    assert from_pattern(loads_one(text)) == response
 
 
 def test_an_answer_of_a_declared_type_keeps_its_value() -> None:
     response = AgentResponse('{"a":1}', (ToolInvocation("t", {}, [1]),), CONTEXT, is_typed=True)
 
-    assert response_from_pattern(response_to_pattern(response)).value == {"a": 1}
+    assert from_pattern(to_pattern(response)) == response
 
 
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
         ("(:Conversaton)", "1:3", "did you mean Conversation?"),
-        ("(a)", "1:2", "expected Conversation, found no label"),
+        ("(a)", "1:2", "expected Conversation or AgentResponse or ToolInvocation or "),
         ('(:Conversation {title: "a"})', "1:24", "Conversation has no property title"),
         ("[:Conversation | (:Usr)]", "1:20", "expected User or Assistant or Function, found Usr"),
         ('[:Conversation | (:User {contnet: "a"})]', "1:35", "did you mean content?"),
@@ -86,7 +86,7 @@ def test_what_is_no_conversation_is_told_with_its_place(
     text: str, place: str, message: str
 ) -> None:
     with pytest.raises(ValidationError) as caught:
-        context_from_pattern(loads_one(text))
+        from_pattern(loads_one(text))
 
     assert message in str(caught.value)
     assert str(caught.value).startswith(place)
@@ -102,10 +102,16 @@ def test_what_is_no_conversation_is_told_with_its_place(
 )
 def test_what_is_no_invocation_is_told(text: str, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        response_from_pattern(loads_one(f"[:AgentResponse | {text}]"))
+        from_pattern(loads_one(f"[:AgentResponse | {text}]"))
 
 
 @pytest.mark.parametrize("properties", ['{inputTokens: "1"}', "{typed: 1}", "{typed: true}"])
 def test_what_is_no_response_is_told(properties: str) -> None:
     with pytest.raises(ValidationError, match=r"AgentResponse (is not JSON|must be)"):
-        response_from_pattern(loads_one(f"(:AgentResponse {properties})"))
+        from_pattern(loads_one(f"(:AgentResponse {properties})"))
+
+
+@pytest.mark.parametrize("value", [5, None, "hi"])
+def test_what_has_no_pattern_is_refused(value: Any) -> None:
+    with pytest.raises(ArgumentError, match="to_pattern"):
+        to_pattern(value)

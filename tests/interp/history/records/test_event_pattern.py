@@ -8,7 +8,8 @@ from hypothesis import given, strategies as st
 from gram import GramError, Pattern, loads_one, write_pattern
 from gram.writing import ONE_LINE
 from interp import ValidationError
-from interp.history import event_from_pattern, event_to_pattern
+from interp.history import from_pattern, to_pattern
+from interp.history.records.event_pattern import event_written, written_event
 from interp.machine import Event
 from tests.gram.strategies import patterns
 from tests.interp.strategies import events
@@ -18,16 +19,17 @@ SECONDS = st.none() | st.floats(0, 1e6).map(lambda seconds: round(seconds, 6))
 
 @given(events(), SECONDS)
 def test_every_event_comes_back_equal_from_one_line(event: Event, seconds: float | None) -> None:
-    line = write_pattern(event_to_pattern(event, seconds), style=lambda _: ONE_LINE)
+    line = write_pattern(event_written(event, set(), seconds), style=lambda _: ONE_LINE)
 
     assert "\n" not in line
-    assert event_from_pattern(loads_one(line)) == (event, seconds)
+    assert written_event(loads_one(line), {})[:2] == (event, seconds)
+    assert from_pattern(to_pattern(event)) == event
 
 
 @given(patterns())
 def test_any_other_pattern_is_refused_with_an_error_of_ours(pattern: Pattern) -> None:
     with pytest.raises(GramError):
-        event_from_pattern(pattern)
+        from_pattern(pattern)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +51,6 @@ def test_any_other_pattern_is_refused_with_an_error_of_ours(pattern: Pattern) ->
 )
 def test_what_is_no_event_is_refused_with_its_place(text: str, message: str) -> None:
     with pytest.raises(ValidationError, match=message) as caught:
-        event_from_pattern(loads_one("\n" + text))
+        from_pattern(loads_one("\n" + text))
 
     assert caught.value.faults[0].lineno == 2

@@ -21,7 +21,7 @@ from interp import (
     open_store,
     run,
 )
-from interp.history import context_from_pattern, context_to_pattern
+from interp.history import from_pattern, to_pattern
 from interp.history.records.fingerprints import Fingerprints
 from interp.machine import Request
 from lenses_ext import Model
@@ -39,11 +39,11 @@ def test_the_bytes_of_a_file_are_written_once() -> None:
     same = File(CHART.content or b"", "again.png")
     context = ConversationContext([said(CHART), Message(AssistantRole, "A chart."), said(same)])
 
-    text = dumps(context_to_pattern(context))
+    text = dumps(to_pattern(context))
 
     assert text.count(BYTES) == 1
     assert text.count("sha256") == 1
-    assert context_from_pattern(loads_one(text)) == context
+    assert from_pattern(loads_one(text)) == context
 
 
 def test_a_run_is_read_with_its_files(tmp_path: Path) -> None:
@@ -113,6 +113,6 @@ def test_what_is_no_file_is_refused_with_its_place(file: str, told: str) -> None
     text = f'[:Conversation | [:User {{content: "x"}} | (:File {{{properties}}})]]'
 
     with pytest.raises(ValidationError, match=told) as caught:
-        context_from_pattern(loads_one(text))
+        from_pattern(loads_one(text))
 
     assert caught.value.faults
