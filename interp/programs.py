@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike
+from pathlib import PurePath
 
 from gram import ArgumentError, Diagnostic, Document, Pattern, only_errors, parse_file, walk
 from gram.documents import PathOrFile
@@ -63,7 +63,7 @@ def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pat
             (see ``faults``).
     """
     expect(agent, (str, type(None)), "agent", by=by)
-    if isinstance(program, str | PathLike):
+    if isinstance(program, str | PurePath):
         raise ArgumentError(f"{by}: program is a path: read it with load({str(program)!r})")
     if not isinstance(program, Document | Pattern):
         program = program_patterns(program, by=by)

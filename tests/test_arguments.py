@@ -167,11 +167,9 @@ def test_only_our_errors_escape(name: str, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     call, random = PUBLIC[name], Random(name)
     parameters = inspect.signature(call).parameters.values()
-    needed = sum(
-        each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD
-        for each in parameters
-    )
-    tries = [([each], {}) for each in VALUES] if needed == 1 else []
+    needed = [each.kind for each in parameters if each.default is each.empty]
+    takes_one = needed == [inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    tries = [([each], {}) for each in VALUES] if takes_one else []
     tries += [arguments(call, random) for _ in range(CALLS if parameters else 1)]
     leaks = set()
     for values, named in tries:

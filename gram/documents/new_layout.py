@@ -32,7 +32,7 @@ def format_changes(document: Document) -> str:
     >>> new = loads_one(f"[tool {{text: '{'x' * 75}'}} | (a)-->(b)]")
     >>> print(format_changes(document.replace([Pattern(old.value, (*old.elements, new))])))
     [a |   x,
-      [tool {text: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"} |
+      [tool {text: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'} |
         (a)-->(b)] ]
     """
     expect(document, Document, "document", by="format_changes")

@@ -18,7 +18,7 @@ from gram.plurals import counted
 
 from ..errors import ProtocolError
 from ..files import File
-from ..json_text import JsonText, write_json
+from ..json_text import JsonText, json_or_text, write_json
 from .call_checks import (
     FORBIDDEN,
     checked_call,
@@ -190,7 +190,7 @@ def call_tools(run: RunContext, frame: AgentFrame, offers: Offers) -> AgentTaken
         if handover is None or index == handover:
             each = checked_call(run, frame, offers, index, call)
         else:
-            each = ToolInvocation(call.name, call.arguments, error=_NOT_RUN)
+            each = ToolInvocation(call.name, json_or_text(call.arguments), error=_NOT_RUN)
         if isinstance(each, ToolInvocation):
             refused[index] = each
         else:
@@ -225,7 +225,10 @@ def _at_limit(run: RunContext, frame: AgentFrame, limit: str, *, is_own: bool) -
         return evolve(run, limit=run.limit or limit), frame, ()
     error = f"not run: the run has reached {limit}; answer with what you have"
     refused = dict(
-        enumerate(ToolInvocation(call.name, call.arguments, error=error) for call in frame.calls)
+        enumerate(
+            ToolInvocation(call.name, json_or_text(call.arguments), error=error)
+            for call in frame.calls
+        )
     )
     happened = [_was_answered(frame, index, each) for index, each in refused.items()]
     return _answered(run, evolve(frame, stopped=limit), refused, happened)

@@ -13,7 +13,7 @@ from lenses_ext.language import tool_spec_of
 from lenses_ext.weak_cache import memo
 
 from ..errors import ValidationError
-from ..json_text import Json, JsonText, write_json
+from ..json_text import Json, JsonText, json_or_text, write_json
 from .approval import Decision
 from .contracts import (
     check_against,
@@ -61,12 +61,12 @@ def checked_call(
         call: the call.
     """
     if frame.truncated:
-        return ToolInvocation(call.name, call.arguments, error=_CUT_OFF)
+        return ToolInvocation(call.name, json_or_text(call.arguments), error=_CUT_OFF)
     offer = offers.named(call.name)
     if offer is None:
         known = ", ".join(sorted(offers.by_wire_name)) or "none"
         error = f'there is no tool "{call.name}"; the tools are: {known}'
-        return ToolInvocation(call.name, call.arguments, error=error)
+        return ToolInvocation(call.name, json_or_text(call.arguments), error=error)
     name, tool = offer.name, offer.spec
     try:
         given = read_arguments(name, call.arguments)

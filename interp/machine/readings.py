@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gram.errors import expect
 from lenses_ext import workflow_of
 
-from ..json_text import write_json
+from ..json_text import json_or_text, write_json
 from .agent_frame import told
 from .call_checks import INTERRUPTED
 from .effects import Ask, At, CallModel, CallTool, Effect
@@ -137,7 +137,8 @@ def interrupted_context(state: State) -> ConversationContext:
     if not isinstance(frame, AgentFrame) or not frame.calls:
         return frame.context
     unanswered = (
-        ToolInvocation(call.name, call.arguments, error=INTERRUPTED) for call in frame.calls
+        ToolInvocation(call.name, json_or_text(call.arguments), error=INTERRUPTED)
+        for call in frame.calls
     )
     answers = dict(enumerate(unanswered)) | dict(frame.answers)
     return frame.context + told(frame.calls, answers)

@@ -43,6 +43,9 @@ class ScriptedModel(ModelWithoutNetwork):
         expect(replies, Iterable, "replies", by="ScriptedModel")
         self._of_agents = isinstance(replies, Mapping)
         scripts = replies if isinstance(replies, Mapping) else {"": replies}
+        for name, script in scripts.items():
+            expect(name, str, "a name of replies", by="ScriptedModel")
+            expect(script, Iterable, f'replies["{name}"]', by="ScriptedModel")
         self._left = {name: deque(script) for name, script in scripts.items()}
         self.requests: list[Request] = []
 

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from gram.documents import resolved
+
 from ..errors import ConfigurationError, said_by
 from .users_code import is_from_outside
 
@@ -29,6 +31,7 @@ def import_file(path: Path) -> ModuleType:
     """
     import importlib.util  # imported late: most commands read no Python
 
+    resolved(path)  # refuses what is no path
     path.open("rb").close()  # an unreadable file is an OSError, as for every other input
     spec = importlib.util.spec_from_file_location(f"_tools_{path.stem}", path)
     if spec is None or spec.loader is None:

@@ -107,6 +107,7 @@ def choice(
     >>> print(write_program(choice("desk", "ask", {"bill": "pay"}, otherwise="help")))
     [desk:Workflow | ask, pay, help, (ask)-[:WHEN {is: "bill"}]->(pay), (ask)-[:OTHERWISE]->(help)]
     """
+    expect(arms, Mapping, "arms", by="choice")
     steps = [chooser, *arms.values(), *(() if otherwise is None else (otherwise,))]
     nodes = _nodes("choice", name, steps, description)
     different = [nodes[0], *_once(nodes[1:])]

@@ -215,7 +215,11 @@ def found_rows(
 def _row(row: tuple[Any, ...]) -> RunRow:
     created, run, status, *facts = row[:12]
     changed, input_tokens, output_tokens, reason, entries, owner = row[12:]
-    left_by = owner if status == _LEFT or (status == "running" and is_dead(owner)) else None
+    left_by = (
+        owner
+        if status == _LEFT or (status == "running" and owner is not None and is_dead(owner))
+        else None
+    )
     if left_by is not None:
         status, reason = "stopped", f"left by a dead process: {process_of(left_by)}"
     return RunRow(

@@ -31,7 +31,10 @@ def gram(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in this process and give what it printed; the environment has no keys."""
     runner = CliRunner()
-    with _as_a_process(arguments, environment, cwd), runner.isolation(stdin.encode()) as printed:
+    with (
+        _as_a_process(arguments, environment, cwd),
+        runner.isolation(stdin.encode("utf-8", "surrogateescape")) as printed,
+    ):
         code: object = None
         try:
             main()

@@ -124,7 +124,7 @@ def test_pyproject_has_a_table_for_it(folder: Path) -> None:
         (GROQ.replace("Groq", "OpenAI"), "gram.toml:1:12: OpenAI is a known provider"),
         (GROQ.replace("Groq", "ollama"), "gram.toml:1:12: ollama is a known provider"),
         (GROQ.replace("Groq", "Offline"), "gram.toml:1:12: Offline is a known provider"),
-        ("x = " + "[" * 5000, "gram.toml: its values are nested too deeply"),
+        ("tools = " + "[" * 5000 + "]" * 5000, "gram.toml: its values are nested too deeply"),
         ("# " + "x" * 1_000_000, "gram.toml has more than 1,000,000 bytes"),
     ],
 )
@@ -172,5 +172,5 @@ def test_tools_beside_a_program_are_named_and_not_run(folder: Path) -> None:
     (folder / "hello.gram").write_text(HELLO.replace("sayHello", "sayHi"))
     done = run(folder)
 
-    assert "use --tools tools.py for your own" in done.stderr
+    assert "hint: --tools tools.py for your own" in done.stderr
     assert not (folder / "was_run").exists()
