@@ -52,7 +52,7 @@ from .pattern_parts import (
     write_json_value,
     write_text,
 )
-from .run_parts import CHANGE_KEYS, Changes, read_model, read_usage, usage_to_map
+from .run_parts import CHANGE_KEYS, Changes, read_model, read_usage
 
 Parts: TypeAlias = tuple[dict[str, Any], tuple[Pattern, ...]]
 
@@ -135,26 +135,20 @@ def written_event(pattern: Pattern, known: dict[str, bytes]) -> WrittenEvent:
 
 
 def _write_reply(event: ModelReplied) -> Parts:
-    properties: dict[str, Any] = {}
-    if usage := usage_to_map(event.usage):
-        properties["usage"] = usage
-    if event.truncated:
-        properties["truncated"] = True
-    if event.finish_reason:
-        properties["finish"] = write_text(event.finish_reason)
-    if event.served_model:
-        properties["served"] = write_text(event.served_model)
-    if event.server:
-        properties["server"] = write_text(event.server)
-    if event.reasoning:
-        properties["reasoning"] = write_text(event.reasoning)
-    if event.cost is not None:
-        properties["cost"] = str(event.cost)
-    if event.model is not None:
-        properties["model"] = str(event.model)
-    if event.tried:
-        tried = {str(model): why for model, why in event.tried}
-        properties["tried"] = write_json_value(write_json(tried))
+    tried = {str(model): why for model, why in event.tried}
+    properties: dict[str, Any] = without_empty(
+        {
+            "usage": event.usage.details(),
+            "truncated": event.truncated,
+            "finish": write_text(event.finish_reason),
+            "served": write_text(event.served_model),
+            "server": write_text(event.server),
+            "reasoning": write_text(event.reasoning),
+            "cost": None if event.cost is None else str(event.cost),
+            "model": None if event.model is None else str(event.model),
+            "tried": write_json_value(write_json(tried)) if tried else None,
+        }
+    )
     return properties, (message_to_pattern(event.message, set()),)
 
 
@@ -232,16 +226,8 @@ def _read_change(read: Reader, at: At) -> Event:
 EVENTS: Mapping[type[Event], _Form] = {
     ModelReplied: _Form(
         (
-            "usage",
-            "truncated",
-            "finish",
-            "served",
-            "server",
-            "reasoning",
-            "model",
-            "tried",
-            "cost",
-            "request",
+            *("usage", "truncated", "finish", "served", "server"),
+            *("reasoning", "model", "tried", "cost", "request"),
         ),
         _write_reply,
         _read_reply,

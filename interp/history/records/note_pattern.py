@@ -10,33 +10,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import get_args
+from typing import Any, Final, get_args
+
+from attrs import fields
 
 from gram import Pattern
 
-from ...execution import Begun, Failed, Note, Retried, Stopped
+from ...execution import Note
 from .nodes import node
 from .pattern_parts import Reader, write_text
 
-NOTES = {kind.__name__: kind for kind in get_args(Note)}
+NOTES: Final = {kind.__name__: kind for kind in get_args(Note)}
 """The notes, by their labels."""
 
 
 def note_to_pattern(note: Note) -> Pattern:
     """Convert a note to a pattern."""
-    label = type(note).__name__
-    match note:
-        case Begun(at, time):
-            return node(label, {"at": at, "time": write_time(time)})
-        case Retried(at, error, wait):
-            given = {"at": at, "error": write_text(error)}
-            return node(label, {**given, "wait": round(wait, 6)})
-        case Failed(at, error, seconds):
-            given = {"at": at, "error": write_text(error)}
-            return node(label, {**given, "seconds": round(seconds, 6)})
-        case Stopped(error, time):
-            return node(label, {"error": write_text(error), "time": write_time(time)})
+    written = {name: _FORMS[name][0](getattr(note, name)) for name in _names(type(note))}
+    return node(type(note).__name__, written)
 
 
 def label_of_note(pattern: Pattern) -> str | None:
@@ -50,21 +43,15 @@ def note_from_pattern(pattern: Pattern, label: str) -> Note:
     Raises:
         ValidationError: the pattern is not a note; the fault has its place.
     """
-    match label:
-        case "Begun":
-            read = Reader(pattern, label, ["at", "time"])
-            note: Note = Begun(read.position(), read_time(read))
-        case "Retried":
-            read = Reader(pattern, label, ["at", "error", "wait"])
-            note = Retried(read.position(), read.text("error"), read.seconds("wait") or 0.0)
-        case "Failed":
-            read = Reader(pattern, label, ["at", "error", "seconds"])
-            note = Failed(read.position(), read.text("error"), read.seconds() or 0.0)
-        case _:
-            read = Reader(pattern, "Stopped", ["error", "time"])
-            note = Stopped(read.text("error"), read_time(read))
+    names = _names(NOTES[label])
+    read = Reader(pattern, label, names)
     read.without_elements()
+    note: Note = NOTES[label](**{name: _FORMS[name][1](read, name) for name in names})
     return note
+
+
+def _names(kind: type[Note]) -> list[str]:
+    return [each.name for each in fields(kind)]
 
 
 def write_time(time: datetime) -> str:
@@ -80,3 +67,14 @@ def read_time(read: Reader, key: str = "time") -> datetime:
         return found if found.tzinfo else found.replace(tzinfo=UTC)
     except ValueError:
         read.refuse("ill-typed", f"{key} of {read.label} must be a time, found {text}", key)
+
+
+_SECONDS: Final = (lambda each: round(each, 6), lambda read, key: read.seconds(key) or 0.0)
+_FORMS: Final[dict[str, tuple[Callable[[Any], Any], Callable[[Reader, str], Any]]]] = {
+    "at": (tuple, Reader.position),
+    "time": (write_time, read_time),
+    "error": (write_text, Reader.text),
+    "wait": _SECONDS,
+    "seconds": _SECONDS,
+}
+"""How each field of a note is written and read."""

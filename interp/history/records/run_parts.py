@@ -98,13 +98,8 @@ def read_model(read: Reader) -> Model | None:
         read.refuse("ill-typed", str(error), "model")
 
 
-def usage_to_map(usage: Usage) -> dict[str, int]:
-    """The numbers of tokens that are known."""
-    return usage.details()
-
-
 def read_usage(read: Reader, key: str) -> Usage:
-    """The usage that `usage_to_map` wrote."""
+    """The numbers of tokens that are known."""
     counts = _map(read, key)
     known = {each.name for each in fields(Usage)}
     if not set(counts) <= known or any(type(count) is not int for count in counts.values()):
