@@ -39,9 +39,9 @@ class Changes(NamedTuple):
         if self.model is not None:
             found["model"] = str(self.model)
         if self.limits is not None:
-            found |= _limits_to_properties(self.limits)
+            found |= _with_names("limits", "unlimited", asdict(self.limits))
         if self.settings is not None:
-            found |= _settings_to_properties(self.settings)
+            found |= _with_names("settings", "unset", self.settings)
         if self.check_results is not None:
             found["checkResults"] = self.check_results
         return found
@@ -52,42 +52,30 @@ class Changes(NamedTuple):
         return cls(
             _read_limits(read) if any(map(read.has, ("limits", "unlimited"))) else None,
             read_model(read),
-            _read_settings(read) if any(map(read.has, ("settings", "unset"))) else None,
+            pmap(_read_names(read, "settings", "unset"))
+            if any(map(read.has, ("settings", "unset")))
+            else None,
             read.flag("checkResults") if read.has("checkResults") else None,
         )
 
 
-def _limits_to_properties(limits: Limits) -> dict[str, Value]:
-    """The limits that are set as a map, and the names of the others."""
-    each = asdict(limits)
-    known = pmap({name: value for name, value in each.items() if value is not None})
-    return _withnames({"limits": known}, "unlimited", each)
-
-
 def _read_limits(read: Reader) -> Limits:
-    """The limits that `_limits_to_properties` wrote."""
-    given: dict[str, Any] = {**_map(read, "limits"), **dict.fromkeys(read.names("unlimited"))}
     try:
-        return Limits(**given)
+        return Limits(**_read_names(read, "limits", "unlimited"))
     except (ValidationError, TypeError) as error:
         read.refuse("ill-typed", f"limits: {error}", "limits")
 
 
-def _settings_to_properties(settings: Mapping[str, Value | None]) -> dict[str, Value]:
-    """The settings that are changed as a map, and the names of those that are left out."""
-    known = pmap({key: each for key, each in settings.items() if each is not None})
-    return _withnames({"settings": known}, "unset", settings)
+def _with_names(key: str, unset: str, each: Mapping[str, Value | None]) -> dict[str, Value]:
+    """What is set as a map under one key, and under another the names of what is None."""
+    known = pmap({name: value for name, value in each.items() if value is not None})
+    names = sorted(each.keys() - known.keys())
+    return {key: known, unset: pvector(names)} if names else {key: known}
 
 
-def _withnames(known: dict[str, Value], key: str, each: Mapping[str, object]) -> dict[str, Value]:
-    """What is known, and under a key the names of what is None, if there are any."""
-    names = sorted(name for name, value in each.items() if value is None)
-    return {**known, key: pvector(names)} if names else known
-
-
-def _read_settings(read: Reader) -> PMap[str, Value | None]:
-    """The settings that `_settings_to_properties` wrote."""
-    return pmap({**_map(read, "settings"), **dict.fromkeys(read.names("unset"))})
+def _read_names(read: Reader, key: str, unset: str) -> dict[str, Any]:
+    """What `_with_names` wrote."""
+    return {**_map(read, key), **dict.fromkeys(read.names(unset))}
 
 
 def read_model(read: Reader) -> Model | None:
