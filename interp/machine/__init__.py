@@ -61,7 +61,7 @@ from .happened import (
     FrameBegun,
     Happened,
 )
-from .limits import Limits as Limits
+from .limits import Limits as Limits, LimitsLike as LimitsLike, limits_of
 from .long_tuple import LongTuple
 from .messages import (
     AgentResponse as AgentResponse,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, Union
 
-from attrs import field, frozen
+from attrs import evolve, field, fields, frozen
+
+from gram import ArgumentError
+from gram.suggestions import did_you_mean
 
 from ..errors import ValidationError
 
@@ -83,3 +87,26 @@ class Limits:
     run_seconds: float | None = field(default=600, validator=_amount("a number of seconds"))
     on_limit: Literal["raise", "answer"] = field(default="raise", validator=_choice)
     cost: float | None = field(default=None, validator=_amount("an amount of US dollars"))
+
+
+LimitsLike: TypeAlias = Union[Limits, Mapping[str, Any]]
+"""Limits, or some of them by name: ``{"iterations": 3}``."""
+
+
+def limits_of(given: LimitsLike | None, others: Limits = Limits()) -> Limits | None:
+    """The limits that a function was given; those that a mapping does not name are others.
+
+    Raises:
+        ArgumentError: there is no limit of a name.
+        ValidationError: a limit is not what it should be.
+
+    >>> limits_of({"iterations": 3}) == Limits(iterations=3)
+    True
+    """
+    if given is None or isinstance(given, Limits):
+        return given
+    names = [each.name for each in fields(Limits)]
+    if unknown := [name for name in given if name not in names]:
+        hint = did_you_mean(str(unknown[0]), names) or f"the limits are {', '.join(names)}"
+        raise ArgumentError(f"limits: there is no limit {unknown[0]!r}; {hint}")
+    return evolve(others, **given)

@@ -23,6 +23,7 @@ from ..machine import (
     ask_all,
     conversation_of,
     empty_context,
+    limits_of,
     start,
 )
 from ..programs import the_agent, with_fallbacks
@@ -159,7 +160,7 @@ def first_state_of(
         user_input,
         context,
         model=model,
-        limits=options.get("limits") or _LIMITS,
+        limits=limits_of(options.get("limits")) or _LIMITS,
         policy=options.get("policy") or (ask_all if options.get("approve") else allow_all),
         settings=options.get("settings"),
         check_results=options.get("check_results") is not False,

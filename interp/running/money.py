@@ -7,7 +7,7 @@ import os
 from lenses_ext import Model
 
 from ..execution import Budget, named_model
-from ..machine import State
+from ..machine import State, limits_of
 from ..models import cost_at
 from ..models.providers import find_provider
 from ..programs import fallbacks_of, models_of
@@ -24,7 +24,8 @@ def budget_of(state: State, options: RunOptions) -> Budget | None:
     Raises:
         ConfigurationError: the cost is limited, and the price of a model is not known.
     """
-    limits, cost_of = options.get("limits") or state.limits, options.get("cost_of")
+    limits = limits_of(options.get("limits"), state.limits) or state.limits
+    cost_of = options.get("cost_of")
     if limits.cost is None and cost_of is None:
         return None
     named = named_model(options.get("model")) or state.model

@@ -23,7 +23,7 @@ from ..execution import (
     Telemetry,
     Watcher,
 )
-from ..machine import ApprovalPolicy, Limits
+from ..machine import ApprovalPolicy, Limits, LimitsLike
 from ..models.providers import Dialect
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class RunOptions(TypedDict, total=False):
         dialect: the dialect to speak to its server, see `OpenAIModel`, instead of its provider's.
         settings: settings of the model instead of those that the program has, such as
             ``{"temperature": 0.2}``; None as a value leaves one out.
-        limits: how much the run may do.
+        limits: how much the run may do: `Limits`, or some by name, as ``{"iterations": 3}``.
         match: how closely tools have to match, see `bind_tool`.
         check_results: whether a tool's result has to be of the type that the program declares;
             the model is told of one that is not.
@@ -73,7 +73,7 @@ class RunOptions(TypedDict, total=False):
     base_url: str | None
     dialect: Dialect | None
     settings: Mapping[str, Any] | None
-    limits: Limits | None
+    limits: LimitsLike | None
     match: Match
     check_results: bool | None
     policy: ApprovalPolicy | None
@@ -144,7 +144,7 @@ _ON_TOOL_ERROR = get_args(OnToolError)
 _NAMES = {**RunOptions.__annotations__, **BeginOptions.__annotations__}
 
 _KINDS: Mapping[str, Any] = {
-    "limits": Limits,
+    "limits": (Limits, Mapping),
     "settings": Mapping,
     "policy": ApprovalPolicy,
     "approve": Callable,

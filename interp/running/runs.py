@@ -15,7 +15,7 @@ from ..errors import AgentError, ConfigurationError
 from ..execution import Driver, Finished, LiveHandler, Observation, named_model
 from ..history.records import run_text
 from ..history.stores import new_log
-from ..machine import AgentResponse, Resumed, State
+from ..machine import AgentResponse, Resumed, State, limits_of
 from ..reprs import NOTEBOOK
 from ..tools import AnswerType, LibraryLike, Tool, ToolLibrary, library_of
 from .answer_types import declared_answer, with_value
@@ -154,7 +154,7 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
         tools = live.tools
     record = options.get("record")
     change = Resumed(
-        options.get("limits"),
+        limits_of(options.get("limits"), state.limits),
         named_model(options.get("model")),
         options.get("policy"),
         options.get("settings"),

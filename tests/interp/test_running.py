@@ -13,6 +13,7 @@ from gram import ArgumentError, GramError, Pattern, loads_one
 from interp import (
     ConfigurationError,
     ConversationContext,
+    Limits,
     Message,
     ModelError,
     Run,
@@ -32,6 +33,7 @@ from interp import (
     stream,
     tool,
 )
+from interp.evaluation import Arm
 from interp.history import to_pattern
 from interp.machine import empty_context, start
 from interp.running import execute_agent, execute_agent_with_library
@@ -357,3 +359,17 @@ def test_the_hints_of_the_short_forms_can_be_read(function: Callable[..., Any]) 
     hints = get_type_hints(function)
 
     assert hints.keys() - {"return"} == inspect.signature(function).parameters.keys()
+
+
+# --- limits by name
+
+
+def test_limits_are_taken_by_name_and_a_mistaken_name_has_the_nearest() -> None:
+    begun = begin(TALKER, "hi", model=ScriptedModel(["a"]), limits={"iterations": 3})
+
+    assert begun.state.limits == Limits(iterations=3)
+    assert Arm(limits={"iterations": 3}) == Arm(limits=Limits(iterations=3))
+    with pytest.raises(ArgumentError, match="no limit 'iteration'; did you mean iterations"):
+        begin(TALKER, "hi", limits={"iteration": 3})
+    with pytest.raises(ValidationError, match="iterations is an integer"):
+        begin(TALKER, "hi", limits={"iterations": -1})

@@ -23,7 +23,7 @@ from lenses_ext.schemas import Match, same_json
 
 from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ...json_text import Json
-from ...machine import ApprovalPolicy, Limits, State, answer_schema_of
+from ...machine import ApprovalPolicy, Limits, State, answer_schema_of, limits_of
 from ...models import AnyModel, LanguageModel, ScriptedModel, connect_model
 from ...models.providers import Dialect
 from ...programs import the_agent
@@ -91,7 +91,7 @@ class Arm:
     agent: str | None = None
     base_url: str | None = None
     dialect: Dialect | None = None
-    limits: Limits | None = None
+    limits: Limits | None = field(default=None, converter=limits_of)
     match: Match | None = None
     policy: ApprovalPolicy | None = None
     check_results: bool | None = None
