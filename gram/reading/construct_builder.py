@@ -6,31 +6,20 @@ they spell were read before and are handed to the constructs afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from . import syntax
 from .literals import unquote
-from .syntax import (
-    Annotated,
-    Annotation,
-    Array,
-    Arrow,
-    ArrowKind,
-    Bracket,
-    Entry,
-    Header,
-    Identified,
-    Item,
-    Label,
-    Map,
-    Name,
-    Node,
-    Path,
-    Record,
-    Reference,
-    SubjectPart,
-    Token,
-    Value,
-)
+
+
+def _arrow(kind: syntax.ArrowKind) -> Callable[[ConstructBuilder, list[Any]], syntax.Arrow]:
+    def build(_: ConstructBuilder, parts: list[Any]) -> syntax.Arrow:
+        tail, hop, head = parts
+        subject = _subject_in(hop[1] if hop else None, hop[0].end if hop else tail.end)
+        return syntax.Arrow(tail.start, head.end, kind, tail.end, head.start, subject, bool(hop))
+
+    return build
 
 
 class ConstructBuilder:
@@ -39,61 +28,57 @@ class ConstructBuilder:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def start(self, parts: list[Any]) -> tuple[Item, ...]:
+    def start(self, parts: list[Any]) -> tuple[syntax.Item, ...]:
         """The whole document; a record can only be its first part."""
-        if parts and isinstance(parts[0], Record):
-            parts[0] = Header(*parts[0].span, parts[0])
+        if parts and isinstance(parts[0], syntax.Record):
+            parts[0] = syntax.Header(*parts[0].span, parts[0])
         return tuple(parts)
 
     # --- patterns
 
-    def annotated(self, parts: list[Any]) -> Annotated:
+    def annotated(self, parts: list[Any]) -> syntax.Annotated:
         first, body = parts[0], parts[-1]
-        identified = first if isinstance(first, Identified) else None
-        annotations = tuple(part for part in parts if isinstance(part, Annotation))
-        return Annotated(first.start, body.end, identified, annotations, body)
+        identified = first if isinstance(first, syntax.Identified) else None
+        annotations = tuple(part for part in parts if isinstance(part, syntax.Annotation))
+        return syntax.Annotated(first.start, body.end, identified, annotations, body)
 
-    def identified(self, parts: list[Any]) -> Identified:
+    def identified(self, parts: list[Any]) -> syntax.Identified:
         marker, *rest = parts
-        identity = rest[0] if isinstance(rest[0], Name) else None
+        identity = rest[0] if isinstance(rest[0], syntax.Name) else None
         labels = rest[-1] if isinstance(rest[-1], tuple) else ()
-        return Identified(marker.start, labels[-1].end if labels else rest[0].end, identity, labels)
+        end = labels[-1].end if labels else rest[0].end
+        return syntax.Identified(marker.start, end, identity, labels)
 
-    def annotation(self, parts: list[Any]) -> Annotation:
+    def annotation(self, parts: list[Any]) -> syntax.Annotation:
         at, key, _, value, closer = parts
-        return Annotation(at.start, closer.end, key, value)
+        return syntax.Annotation(at.start, closer.end, key, value)
 
-    def bracket(self, parts: list[Any]) -> Bracket:
+    def bracket(self, parts: list[Any]) -> syntax.Bracket:
         opener, closer = parts[0], parts[-1]
         subject = _subject_in(parts[1], opener.end)
-        bars = [part.start for part in parts[1:3] if isinstance(part, Token) and part.type == "BAR"]
-        elements = tuple(part for part in parts[1:] if not isinstance(part, Token | SubjectPart))
-        return Bracket(opener.start, closer.end, subject, bars[0] if bars else None, elements)
+        bars = (part.start for part in parts[1:3] if getattr(part, "type", "") == "BAR")
+        elements = tuple(part for part in parts if isinstance(part, syntax.Construct))
+        return syntax.Bracket(opener.start, closer.end, subject, next(bars, None), elements)
 
-    def reference(self, parts: list[Any]) -> Reference:
+    def reference(self, parts: list[Any]) -> syntax.Reference:
         (name,) = parts
-        return Reference(name.start, name.end, name)
+        return syntax.Reference(name.start, name.end, name)
 
-    def path(self, parts: list[Any]) -> Node | Path:
+    def path(self, parts: list[Any]) -> syntax.Node | syntax.Path:
         """A node without arrows, or a path."""
-        first: Node = parts[0]
-        return first if len(parts) == 1 else _path(parts)
+        first: syntax.Node = parts[0]
+        if len(parts) == 1:
+            return first
+        return syntax.Path(first.start, parts[-1].end, tuple(parts[::2]), tuple(parts[1::2]))
 
-    def node(self, parts: list[Any]) -> Node:
+    def node(self, parts: list[Any]) -> syntax.Node:
         opener, closer = parts[0], parts[-1]
-        return Node(opener.start, closer.end, _subject_in(parts[1], opener.end))
+        return syntax.Node(opener.start, closer.end, _subject_in(parts[1], opener.end))
 
-    def right(self, parts: list[Any]) -> Arrow:
-        return _arrow("right", parts)
-
-    def left(self, parts: list[Any]) -> Arrow:
-        return _arrow("left", parts)
-
-    def both(self, parts: list[Any]) -> Arrow:
-        return _arrow("both", parts)
-
-    def undirected(self, parts: list[Any]) -> Arrow:
-        return _arrow("undirected", parts)
+    right = _arrow("right")
+    left = _arrow("left")
+    both = _arrow("both")
+    undirected = _arrow("undirected")
 
     def hop(self, parts: list[Any]) -> tuple[Any, ...]:
         """What is between the halves of an arrow: nothing, or a subject in brackets."""
@@ -101,67 +86,57 @@ class ConstructBuilder:
 
     # --- subjects
 
-    def subject(self, parts: list[Any]) -> SubjectPart:
-        identity = parts[0] if isinstance(parts[0], Name) else None
-        labels: tuple[Label, ...] = next((p for p in parts if isinstance(p, tuple)), ())
-        record = parts[-1] if isinstance(parts[-1], Record) else None
+    def subject(self, parts: list[Any]) -> syntax.SubjectPart:
+        identity = parts[0] if isinstance(parts[0], syntax.Name) else None
+        labels: tuple[syntax.Label, ...] = next((p for p in parts if isinstance(p, tuple)), ())
+        record = parts[-1] if isinstance(parts[-1], syntax.Record) else None
         spelled = [part for part in (identity, *labels, record) if part is not None]
-        return SubjectPart(spelled[0].start, spelled[-1].end, identity, labels, record)
+        return syntax.SubjectPart(spelled[0].start, spelled[-1].end, identity, labels, record)
 
-    def labels(self, parts: list[Label]) -> tuple[Label, ...]:
+    def labels(self, parts: list[syntax.Label]) -> tuple[syntax.Label, ...]:
         return tuple(parts)
 
-    def label(self, parts: list[Any]) -> Label:
+    def label(self, parts: list[Any]) -> syntax.Label:
         colon, name = parts
-        return Label(colon.start, name.end, name)
+        return syntax.Label(colon.start, name.end, name)
 
-    def symbol(self, parts: list[Token]) -> Name:
+    def symbol(self, parts: list[syntax.Token]) -> syntax.Name:
         (token,) = parts
-        return Name(token.start, token.end, self.text[token.start : token.end])
+        return syntax.Name(token.start, token.end, self.text[token.start : token.end])
 
-    def quoted_name(self, parts: list[Token]) -> Name:
+    def quoted_name(self, parts: list[syntax.Token]) -> syntax.Name:
         (token,) = parts
-        return Name(token.start, token.end, unquote(self.text[token.start : token.end]))
+        return syntax.Name(token.start, token.end, unquote(self.text[token.start : token.end]))
 
     number_name = symbol
 
     # --- records and values
 
-    def record(self, parts: list[Any]) -> Record:
-        return Record(parts[0].start, parts[-1].end, tuple(parts[1:-1:2]))
+    def record(self, parts: list[Any]) -> syntax.Record:
+        return syntax.Record(parts[0].start, parts[-1].end, tuple(parts[1:-1:2]))
 
-    def entry(self, parts: list[Any]) -> Entry:
+    def entry(self, parts: list[Any]) -> syntax.Entry:
         key, _, value = parts
-        return Entry(key.start, value.end, key, value)
+        return syntax.Entry(key.start, value.end, key, value)
 
     map_entry = entry
 
-    def map(self, parts: list[Any]) -> Map:
-        return Map(parts[0].start, parts[-1].end, "map", tuple(parts[1:-1:2]))
+    def map(self, parts: list[Any]) -> syntax.Map:
+        return syntax.Map(parts[0].start, parts[-1].end, "map", tuple(parts[1:-1:2]))
 
-    def array(self, parts: list[Any]) -> Array:
-        return Array(parts[0].start, parts[-1].end, "array", tuple(parts[1:-1:2]))
+    def array(self, parts: list[Any]) -> syntax.Array:
+        return syntax.Array(parts[0].start, parts[-1].end, "array", tuple(parts[1:-1:2]))
 
-    def range(self, parts: list[Any]) -> Value:
-        return Value(parts[0].start, parts[-1].end, "range")
+    def range(self, parts: list[Any]) -> syntax.Value:
+        return syntax.Value(parts[0].start, parts[-1].end, "range")
 
-    def string(self, parts: list[Token]) -> Value:
-        return Value(parts[0].start, parts[-1].end, parts[-1].type)
+    def string(self, parts: list[syntax.Token]) -> syntax.Value:
+        return syntax.Value(parts[0].start, parts[-1].end, parts[-1].type)
 
     integer = hexadecimal = octal = decimal = measurement = string
     boolean = symbol_value = tagged = tagged_fence = fence = string
 
 
-def _subject_in(part: object, offset: int) -> SubjectPart:
+def _subject_in(part: object, offset: int) -> syntax.SubjectPart:
     """``part`` when it is a subject, else an empty one at ``offset``."""
-    return part if isinstance(part, SubjectPart) else SubjectPart(offset, offset)
-
-
-def _path(parts: list[Any]) -> Path:
-    return Path(parts[0].start, parts[-1].end, tuple(parts[::2]), tuple(parts[1::2]))
-
-
-def _arrow(kind: ArrowKind, parts: list[Any]) -> Arrow:
-    tail, hop, head = parts
-    subject = _subject_in(hop[1] if hop else None, hop[0].end if hop else tail.end)
-    return Arrow(tail.start, head.end, kind, tail.end, head.start, subject, bracketed=bool(hop))
+    return part if isinstance(part, syntax.SubjectPart) else syntax.SubjectPart(offset, offset)

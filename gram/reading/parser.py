@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from ..errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError, expect
 from ..grammar import Grammar, grammar, load_grammar, table_of
@@ -52,7 +51,7 @@ def parse_trees(source: Source, start: int = 0, end: int | None = None) -> tuple
         return GramDecodeError(str(stop.problem), source.text, at, filename=source.filename)
 
     found = matches(source.text, start, end)
-    trees: tuple[Pattern, ...] = _parse(grammar(), _states(), found, TreeBuilder(source), refused)
+    trees: tuple[Pattern, ...] = _parse(_tables(TreeBuilder), found, TreeBuilder(source), refused)
     return trees
 
 
@@ -84,7 +83,9 @@ def constructs_of(text: str, read: Iterable[Token]) -> tuple[Item, ...]:
         return AssertionError(f"only texts without errors are read again: {stop.problem}")
 
     named = ((token.type, token) for token in read)
-    items: tuple[Item, ...] = _parse(grammar(), _states(), named, ConstructBuilder(text), refused)
+    items: tuple[Item, ...] = _parse(
+        _tables(ConstructBuilder), named, ConstructBuilder(text), refused
+    )
     return items
 
 
@@ -120,19 +121,18 @@ def parse_tokens(
     expect(definition, Path, "definition", by="parse_tokens")
     expect(text, str, "text", by="parse_tokens")
     expect(refuse, Callable, "refuse", by="parse_tokens")
-    own, states = _tables(definition)
-    names = {literal: name for name, literal in own.literals.items()}
+    tables = _tables(type(builder), definition)  # type: ignore[arg-type]  # a class is hashable
+    names = {literal: name for name, literal in tables.grammar.literals.items()}
     named = (
         Token(token.start, token.end, names.get(text[token.start : token.end], token.type))
         for token in tokens(text)
     )
     read = ((token.type, token) for token in named)
-    return _parse(own, states, read, builder, refuse)
+    return _parse(tables, read, builder, refuse)
 
 
 def _parse(
-    grammar: Grammar,
-    states: Sequence[dict[str, int]],
+    tables: _Tables,
     read: Iterable[tuple[str, Any]],
     builder: object,
     refuse: Callable[[Stop], Exception],
@@ -141,7 +141,7 @@ def _parse(
 
     A builder may have None for a rule of one part that it leaves as it is.
     """
-    reductions = _reductions(grammar, type(builder))
+    grammar, states, reductions = tables
     stack: list[int] = [grammar.start]
     parts: list[Any] = []
     taken: list[Any] = []
@@ -153,20 +153,10 @@ def _parse(
                     if stack[-1] == grammar.end:
                         return parts[-1]
                     raise refuse(Stop(token, token, states[stack[-1]]))
-                symbol, size, build, takes_parts = reductions[~action]
-                if size == 1:
-                    if build:
-                        taken = parts[-1:]
-                        parts[-1] = build(builder, _flat(taken) if takes_parts else taken)
-                    stack[-1] = states[stack[-2]][symbol]
-                    continue
-                taken = parts[-size:] if size else []
-                if size:
-                    del parts[-size:], stack[-size:]
-                if build:
-                    parts.append(build(builder, _flat(taken) if takes_parts else taken))
-                else:
-                    parts.append(_spliced(taken))
+                symbol, size, build = reductions[~action]
+                taken = parts[len(parts) - size :]
+                del parts[len(parts) - size :], stack[len(stack) - size :]
+                parts.append(build(builder, _flat(taken)) if build else _spliced(taken))
                 stack.append(states[stack[-1]][symbol])
             stack.append(action)
             parts.append(token)
@@ -179,32 +169,29 @@ def _parse(
     raise refuse(Stop((_flat(taken) or [token])[0], token, (), problem))
 
 
-def _reductions(
-    grammar: Grammar, kind: type
-) -> Sequence[tuple[str, int, Callable[..., Any] | None, bool]]:
-    """What each rule makes, of how many parts, and the method of a kind of builder that does.
+class _Tables(NamedTuple):
+    """What drives the parser: a grammar, and what a builder makes of each of its rules.
 
-    Whether one of its parts may be the parts of a rule without a builder, too.
+    Attributes:
+        grammar: the grammar.
+        states: its states, see `_with_shortcuts`.
+        reductions: for each rule its symbol, how many parts it has, and the builder's method.
     """
-    known = _BUILDERS.get(kind)
-    if known is None or known[0] is not grammar:
-        unbuilt = {rule.symbol for rule in grammar.rules if not rule.builder}
-        known = _BUILDERS[kind] = (
-            grammar,
-            [
-                (
-                    rule.symbol,
-                    len(rule.parts),
-                    getattr(kind, rule.builder) if rule.builder else None,
-                    not unbuilt.isdisjoint(rule.parts),
-                )
-                for rule in grammar.rules
-            ],
-        )
-    return known[1]
+
+    grammar: Grammar
+    states: Sequence[dict[str, int]]
+    reductions: Sequence[tuple[str, int, Callable[..., Any] | None]]
 
 
-_BUILDERS: WeakKeyDictionary[type, tuple[Grammar, Sequence[Any]]] = WeakKeyDictionary()
+@cache
+def _tables(builder: type, definition: Path | None = None) -> _Tables:
+    """The tables for a kind of builder and a grammar, by default that of gram."""
+    own = load_grammar(definition, table_of(definition)) if definition else grammar()
+    reductions = [
+        (each.symbol, len(each.parts), getattr(builder, each.builder) if each.builder else None)
+        for each in own.rules
+    ]
+    return _Tables(own, _with_shortcuts(own), reductions)
 
 
 def construct_of(pattern: Pattern) -> Construct | None:
@@ -222,17 +209,6 @@ def construct_of(pattern: Pattern) -> Construct | None:
     reference = Reference(start, end, Name(start, end, pattern.value.identity))
     reference.stand_for(pattern)
     return reference
-
-
-@cache
-def _tables(definition: Path) -> tuple[Grammar, Sequence[dict[str, int]]]:
-    own = load_grammar(definition, table_of(definition))
-    return own, _with_shortcuts(own)
-
-
-@cache
-def _states() -> Sequence[dict[str, int]]:
-    return _with_shortcuts(grammar())
 
 
 def _with_shortcuts(grammar: Grammar) -> Sequence[dict[str, int]]:
@@ -260,11 +236,13 @@ def _with_shortcuts(grammar: Grammar) -> Sequence[dict[str, int]]:
     )
 
 
-def _spliced(taken: list[Any]) -> list[Any]:
-    """The parts of a rule without a builder, for the rule around it.
+def _spliced(taken: list[Any]) -> Any:
+    """The parts of a rule without a builder, for the rule around it; its only part as it is.
 
     Repetitions are left-recursive, so the list so far is the first part: it grows in place.
     """
+    if len(taken) == 1:
+        return taken[0]
     parts: list[Any] = taken[0] if isinstance(taken[0], list) else taken[:1]
     for part in taken[1:]:
         parts.extend(part) if isinstance(part, list) else parts.append(part)

@@ -10,36 +10,35 @@ A `Construct` spells a pattern and has ``subject``, ``entries`` and ``elements``
 
 Offsets are of the text that was read; ``end`` is exclusive. A node between two hops of a path is
 one construct and two elements of the tree.
-
-The classes are written out: attrs would make them anew at each start, which takes longer than
-reading a small file.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias, Union
+
+from attrs import define, field
 
 from ..source import Span
 from ..trees import Subject, Value as TreeValue, pattern as tree
 
 
+@define(eq=False, repr=False)
 class Extent:
     """A part of a text. Its repr says where it is and no more: its parts would fill a screen."""
 
-    __slots__ = ("end", "start")
+    start: int
+    end: int
 
-    def __init__(self, start: int, end: int) -> None:
-        self.start, self.end = start, end
+    holds: ClassVar[tuple[str, ...]] = ()
+    """The attributes that hold the constructs directly inside."""
 
     @property
     def span(self) -> Span:
         """Its offsets."""
         return Span(self.start, self.end)
-
-    holds: ClassVar[tuple[str, ...]] = ()
-    """The attributes that hold the constructs directly inside."""
 
     @property
     def children(self) -> tuple[Extent, ...]:
@@ -54,36 +53,31 @@ class Extent:
         return f"{type(self).__name__}({self.start}, {self.end})"
 
 
+@define(eq=False, repr=False)
 class Token(Extent):
     """A terminal: its place and its name in the grammar."""
 
-    __slots__ = ("type",)
-
-    def __init__(self, start: int, end: int, type: str) -> None:
-        self.start, self.end, self.type = start, end, type
+    type: str
 
 
 # --- names and values
 
 
+@define(eq=False, repr=False)
 class Name(Extent):
     """An identity, label name or key, bare or quoted; ``text`` is what it says."""
 
-    __slots__ = ("text",)
-
-    def __init__(self, start: int, end: int, text: str) -> None:
-        self.start, self.end, self.text = start, end, text
+    text: str
 
 
+@define(eq=False, repr=False)
 class Label(Extent):
     """A label with the colon or double colon before it."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, start: int, end: int, name: Name) -> None:
-        self.start, self.end, self.name = start, end, name
+    name: Name
 
 
+@define(eq=False, repr=False)
 class Value(Extent):
     """A value.
 
@@ -92,25 +86,20 @@ class Value(Extent):
         value: what it says; None when its key is given again, because then only the last counts.
     """
 
-    __slots__ = ("style", "value")
-
-    def __init__(self, start: int, end: int, style: str) -> None:
-        self.start, self.end, self.style = start, end, style
-        self.value: Any = None
+    style: str
+    value: Any = field(default=None, init=False)
 
     def stand_for(self, value: TreeValue) -> None:
         """Hold the value that was read here."""
         self.value = value
 
 
+@define(eq=False, repr=False)
 class Array(Value):
     """``[…]`` in value position."""
 
-    __slots__ = holds = ("items",)
-
-    def __init__(self, start: int, end: int, style: str, items: tuple[Value, ...]) -> None:
-        super().__init__(start, end, style)
-        self.items = items
+    items: tuple[Value, ...]
+    holds = ("items",)
 
     def stand_for(self, value: TreeValue) -> None:
         """Hold the array that was read here, and its items below."""
@@ -119,23 +108,17 @@ class Array(Value):
             item.stand_for(below)
 
 
+@define(eq=False, repr=False)
 class Map(Value):
     """``{…}`` in value position."""
 
-    __slots__ = ("_by_key", "entries")
+    entries: tuple[Entry, ...]
     holds = ("entries",)
 
-    def __init__(self, start: int, end: int, style: str, entries: tuple[Entry, ...]) -> None:
-        super().__init__(start, end, style)
-        self.entries = entries
-        self._by_key: dict[str, Entry] | None = None
-
-    @property
+    @cached_property
     def by_key(self) -> Mapping[str, Entry]:
         """The entries by key; of a key that is given again the last, which counts."""
-        if self._by_key is None:
-            self._by_key = {entry.key.text: entry for entry in self.entries}
-        return self._by_key
+        return {entry.key.text: entry for entry in self.entries}
 
     def stand_for(self, value: TreeValue) -> None:
         """Hold the map that was read here, and its values below."""
@@ -146,14 +129,13 @@ class Map(Value):
 AnyValue: TypeAlias = Union[Value, Array, Map]
 
 
+@define(eq=False, repr=False)
 class Entry(Extent):
     """``key: value`` in a record or a map."""
 
-    __slots__ = ("key", "value")
+    key: Name
+    value: AnyValue
     holds = ("value",)
-
-    def __init__(self, start: int, end: int, key: Name, value: AnyValue) -> None:
-        self.start, self.end, self.key, self.value = start, end, key, value
 
 
 class Annotation(Entry):
@@ -162,13 +144,12 @@ class Annotation(Entry):
     __slots__ = ()
 
 
+@define(eq=False, repr=False)
 class Record(Extent):
     """The ``{…}`` of a subject, with every entry as written."""
 
-    __slots__ = holds = ("entries",)
-
-    def __init__(self, start: int, end: int, entries: tuple[Entry, ...]) -> None:
-        self.start, self.end, self.entries = start, end, entries
+    entries: tuple[Entry, ...]
+    holds = ("entries",)
 
 
 def _give_values(entries: Iterable[Entry], values: Mapping[str, TreeValue]) -> None:
@@ -181,34 +162,22 @@ def _give_values(entries: Iterable[Entry], values: Mapping[str, TreeValue]) -> N
 # --- patterns
 
 
-_NO_SUBJECT = Subject()
-
-
+@define(eq=False, repr=False)
 class SubjectPart(Extent):
     """The identity, labels and record of a pattern. An empty one has no width."""
 
-    __slots__ = ("identity", "labels", "record", "subject")
+    identity: Name | None = None
+    labels: tuple[Label, ...] = ()
+    record: Record | None = None
+    subject: Subject = Subject()
     holds = ("record",)
 
-    def __init__(
-        self,
-        start: int,
-        end: int,
-        identity: Name | None = None,
-        labels: tuple[Label, ...] = (),
-        record: Record | None = None,
-        subject: Subject = _NO_SUBJECT,
-    ) -> None:
-        self.start, self.end = start, end
-        self.identity, self.labels, self.record, self.subject = identity, labels, record, subject
 
-
+@define(eq=False, repr=False)
 class Construct(Extent, ABC):
     """A construct that spells a pattern."""
 
-    __slots__ = ("pattern",)
-
-    pattern: tree.Pattern
+    pattern: tree.Pattern = field(init=False)
 
     @property
     @abstractmethod
@@ -232,18 +201,17 @@ class Construct(Extent, ABC):
         Elements that a changed version of the pattern has besides (see `carry_origin`) have none.
         """
         self.pattern = pattern
+        self.subject.subject = pattern.value
         _give_values(self.entries, pattern.value.properties)
         for element, below in zip(self.elements, pattern.elements, strict=False):
             element.stand_for(below)
 
 
+@define(eq=False, repr=False)
 class Reference(Construct):
     """A bare identifier as an element."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, start: int, end: int, name: Name) -> None:
-        self.start, self.end, self.name = start, end, name
+    name: Name
 
     @property
     def subject(self) -> SubjectPart:
@@ -251,51 +219,28 @@ class Reference(Construct):
         return SubjectPart(self.start, self.end, self.name, subject=self.pattern.value)
 
 
-class _Bracketed(Construct):
-    """A construct that holds its subject between brackets."""
-
-    __slots__ = ("subject",)
-
-    subject: SubjectPart
-
-    def __init__(self, start: int, end: int, subject: SubjectPart) -> None:
-        self.start, self.end, self.subject = start, end, subject
-
-    def stand_for(self, pattern: tree.Pattern) -> None:
-        """Hold the pattern that was read here, and hand its parts to the constructs below."""
-        self.subject.subject = pattern.value
-        super().stand_for(pattern)
-
-
-class Node(_Bracketed):
+@define(eq=False, repr=False)
+class Node(Construct):
     """``(…)``."""
 
-    __slots__ = ()
+    subject: SubjectPart
     holds = ("subject",)
 
 
-class Bracket(_Bracketed):
+@define(eq=False, repr=False)
+class Bracket(Construct):
     """``[…]``; ``bar`` is the offset of its ``|``, or None."""
 
-    __slots__ = ("bar", "elements")
-    holds = ("subject", "elements")
+    subject: SubjectPart
+    bar: int | None
     elements: tuple[Construct, ...]
-
-    def __init__(
-        self,
-        start: int,
-        end: int,
-        subject: SubjectPart,
-        bar: int | None,
-        elements: tuple[Any, ...],
-    ) -> None:
-        super().__init__(start, end, subject)
-        self.bar, self.elements = bar, elements
+    holds = ("subject", "elements")
 
 
 ArrowKind: TypeAlias = Literal["right", "left", "both", "undirected"]
 
 
+@define(eq=False, repr=False)
 class Arrow(Extent):
     """An arrow between two nodes.
 
@@ -303,36 +248,23 @@ class Arrow(Extent):
     with ``subject`` inside.
     """
 
-    __slots__ = ("bracketed", "head_start", "kind", "subject", "tail_end")
+    kind: ArrowKind
+    tail_end: int
+    head_start: int
+    subject: SubjectPart
+    bracketed: bool
     holds = ("subject",)
 
-    def __init__(
-        self,
-        start: int,
-        end: int,
-        kind: ArrowKind,
-        tail_end: int,
-        head_start: int,
-        subject: SubjectPart,
-        bracketed: bool,
-    ) -> None:
-        super().__init__(start, end)
-        self.kind, self.tail_end, self.head_start = kind, tail_end, head_start
-        self.subject, self.bracketed = subject, bracketed
 
-
+@define(eq=False, repr=False)
 class Path(Construct):
     """Two or more nodes with the arrows between them.
 
     With one arrow it spells an edge, with more a walk, whose elements are its `hops`.
     """
 
-    __slots__ = ("arrows", "nodes")
-
-    def __init__(
-        self, start: int, end: int, nodes: tuple[Node, ...], arrows: tuple[Arrow, ...]
-    ) -> None:
-        self.start, self.end, self.nodes, self.arrows = start, end, nodes, arrows
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
 
     @property
     def subject(self) -> SubjectPart:
@@ -366,41 +298,23 @@ class Path(Construct):
         """Its nodes and arrows."""
         return tuple(sorted((*self.nodes, *self.arrows), key=lambda part: part.start))
 
-    def stand_for(self, pattern: tree.Pattern) -> None:
-        """Hold the edge or walk that was read here, and hand its parts to the nodes and arrows."""
-        self.pattern = pattern
-        if len(self.arrows) == 1:
-            self.arrows[0].subject.subject = pattern.value
-        super().stand_for(pattern)
 
-
+@define(eq=False, repr=False)
 class Identified(Extent):
     """``@@name:Label`` before a pattern."""
 
-    __slots__ = ("identity", "labels")
-
-    def __init__(
-        self, start: int, end: int, identity: Name | None, labels: tuple[Label, ...]
-    ) -> None:
-        self.start, self.end, self.identity, self.labels = start, end, identity, labels
+    identity: Name | None
+    labels: tuple[Label, ...]
 
 
+@define(eq=False, repr=False)
 class Annotated(Construct):
     """Annotations with the pattern that they precede."""
 
-    __slots__ = ("annotations", "body", "identified")
+    identified: Identified | None
+    annotations: tuple[Annotation, ...]
+    body: Bracket | Node | Path
     holds = ("annotations", "body")
-
-    def __init__(
-        self,
-        start: int,
-        end: int,
-        identified: Identified | None,
-        annotations: tuple[Annotation, ...],
-        body: Bracket | Node | Path,
-    ) -> None:
-        super().__init__(start, end)
-        self.identified, self.annotations, self.body = identified, annotations, body
 
     @property
     def subject(self) -> SubjectPart:
@@ -422,13 +336,12 @@ class Annotated(Construct):
         return (self.body,)
 
 
+@define(eq=False, repr=False)
 class Header(Construct):
     """The record at the top of a document."""
 
-    __slots__ = holds = ("record",)
-
-    def __init__(self, start: int, end: int, record: Record) -> None:
-        self.start, self.end, self.record = start, end, record
+    record: Record
+    holds = ("record",)
 
     @property
     def subject(self) -> SubjectPart:

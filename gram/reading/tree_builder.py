@@ -16,14 +16,7 @@ from pyrsistent import PMap, PVector, pmap, pvector
 
 from ..errors import MAX_LEVELS, TooDeepError
 from ..source import Source
-from ..trees import (
-    WALK_SUBJECT,
-    Pattern,
-    Range,
-    Subject,
-    TaggedString,
-    Value,
-)
+from ..trees import WALK_SUBJECT, Pattern, Range, Subject, TaggedString, Value
 from .literals import unquote
 from .scalars import SCALARS, read_name
 
@@ -169,9 +162,8 @@ class TreeBuilder:
     # --- records and values
 
     def record(self, parts: list[Any]) -> _Record:
-        return _Record(
-            parts[0].start(1), parts[-1].end(), self._by_key(parts[1:-1:2], parts[0].start(1))
-        )
+        start = parts[0].start(1)
+        return _Record(start, parts[-1].end(), self._by_key(parts[1:-1:2], start))
 
     def entry(self, parts: list[Any]) -> tuple[str, Value]:
         key, _, value = parts
@@ -191,16 +183,11 @@ class TreeBuilder:
         lower, upper = (None if isinstance(part, Match) else part for part in (parts[0], parts[-1]))
         return Range(lower, upper)
 
-    integer = _of_one_token("integer")
-    decimal = _of_one_token("decimal")
-    hexadecimal = _of_one_token("hexadecimal")
-    octal = _of_one_token("octal")
-    measurement = _of_one_token("measurement")
-    boolean = _of_one_token("boolean")
-    symbol_value = _of_one_token("symbol_value")
-    tagged_fence = _of_one_token("tagged_fence")
-    fence = _of_one_token("fence")
-    string = _of_one_token("string")
+    integer, decimal = _of_one_token("integer"), _of_one_token("decimal")
+    hexadecimal, octal = _of_one_token("hexadecimal"), _of_one_token("octal")
+    measurement, boolean = _of_one_token("measurement"), _of_one_token("boolean")
+    fence, tagged_fence = _of_one_token("fence"), _of_one_token("tagged_fence")
+    string, symbol_value = _of_one_token("string"), _of_one_token("symbol_value")
 
     def tagged(self, parts: list[Token]) -> TaggedString:
         tag, content = parts
