@@ -40,18 +40,6 @@ class Document:
             rewritten text did not read back as them: always ``()``, or `replace` has a fault.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_items",
-        "_read",
-        "_replacement",
-        "_source",
-        "filename",
-        "patterns",
-        "rescued",
-        "style",
-    )
-
     def __init__(self, source: Source, *, style: Style | None = None) -> None:
         expect(source, Source, "source", by="Document")
         self._items: tuple[Item, ...] | None = None

@@ -48,8 +48,6 @@ class _Node:
         partner: the node of the other document that it is.
     """
 
-    __slots__ = ("_elements", "_source", "came_from", "parent", "partner", "pattern")
-
     def __init__(self, pattern: Pattern, source: Source, parent: _Node | None = None) -> None:
         self.pattern, self._source, self.parent = pattern, source, parent
         self.came_from = _origin(pattern, source)

@@ -39,23 +39,6 @@ class Part:
         has_partners: whether a pattern below it has a partner.
     """
 
-    __slots__ = (
-        "_construct",
-        "_parts",
-        "has_partners",
-        "index",
-        "is_old",
-        "is_open",
-        "is_whole",
-        "keeps_elements",
-        "lists",
-        "old_list",
-        "parent",
-        "partner",
-        "pattern",
-        "place",
-    )
-
     def __init__(
         self,
         pattern: Pattern,

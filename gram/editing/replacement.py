@@ -114,46 +114,14 @@ def replace(
 ) -> Replacement:
     """Rewrite a text so that ``trees`` is read from it.
 
-    What is written is read back, all of it at once. Only when that is not what it should be, each
-    pattern is read back by itself, and what does not read as it should is written canonically.
+    Each pattern that is written is read back; one that does not read as it should is written
+    canonically.
 
     Args:
         source: the text.
         patterns: what was read from it.
         trees: the wanted patterns.
         style: how new patterns are spelled.
-    """
-    rewritten, written = _rewrite(source, patterns, trees, style, one_by_one=False)
-    if not _reads_back(written):
-        return _rewrite(source, patterns, trees, style, one_by_one=True)[0]
-    return rewritten
-
-
-class _Written(NamedTuple):
-    """What was written for a pattern.
-
-    Attributes:
-        pattern: the pattern.
-        text: its text.
-    """
-
-    pattern: Pattern
-    text: str
-
-
-def _rewrite(
-    source: Source,
-    patterns: Sequence[Pattern],
-    trees: Sequence[Pattern],
-    style: Style | None,
-    *,
-    one_by_one: bool,
-) -> tuple[Replacement, list[_Written]]:
-    """The rewritten text, and what was written for each pattern that changed or is new.
-
-    Args:
-        source, patterns, trees, style: as `replace` takes them.
-        one_by_one: whether each pattern is read back by itself.
     """
     text = source.text
     same_before, same_after = common_ends(
@@ -179,7 +147,6 @@ def _rewrite(
         return found._replace(opens_file=not first)
 
     rescued: list[int] = []
-    written: list[_Written] = []
 
     def write(new: Part) -> None:
         """Write an item."""
@@ -190,9 +157,7 @@ def _rewrite(
             return
         part_writer = Writer(text, writer.line_break)
         Rewriter(part_writer, style, old_list, copy).write(new, role)
-        new_text = text_of(part_writer.pieces, text)
-        written.append(_Written(new.pattern, new_text))
-        if one_by_one and not _reads_back(written[-1:]):
+        if not _reads_back(text_of(part_writer.pieces, text), new.pattern):
             rescued.append(first + new.index)
             part_writer = Writer(text, writer.line_break)
             part_writer.put(_canonical(new.pattern, role, style))
@@ -218,7 +183,7 @@ def _rewrite(
     if not window and text.endswith("\n"):
         writer.put_trivia(writer.line_break)
     writer.copy(end, len(text))
-    return Replacement(text, tuple(writer.pieces), tuple(rescued)), written
+    return Replacement(text, tuple(writer.pieces), tuple(rescued))
 
 
 def _end_of_head(text: str, start: int, end: int) -> int:
@@ -234,13 +199,12 @@ def _span_of(pattern: Pattern) -> Span:
     return place.span
 
 
-def _reads_back(written: Sequence[_Written]) -> bool:
-    """Whether what was written is read as the patterns that it was written for."""
+def _reads_back(text: str, wanted: Pattern) -> bool:
+    """Whether what was written for a pattern is read as that pattern."""
     try:
-        read = parse_trees(Source("\n".join(item.text for item in written)))
+        return parse_trees(Source(text)) == (wanted,)
     except GramDecodeError:
         return False
-    return read == tuple(item.pattern for item in written)
 
 
 def _canonical(tree: Pattern, role: Role, style: Style | None) -> str:
