@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ..errors import expect
 from ..grammar import grammar
 from ..source import BOM
 from .syntax import Token
@@ -52,9 +51,6 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
 
     Characters that begin none come as `ERROR` tokens.
     """
-    expect(text, str, "text", by="tokens")
-    expect(start, int, "start", by="tokens")
-    expect(end, (int, type(None)), "end", by="tokens")
     return (Token(match.start(1), match.end(1), name) for name, match in matches(text, start, end))
 
 

@@ -20,7 +20,6 @@ QUOTES = {"DOUBLE": '"', "SINGLE": "'", "BACKTICK": "`"}
 
 def unescape(body: str) -> str:
     """The text between quotes with its escapes read; an escaped delimiter is the delimiter."""
-    expect(body, str, "body", by="unescape")
     if "\\" not in body:
         return body
     return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), body)

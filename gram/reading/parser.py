@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError, expect
+from ..errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError
 from ..grammar import Grammar, grammar, load_grammar, table_of
 from ..source import Source
 from ..trees import Pattern, read_from
@@ -118,9 +118,6 @@ def parse_tokens(
         builder: has a method for each rule of the grammar, called with the parts of the rule.
         refuse: makes the error to raise when the text is not of the language.
     """
-    expect(definition, Path, "definition", by="parse_tokens")
-    expect(text, str, "text", by="parse_tokens")
-    expect(refuse, Callable, "refuse", by="parse_tokens")
     tables = _tables(type(builder), definition)  # type: ignore[arg-type]  # a class is hashable
     names = {literal: name for name, literal in tables.grammar.literals.items()}
     named = (
@@ -199,7 +196,6 @@ def construct_of(pattern: Pattern) -> Construct | None:
 
     Only the pattern's own part of the text is read.
     """
-    expect(pattern, Pattern, "pattern", by="construct_of")
     place = read_from(pattern)
     if place is None:
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from ..errors import NoPatternError, expect
+from ..errors import NoPatternError
 from .pattern import Pattern
 from .walks import TreePath
 
@@ -74,8 +74,6 @@ def scoped(patterns: Iterable[Pattern], scopes: Scopes, kind: type[S]) -> Iterat
 
 def scopes_from(scope: TreePath, opened_by: Mapping[TreePath, Scoped]) -> Iterator[TreePath]:
     """A scope and those around it, from the inside out, as the patterns that open them tell."""
-    expect(scope, tuple, "scope", by="scopes_from")
-    expect(opened_by, Mapping, "opened_by", by="scopes_from")
     way = [scope]
     while way[-1] != WHOLE:
         if way[-1] not in opened_by:

@@ -6,7 +6,6 @@ from itertools import islice
 
 from pyrsistent import PMap, PVector
 
-from ..errors import expect
 from ..reading import quote
 from ..trees import Pattern, Subject, Value, is_edge, walk
 from .serializer import (
@@ -39,14 +38,11 @@ def abridged(pattern: Pattern, width: int = 160) -> str:
     >>> abridged(loads_one("[a:A | [b:B {k: 'v'} | c, d, e], (f)-->(g)]"), 20)
     '[a:A | [b:B | …], (f)-->(g)]'
     """
-    expect(pattern, Pattern, "pattern", by="abridged")
-    expect(width, int, "width", by="abridged")
     return _visible(_whole(pattern, width) or _cut(pattern))
 
 
 def abridged_subject(subject: Subject) -> str:
     """The text of a subject with long strings and long values cut to ``…``."""
-    expect(subject, Subject, "subject", by="abridged_subject")
     return _visible(_subject(subject))
 
 
