@@ -7,14 +7,17 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from ...secrets import without_keys
 from ...visible_text import visible_text
 from .output import without_surrogates
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.text import Text
+
+_FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_PLAIN_FRAMES: Final = "|/-\\"
 
 
 class Spinner:
@@ -57,15 +60,14 @@ class _Line:
     def __init__(self, text: str, terminal: TextIO) -> None:
         from rich.console import Console  # imported late: only terminals need it
         from rich.live import Live
-        from rich.spinner import Spinner as Frames
 
-        console = Console(file=terminal)
+        self._console = Console(file=terminal)
         self.beside = ""
         self._text, self._since = text, time.monotonic()
-        self._frames = Frames("line" if console.options.ascii_only else "dots")
+        self._frames = _PLAIN_FRAMES if self._console.options.ascii_only else _FRAMES
         self._live = Live(
             get_renderable=self._drawn,
-            console=console,
+            console=self._console,
             transient=True,
             refresh_per_second=10,
             redirect_stdout=False,
@@ -105,19 +107,19 @@ class _Line:
         with suppress(OSError, ValueError):
             self._live.start(refresh=True)
 
-    def _drawn(self) -> Table:
-        from rich.table import Table
+    def _drawn(self) -> Text:
         from rich.text import Text
 
-        def part(text: str) -> Text:
-            return Text(without_surrogates(visible_text(without_keys(text))), overflow="ellipsis")
+        def part(text: str, room: int) -> Text:
+            shown = Text(without_surrogates(visible_text(without_keys(text))))
+            shown.truncate(max(room, 1), overflow="ellipsis")
+            return shown
 
-        seconds = f"{time.monotonic() - self._since:.0f}s"
-        line = Table.grid(padding=(0, 1))
-        for least in (1, None, len(seconds), None):
-            line.add_column(no_wrap=True, min_width=least)
-        line.add_row(self._frames, part(self._text), seconds, part(self.beside))
-        return line
+        elapsed, width = time.monotonic() - self._since, self._console.width
+        frame, seconds = self._frames[int(elapsed * 10) % len(self._frames)], f" {elapsed:.0f}s"
+        beside = part(self.beside and f" {self.beside}", width // 2)
+        text = part(self._text, width - len(seconds) - beside.cell_len - 3)
+        return Text.assemble(frame, " ", text, seconds, beside)
 
 
 class _Aside:
