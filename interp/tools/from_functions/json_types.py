@@ -52,6 +52,9 @@ _TYPES_INSIDE: Final[dict[Any, int]] = {
 }
 """The containers, and how many types each has in its brackets."""
 
+_HINTS_OF: Final = ("typing", "typing_extensions", "types")
+"""The modules of hints that are no classes."""
+
 _SCALARS = (str, int, float, bool, NoneType)
 
 
@@ -165,6 +168,8 @@ class _Hints:
         kind, args = get_origin(hint) or hint, get_args(hint)
         if hint is Any or hint is object or hint is None:
             return hint
+        if not isinstance(kind, type) and type(kind).__module__ not in _HINTS_OF:
+            raise _no_form(hint)
         if kind is Annotated and args:
             return Annotated[(self.prepared(args[0]), *map(_extra, args[1:]))]
         if (kind is Union or kind is UnionType) and args:
