@@ -15,6 +15,7 @@ from attrs import define, field
 
 from ..documents import Document
 from ..errors import GramError, NoPatternError, expect
+from ..extras import install
 from ..trees import WALK, Pattern, Scopes, is_edge, one_scope, patterns_of, with_names
 
 if TYPE_CHECKING:
@@ -180,9 +181,7 @@ def to_networkx(what: Graph | Document | Pattern | Iterable[Pattern]) -> network
     try:
         import networkx
     except ImportError:
-        raise MissingExtraError(
-            "networkx is not installed: pip install 'gram-agents[graph]'"
-        ) from None
+        raise MissingExtraError(f"networkx is not installed: {install('graph')}") from None
     if not isinstance(what, Graph | Document):
         what = patterns_of(what, "what", by="to_networkx")
     graph = what if isinstance(what, Graph) else graph_of(what)

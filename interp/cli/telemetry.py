@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from gram.extras import install
+
 from ..errors import ConfigurationError
 from .terminal.output import note
 
 if TYPE_CHECKING:
     from ..execution import Telemetry
 
-_HINT: Final = "pip install 'gram-agents[telemetry]'"
+_HINT: Final = install("telemetry")
 _PROTOCOLS: Final = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
 
 

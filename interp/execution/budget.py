@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from attrs import define, evolve, field
 
+from gram.extras import install
 from lenses_ext import Model
 
 from ..errors import ConfigurationError, said_by
@@ -87,7 +88,7 @@ class Budget:
             if self._price(model, Usage(1, 1)) is None:
                 raise ConfigurationError(
                     f"the cost of the run is limited, and the price of {model} is not known\n"
-                    "  hint: pip install 'gram-agents[prices]' knows many; cost_of= gives others"
+                    f"  hint: {install('prices')} knows many; cost_of= gives others"
                 )
 
     def _estimate(self, request: Request) -> Decimal:

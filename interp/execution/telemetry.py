@@ -24,6 +24,7 @@ from attrs import define
 
 from gram import Pattern
 from gram.errors import expect
+from gram.extras import install
 from lenses_ext import Model, agent_model, is_agent, view
 from lenses_ext.schemas import to_json_value
 
@@ -123,7 +124,7 @@ class Telemetry:
             from opentelemetry import metrics, trace
         except ImportError:
             raise ConfigurationError(
-                "OpenTelemetry is not installed: pip install 'gram-agents[telemetry]'"
+                f"OpenTelemetry is not installed: {install('telemetry')}"
             ) from None
         kinds = (trace.TracerProvider, type(None))
         expect(tracer_provider, kinds, "tracer_provider", by="Telemetry")

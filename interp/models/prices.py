@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from gram.errors import expect
+from gram.extras import install
 from lenses_ext import Model
 
 from ..errors import ConfigurationError
@@ -52,9 +53,7 @@ def _price(model: str, usage: Usage, provider: str, server: str = "") -> Decimal
     try:
         import genai_prices  # loads pydantic
     except ImportError:
-        raise ConfigurationError(
-            "prices are not installed: pip install 'gram-agents[prices]'"
-        ) from None
+        raise ConfigurationError(f"prices are not installed: {install('prices')}") from None
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
     tokens = genai_prices.Usage(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gram import Pattern
+from gram.extras import install
 from lenses_ext import agent_models, agent_settings, each_agent, over, put, view
 
 from ..errors import ConfigurationError
@@ -36,7 +37,7 @@ def _with_window(agent: Pattern) -> Pattern:
         if window is None:
             raise ConfigurationError(
                 f"compactAt is a share of the context window, and that of {model} is not known\n"
-                "  hint: write contextWindow beside it, or pip install 'gram-agents[prices]'"
+                f"  hint: write contextWindow beside it, or {install('prices')}"
             )
         windows.append(window)
     return put(agent_settings, settings.with_changes({"contextWindow": min(windows)}), agent)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from gram.extras import install
+
 from ..errors import ConfigurationError
 from ..history.stores import ENDED, PostgresDatabase, RunStore, StoreLike, opened
 from .tables import CLOCK, SEEN, make_worker_tables
@@ -119,7 +121,7 @@ class RunQueue:
             import procrastinate
         except ImportError:
             raise ConfigurationError(
-                "a queue of runs needs Procrastinate\n  hint: pip install 'gram-agents[workers]'"
+                f"a queue of runs needs Procrastinate\n  hint: {install('workers')}"
             ) from None
         self._database = database
         # Jobs are put in with connections of the store; those of this app are never opened.

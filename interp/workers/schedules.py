@@ -27,6 +27,7 @@ from pyrsistent import PMap, PVector
 from gram import Diagnostic, Document, GramError, Pattern, parse as parse_gram
 from gram.documents import decode, resolved
 from gram.errors import expect
+from gram.extras import install
 from gram.suggestions import did_you_mean
 from lenses_ext import parse_program
 
@@ -201,7 +202,7 @@ def _expect_croniter() -> None:
         import croniter  # noqa: F401  # an extra
     except ImportError:
         raise ConfigurationError(
-            "schedules need Procrastinate\n  hint: pip install 'gram-agents[workers]'"
+            f"schedules need Procrastinate\n  hint: {install('workers')}"
         ) from None
 
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from gram import ArgumentError
 from gram.errors import expect, expect_all
+from gram.extras import install
 from gram.plurals import counted
 from gram.suggestions import did_you_mean
 
@@ -229,4 +230,4 @@ def _drawn() -> int:
 
 def _require_statistics() -> None:
     if find_spec("scipy") is None:
-        raise ConfigurationError("comparisons need statistics: pip install 'gram-agents[ab]'")
+        raise ConfigurationError(f"comparisons need statistics: {install('ab')}")

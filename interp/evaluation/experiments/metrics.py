@@ -17,6 +17,7 @@ from attrs import evolve, field, frozen
 
 from gram import ArgumentError
 from gram.errors import expect
+from gram.extras import install
 from gram.suggestions import did_you_mean
 
 from ...errors import ConfigurationError, ValidationError, said_by
@@ -285,4 +286,4 @@ def _require_prices() -> None:
     from importlib.util import find_spec
 
     if find_spec("genai_prices") is None:
-        raise ConfigurationError("the metric cost needs prices: pip install 'gram-agents[prices]'")
+        raise ConfigurationError(f"the metric cost needs prices: {install('prices')}")

@@ -8,6 +8,8 @@ from threading import RLock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final
 
+from gram.extras import install
+
 from ...errors import ConfigurationError, StoreError, ValidationError
 from ...secrets import hide, without_keys
 from .database import UNKEEPABLE, Rows, T
@@ -58,7 +60,7 @@ class PostgresDatabase:
             from psycopg.conninfo import conninfo_to_dict
         except ImportError:
             raise ConfigurationError(
-                "a store on Postgres needs psycopg\n  hint: pip install 'gram-agents[postgres]'"
+                f"a store on Postgres needs psycopg\n  hint: {install('postgres')}"
             ) from None
         address = address.strip()
         if ":" in address.partition("=")[0]:  # libpq knows postgresql:// in lower case alone

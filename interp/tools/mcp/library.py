@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from attrs import define, field, frozen
 
 from gram.errors import expect
+from gram.extras import install
 
 from ...concurrency import call_in_thread
 from ...errors import ConfigurationError, ToolError
@@ -69,7 +70,7 @@ def mcp_library(
     if on_progress is not None:
         expect(on_progress, Callable, "on_progress", by="mcp_library")
     if find_spec("mcp") is None:
-        raise ConfigurationError("MCP servers need the package mcp: pip install 'gram-agents[mcp]'")
+        raise ConfigurationError(f"MCP servers need the package mcp: {install('mcp')}")
     return McpLibrary(read_servers(server, name, env=env), start_seconds, on_progress)
 
 

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from gram.display import visible
 from gram.documents import decode
+from gram.extras import install
 from lenses_ext.schemas import NotJson, resolve_ref
 
 from ...errors import ConfigurationError
@@ -134,7 +135,7 @@ def read_document(
             form = "JSON" if text.lstrip()[:1] == "{" and not _is_yaml(place) else "YAML"
             root = read_json(text) if form == "JSON" else read_json(write_json(read_yaml(text)))
     except MissingYamlError:
-        hint = "YAML needs the package pyyaml: pip install 'gram-agents[openapi]'"
+        hint = f"YAML needs the package pyyaml: {install('openapi')}"
         raise ConfigurationError(f"{place}: {hint}") from None
     except (NotJson, ValueError, TypeError, RecursionError) as error:
         raise ConfigurationError(f"{place}: not {form}: {visible(str(error))}") from None

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gram import Pattern, loads_one
+from gram.extras import install
 from interp import (
     ConfigurationError,
     Limits,
@@ -204,5 +205,5 @@ def test_what_has_to_be_installed_is_told(database: str, command: list[str]) -> 
     )  # fmt: skip
 
     assert done.returncode == 4
-    assert "pip install 'gram-agents[workers]'" in done.stderr
+    assert install("workers") in done.stderr
     assert "Traceback" not in done.stderr

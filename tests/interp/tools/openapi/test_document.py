@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gram.extras import install
 from interp import ConfigurationError, openapi_library
 
 PETS = """
@@ -49,7 +50,7 @@ def test_without_pyyaml_the_extra_is_named(tmp_path: Path) -> None:
     )
 
     assert "pets.yaml: YAML needs the package pyyaml" in done.stderr
-    assert "pip install 'gram-agents[openapi]'" in done.stderr
+    assert install("openapi") in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,21 @@
+"""Extras of the package: what to type where one is not installed."""
+
+from __future__ import annotations
+
+import json
+
+
+def install(extra: str) -> str:
+    """The command that installs an extra, right for how the package was installed itself.
+
+    >>> install("prices").startswith("pip install ")
+    True
+    """
+    from importlib.metadata import PackageNotFoundError, distribution  # late: seldom needed
+
+    try:
+        found = json.loads(distribution("gram-agents").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:  # it is run from its folder
+        found = {"dir_info": {"editable": True}}
+    is_clone = found.get("dir_info", {}).get("editable", False)
+    return f"pip install -e '.[{extra}]'" if is_clone else f"pip install 'gram-agents[{extra}]'"
