@@ -49,6 +49,7 @@ from ..machine import (
 from ..models import (
     SAYS_NOTHING,
     AnyModel,
+    Dialect,
     LanguageModel,
     Reasoning,
     Reply,
@@ -56,7 +57,6 @@ from ..models import (
     connect_model,
     read_reply,
 )
-from ..models.providers import Dialect
 from ..programs import fallbacks_of, models_of
 from ..tools import LibraryLike, PlainCall, Tool, acall_tool, bind_agent_tools, is_async
 from .door import DeltasWithoutKeys, event_without_keys

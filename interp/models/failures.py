@@ -138,16 +138,7 @@ def failed(
     retriable, hint = _BY_CODE.get(code or "") or _BY_STATUS.get(status or 0) or _UNKNOWN
     if status is not None and status >= 500 and (retriable or not hint):
         retriable, hint = _BY_STATUS[400] if _BAD_REQUEST.search(evidence) else _SERVER_FAILED
-    if code not in (CONTEXT_OVERFLOW, MODEL_NOT_FOUND) and status in (
-        None,
-        400,
-        403,
-        404,
-        405,
-        422,
-        500,
-        501,
-    ):
+    if code not in (CONTEXT_OVERFLOW, MODEL_NOT_FOUND) and status in _REFUSING:
         hint = (
             NO_RESPONSES
             if _is_unknown_path(path, said, status)
@@ -277,9 +268,7 @@ def quoted(said: object) -> str:
             said = json.dumps(said, ensure_ascii=False, default=str)
         except (ValueError, RecursionError):
             said = f"a {type(said).__name__} that is nested too deep"
-    said = without_keys(
-        " ".join(said[:_LOOKED_AT].split())
-    )  # before it is cut, or half a key stays
+    said = without_keys(" ".join(said[:_LOOKED_AT].split()))  # before a cut, or half a key stays
     return said if len(said) <= _LONGEST_QUOTE else f"{said[:_LONGEST_QUOTE]}…"
 
 

@@ -8,8 +8,7 @@ from lenses_ext import Model
 
 from ..execution import Budget, named_model
 from ..machine import State, limits_of
-from ..models import cost_at
-from ..models.providers import find_provider
+from ..models import cost_at, find_provider
 from ..programs import fallbacks_of, models_of
 from .options import RunOptions
 

@@ -24,7 +24,7 @@ from ..execution import (
     Watcher,
 )
 from ..machine import ApprovalPolicy, Limits, LimitsLike
-from ..models.providers import Dialect
+from ..models import Dialect
 
 if TYPE_CHECKING:
     from ..history.stores import RecordLike

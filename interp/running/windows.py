@@ -7,8 +7,7 @@ from gram.extras import install
 from lenses_ext import agent_models, agent_settings, each_agent, over, put, view
 
 from ..errors import ConfigurationError
-from ..models import context_window
-from ..models.providers import find_provider
+from ..models import context_window, find_provider
 
 
 def with_windows(program: Pattern) -> Pattern:

@@ -27,8 +27,7 @@ from ..errors import ConfigurationError, ModelError, StoreError
 from ..execution import LiveHandler, Report, first_that_replies, may_be_passed
 from ..history.stores import PostgresDatabase, RunStore
 from ..machine import CallModel, Effect, Event
-from ..models import awith_retries, sent_once
-from ..models.providers import PROVIDERS
+from ..models import PROVIDERS, awith_retries, sent_once
 from .database_errors import in_words
 from .queue import LONGEST_WAIT, HeldError, LaterError, RunQueue
 from .submission import postgres_of

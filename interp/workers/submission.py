@@ -22,8 +22,7 @@ from ..history.stores import (
     open_store,
 )
 from ..machine import ApprovalPolicy, Given, Limits, State, empty_context, start_again
-from ..models import connect_model
-from ..models.providers import OFFLINE, find_provider, unknown_provider
+from ..models import OFFLINE, connect_model, find_provider, unknown_provider
 from ..running import BeginOptions, first_state_of
 from ..tools import empty_tool_library
 from .needs import models_asked, queue_of

@@ -266,7 +266,7 @@ def _arms(files: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Arm]:
     if offline and given["mcp"] and approve is None:
         raise click.UsageError(SERVERS_REHEARSED)
     from ...evaluation.experiments import Arm
-    from ...models.providers import OFFLINE
+    from ...models import OFFLINE
     from ..inputs.reading import library_of_one_run
 
     programs = _programs(files, given["named"])
@@ -388,7 +388,7 @@ def _schema(file: str) -> MetricLike:
 def _judge(file: str, tools: tuple[str, ...], is_offline: bool) -> MetricLike:
     from ...errors import ToolBindingError
     from ...evaluation.experiments import judged_by
-    from ...models.providers import OFFLINE
+    from ...models import OFFLINE
     from ..inputs.reading import read_document, read_libraries
 
     name = Path(file).stem

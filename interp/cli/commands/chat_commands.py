@@ -24,7 +24,7 @@ from lenses_ext import (
 
 from ...errors import ConfigurationError
 from ...history.records import save_context
-from ...models.providers import OFFLINE, known_providers
+from ...models import OFFLINE, known_providers
 from ...programs import tools_in
 from ...reprs import shortened
 from ..inputs.given_messages import attached_file

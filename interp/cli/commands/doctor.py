@@ -19,11 +19,12 @@ from lenses_ext import Model
 from lenses_ext.names import find_runnables
 
 from ...errors import ConfigurationError
-from ...models import check_program, connect_model
-from ...models.providers import (
+from ...models import (
     ADDRESS_RULE,
     PROVIDERS,
     Provider,
+    check_program,
+    connect_model,
     is_address,
     known_providers,
 )

@@ -9,8 +9,7 @@ import click
 
 from gram.plurals import counted
 
-from ...models import offered_models
-from ...models.providers import OFFLINE, Provider, known_providers
+from ...models import OFFLINE, Provider, known_providers, offered_models
 from ...secrets import without_userinfo
 from ..inputs.file_options import json_option
 from ..terminal.output import note, show

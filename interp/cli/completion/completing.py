@@ -70,7 +70,7 @@ def complete_model(context: click.Context, _: click.Parameter, begun: str) -> li
     from lenses_ext import FocusError, agent_model, find_agents, view
 
     from ...errors import ConfigurationError
-    from ...models.providers import OFFLINE, PROVIDERS, known_providers
+    from ...models import OFFLINE, PROVIDERS, known_providers
 
     try:
         providers = known_providers().values()

@@ -18,7 +18,7 @@ from ...errors import ValidationError
 from ...execution import OnToolError
 from ...json_text import read_json
 from ...machine import ApprovalPolicy, Limits, allow_all, ask_all, deny_all
-from ...models.providers import ADDRESS_RULE, OFFLINE, Dialect, is_address
+from ...models import ADDRESS_RULE, OFFLINE, Dialect, is_address
 from ...running import BeginOptions, RunOptions
 from ..completion.completing import (
     complete_files,

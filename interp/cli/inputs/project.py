@@ -36,7 +36,7 @@ from gram.display import visible
 from gram.suggestions import did_you_mean
 
 from ...errors import ConfigurationError
-from ...models.providers import (
+from ...models import (
     Provider,
     added,
     in_variable_name,

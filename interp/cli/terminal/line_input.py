@@ -8,7 +8,7 @@ from typing import Protocol
 
 from gram.documents import decode
 
-from ...models.providers import user_folder
+from ...models import user_folder
 
 
 class Lines(Protocol):

@@ -24,8 +24,7 @@ from lenses_ext.schemas import Match, same_json
 from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ...json_text import Json
 from ...machine import ApprovalPolicy, Limits, State, answer_schema_of, limits_of
-from ...models import AnyModel, LanguageModel, ScriptedModel, connect_model
-from ...models.providers import Dialect
+from ...models import AnyModel, Dialect, LanguageModel, ScriptedModel, connect_model
 from ...programs import the_agent
 from ...reprs import short_repr
 from ...running import Run, RunOptions, begin

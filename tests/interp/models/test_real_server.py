@@ -33,7 +33,7 @@ from interp.machine.messages import (
     ToolCall,
 )
 from interp.models import offered_models
-from interp.models.providers.provider import AnswerFormat, AnswerMode, Dialect
+from interp.models.providers import AnswerFormat, AnswerMode, Dialect
 from tests.interp.models.tiny_llama import IS_INSTALLED, KEY, NEEDED, serving_llama
 
 ADDRESS = os.environ.get("GRAM_TRIAL_SERVER", "")

@@ -19,7 +19,7 @@ from interp import (
     run,
 )
 from interp.machine import start
-from interp.models.providers.provider import AnswerMode
+from interp.models.providers import AnswerMode
 from tests.interp.model_server import ModelServer, function_call, tool_calls
 
 OBJECT = "[person:Answer:Object | (name::String), (age::Integer)]"

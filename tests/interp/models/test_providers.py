@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import given, strategies as st
 
 from gram import ArgumentError, Pattern, loads_one, parse
 from interp import (
@@ -20,9 +21,15 @@ from interp import (
 )
 from interp.machine import start
 from interp.models.program_checks import check_program
-from interp.models.providers import OFFLINE
-from interp.models.providers.provider_file import providers_path, user_providers
-from interp.models.providers.table import PROVIDERS, find_provider, known_providers
+from interp.models.providers import (
+    OFFLINE,
+    PROVIDERS,
+    find_provider,
+    is_address,
+    known_providers,
+    providers_path,
+    user_providers,
+)
 from lenses_ext import Model
 from tests.interp.model_server import ModelServer
 from tests.paths import EXAMPLES
@@ -331,3 +338,27 @@ def test_settings_of_a_row_are_names_of_settings(file: Path, value: str) -> None
 
     with pytest.raises(ConfigurationError, match="not_taken must be a list of settings"):
         connect_model("Cloud/m")
+
+
+@pytest.mark.parametrize(
+    "text", ["http://x", "https://api.openai.com/v1", "HTTP://[::1]:8000/", "http://me:pw@x:1"]
+)
+def test_addresses_have_a_scheme_and_a_host(text: str) -> None:
+    assert is_address(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "x", "//x", "localhost:8000", "ftp://x", "http://", "http://:80", "http://[x",
+        "http://x:99999", "http://x:0", "http://x:y", "http://\u2024", "http://ä",
+        "http://x/v1\x01", "http://x/a b", "http://x\n", " http://x", "http://x/\x7f", "http://x/\u3000",
+    ],
+)  # fmt: skip
+def test_what_no_request_can_be_sent_to_is_none(text: str) -> None:
+    assert not is_address(text)
+
+
+@given(st.text() | st.text().map("http://{}".format))
+def test_any_text_is_one_or_is_none(text: str) -> None:
+    assert is_address(text) in (True, False)

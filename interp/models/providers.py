@@ -1,0 +1,372 @@
+"""Providers of models: their addresses, keys and properties, and where they are found.
+
+A new OpenAI-compatible provider is a new row of `PROVIDERS`. A user's own rows are in a TOML file
+with one table for each. A provider without a row can be used if ``<NAME>_BASE_URL`` is set.
+
+.. code-block:: toml
+
+    [Groq]
+    base_url = "https://api.groq.com/openai/v1"
+    key = "GROQ_API_KEY"          # the variable that holds the key, never the key itself
+    max_tokens = "max_tokens"
+
+The path of the file is in ``GRAM_PROVIDERS``; by default it is ``gram/providers.toml`` in the
+user's configuration directory.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from gram.suggestions import did_you_mean
+from lenses_ext import Model
+from lenses_ext.language import SETTINGS
+
+from ..errors import ConfigurationError
+
+Dialect: TypeAlias = Literal["responses", "tools", "functions"]
+"""The Responses API, Chat Completions, and its older form with one call per reply."""
+
+MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
+"""The names that providers use for the setting ``maxTokens``."""
+
+AnswerMode: TypeAlias = Literal["with_tools", "after_tools", "as_tool"]
+"""How an agent with tools asks a provider for a typed answer.
+
+- ``with_tools``: one request has the tools and the schema of the answer.
+- ``after_tools``: a request has only the tools; when the model calls no tool, it is asked again
+  with the schema.
+- ``as_tool``: the request has an additional tool, which the model calls with its answer.
+"""
+
+AnswerFormat: TypeAlias = Literal["json_schema", "json_object"]
+"""Whether a provider accepts a schema, or only JSON mode with the schema in the instruction."""
+
+MAX_REPLY_BYTES: Final = 4_000_000
+"""How large a reply may be; a streamed one ten times as large, since each word is an event."""
+
+ADDRESS_RULE: Final = "must start with http:// or https:// and name a host"
+"""The rule for server addresses, for error messages."""
+
+
+@frozen
+class Provider:
+    """A provider: the address of its models, and how to send requests to them.
+
+    Attributes:
+        name: The name that programs write before the slash.
+        base_url: The address that requests go to.
+        key: The environment variable that holds the key. None if no key is needed; a key in
+            ``<NAME>_API_KEY`` is still sent.
+        dialect: The dialect of its requests.
+        max_tokens: Its name for the setting ``maxTokens``.
+        answers: How an agent with tools asks for a typed answer.
+        answers_as: Whether it accepts a schema for the answer.
+        max_reply_bytes: The most bytes that a reply may have, counted decompressed.
+        context_window: How many tokens its models read at most, where that is known of all.
+        not_taken: The settings that it does not take; they are left out.
+    """
+
+    name: str
+    base_url: str
+    key: str | None = None
+    dialect: Dialect = "tools"
+    max_tokens: MaxTokens = "max_tokens"
+    answers: AnswerMode = "after_tools"
+    answers_as: AnswerFormat = "json_schema"
+    max_reply_bytes: int = MAX_REPLY_BYTES
+    context_window: int | None = None
+    not_taken: Sequence[str] = ()
+
+    @property
+    def base_url_variable(self) -> str:
+        """The environment variable that overrides ``base_url``."""
+        return f"{in_variable_name(self.name)}_BASE_URL"
+
+    @property
+    def dialect_variable(self) -> str:
+        """The environment variable that overrides ``dialect``."""
+        return f"{in_variable_name(self.name)}_DIALECT"
+
+    def is_at(self, url: str) -> bool:
+        """Whether an address is its own, or below it.
+
+        >>> openai = Provider("OpenAI", "https://api.openai.com/v1")
+        >>> openai.is_at("https://eu.api.openai.com/v1"), openai.is_at("http://localhost:1/v1")
+        (True, False)
+        """
+        own, other = _host(self.base_url), _host(url)
+        return other is not None and own is not None and f".{other}".endswith(f".{own}")
+
+
+def _host(url: str) -> str | None:
+    return urlsplit(url).hostname if is_address(url) else None
+
+
+def in_variable_name(name: str) -> str:
+    """The name of a provider, as it is written in names of environment variables.
+
+    >>> in_variable_name("my-cloud")
+    'MY_CLOUD'
+    """
+    return "".join(c if c.isalnum() else "_" for c in name.upper())
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is a server address that requests can be sent to.
+
+    >>> is_address("http://localhost:8000/v1"), is_address("localhost:8000")
+    (True, False)
+    """
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:  # unclosed brackets, or a port that is not a number
+        return False
+    if " " in text or not text.isprintable():  # `urlsplit` drops some of these characters
+        return False
+    return parts.scheme in ("http", "https") and host != "" and host.isascii() and port != 0
+
+
+def is_on_this_machine(url: str) -> bool:
+    """Whether the server at an address is on this machine.
+
+    >>> is_on_this_machine("http://127.0.0.1:8080/v1"), is_on_this_machine("https://example.org")
+    (True, False)
+    """
+    host = _host(url) or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+# --- the built-in rows
+
+# fmt: off
+_ROWS = (
+    Provider("OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", dialect="responses",
+             max_tokens="max_completion_tokens", answers="with_tools"),
+    Provider("Anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY",
+             answers="as_tool", answers_as="json_object",
+             not_taken=("frequencyPenalty", "presencePenalty", "seed")),  # by its own list
+    Provider("Google", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    Provider("Ollama", "http://localhost:11434/v1"),
+    Provider("LMStudio", "http://localhost:1234/v1"),
+    Provider("vLLM", "http://localhost:8000/v1"),
+    Provider("LlamaCpp", "http://localhost:8080/v1"),
+)
+# fmt: on
+
+PROVIDERS: Final[Mapping[str, Provider]] = {provider.name: provider for provider in _ROWS}
+"""The built-in rows by name."""
+
+OFFLINE = Model("Offline", "rehearsal")
+"""The built-in model for rehearsals, which needs no key and no network."""
+
+
+# --- the user's file
+
+VARIABLE: Final = "GRAM_PROVIDERS"
+"""The environment variable that names the file."""
+
+_COLUMNS = {
+    "base_url": None,
+    "key": None,
+    "dialect": get_args(Dialect),
+    "max_tokens": get_args(MaxTokens),
+    "answers": get_args(AnswerMode),
+    "answers_as": get_args(AnswerFormat),
+    "max_reply_bytes": None,
+    "context_window": None,
+    "not_taken": None,
+}
+_NAME_OF_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
+
+
+def user_providers() -> Mapping[str, Provider]:
+    """The rows of the user's file, by name; empty if there is no file.
+
+    Raises:
+        ConfigurationError: The file cannot be read, is not TOML, or a row is wrong. The message
+            never repeats a value that may be a key.
+    """
+    try:
+        path = providers_path()
+        path.stat()  # where there is no file, this costs less than failing to open it
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        if os.environ.get(VARIABLE):
+            raise ConfigurationError(f"{error.filename} ({VARIABLE}) does not exist") from None
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from None
+    import tomllib
+
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path} is not TOML: {error}") from None
+    return {name: provider_of(str(path), name, table) for name, table in tables.items()}
+
+
+def providers_path() -> Path:
+    """The path of the user's file of providers.
+
+    Raises:
+        FileNotFoundError: The user has no home directory.
+    """
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    return user_folder("XDG_CONFIG_HOME", "~/.config") / "providers.toml"
+
+
+def user_folder(variable: str, default: str) -> Path:
+    """The user's folder for files of gram, by the XDG Base Directory Specification.
+
+    Args:
+        variable: The environment variable with the path of the parent folder.
+        default: The parent folder if the variable is not set, starting with ``~``.
+
+    Raises:
+        FileNotFoundError: The user has no home directory, as in some containers.
+    """
+    parent = os.environ.get(variable)
+    parent = parent or os.path.expanduser(default)  # noqa: PTH111  # quicker than that of `Path`
+    if parent == default:
+        raise FileNotFoundError(errno.ENOENT, "Could not determine home directory.", default)
+    return Path(parent, "gram")
+
+
+def provider_of(path: str, name: str, table: Any) -> Provider:
+    """The row that a table describes.
+
+    Args:
+        path: where it is, for messages.
+        name: the name of the provider.
+        table: its columns.
+
+    Raises:
+        ConfigurationError: The row is wrong.
+    """
+    where = f"{path}: [{name}]"
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{path}: {name} is not a table: write [{name}] above its values")
+    if "/" in name or not name.strip():
+        raise ConfigurationError(
+            f"{where} the name of a provider must not be empty or contain a slash"
+        )
+    for column, value in table.items():
+        if column not in _COLUMNS:
+            hint = did_you_mean(column, _COLUMNS) or f"it may have {', '.join(_COLUMNS)}"
+            raise ConfigurationError(f"{where} has no column {column}; {hint}")
+        words = _COLUMNS[column]
+        if column in ("max_reply_bytes", "context_window"):
+            if type(value) is not int or value < 1:
+                raise ConfigurationError(f"{where} {column} must be a whole number from 1")
+        elif column == "not_taken":
+            if not isinstance(value, list) or not {*value} <= {*SETTINGS}:
+                raise ConfigurationError(
+                    f"{where} {column} must be a list of settings, such as {', '.join(SETTINGS)}"
+                )
+        elif not isinstance(value, str) or (words and value not in words):
+            expected = f"one of {', '.join(words)}" if words else "a string"
+            raise ConfigurationError(f"{where} {column} must be {expected}")
+    if not is_address(table.get("base_url", "")):
+        raise ConfigurationError(f"{where} needs a base_url, which {ADDRESS_RULE}")
+    if "key" in table and not _NAME_OF_VARIABLE.fullmatch(table["key"]):
+        raise ConfigurationError(
+            f"{where} key must be the name of an environment variable, such as GROQ_API_KEY; "
+            "keys themselves are never stored"
+        )
+    return Provider(name, **table)
+
+
+# --- finding providers
+
+_ADDED: dict[str, Provider] = {}
+
+
+def known_providers() -> Mapping[str, Provider]:
+    """All rows by name: the built-in ones, the user's and those that were added.
+
+    The user's take precedence over the built-in ones; added rows replace none of either.
+
+    Raises:
+        ConfigurationError: The user's file cannot be used.
+    """
+    return {**_ADDED, **PROVIDERS, **user_providers()}
+
+
+def is_known(name: str) -> bool:
+    """Whether there is a provider of a name, or one that reads the same variables.
+
+    >>> is_known("openai"), is_known("offline"), is_known("Groq")
+    (True, True, False)
+    """
+    known = (*known_providers(), OFFLINE.provider)
+    return in_variable_name(name) in map(in_variable_name, known)
+
+
+@contextmanager
+def added(providers: Iterable[Provider]) -> Iterator[None]:
+    """Inside, new providers are known to this process; see `is_known`."""
+    rows = {each.name: each for each in providers}
+    _ADDED.update(rows)
+    try:
+        yield
+    finally:
+        for name in rows:
+            _ADDED.pop(name, None)
+
+
+def find_provider(model: Model) -> Provider | None:
+    """Find the provider of a model, or None; upper and lower case are not distinguished.
+
+    A provider without a row is found if ``<NAME>_BASE_URL`` is set.
+
+    Raises:
+        ConfigurationError: The user's file cannot be used.
+    """
+    wanted = model.provider.lower()
+    rows = [row for name, row in known_providers().items() if name.lower() == wanted]
+    if rows:
+        return rows[-1]
+    unlisted = provider_without_row(model.provider)
+    return unlisted if os.environ.get(unlisted.base_url_variable) else None
+
+
+def is_own_server(model: Model, url: str) -> bool:
+    """Whether an address is that of a built-in row: the provider's own server, at its prices.
+
+    >>> is_own_server(Model("OpenAI", "m"), "https://api.openai.com/v1/")
+    True
+    >>> is_own_server(Model("OpenAI", "m"), "http://localhost:8000/v1")
+    False
+    """
+    wanted = model.provider.lower()
+    rows = [row for name, row in PROVIDERS.items() if name.lower() == wanted]
+    return bool(rows) and urlsplit(url).netloc == urlsplit(rows[0].base_url).netloc
+
+
+def provider_without_row(name: str) -> Provider:
+    """A provider without a row in the table; its address is given separately."""
+    return Provider(name, "", f"{in_variable_name(name)}_API_KEY")
+
+
+def unknown_provider(model: Model) -> str:
+    """The error message for a model with an unknown provider."""
+    known = [*known_providers(), OFFLINE.provider]
+    hint = did_you_mean(model.provider, known)
+    said = f'unknown provider "{model.provider}"' + (f"; {hint}" if hint else ".")
+    said += f" Known: {', '.join(known)}"
+    if hint:
+        return said
+    variable = provider_without_row(model.provider).base_url_variable
+    return f"{said}. For another server, set {variable} to its address"
