@@ -12,7 +12,7 @@ from .program_checks import OfferedCheck, check_program
 from .providers import (
     ADDRESS_RULE,
     OFFLINE,
-    PROVIDERS,
+    PROVIDERS as PROVIDERS,
     Dialect,
     Provider as Provider,
     added,
