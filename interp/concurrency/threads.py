@@ -38,12 +38,11 @@ async def call_in_thread(function: Callable[[], T]) -> T:
     """
     work = _Work(function)
     try:
-        turn = asyncio.wrap_future(_workers.turn_of(work))
-        if not turn.done() and (clock := clock_within.get()):
-            with clock.standing_still():
-                await turn
-        else:
-            await turn
+        turn = _workers.turn_of(work)
+        if not turn.done():
+            clock = clock_within.get()
+            with clock.standing_still() if clock else nullcontext():
+                await asyncio.wrap_future(turn)
         work.begin()
     except BaseException:  # raised again, when other work has its turn
         work.leave_behind()

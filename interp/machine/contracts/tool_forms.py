@@ -238,23 +238,17 @@ def _each_tool(data: Json, path: str, left: _LeftOut) -> Iterator[tuple[str, dic
         if data.get(key) is not None and not isinstance(data[key], list | dict):
             found = _shown(data[key])
             raise ValidationError(f"{path}.{key}: expected a list of tools, found {found}")
-    lists = [key for key in _AROUND if key in data and data[key] is not None]
+    lists = [key for key in _AROUND if data.get(key) is not None]
     for key in lists:
         yield from _each_tool(data[key], f"{path}.{key}", left)
     if not data.keys() & {*_AROUND}:
-        yield from _not_a_tool(data, path, left)
+        _leave_out(data, path, left)
     elif "functionDeclarations" in lists or "function_declarations" in lists:
         for key in data.keys() - set(lists):
             left.add(_done_by_provider(key), path)
 
 
-_AROUND: Final = (
-    "tools",
-    "functions",
-    "functionDeclarations",
-    "function_declarations",
-    "result",
-)
+_AROUND: Final = ("tools", "functions", "functionDeclarations", "function_declarations", "result")
 
 
 def _is_tool(data: dict[str, Json], path: str) -> bool:
@@ -281,9 +275,7 @@ def _done_by_provider(kind: str) -> str:
     return f'"{kind}" is done by the provider itself; left out'
 
 
-def _not_a_tool(
-    data: dict[str, Json], path: str, left: _LeftOut
-) -> Iterator[tuple[str, dict[str, Json]]]:
+def _leave_out(data: dict[str, Json], path: str, left: _LeftOut) -> None:
     """Leave out what a provider does by itself, such as a search; all else is a fault."""
     kind = data.get("type")
     if kind == "custom":
@@ -295,7 +287,6 @@ def _not_a_tool(
     else:
         keys = ", ".join(data) or "no keys"
         raise ValidationError(f"{path}: a tool has a name; this has {keys}")
-    yield from ()
 
 
 def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
