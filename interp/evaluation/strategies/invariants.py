@@ -27,7 +27,7 @@ _RUN: Final = b"[:Run "
 def check_runs(
     program: ProgramLike,
     invariant: Callable[[RecordedRun], object],
-    library: Library = None,
+    tools: Library = None,
     *,
     failing: PathLike | None = None,
     **how: Any,
@@ -40,7 +40,7 @@ def check_runs(
         program: the program, as for `run`.
         invariant: takes a run, see `interp.history.RecordedRun`; it raises (such as by
             ``assert``) or returns False where the run breaks it.
-        library: the implementations of tools, see `runs`.
+        tools: the implementations of tools, see `runs`.
         failing: a file for the smallest run that breaks the invariant, which `gram replay` and
             `gram trace` show; such a file is written anew each time, and removed when none does.
         **how: the other keywords of `runs`.
@@ -76,7 +76,7 @@ def check_runs(
         deadline=None,
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=quiet,
-    )(given(runs(program, library, **how))(holds))
+    )(given(runs(program, tools, **how))(holds))
     try:
         run()
     except Exception as error:

@@ -54,7 +54,7 @@ _TIMED_OUT = "timed out; it may have been done"
 
 def runs(
     program: ProgramLike,
-    library: Library = None,
+    tools: Library = None,
     *,
     agent: str | None = None,
     inputs: st.SearchStrategy[str] | None = None,
@@ -69,7 +69,7 @@ def runs(
 
     Args:
         program: the program, as for `run`.
-        library: implementations that are called, or a function that makes fresh ones for each
+        tools: implementations that are called, or a function that makes fresh ones for each
             run; a tool that it lacks gives drawn results.
         agent: the name of the agent, where the program has several.
         inputs: what the user says; "hello" by default.
@@ -82,8 +82,8 @@ def runs(
         ToolBindingError: the library does not implement a tool as it is written.
     """
     pattern = the_agent(program, agent, by="runs")
-    is_made = callable(library) and not isinstance(library, Tool)
-    make = cast(Callable[[], LibraryLike], library if is_made else lambda: library)
+    is_made = callable(tools) and not isinstance(tools, Tool)
+    make = cast(Callable[[], LibraryLike], tools if is_made else lambda: tools)
     drawn = _Drawn(
         pattern, make, st.just("hello") if inputs is None else inputs, policy, limits, hostile
     )
