@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gram import Pattern
+from gram import Pattern, walk
 from gram.extras import install
 from lenses_ext import agent_models, agent_settings, each_agent, over, put, view
+from lenses_ext.weak_cache import memo
 
 from ..errors import ConfigurationError
 from ..models import context_window, find_provider
@@ -22,7 +23,15 @@ def with_windows(program: Pattern) -> Pattern:
     Raises:
         ConfigurationError: the window of a model is not known.
     """
-    return over(each_agent, _with_window, program)
+    return over(each_agent, _with_window, program) if _summarises(program) else program
+
+
+@memo  # most programs have no such agent, and each run asks
+def _summarises(program: Pattern) -> bool:
+    """Whether an agent of a program says when to summarise."""
+    return any(
+        "compactAt" in str(each.value.properties.get("settings")) for _, each in walk(program)
+    )
 
 
 def _with_window(agent: Pattern) -> Pattern:

@@ -214,11 +214,11 @@ def test_a_run_of_a_store_goes_on_whatever_line_it_was_interrupted_at(
     way: Callable[[Run], str], tmp_path: Path
 ) -> None:
     with Interrupting(-1) as counting, open_store(tmp_path / "whole.db") as store:
-        way(Trial({"store": store}).begin())
+        way(Trial({"record": store}).begin())
 
     for line in lines_to_try(counting.passed):
         with open_store(tmp_path / f"{line}.db") as store:
-            trial = Trial({"store": store})
+            trial = Trial({"record": store})
             try:
                 with Interrupting(line):
                     way(trial.begin())

@@ -329,7 +329,7 @@ def test_what_is_no_run_file_is_refused(
 
 @pytest.mark.parametrize("record", [5, b"x", ["x"]])
 def test_what_is_no_path_records_no_run(record: object) -> None:
-    with pytest.raises(ArgumentError, match="record must be a str or a path"):
+    with pytest.raises(ArgumentError, match="record must be a RunStore or a str or a path"):
         run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), record=record)  # type: ignore[arg-type]  # on purpose
 
 

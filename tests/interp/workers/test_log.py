@@ -98,9 +98,9 @@ def test_a_provider_that_cannot_be_reached_is_told_with_its_address(
     address = "http://127.0.0.1:9/v1"
 
     with worker(database, "--log-format", "json", told=told, OPENAI_BASE_URL=address):
-        until(lambda: bool(lines(told, "run_waits")))
+        until(lambda: bool(lines(told, "provider_down")))
 
-    first = lines(told, "run_waits")[0]
+    first = lines(told, "provider_down")[0]
     assert (first["level"], first["run"]) == ("WARNING", run)
     assert f"cannot connect to {address}" in first["message"]
 

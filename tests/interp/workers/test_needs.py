@@ -101,7 +101,7 @@ def test_tools_of_one_name_that_differ_are_all_needed() -> None:
 def test_runs_that_need_the_same_have_one_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     talking, _, _ = start(TALKER, "Hello")
-    again, _, _ = start(TALKER, "Bye", model=Model("openai", "another"))
+    again, _, _ = start(TALKER, "Bye")
     elsewhere, _, _ = start(TALKER, "Hello", model=Model("Anthropic", "claude"))
     nowhere, _, _ = start(loads_one('[a:Agent {instruction: "Hi.", model: "No/x"}]'), "Hello")
     working, _, _ = start(WORKING, "Hello")
