@@ -104,6 +104,12 @@ class PostgresDatabase:
                 with suppress(psycopg.Error):
                     connection.close()
 
+    def __del__(self) -> None:
+        # a thread that was left behind may have opened it again after it was closed
+        connection = getattr(self, "_connection", None)
+        if connection is not None:
+            connection.close()
+
     def connected(self, carry_out: Callable[[psycopg.Connection[Any]], T]) -> T:
         """What a function does with the connection; on a new one again, if that one is lost.
 
