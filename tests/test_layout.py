@@ -32,6 +32,7 @@ FLOORS = {
         "documents",
         "checks",
         "json",
+        "comparing",
         "graphs",
         "display",
     ),

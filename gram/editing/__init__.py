@@ -1,6 +1,11 @@
 """The lossless edit: rewrites a text for changed trees and keeps all other bytes."""
 
 from .adopting import adopt
+from .alignment import (
+    Pairing as Pairing,
+    align as align,
+    longest_increasing as longest_increasing,
+)
 from .changed import ChangedPattern as ChangedPattern, changed_patterns
 from .comma_list import annotations_of, entries_of
 from .removal import changes_without
