@@ -174,7 +174,7 @@ def _carried_out(
             {each.name: each for each in cases},
             metrics,
             jobs,
-            lambda key: folder.run_file(plan, key) if folder else None,
+            lambda key: folder.run_of(plan, key) if folder else None,
             keep,
         )
         run_trials(job, keys)

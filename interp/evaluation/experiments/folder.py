@@ -4,7 +4,7 @@
 
     plan.gram       what is compared, written before anything runs
     results.gram    a line for each trial, in the order in which they ended
-    runs/           a run file for each trial, as `gram run --record` writes it
+    runs.db         a store with the run of each trial, as `gram run --record` writes it
 
 A line of the results is whole when its line end is there; what a killed process left of one is cut
 off. Each line has a digest of itself and the plan, so that results that were edited, or are
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -39,6 +39,7 @@ from gram.errors import expect
 
 from ...errors import ValidationError
 from ...history.records import PathLike, Reader, pattern_line, write_text
+from ...history.stores import Address
 from ...json_text import Json
 from ...machine import Usage
 from ..cases import Case
@@ -46,7 +47,7 @@ from ..testing import file_name
 from .plan import Plan, plan_from_patterns
 from .trials import Score, Trial
 
-_PLAN, _RESULTS, _RUNS = "plan.gram", "results.gram", "runs"
+_PLAN, _RESULTS, _RUNS = "plan.gram", "results.gram", "runs.db"
 _TRIAL = "Trial"
 
 
@@ -89,7 +90,6 @@ class Folder:
             OSError: it cannot be written.
         """
         self.path.mkdir(parents=True, exist_ok=True)
-        (self.path / _RUNS).mkdir(exist_ok=True)
         write_atomically(self.path / _PLAN, plan.text, private=True)
         (self.path / _RESULTS).touch(0o600)
 
@@ -103,13 +103,16 @@ class Folder:
         with holding(self.path / _PLAN, wait=False, private=True):
             yield
 
-    def run_file(self, plan: Plan, key: tuple[str, int, str]) -> Path:
+    def run_of(self, plan: Plan, key: tuple[str, int, str]) -> Address:
         """Where the run of a trial is recorded."""
         name, repeat, arm = key
         case = next(index for index, each in enumerate(plan.cases) if each.name == name)
         number = plan.arms.index(arm)
         parts = [f"{case + 1:04}", f"{repeat + 1}", f"{number + 1}", file_name(arm)]
-        return self.path / _RUNS / f"{'-'.join(parts)}.run.gram"
+        return self._address("-".join(parts))
+
+    def _address(self, run: str) -> Address:
+        return Address(str(self.path / _RUNS), run)
 
     def write(self, plan: Plan, trial: Trial) -> None:
         """Add a trial to the results.
@@ -117,7 +120,7 @@ class Folder:
         Raises:
             OSError: it cannot be written.
         """
-        entry = _pattern_of(trial, self.path)
+        entry = _pattern_of(trial)
         signed = _signed(entry, plan)
         rest = memoryview(pattern_line(signed).encode() + b"\n")
         file = os.open(self.path / _RESULTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -156,7 +159,7 @@ class Folder:
                 _refuse(
                     "edited-result", "the result was edited, or is of another plan", entry, hint
                 )
-            trial = _trial_of(entry, cases, self.path)
+            trial = _trial_of(entry, cases, self._address)
             if trial.key not in known or trial.key in seen:
                 _refuse("misfit", "the plan has no such trial, or it is there twice", entry)
             seen.add(trial.key)
@@ -197,16 +200,13 @@ def _signed(entry: Pattern, plan: Plan) -> Pattern:
 # --- trials as gram: what is whole, by its digest, was written here
 
 
-def _pattern_of(trial: Trial, folder: Path) -> Pattern:
-    """A trial as gram; its file is named from the folder."""
+def _pattern_of(trial: Trial) -> Pattern:
+    """A trial as gram, with the id of its run."""
     told = asdict(trial, recurse=False, filter=lambda each, _: each.name not in _NOT_TOLD)
-    file = trial.file
-    if file is not None:
-        file = file.relative_to(folder) if file.is_relative_to(folder) else file
     told |= {
         "case": trial.case.name,
         "usage": asdict(trial.usage),
-        "file": None if file is None else file.as_posix(),
+        "run": trial.run and trial.run.run,
         "scores": {name: asdict(score) for name, score in trial.scores.items()},
     }
     properties = {key: _property(value) for key, value in told.items() if value is not None}
@@ -223,7 +223,9 @@ def _property(value: Json) -> Value:
     return value if is_number else TaggedString("json", json.dumps(value))
 
 
-def _trial_of(pattern: Pattern, cases: Mapping[str, Case], folder: Path) -> Trial:
+def _trial_of(
+    pattern: Pattern, cases: Mapping[str, Case], address: Callable[[str], Address]
+) -> Trial:
     """The trial that `_pattern_of` wrote."""
     read = Reader(pattern, _TRIAL, pattern.value.properties)
     told: dict[str, Any] = {}
@@ -244,7 +246,7 @@ def _trial_of(pattern: Pattern, cases: Mapping[str, Case], folder: Path) -> Tria
             "usage": Usage(**told["usage"]),
             "models": tuple(told["models"]),
             "scores": scores,
-            "file": folder / told["file"] if "file" in told else None,
+            "run": address(told["run"]) if "run" in told else None,
             "failure": told.get("failure"),
             "cost": told.get("cost"),
         }

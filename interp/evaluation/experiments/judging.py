@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Unpack
 
 from attrs import evolve
@@ -13,6 +13,7 @@ from lenses_ext import Model, ProgramLike, agent_answer, agent_model, view
 
 from ...errors import AgentError, ConfigurationError
 from ...execution import Spending, named_model
+from ...history.stores import Address, StoredRun, open_store
 from ...json_text import Json, write_json
 from ...machine import ApprovalPolicy, Effect, Event, Limits, Step
 from ...programs import the_agent
@@ -38,7 +39,7 @@ def judged_by(
     The judge is told the input, what the case expects and the answer, as JSON. It sees neither
     the arm, nor the order, nor another answer. Its program declares the type of its verdict: a
     boolean, a number, or a record with a field ``score`` of one of them. Each verdict is a run of
-    its own, which is recorded beside the run that it judges.
+    its own, which is recorded beside the one that it judges.
 
     Args:
         program: the judge.
@@ -66,9 +67,10 @@ def judged_by(
         if trial.case.has_expected:
             told["expected"] = trial.case.expected
         chosen: RunOptions = {**options}
-        if trial.file:
-            chosen["record"] = record = judged_file(trial.file, name)
-            record.unlink(missing_ok=True)  # of a judge that was interrupted
+        if trial.run:
+            run_of_judge = f"{beginning_of_judge(trial.run, name)}{os.urandom(4).hex()}"
+            store = open_store(trial.run.place)
+            chosen["record"] = StoredRun(store, run_of_judge, closes_store=True)
         spending, theirs = Spending(), options.get("watch")
 
         async def watch(effect: Effect | None, event: Event, step: Step) -> None:
@@ -107,11 +109,11 @@ def _verdict(value: Json) -> Score:
     return Score(None, f"the judge's verdict is neither a boolean nor a number: {value!r}")
 
 
-def judged_file(file: Path, name: str) -> Path:
-    """Where the run of a judge is recorded: beside the run that it judges.
+def beginning_of_judge(run: Address, name: str) -> str:
+    """How the ids of the runs of a judge begin: with that of the run that they judge.
 
     Args:
-        file: the record of the run that is judged.
+        run: the run that is judged.
         name: the name of the metric.
     """
-    return file.with_name(f"{file.name.removesuffix('.run.gram')}.{file_name(name)}.run.gram")
+    return f"{run.run}.{file_name(name)}:"

@@ -9,9 +9,10 @@ from urllib.parse import quote
 
 from gram import GramError, write_atomically
 
-from ...history.stores import load_run
+from ...history.stores import open_store
 from ...views import run_page
-from .judging import judged_file
+from ..testing import file_name
+from .judging import beginning_of_judge
 from .report import Links, report, shown_groups
 
 if TYPE_CHECKING:
@@ -39,17 +40,21 @@ def write_report(experiment: Experiment, file: Path) -> None:
 
 def _pages(trial: Trial, folder: Path) -> Iterator[tuple[str, str]]:
     """Write the pages of a run and of those that judged it: what each is called, and its link."""
-    if trial.file is None:
+    if trial.run is None or not Path(trial.run.place).exists():
         return
-    judged = {name: judged_file(trial.file, name) for name in trial.scores}
     again = f", repeat {trial.repeat + 1}" if trial.repeat else ""
-    for word, record in {"run": trial.file, **judged}.items():
-        title = f"{trial.case.name}{again}: {trial.arm}{'' if word == 'run' else f', {word}'}"
-        try:
-            page = run_page(load_run(record), title=title)
-        except (GramError, OSError):  # the record is gone, or was edited: there is no page of it
-            continue
-        folder.mkdir(parents=True, exist_ok=True)
-        name = f"{record.name.removesuffix('.run.gram')}.html"
-        write_atomically(folder / name, page)
-        yield word, f"{quote(folder.name)}/{quote(name)}"
+    name = trial.run.run
+    with open_store(trial.run.place) as store:
+        runs = {"run": (name, name)}
+        for judge in trial.scores:
+            for row in store.rows(beginning=beginning_of_judge(trial.run, judge), limit=1):
+                runs[judge] = (row.id, f"{name}.{file_name(judge)}")
+        for word, (run, stem) in runs.items():
+            title = f"{trial.case.name}{again}: {trial.arm}{'' if word == 'run' else f', {word}'}"
+            try:
+                page = run_page(store.recorded(run), title=title)
+            except GramError:  # the run is gone, or was edited: there is no page of it
+                continue
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / f"{stem}.html", page)
+            yield word, f"{quote(folder.name)}/{quote(f'{stem}.html')}"

@@ -168,7 +168,7 @@ def _link(trial: Trial, links: Links) -> Content:
     """The pages of a run, or the name of its record."""
     pages = links.get(trial.key)
     if not pages:
-        return trial.file.name if trial.file else ""
+        return trial.run.run if trial.run else ""
     linked = [element("a", word, href=target) for word, target in pages.items()]
     return [part for each in linked for part in (", ", each)][1:]
 

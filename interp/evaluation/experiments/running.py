@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from time import monotonic
 from typing import TypeAlias
 
@@ -12,11 +11,12 @@ from attrs import evolve, frozen
 from gram import GramError
 
 from ...concurrency import work_on
-from ...errors import AgentError, said_by
+from ...errors import StoreError, said_by
 from ...execution import Spending, finished
-from ...history.records import RecordedRun, RunFile
+from ...history.records import RecordedRun
+from ...history.stores import Address, StoredRun, open_store
 from ...machine import AgentResponse, State, Status, Usage
-from ...running import Run
+from ...running import Run, RunOptions
 from ...tools import is_from_outside
 from ..cases import Case
 from .arms import ReadyArm, fresh_library
@@ -37,7 +37,7 @@ class Job:
         cases: the cases by name.
         metrics: what to measure.
         jobs: how many runs go on at once.
-        file_of: where the run of a trial is recorded; None for nowhere.
+        run_of: where the run of a trial is recorded; None for nowhere.
         keep: is given each trial when it has ended, in the order in which they end.
     """
 
@@ -45,7 +45,7 @@ class Job:
     cases: Mapping[str, Case]
     metrics: Sequence[Metric]
     jobs: int
-    file_of: Callable[[Key], Path | None]
+    run_of: Callable[[Key], Address | None]
     keep: Callable[[Trial], None]
 
 
@@ -55,7 +55,7 @@ def run_trials(job: Job, keys: Sequence[Key]) -> None:
     Ctrl-C stops the runs that go on, whose records stay, and is raised.
 
     Raises:
-        OSError: a run cannot be recorded any more.
+        OSError, StoreError: a run cannot be recorded any more.
     """
 
     async def work(key: Key) -> None:
@@ -66,7 +66,7 @@ def run_trials(job: Job, keys: Sequence[Key]) -> None:
 
 async def _trial(job: Job, key: Key) -> Trial:
     name, repeat, arm = key
-    case, ready, file = job.cases[name], job.arms[arm], job.file_of(key)
+    case, ready, address = job.cases[name], job.arms[arm], job.run_of(key)
     spending = Spending()
     began, before = monotonic(), 0.0
     response: AgentResponse | None = None
@@ -74,29 +74,25 @@ async def _trial(job: Job, key: Key) -> Trial:
     state: State | None = None
     run: Run | None = None
     try:
-        kept = _kept(file)
+        log, kept = _log(address) if address else (None, None)
         if kept:
-            state = kept[1].state
-            for step in kept[1].steps:
+            state = kept.state
+            for step in kept.steps:
                 spending.count(step.effect, step.event)
-            before = sum(step.seconds or 0.0 for step in kept[1].steps)
+            before = sum(step.seconds or 0.0 for step in kept.steps)
         if state and state.status in _ENDED:
             response = finished(state).response
         else:
             async with fresh_library(ready.arm.tools) as library:
                 began = monotonic()
-                if kept:
-                    file_so_far, recorded = kept
-                    run = ready.take_up(
-                        recorded.state, library, record=file_so_far, watch=spending.count
-                    )
+                options: RunOptions = {"record": log, "watch": spending.count}
+                if state:
+                    run = ready.take_up(state, library, **options)
                 else:
-                    run = ready.begin(case, library, record=file, watch=spending.count)
+                    run = ready.begin(case, library, **options)
                 response = await run.afinish()
-    except AgentError as error:
-        if type(error) is AgentError and isinstance(error.__cause__, OSError):
-            raise error.__cause__ from error  # the run cannot be recorded any more
-        failure = f"{type(error).__name__}: {error}"
+    except StoreError:
+        raise  # the run cannot be recorded any more
     except GramError as error:
         failure = f"{type(error).__name__}: {error}"
     except OSError:
@@ -120,19 +116,16 @@ async def _trial(job: Job, key: Key) -> Trial:
         seconds=seconds,
         models=spending.models,
         fingerprint=fingerprint(state.context) if state else "",
-        file=file if file and file.exists() else None,
+        run=address if log and log.has_begun else None,
         response=response,
         state=state,
     )
     return evolve(trial, scores={metric.name: await metric.score(trial) for metric in job.metrics})
 
 
-def _kept(file: Path | None) -> tuple[RunFile, RecordedRun] | None:
-    """What is recorded of a run that was interrupted; a record that cannot be read is removed."""
-    if file is None or not file.exists():
-        return None
-    try:
-        return RunFile.of(file)
-    except GramError:
-        file.unlink()
-        return None
+def _log(address: Address) -> tuple[StoredRun, RecordedRun | None]:
+    """What a run is recorded in, and what is recorded of it, if it was interrupted."""
+    store = open_store(address.place)
+    if any(each.id == address.run for each in store.rows(beginning=address.run)):
+        return StoredRun.of(store, address.run, closes_store=True)
+    return StoredRun(store, address.run, closes_store=True), None

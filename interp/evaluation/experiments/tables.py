@@ -219,9 +219,6 @@ def json_of(experiment: Experiment) -> dict[str, Json]:
 
 def _trials(experiment: Experiment) -> Iterable[dict[str, Json]]:
     for each in experiment.trials:
-        file = each.file
-        if file and experiment.folder and file.is_relative_to(experiment.folder):
-            file = file.relative_to(experiment.folder)
         yield {
             "case": each.case.name,
             "repeat": each.repeat,
@@ -241,7 +238,7 @@ def _trials(experiment: Experiment) -> Iterable[dict[str, Json]]:
                 for name, score in each.scores.items()
                 if score.usage
             },
-            "file": file.as_posix() if file else None,
+            "run": each.run and each.run.run,
         }
 
 

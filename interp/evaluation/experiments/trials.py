@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from pathlib import Path
 from typing import TypeAlias, Union
 
 from attrs import field, frozen
 
+from ...history.stores import Address
 from ...json_text import Json, write_json
 from ...machine import AgentResponse, ConversationContext, State, ToolInvocation, Usage
 from ...reprs import short_repr
@@ -51,7 +51,7 @@ class Trial:
         seconds: how long the run took.
         models: the models that answered, as their providers name them.
         fingerprint: the same for runs that said and did the same.
-        file: the record of the run, or None.
+        run: the address of the run that is recorded, or None.
         scores: what each metric says of it.
         response: the response, or None if the run failed or was read from a folder.
         state: where the run ended, or None if it was read from a folder.
@@ -69,7 +69,7 @@ class Trial:
     seconds: float
     models: tuple[str, ...] = ()
     fingerprint: str = ""
-    file: Path | None = None
+    run: Address | None = None
     scores: Mapping[str, Score] = field(factory=dict)
     response: AgentResponse | None = field(default=None, eq=False, repr=False)
     state: State | None = field(default=None, eq=False, repr=False)

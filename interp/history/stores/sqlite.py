@@ -173,6 +173,7 @@ _TOLD: Final = {
     "file is not a database": _NO_STORE,
     "database is locked": f"another process has kept the store locked for {_PATIENCE:.0f} seconds",
     "database or disk is full": "the disk is full",
+    "disk I/O error": "the file cannot be written: is the disk full?",
     "attempt to write a readonly database": "the file, or its folder, cannot be written",
     "database disk image is malformed": (
         "the file is damaged\n  hint: `sqlite3 FILE .recover` saves what can be read of it"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -23,8 +22,10 @@ from interp import (
     ValidationError,
     ab,
     load_run,
+    open_store,
     tool,
 )
+from interp.errors import StoreError
 from interp.evaluation import Arm, ExpectedCall, Experiment, Metric, Trial, load_experiment
 from interp.evaluation.experiments.comparing import Comparison
 from lenses_ext import agent_instruction
@@ -256,7 +257,7 @@ def test_edits_and_settings_of_an_arm_are_those_of_its_runs(tmp_path: Path) -> N
 
     found = ab(cases(1), arms, base=base, out=tmp_path / "x", seed=1)
 
-    states = [load_run(each.file).state for each in found.trials if each.file]
+    states = [load_run(str(each.run)).state for each in found.trials if each.run]
     assert "Be brief." in str(states[1].agent)
     assert "Be brief." not in str(states[0].agent)
     assert [dict(each.settings) for each in states] == [
@@ -345,10 +346,12 @@ def test_an_experiment_is_a_folder_that_can_be_read_again(tmp_path: Path) -> Non
     again = load_experiment(out)
     assert again.table() == found.table()
     assert again.to_json() == found.to_json()
-    assert len(list((out / "runs").iterdir())) == 8
+    assert {each.name for each in out.iterdir()} == {"plan.gram", "results.gram", "runs.db"}
+    with open_store(out / "runs.db") as store:
+        assert {(each.status, each.facts.agent) for each in store.rows()} == {("done", "greeter")}
+        assert len(list(store.rows())) == 8
     for each in again.trials:
-        assert each.file is not None
-        assert load_run(each.file).state.context[-1].content == each.content
+        assert load_run(str(each.run)).state.context[-1].content == each.content
 
 
 def test_going_on_runs_nothing_twice_and_ends_in_the_same_plan(tmp_path: Path) -> None:
@@ -459,14 +462,14 @@ def test_a_plan_that_is_none_is_refused_with_its_place(
     assert "plan.gram" in str(refused.value)
 
 
-def test_records_that_a_killed_process_left_unfinished_are_begun_anew(tmp_path: Path) -> None:
+def test_runs_that_a_killed_process_left_unfinished_go_on(tmp_path: Path) -> None:
     out = tmp_path / "x"
     ab(cases(2), {"a": arm(right), "b": arm(right)}, out=out, seed=1)
     (out / "results.gram").write_text("")
-    files = sorted((out / "runs").iterdir())
-    files[0].write_text("")
-    files[1].write_text("(:Run {{{\n")
-    files[2].write_text(files[2].read_text().splitlines(keepends=True)[0])  # nothing was answered
+    with open_store(out / "runs.db") as store:
+        first, *_ = [row.id for row in store.rows()]
+        store.ready().execute("DELETE FROM gram_entries WHERE run = ? AND seq > 0", first)
+        store.ready().execute("UPDATE gram_runs SET status = 'stopped' WHERE id = ?", first)
 
     found = ab(cases(2), {"a": arm(right), "b": arm(right)}, out=out)
 
@@ -495,21 +498,24 @@ def test_two_processes_do_not_run_one_experiment(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_is_full_keeps_what_was_done(tmp_path: Path) -> None:
-    out = tmp_path / "x"
+    out, measured = tmp_path / "x", list[Trial]()
     arms = {"a": arm(right), "b": arm(wrong)}
-    ab(cases(4), arms, out=tmp_path / "whole", seed=1)
-    whole = (tmp_path / "whole" / "results.gram").stat().st_size
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
 
-    resource.setrlimit(resource.RLIMIT_FSIZE, (whole * 2 // 3, limits[1]))
+    def filling(trial: Trial) -> bool:
+        measured.append(trial)
+        if len(measured) == 4:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1, limits[1]))
+        return True
+
     try:
-        with pytest.raises(OSError, match="File too large") as stopped:
-            ab(cases(4), arms, out=out, seed=1, jobs=2)
+        with pytest.raises((StoreError, OSError), match=r"disk full|too large") as stopped:
+            ab(cases(4), arms, [filling], out=out, seed=1, jobs=1)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
-    assert re.search(r"[1-7] of 8 runs are kept", stopped.value.__notes__[0])
-    assert ab(cases(4), arms, out=out).is_complete
+    assert "3 of 8 runs are kept" in stopped.value.__notes__[0]
+    assert ab(cases(4), arms, [filling], out=out).is_complete
 
 
 # --- order

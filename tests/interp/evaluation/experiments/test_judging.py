@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from interp import ConfigurationError, ModelError, Usage, ab, load_run
+from interp import ConfigurationError, ModelError, Usage, ab, open_store
 from interp.evaluation import judged_by, load_experiment
-from interp.evaluation.experiments.judging import judged_file
+from interp.evaluation.experiments.judging import beginning_of_judge
+from interp.history.stores import Address
 from lenses_ext import parse_program
 from tests.interp.evaluation.experiments.worlds import Answering, arm, cases, right, wrong
 
@@ -39,9 +40,10 @@ def test_a_judge_sees_the_case_and_the_answer_but_neither_arm_nor_order(tmp_path
     assert {each.value for each in found.estimates[:2]} == {0.0, 1.0}
     assert all(set(each) == {"input", "expected", "answer"} for each in told)
     assert not any(name in json.dumps(told) for name in arms)
-    judged = sorted((tmp_path / "x" / "runs").glob("*.loud.run.gram"))
-    assert len(judged) == 12
-    assert "quiet" not in str(load_run(judged[0]).state.context)
+    with open_store(tmp_path / "x" / "runs.db") as store:
+        judged = [row.id for row in store.rows() if ".loud:" in row.id]
+        assert len(judged) == 12
+        assert "quiet" not in str(store.recorded(judged[0]).state.context)
 
 
 def test_a_judge_scores_with_a_number_and_a_reason() -> None:
@@ -107,7 +109,7 @@ def test_a_judge_is_the_same_in_another_process() -> None:
 def test_judges_with_long_names_that_begin_alike_have_records_of_their_own() -> None:
     names = [f"is the answer as polite as {who}?" for who in ("a host", "a guest")]
 
-    files = {judged_file(Path("0001.run.gram"), each).name for each in names}
+    runs = {beginning_of_judge(Address("runs.db", "0001"), each) for each in names}
 
-    assert len(files) == 2
-    assert all(each.endswith(".run.gram") for each in files)
+    assert len(runs) == 2
+    assert all(Address.of(f"runs.db#{each}1").run == f"{each}1" for each in runs)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from interp import Case, ab
+from interp import Case, ab, open_store
 from interp.evaluation import judged_by, load_experiment
 from tests.interp.evaluation.experiments.test_judging import JUDGE
 from tests.interp.evaluation.experiments.worlds import (
@@ -82,16 +82,15 @@ def test_what_a_judge_said_has_a_page_too(tmp_path: Path) -> None:
 
 def test_a_record_that_is_gone_has_no_page_and_the_report_is_whole(tmp_path: Path) -> None:
     found = ab(cases(2), {"half": arm(half), "full": arm(right)}, out=tmp_path / "x", seed=1)
-    gone, edited = (each.file for group in found.differing() for each in group)
-    assert gone
-    assert edited
-    gone.unlink()
-    edited.write_text("[")
+    gone, edited = (each.run.run for group in found.differing() for each in group if each.run)
+    with open_store(tmp_path / "x" / "runs.db") as store:
+        store.ready().execute("DELETE FROM gram_entries WHERE run = ?", gone)
+        store.ready().execute("UPDATE gram_entries SET text = '[' WHERE run = ?", edited)
 
     found.write_html(tmp_path / "r.html")
 
     assert "href=" not in (tmp_path / "r.html").read_text()
-    assert gone.name in (tmp_path / "r.html").read_text()
+    assert gone in (tmp_path / "r.html").read_text()
     assert not (tmp_path / "r.runs").exists()
 
 
@@ -119,7 +118,7 @@ def test_what_a_model_says_brings_no_key_into_files_and_pages(
     found.write_html(tmp_path / "report.html")
     written = [each for each in tmp_path.rglob("*") if each.is_file()]
     assert {each.suffix for each in written} >= {".gram", ".html"}
-    assert not [each for each in written if key in each.read_text()]
+    assert not [each for each in written if key.encode() in each.read_bytes()]
     assert load_experiment(tmp_path / "x").is_complete
 
 
