@@ -60,7 +60,7 @@ def match(old: Sequence[Pattern], new: Sequence[Pattern]) -> Matching:
         )
     _pair_alike(pairing, old, new)
     _pair_only_ones(pairing, old, new)
-    return _matching_of(pairing.partners, len(old))
+    return matching_of(pairing.partners, len(old))
 
 
 def match_values(old: Sequence[Value], new: Sequence[Value]) -> Matching:
@@ -71,10 +71,11 @@ def match_values(old: Sequence[Value], new: Sequence[Value]) -> Matching:
     >>> match_values([1, 2, 3], [1, 20, 3, 4]).added
     (3,)
     """
-    return _matching_of(align(old, new), len(old))
+    return matching_of(align(old, new), len(old))
 
 
-def _matching_of(partners: Sequence[int | None], old_size: int) -> Matching:
+def matching_of(partners: Sequence[int | None], old_size: int) -> Matching:
+    """The matching that the old index of each new element makes, None of one that was added."""
     pairs = tuple((old, new) for new, old in enumerate(partners) if old is not None)
     found = {old for old, _ in pairs}
     staying = {pairs[index] for index in longest_increasing([old for old, _ in pairs])}

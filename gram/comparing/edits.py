@@ -1,0 +1,295 @@
+"""Edits of trees: what makes one of another, turned round, and one after another.
+
+An edit has the form of what it changes. A pattern is edited as a map of its identity, labels,
+properties and elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, TypeAlias, Union
+
+import attrs
+from attrs import field, frozen
+from pyrsistent import PMap, PVector, pmap, pvector
+
+from ..errors import GramError
+from ..trees import Pattern, Subject, Value, exact, origin
+from ..writing import write_value
+from .matching import match, match_values, matching_of
+
+Item: TypeAlias = Union[Pattern, Value]
+"""What a list holds: the elements of a pattern, or values."""
+EditPath: TypeAlias = tuple[Union[int, str], ...]
+"""The way to a part: the place in a list, a key of a map, a part of a pattern."""
+
+
+class DiffError(GramError, ValueError):
+    """A diff does not fit what it is applied to, or a pattern is not a diff.
+
+    Attributes:
+        msg: what does not fit, without the place.
+        path: the way to it, such as ``(0, "properties", "model")``.
+        near: the innermost pattern around it, if there is one.
+    """
+
+    def __init__(self, msg: str, path: EditPath = (), near: Pattern | None = None) -> None:
+        super().__init__(msg, path, near)
+        self.msg, self.path, self.near = msg, path, near
+
+    def _text(self) -> str:
+        place = origin(self.near) if self.near else None
+        name = self.near.value.identity if self.near else ""
+        parts = [str(place) if place else "", path_text(self.path), f"`{name}`" if name else ""]
+        return ": ".join([part for part in parts if part] + [self.msg])
+
+
+def _frozen(entries: Mapping[Any, Any]) -> PMap[Any, Any]:
+    return pmap(entries)
+
+
+@frozen
+class Replaced:
+    """A value that became another one; None is a value that is not there."""
+
+    old: Item | None = field(eq=exact)
+    new: Item | None = field(eq=exact)
+
+
+@frozen
+class Entries:
+    """The changes of a map, or of the parts of a pattern, by key."""
+
+    of: PMap[str, Edit]
+
+
+@frozen
+class Items:
+    """The changes of a list.
+
+    Attributes:
+        old, new: the number of items before and after, and a digest of their names.
+        removed, added: items by their old, and by their new index.
+        moved: the new index of each item that did not keep its order with the others, by its old
+            index.
+        inside: what changed in the items that are in both, by old index.
+    """
+
+    old: str
+    new: str
+    removed: PMap[int, Item] = field(converter=_frozen, eq=exact)
+    added: PMap[int, Item] = field(converter=_frozen, eq=exact)
+    moved: PMap[int, int] = field(converter=_frozen)
+    inside: PMap[int, Edit] = field(converter=_frozen)
+
+    def partners(self) -> list[int | None]:
+        """For each new item its old index, or None for one that was added."""
+        came_from = {new: old for old, new in self.moved.items()}
+        gone = self.removed.keys() | self.moved.keys()
+        staying = (index for index in range(size_of(self.old)) if index not in gone)
+        return [
+            None
+            if index in self.added
+            else came_from[index]
+            if index in came_from
+            else next(staying)
+            for index in range(size_of(self.new))
+        ]
+
+
+Edit: TypeAlias = Union[Replaced, Entries, Items]
+
+
+def between(old: Any, new: Any) -> Edit | None:
+    """What makes ``new`` of ``old``, two trees, values or lists; None when they are equal."""
+    if exact(old) == exact(new):
+        return None
+    if isinstance(old, Pattern) and isinstance(new, Pattern):
+        return between(_parts(old), _parts(new))
+    if isinstance(old, PMap) and isinstance(new, PMap):
+        keys = old.keys() | new.keys()
+        return _entries({key: between(old.get(key), new.get(key)) for key in keys})
+    for kind, pair in ((tuple, match), (PVector, match_values)):
+        if isinstance(old, kind) and isinstance(new, kind):
+            found = pair(old, new)
+            return Items(
+                _outline(old),
+                _outline(new),
+                {index: old[index] for index in found.removed},
+                {index: new[index] for index in found.added},
+                dict(found.moved),
+                _some({one: between(old[one], new[other]) for one, other in found.pairs}),
+            )
+    return Replaced(old, new)
+
+
+def applied(edit: Edit | None, old: Any, path: EditPath = (), near: Pattern | None = None) -> Any:
+    """What an edit makes of ``old``.
+
+    Args:
+        edit: the edit; None changes nothing.
+        old: a tree, a value or a list.
+        path: the way to it, for the message.
+        near: the pattern around it, for the message.
+
+    Raises:
+        DiffError: the edit was made of something else.
+    """
+    if edit is None:
+        return old
+    if isinstance(edit, Replaced):
+        _expect(edit.old, old, path, near)
+        return edit.new
+    if isinstance(old, Pattern):
+        near = old
+    if isinstance(edit, Entries):
+        if isinstance(old, Pattern):
+            return _with_parts(old, applied(edit, _parts(old), path, near))
+        if not isinstance(old, PMap):
+            raise DiffError(f"expected a map, found {_shown(old)}", path, near)
+        for key, inner in edit.of.items():
+            new = applied(inner, old.get(key), (*path, key), near)
+            old = old.discard(key) if new is None else old.set(key, new)
+        return old
+    if not isinstance(old, tuple | PVector):
+        raise DiffError(f"expected a list, found {_shown(old)}", path, near)
+    for index, item in edit.removed.items():
+        _expect(item, old[index] if index < len(old) else None, (*path, index), near)
+    if _outline(old) != edit.old:
+        raise DiffError("its items are not those that the diff was made of", path, near)
+    items = [
+        edit.added[new]
+        if index is None
+        else applied(edit.inside.get(index), old[index], (*path, index), near)
+        for new, index in enumerate(edit.partners())
+    ]
+    return tuple(items) if isinstance(old, tuple) else pvector(items)
+
+
+def inverted(edit: Edit | None) -> Edit | None:
+    """The edit that makes the old of the new again."""
+    if isinstance(edit, Replaced):
+        return Replaced(edit.new, edit.old)
+    if isinstance(edit, Entries):
+        return _entries({key: inverted(inner) for key, inner in edit.of.items()})
+    if isinstance(edit, Items):
+        place = {old: new for new, old in enumerate(edit.partners()) if old is not None}
+        moved = {new: old for old, new in edit.moved.items()}
+        inside = {place[index]: inverted(inner) for index, inner in edit.inside.items()}
+        return Items(edit.new, edit.old, edit.added, edit.removed, moved, _some(inside))
+    return None
+
+
+def chained(first: Edit | None, second: Edit | None, path: EditPath = ()) -> Edit | None:
+    """The edit that does what ``first`` does and then ``second``.
+
+    Raises:
+        DiffError: ``second`` was not made of what ``first`` gives.
+    """
+    if first is None or second is None:
+        return first or second
+    if isinstance(first, Replaced):
+        return between(first.old, applied(second, first.new, path))
+    if isinstance(second, Replaced):
+        return between(applied(inverted(first), second.old, path), second.new)
+    if isinstance(first, Entries) and isinstance(second, Entries):
+        keys = first.of.keys() | second.of.keys()
+        steps = {k: chained(first.of.get(k), second.of.get(k), (*path, k)) for k in keys}
+        return _entries(steps)
+    if isinstance(first, Items) and isinstance(second, Items) and first.new == second.old:
+        return _chained_items(first, second, path)
+    raise DiffError("the second diff does not begin with what the first one ends with", path)
+
+
+def _chained_items(first: Items, second: Items, path: EditPath) -> Items | None:
+    before = first.partners()
+    partners: list[int | None] = []
+    added: dict[int, Item] = {}
+    removed: dict[int, Item] = dict(first.removed)
+    inside: dict[int, Edit | None] = {}
+    for new, index in enumerate(second.partners()):
+        old = None if index is None else before[index]
+        partners.append(old)
+        if index is None:
+            added[new] = second.added[new]
+        elif old is None:
+            added[new] = applied(second.inside.get(index), first.added[index], (*path, index))
+        else:
+            steps = first.inside.get(old), second.inside.get(index)
+            inside[old] = chained(*steps, (*path, index))
+    for index, item in second.removed.items():
+        if (old := before[index]) is not None:
+            removed[old] = applied(inverted(first.inside.get(old)), item, (*path, index))
+    moved = dict(matching_of(partners, size_of(first.old)).moved)
+    whole = Items(first.old, second.new, removed, added, moved, _some(inside))
+    return whole if removed or added or moved or whole.inside else None
+
+
+# --- parts, outlines, messages
+
+
+def _parts(pattern: Pattern) -> PMap[str, Any]:
+    subject = pattern.value
+    return _frozen(
+        {
+            "identity": subject.identity,
+            "labels": _frozen(dict.fromkeys(subject.labels, True)),
+            "properties": subject.properties,
+            "elements": pattern.elements,
+        }
+    )
+
+
+def _with_parts(pattern: Pattern, parts: Mapping[str, Any]) -> Pattern:
+    subject = Subject(parts.get("identity", ""), parts["labels"], parts["properties"])
+    return attrs.evolve(pattern, value=subject, elements=parts["elements"])
+
+
+def _entries(steps: Mapping[str, Edit | None]) -> Entries | None:
+    return Entries(changed) if (changed := _some(steps)) else None
+
+
+def _some(steps: Mapping[Any, Edit | None]) -> PMap[Any, Edit]:
+    return _frozen({key: step for key, step in steps.items() if step is not None})
+
+
+def _outline(items: tuple[Pattern, ...] | PVector[Value]) -> str:
+    """The number of items, and a digest of what each is called or, of values, is."""
+    names = [
+        repr((item.value.identity, sorted(item.value.labels)))
+        if isinstance(item, Pattern)
+        else write_value(item)
+        for item in items
+    ]
+    return f"{len(names)}:{sha256(repr(names).encode()).hexdigest()[:16]}"
+
+
+def size_of(outline: str) -> int:
+    """How many items a list has, by its outline."""
+    return int(outline.partition(":")[0])
+
+
+def _expect(expected: object, found: object, path: EditPath, near: Pattern | None) -> None:
+    if exact(expected) != exact(found):
+        message = f"expected {_shown(expected)}, found {_shown(found)}"
+        raise DiffError(message, path, found if isinstance(found, Pattern) else near)
+
+
+def _shown(part: Any) -> str:
+    if part is None:
+        return "nothing"
+    if isinstance(part, tuple):
+        return "elements"
+    text = repr(part) if isinstance(part, Pattern) else write_value(part)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def path_text(path: EditPath) -> str:
+    """A path as text.
+
+    >>> path_text((0, "elements", 2, "properties", "limit"))
+    '[0].elements[2].properties.limit'
+    """
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).removeprefix(".")

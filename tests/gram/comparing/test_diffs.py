@@ -1,0 +1,194 @@
+"""Diffs: the laws that hold for all trees, and what is refused."""
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import (
+    MAX_LEVELS,
+    GramError,
+    Pattern,
+    Subject,
+    dumps,
+    from_json,
+    loads,
+    loads_one,
+    parse,
+    to_json,
+)
+from gram.comparing import DiffError, apply, diff, from_pattern, invert, then, to_pattern
+from tests.gram.strategies import TreeEditor, gram_texts, patterns, tree_editors
+from tests.paths import DATA
+
+Trees = tuple[Pattern, ...]
+TREES = st.lists(patterns(), max_size=4).map(tuple)
+
+
+@st.composite
+def versions(draw: st.DrawFn) -> tuple[Trees, Trees, Trees]:
+    """Three versions of a program: edits of one another, or programs of their own."""
+    first: Trees = draw(gram_texts(comments=False).map(loads) | TREES)
+    editor = draw(tree_editors())
+
+    def later(trees: Trees) -> Trees:
+        for _ in range(draw(st.integers(0, 4))):
+            trees = editor.edit(trees)
+        return trees
+
+    second = draw(st.just(later(first)) | TREES)
+    return first, second, draw(st.just(later(second)) | TREES | st.just(first))
+
+
+@given(versions())
+def test_a_diff_makes_the_new_of_the_old_and_its_inverse_the_old_of_the_new(
+    trees: tuple[Trees, Trees, Trees],
+) -> None:
+    a, b, _ = trees
+    found = diff(a, b)
+
+    assert apply(found, a) == b
+    assert apply(invert(found), b) == a
+    assert invert(invert(found)) == found
+    assert bool(found) == (a != b) == bool(found.changes)
+    assert not diff(a, a)
+
+
+@given(versions())
+def test_one_diff_then_another_is_a_diff(trees: tuple[Trees, Trees, Trees]) -> None:
+    a, b, c = trees
+    whole = then(diff(a, b), diff(b, c))
+
+    assert apply(whole, a) == c
+    assert apply(invert(whole), c) == a
+    assert apply(then(diff(a, b), diff(b, a)), a) == a
+
+
+@given(versions(), TREES)
+def test_then_is_associative_in_what_it_does(
+    trees: tuple[Trees, Trees, Trees], last: Trees
+) -> None:
+    a, b, c = trees
+    one, two, three = diff(a, b), diff(b, c), diff(c, last)
+
+    assert apply(then(then(one, two), three), a) == apply(then(one, then(two, three)), a) == last
+
+
+@given(versions())
+def test_a_diff_is_kept_as_gram_and_as_json(trees: tuple[Trees, Trees, Trees]) -> None:
+    found = diff(*trees[:2])
+    written = to_pattern(found)
+
+    assert from_pattern(loads_one(dumps(written))) == found
+    assert from_pattern(from_json(json.loads(json.dumps(to_json(written))))) == found
+
+
+@given(versions())
+def test_applied_to_another_program_it_refuses_or_makes_all_its_changes(
+    trees: tuple[Trees, Trees, Trees],
+) -> None:
+    a, b, other = trees
+    found = diff(a, b)
+    with contextlib.suppress(DiffError):
+        assert apply(invert(found), apply(found, other)) == other
+
+
+@given(gram_texts(), tree_editors())
+def test_applied_to_a_document_it_is_the_lossless_edit(text: str, editor: TreeEditor) -> None:
+    document = parse(text)
+    new = editor.edit(document.patterns)
+
+    assert apply(diff(document, new), document).patterns == new
+
+
+CONFLICTS = [
+    ("(a {k: 1})", "(a {k: 2})", "(a {k: 3})", "[0].properties.k: `a`: expected 1, found 3"),
+    ("(a {k: 1})", "(a)", "(a)", "[0].properties.k: `a`: expected 1, found nothing"),
+    ("(a) (b)", "(a)", "(a) (c)", "[1]: `c`: expected <Pattern (b)>, found <Pattern (c)>"),
+    ("[a | x]", "[a | x, y]", "[a | z]", "[0].elements: `a`: its items are not those"),
+    ("[a | x, y]", "[a | y, x]", "[a | x, z]", "[0].elements: `a`: its items are not those"),
+    ("(a {k: [1, 2]})", "(a {k: [1]})", "(a {k: 5})", "[0].properties.k: `a`: expected a list"),
+    ("(a {k: {j: 1}})", "(a {k: {j: 2}})", "(a {k: 5})", "[0].properties.k: `a`: expected a map"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "other", "message"), CONFLICTS)
+def test_what_does_not_fit_is_refused_with_its_place(
+    old: str, new: str, other: str, message: str
+) -> None:
+    with pytest.raises(DiffError) as raised:
+        apply(diff(loads(old), loads(new)), parse(other, "other.gram"))
+
+    assert str(raised.value).startswith("other.gram:1:")
+    assert message in str(raised.value)
+
+
+def test_diffs_that_do_not_follow_one_another_are_refused() -> None:
+    with pytest.raises(DiffError, match="does not begin with what the first one ends with"):
+        then(diff(loads("(a)"), loads("(a) (b)")), diff(loads("(c)"), loads("(d {k: 1})")))
+
+
+def test_a_pattern_has_its_diff_and_what_came_from_a_text_still_does() -> None:
+    document = parse("(a {k: 1}) // one\n(b)")
+    found = diff(document, (attrs.evolve(document.patterns[0], value=Subject("c")),))
+
+    assert apply(found, document).text == "(c) // one"
+    assert apply(diff(Pattern(), Pattern(Subject("a"))), Pattern()) == Pattern(Subject("a"))
+    with pytest.raises(DiffError, match="makes 2 patterns of one"):
+        apply(diff(Pattern(), loads("() (b)")), Pattern())
+
+
+BROKEN: list[Any] = [
+    "(:Other)",
+    "[:Diff | (:Changed {at: [0], old: 1, new: 2})]",
+    "[:Diff | (:Odd {at: []})]",
+    "[:Diff | (:List)]",
+    '[:Diff | (:List {at: [], old: "1:", new: "x:"})]',
+    '[:Diff | (:List {at: [], old: "1:", new: "1:"}), (:Moved {at: [7], new: 0})]',
+    '[:Diff | (:List {at: [], old: "2:", new: "1:"}), [:Removed {at: [-1]} | (a)]]',
+    '[:Diff | (:List {at: [], old: "1:", new: "3:"})]',
+    '[:Diff | (:List {at: [], old: "1:", new: "1:"}), (:Changed {at: [4, "k"], new: 1})]',
+]
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_what_is_no_diff_is_refused(text: str) -> None:
+    with pytest.raises(DiffError, match=r"not a (change of a )?diff"):
+        from_pattern(loads_one(text))
+
+
+@given(patterns())
+def test_any_pattern_is_a_diff_or_is_refused_by_us(pattern: Pattern) -> None:
+    with contextlib.suppress(GramError):
+        apply(from_pattern(attrs.evolve(pattern, value=Subject("", {"Diff"}))), pattern)
+
+
+def test_trees_as_deep_as_they_may_be_have_a_diff() -> None:
+    old, new = (Pattern(Subject("a", properties={"k": n})) for n in (1, 2))
+    for _ in range(MAX_LEVELS - 1):
+        old, new = Pattern(elements=[old]), Pattern(elements=[new])
+    found = diff(old, new)
+
+    assert apply(from_pattern(to_pattern(found)), old) == new
+    assert apply(then(found, invert(found)), old) == old
+
+
+def test_the_diff_of_a_long_program_is_short() -> None:
+    many = [Pattern(Subject("same", {"T"}, {"n": n})) for n in range(1000)]
+    new = [*many[:500], Pattern(Subject("same", {"T"}, {"n": -1})), *many[501:], Pattern()]
+
+    assert [(each.kind, each.path) for each in diff(many, new).changes] == [
+        ("added", (1000,)),
+        ("changed", (500, "properties", "n")),
+    ]
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "valid").glob("*.gram")), ids=lambda p: p.stem)
+def test_each_file_of_ours_differs_from_nothing_by_all_it_has(path: Path) -> None:
+    patterns = loads(path.read_text(encoding="utf-8"))
+
+    assert len(diff((), patterns).changes) == len(patterns)
