@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 from attrs import frozen
 
@@ -29,8 +29,8 @@ SHORTEST: Final = 16
 class Hidden:
     """Keys that are known as long as this object is kept."""
 
-    def __init__(self, values: Iterable[str | None]) -> None:
-        self.values = _keys_among(values)
+    def __init__(self, values: frozenset[str]) -> None:
+        self.values = values
 
     def __repr__(self) -> str:
         return "Hidden()"
@@ -39,14 +39,13 @@ class Hidden:
         return hide, tuple(self.values)
 
 
-_hidden: WeakSet[Hidden] = WeakSet()
+_hidden: WeakValueDictionary[frozenset[str], Hidden] = WeakValueDictionary()
 
 
 def hide(*values: str | None) -> Hidden:
     """Make keys known, in every form in which they are sent; None and short ones are left out."""
-    hidden = Hidden(values)
-    _hidden.add(hidden)
-    return hidden
+    keys = _keys_among(values)
+    return _hidden.setdefault(keys, Hidden(keys))
 
 
 def without_keys(text: str) -> str:
@@ -62,7 +61,7 @@ def without_keys(text: str) -> str:
 def known_keys() -> Keys | None:
     """The keys that are known now; None if there are none."""
     values = (os.environ[each].strip() for each in os.environ if each.upper().endswith("_API_KEY"))
-    found = _keys_among(values).union(*(each.values for each in list(_hidden)))
+    found = _keys_among(values).union(*list(_hidden))
     return _keys_of(found) if found else None
 
 
@@ -75,11 +74,11 @@ def _keys_among(values: Iterable[str | None]) -> frozenset[str]:
 class StreamWithoutKeys:
     """Replaces keys in a text that comes in pieces; what may be the beginning of one is held back.
 
-    The results joined are `without_keys` of the whole text.
+    The results joined are those of `Keys.without` for the whole text.
     """
 
-    def __init__(self) -> None:
-        self._keys = known_keys()
+    def __init__(self, keys: Keys | None) -> None:
+        self._keys = keys
         self._held = ""
 
     def feed(self, piece: str) -> str:

@@ -232,7 +232,6 @@ def test_what_is_confined_stays_confined() -> None:
     assert importers("h11") == []
     assert importers("aiohttp") == ["interp/models/http_client.py"]
     assert importers("prompt_toolkit") == ["interp/cli/terminal/prompting.py"]
-    assert importers("tenacity") == ["interp/models/retries.py"]
     assert importers("lark") == ["gram/grammar.py"]
 
 
@@ -280,7 +279,7 @@ def test_importing_the_packages_loads_no_network_library() -> None:
     )
     loaded = set(done.stdout.split())
 
-    unwanted = {"openai", "httpx", "httpx2", "lark", "jsonschema_rs", "pydantic", "tenacity"}
+    unwanted = {"openai", "httpx", "httpx2", "lark", "jsonschema_rs", "pydantic"}
     unwanted |= {"mcp", "prompt_toolkit", "genai_prices", "rich", "numpy", "scipy"}
     assert not loaded & unwanted
 

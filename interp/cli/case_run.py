@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 from gram import Pattern
 from lenses_ext import Model
 
-from ..concurrency import work_on
+from ..concurrency import waited_for, work_on
 from ..errors import ValidationError
 from ..evaluation.cases import Case, Checks, read_cases, require_checks, require_tools
 from ..evaluation.testing import SUFFIX, Mode, Recording, file_name, run_case
@@ -236,5 +236,5 @@ class CaseRun:
             for model in models:
                 where = self.options.base_url
                 asked = connect_model(model, base_url=where, dialect=self.options.dialect)
-                AnyModel(asked).prepare()  # or the seconds of the first case would have it in them
+                waited_for(AnyModel(asked).prepare)  # or the first case would have its seconds
             planned.recording.prepare()

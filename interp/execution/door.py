@@ -24,13 +24,12 @@ from ..machine import (
     ToolCall,
     ToolReturned,
 )
-from ..secrets import Keys, StreamWithoutKeys, known_keys, without_keys
+from ..secrets import Keys, StreamWithoutKeys, without_keys
 from .observations import Delta, ToolProgress
 
 
-def event_without_keys(event: Event) -> Event:
+def event_without_keys(event: Event, keys: Keys | None) -> Event:
     """An event without keys; the exception of a failed call stays what the tool raised."""
-    keys = known_keys()
     if keys is None:
         return event
     match event:
@@ -99,12 +98,13 @@ class DeltasWithoutKeys:
     The words of one kind at one position joined are those of the whole text without keys.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Keys | None) -> None:
+        self._keys = keys
         self._streams: dict[tuple[type[Delta], At], StreamWithoutKeys] = {}
 
     def take(self, delta: Delta) -> list[Delta]:
         """What can be shown now; nothing if all of it is held back."""
-        stream = self._streams.setdefault((type(delta), delta.at), StreamWithoutKeys())
+        stream = self._streams.setdefault((type(delta), delta.at), StreamWithoutKeys(self._keys))
         text = stream.feed(delta.text)
         return [evolve(delta, text=text)] if text else []
 

@@ -371,9 +371,8 @@ class Driver:
         """
         found: list[Delta | ToolProgress | _Task] = []
         with suppress(TimeoutError):
-            found.append(
-                await asyncio.wait_for(news.get(), None if clock.stands_still else clock.left)
-            )
+            async with asyncio.timeout(None if clock.stands_still else clock.left):
+                found.append(await news.get())
         while not news.empty():
             found.append(news.get_nowait())
         done = {each for each in found if isinstance(each, asyncio.Task)}  # after all it has said

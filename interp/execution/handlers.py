@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, Protocol, TypeAlias, Union
 
-from attrs import frozen
+from attrs import field, frozen
 
 from gram import GramEncodeError
 from gram.errors import expect
@@ -58,6 +58,7 @@ from ..models import (
     read_reply,
 )
 from ..programs import fallbacks_of, models_of
+from ..secrets import Keys, known_keys
 from ..tools import LibraryLike, PlainCall, Tool, acall_tool, bind_agent_tools, is_async
 from .door import DeltasWithoutKeys, event_without_keys
 from .fallbacks import first_that_replies
@@ -126,6 +127,7 @@ class LiveHandler:
         on_tool_error: whether the model is told of a tool that raised, or the run stops.
         missing: the fallbacks of the program that cannot be asked here.
         plainly: how plain functions of tools are called.
+        keys: the keys that are replaced in what comes in: those known when the run was taken up.
     """
 
     tools: Mapping[str, Tool]
@@ -135,6 +137,7 @@ class LiveHandler:
     _is_of_user: bool = False
     missing: frozenset[Model] = frozenset()
     plainly: PlainCall = call_in_thread
+    keys: Keys | None = field(factory=known_keys)
 
     @classmethod
     def of(
@@ -193,7 +196,7 @@ class LiveHandler:
         if isinstance(effect, CallModel) and len(models := self.models_for(effect.request)) > 1:
             return await first_that_replies(self.perform, effect, report, models)
         log_effect(effect, self.model)
-        return event_without_keys(await self._performed(effect, report))
+        return event_without_keys(await self._performed(effect, report), self.keys)
 
     def models_for(self, request: Request) -> tuple[Model, ...]:
         """The models that a request may be answered by; a user's model answers all by itself."""
@@ -205,7 +208,7 @@ class LiveHandler:
     async def prepare(self, effects: Iterable[Effect]) -> None:
         """Import what some effects need, before clocks are started."""
         if any(isinstance(each, CallModel) for each in effects):
-            await call_in_thread(self.model.prepare)
+            await self.model.prepare()
 
     async def _performed(self, effect: Effect, report: Report | None) -> Event:
         match effect:
@@ -238,7 +241,7 @@ class LiveHandler:
         if report is None:
             return read_reply(await self.model.acomplete(request), request)
         words: list[str] = []
-        deltas = DeltasWithoutKeys()
+        deltas = DeltasWithoutKeys(self.keys)
         whole = None
         async for piece in self.model.astream(request):
             said: Delta

@@ -6,6 +6,7 @@ event loop and are closed with it. After a fork, the child process opens its own
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable
@@ -17,7 +18,6 @@ from ..concurrency import call_in_thread
 from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
-    import asyncio
     from http.cookiejar import CookieJar
 
 Client = TypeVar("Client", bound=AbstractAsyncContextManager[Any])
@@ -119,8 +119,6 @@ _of_the_parent: list[Any] = []
 
 async def _clients_of_the_loop() -> _Clients:
     """The clients of the running event loop."""
-    import asyncio  # imported late: it takes longer than a short program
-
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
@@ -149,8 +147,6 @@ def close_connections() -> None:
     """Close the connections of blocking calls; the next requests open new ones."""
     others = [(loop, clients) for loop, (clients, _) in _of_loops.items() if loop.is_running()]
     for loop, clients in others:
-        import asyncio
-
         with suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(clients.close(), loop).result(_GRACE)
 

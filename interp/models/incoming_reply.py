@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Final, TypeVar
@@ -160,6 +161,4 @@ class IncomingReply:
         """Read something that has come, in a thread if it is large."""
         if size <= _LARGE:
             return read()
-        import asyncio  # imported late: it takes longer than a short program
-
         return await asyncio.to_thread(read)

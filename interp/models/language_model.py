@@ -25,8 +25,8 @@ class LanguageModel(Protocol):
     """Anything that answers a request.
 
     ``complete`` returns a `Message`, a str, or a completion or message dict in either dialect. A
-    model may have more: ``acomplete``, ``stream``, ``astream``, ``prepare``, ``body``. `AnyModel`
-    says what happens without.
+    model may have more: ``acomplete``, ``stream``, ``astream``, ``prepare``, ``aprepare`` and
+    ``body``. `AnyModel` says what happens without.
     """
 
     def complete(self, request: Request) -> Any:
@@ -82,13 +82,15 @@ class AnyModel:
     async def _whole(self, request: Request) -> AsyncIterator[Any]:
         yield read_reply(await self.acomplete(request), request)
 
-    def prepare(self) -> None:
+    async def prepare(self) -> None:
         """Do what would make the first request slower than others; by default nothing.
 
         Clocks begin after it: it may import a library.
         """
-        if self._has("prepare"):
-            self._model.prepare()
+        if self._has("aprepare"):
+            await self._model.aprepare()
+        elif self._has("prepare"):
+            await call_in_thread(self._model.prepare)
 
     def body(self, request: Request) -> dict[str, Json]:
         """The JSON that is sent for a request; by default that of Chat Completions."""
@@ -122,10 +124,10 @@ class SeveralModels(AnyModel):
         """The words of its reply, then the reply."""
         return self._models[request.model].astream(request)
 
-    def prepare(self) -> None:
+    async def prepare(self) -> None:
         """Do what would make the first request of any slower than others."""
         for model in self._models.values():
-            model.prepare()
+            await model.prepare()
 
     def body(self, request: Request) -> dict[str, Json]:
         """What is sent to the model that is named."""

@@ -193,9 +193,13 @@ class OpenAIModel:
 
     # --- connections
 
-    def prepare(self) -> None:
+    async def aprepare(self) -> None:
         """Import what requests need, so that the first takes no longer than others."""
-        import_network()
+        await import_network()
+
+    def prepare(self) -> None:
+        """The same for code that blocks."""
+        waited_for(self.aprepare)
 
     async def aclose(self) -> None:
         """Close the connections to its server that this event loop keeps.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from time import monotonic
 from typing import Final
 
@@ -21,7 +22,5 @@ class Pace:
     async def keep(self) -> None:
         """Let other tasks run if that was long ago; call it after each piece."""
         if monotonic() - self._since > _SLICE:
-            import asyncio  # imported late: it takes longer than a short program
-
             await asyncio.sleep(0)
             self._since = monotonic()

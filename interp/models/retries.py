@@ -5,16 +5,15 @@ The error itself says whether asking again can help (see `failures`).
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from random import uniform
+from typing import TypeAlias, TypeVar
 
 from ..errors import ModelError
-
-if TYPE_CHECKING:
-    import tenacity
 
 _log = logging.getLogger("interp.model")
 
@@ -27,7 +26,7 @@ _notice: ContextVar[Notice | None] = ContextVar("notice", default=None)
 
 _is_sent_once: ContextVar[bool] = ContextVar("is_sent_once", default=False)
 
-_LONGEST_WAIT = 60.0  # seconds
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds
 
 
 @contextmanager
@@ -59,41 +58,23 @@ def sent_once() -> Iterator[None]:
 
 async def awith_retries(ask: Callable[[], Awaitable[T]], attempts: int) -> T:
     """What a coroutine function returns, called at most so many times; raises its last error."""
-    import tenacity  # imported late: programs that ask nobody do without
-
-    retrying = tenacity.AsyncRetrying(
-        before_sleep=_tell,
-        retry=tenacity.retry_if_exception(_can_help),
-        stop=tenacity.stop_after_attempt(1 if _is_sent_once.get() else attempts),
-        wait=_wait,
-        reraise=True,
-    )
-    answer: T = await retrying(ask)
-    return answer
-
-
-def _can_help(error: BaseException) -> bool:
-    return (
-        isinstance(error, ModelError)
-        and error.retriable
-        and (error.retry_after or 0) <= _LONGEST_WAIT
-    )
+    most, attempt = 1 if _is_sent_once.get() else attempts, 1
+    while True:
+        try:
+            return await ask()
+        except ModelError as error:
+            can_help = error.retriable and (error.retry_after or 0) <= _LONGEST_WAIT
+            if attempt >= most or not can_help:
+                raise
+            longest = min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** (attempt - 1))
+            seconds = uniform(0, longest) if error.retry_after is None else error.retry_after
+            _tell(error, seconds)
+        await asyncio.sleep(seconds)
+        attempt += 1
 
 
-def _wait(attempt: tenacity.RetryCallState) -> float:
-    import tenacity
-
-    error = attempt.outcome.exception() if attempt.outcome else None
-    if isinstance(error, ModelError) and error.retry_after is not None:
-        return error.retry_after
-    return tenacity.wait_random_exponential(multiplier=0.5, max=_LONGEST_WAIT)(attempt)
-
-
-def _tell(attempt: tenacity.RetryCallState) -> None:
-    notice, error = _notice.get(), attempt.outcome.exception() if attempt.outcome else None
-    if isinstance(error, ModelError) and attempt.next_action:
-        seconds = attempt.next_action.sleep
-        said = str(error).partition("\n")[0]
-        _log.info("asks again in %.1f s: %s", seconds, said, extra={"event": "model_retried"})
-        if notice:
-            notice(error, seconds)
+def _tell(error: ModelError, seconds: float) -> None:
+    said = str(error).partition("\n")[0]
+    _log.info("asks again in %.1f s: %s", seconds, said, extra={"event": "model_retried"})
+    if notice := _notice.get():
+        notice(error, seconds)

@@ -10,9 +10,11 @@ be their ``__context__``.
 from __future__ import annotations
 
 import os
+import sys
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Awaitable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
@@ -20,6 +22,7 @@ from attrs import field, frozen
 
 from lenses_ext import Model
 
+from ..concurrency import call_in_thread
 from ..errors import AgentError, ConfigurationError, ModelError
 from ..secrets import without_keys, without_userinfo
 from .connections import client_of, close_clients
@@ -260,6 +263,10 @@ def _is_broken(reasons: list[BaseException]) -> bool:
     return bool(names & {"ServerDisconnectedError", "ClientOSError"})
 
 
-def import_network() -> None:
+async def import_network() -> None:
     """Import what requests need, which takes a second; without, the first request does."""
-    from . import http_client  # noqa: F401  # and with it `openai`
+    if _HTTP_CLIENT not in sys.modules:
+        await call_in_thread(lambda: import_module(_HTTP_CLIENT))
+
+
+_HTTP_CLIENT: Final = f"{__package__}.http_client"  # and with it `openai`

@@ -80,14 +80,12 @@ def begin_for(
     context: Iterable[Message] | None,
     options: BeginOptions,
 ) -> Run:
-    """The same for a function named ``by``, which its errors name.
-
-    Args:
-        by: the function.
-        program, user_input, tools, context: what it was called with.
-        options: the keywords that it was called with.
-    """
-    _refuse_swapped(tools, context)
+    """The same for a function named ``by``, which its errors name."""
+    if isinstance(tools, ConversationContext) or isinstance(context, ToolLibrary):
+        raise ConfigurationError(
+            "the tools and the context are swapped: run(agent, user_input, tools, context), "
+            "execute_agent_with_library(agent, user_input, context, library)"
+        )
     library = library_of(tools, by=by)
     context = empty_context if context is None else conversation_of(context, by=by)
     kept_in = _kept_in(program, options, by)
@@ -96,16 +94,19 @@ def begin_for(
             raise ConfigurationError(f"{by}: the context is that of the conversation: give one")
         context = kept_in.context
     state = first_state_of(program, user_input, library, context, options, by=by)
-    kept = {
-        "agent", "answer_type", "fallbacks", "limits", "policy", "settings", "check_results",
-    }  # fmt: skip
+    others = {name: value for name, value in options.items() if name not in _OF_THE_STATE}
     if state.model or options.get("fallbacks"):
-        kept.add("model")
-    others = {name: value for name, value in options.items() if name not in kept}
+        others.pop("model", None)
     if kept_in is not None:
         others["conversation"], others["record"] = None, kept_in.log()
     wanted = options.get("answer_type")
     return Run(state, library, answer_type=wanted, **cast(RunOptions, others))
+
+
+_OF_THE_STATE: Final = {
+    "agent", "answer_type", "fallbacks", "limits", "policy", "settings", "check_results",
+}  # fmt: skip
+"""The options that the State of a run has from its beginning on."""
 
 
 def _kept_in(program: ProgramLike, options: BeginOptions, by: str) -> KeptConversation | None:
@@ -186,11 +187,3 @@ def _fallbacks(options: BeginOptions) -> tuple[Model, ...]:
 
 
 _LIMITS: Final = Limits()
-
-
-def _refuse_swapped(library: object, context: object) -> None:
-    if isinstance(library, ConversationContext) or isinstance(context, ToolLibrary):
-        raise ConfigurationError(
-            "the tools and the context are swapped: run(agent, user_input, tools, context), "
-            "execute_agent_with_library(agent, user_input, context, library)"
-        )

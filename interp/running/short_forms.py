@@ -10,11 +10,7 @@ from lenses_ext import ProgramLike
 
 from ..concurrency import call_in_thread
 from ..execution import Observation
-from ..machine import (
-    AgentResponse,
-    Given,
-    Message,
-)
+from ..machine import AgentResponse, Given, Message
 from ..tools import LibraryLike
 from .beginning import begin_for
 from .options import BeginOptions, RunOptions, check_options
@@ -105,8 +101,7 @@ async def arun(
     **options: Unpack[BeginOptions],
 ) -> AgentResponse:
     """Run an agent in the event loop that runs; see `run`."""
-    begun = await _begun("arun", program, user_input, tools, context, options)
-    return await begun.afinish()
+    return await (await _begun("arun", program, user_input, tools, context, options)).afinish()
 
 
 def stream(
@@ -157,23 +152,6 @@ async def _begun(
     return await call_in_thread(lambda: begin_for(by, program, user_input, tools, context, options))
 
 
-@overload
-def execute_agent(
-    program: ProgramLike,
-    user_input: Given,
-    context: Iterable[Message] | None = None,
-    *,
-    answer_type: type[V],
-    agent: str | None = None,
-    **options: Unpack[RunOptions],
-) -> AgentResponse[V]: ...
-@overload
-def execute_agent(
-    program: ProgramLike,
-    user_input: Given,
-    context: Iterable[Message] | None = None,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse[Any]: ...
 def execute_agent(
     program: ProgramLike,
     user_input: Given,
@@ -184,25 +162,6 @@ def execute_agent(
     return begin_for("execute_agent", program, user_input, None, context, options).finish()
 
 
-@overload
-def execute_agent_with_library(
-    program: ProgramLike,
-    user_input: Given,
-    context: Iterable[Message],
-    library: LibraryLike,
-    *,
-    answer_type: type[V],
-    agent: str | None = None,
-    **options: Unpack[RunOptions],
-) -> AgentResponse[V]: ...
-@overload
-def execute_agent_with_library(
-    program: ProgramLike,
-    user_input: Given,
-    context: Iterable[Message],
-    library: LibraryLike,
-    **options: Unpack[BeginOptions],
-) -> AgentResponse[Any]: ...
 def execute_agent_with_library(
     program: ProgramLike,
     user_input: Given,

@@ -123,7 +123,7 @@ def test_a_text_in_pieces_is_shown_as_it_is_replaced_whole(
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
 
     with hidden(*keys):
-        stream = StreamWithoutKeys()
+        stream = StreamWithoutKeys(known_keys())
         ends = [*cuts, len(text)]
         pieces = [text[start:end] for start, end in zip([0, *cuts], ends, strict=True)]
         shown = "".join(map(stream.feed, pieces)) + stream.rest()
@@ -133,7 +133,7 @@ def test_a_text_in_pieces_is_shown_as_it_is_replaced_whole(
 
 def test_only_what_may_be_the_beginning_of_a_key_is_held_back() -> None:
     with hidden("sk-1234567890abcdef"):
-        stream = StreamWithoutKeys()
+        stream = StreamWithoutKeys(known_keys())
 
         shown = [stream.feed(each) for each in ("task", "s sk-", "12 ", "sk-1234567890abcde", "f!")]
 

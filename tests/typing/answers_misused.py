@@ -8,7 +8,6 @@ from pydantic import BaseModel
 
 from gram import Pattern
 from interp import AgentResponse, Run, arun, begin, resume_run, run
-from interp.running import execute_agent
 
 
 @dataclass
@@ -35,7 +34,6 @@ def the_value_is_of_the_type(agent: Pattern) -> None:
     assert_type(run(agent, "hi", answer_type=Size).value, Size)
     assert_type(run(agent, "hi", answer_type=list[Person]).value, list[Person])
     assert_type(run(agent, "hi", answer_type=int).value, int)
-    assert_type(execute_agent(agent, "hi", answer_type=Person), AgentResponse[Person])
     assert_type(begin(agent, "hi", answer_type=Person), Run[Person])
     assert_type(begin(agent, "hi", answer_type=Person).finish().value, Person)
     assert_type(resume_run("a.run.gram", answer_type=Person).value, Person)

@@ -21,6 +21,7 @@ from gram.errors import expect
 from lenses_ext import Model, ProgramLike, agent_model, view
 from lenses_ext.schemas import Match, same_json
 
+from ...concurrency import waited_for
 from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ...json_text import Json
 from ...machine import ApprovalPolicy, Limits, State, answer_schema_of, limits_of
@@ -206,7 +207,7 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
             model = connect_model(model or made.model, base_url=arm.base_url, dialect=arm.dialect)
         elif not callable(getattr(model, "complete", None)):
             raise ConfigurationError(f"{model!r} is not a model: it has no complete(request)")
-        AnyModel(model).prepare()  # or the seconds of the first run would have it in them
+        waited_for(AnyModel(model).prepare)  # or the seconds of the first run would have it in them
         for case in cases:  # an input may not fit, as settings and options may not
             chosen = made.options
             chosen["model"] = ScriptedModel(())  # the run is begun only to see that it can be

@@ -14,14 +14,13 @@ from lenses_ext.schemas import NotJson, schema_validator, validation_visits
 
 from ...errors import ValidationError
 from ...json_text import Json, JsonText, read_json, write_json
-from .memoised_validity import UnknownPartsError, is_valid_by_parts
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError as Violation, Validator
 
 _MOST_VIOLATIONS = 5
 _MOST_VISITS_TO_DESCRIBE = 5_000
-_MOST_VISITS = 100_000
+_MOST_VISITS = 5_000_000
 
 
 def check(schema: Mapping[str, Json], value: Json) -> None:
@@ -45,21 +44,16 @@ def is_valid(schema: str, value: Json) -> bool:
     Raises:
         ValidationError: the schema is not valid, or checking the value would take too long.
     """
-    validator = validator_of(schema)
     root = _with_references(schema)
-    if root is None or validation_visits(root, value, root, at_most=_MOST_VISITS) <= _MOST_VISITS:
-        return validator.is_valid(value)
-
-    def holds(part: Json, below: Json) -> bool:
-        return validator_of(write_json(part)).is_valid(below)
-
-    try:
-        return is_valid_by_parts(root, value, root, holds)
-    except (UnknownPartsError, RecursionError):
+    if (
+        root is not None
+        and validation_visits(root, value, root, at_most=_MOST_VISITS) > _MOST_VISITS
+    ):
         raise ValidationError(
             "checking it would take too long: its types refer to each other through too many "
             "alternatives"
-        ) from None
+        )
+    return validator_of(schema).is_valid(value)
 
 
 @lru_cache(maxsize=512)

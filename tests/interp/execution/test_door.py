@@ -36,6 +36,7 @@ from interp import (
 )
 from interp.execution.door import DeltasWithoutKeys, event_without_keys
 from interp.machine import CallFailed, Decided, Event, ModelReplied, Resumed, TimeUp, ToolReturned
+from interp.secrets import known_keys
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 
 KEY = 'sk-0123"456/789abcdef'
@@ -88,7 +89,7 @@ EVENTS: list[Event] = [
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_no_part_of_an_event_has_a_key(event: Any) -> None:
-    clean = event_without_keys(event)
+    clean = event_without_keys(event, known_keys())
 
     shown = pickle.dumps(clean).decode(errors="replace").lower()
     for spelled in (KEY, json.dumps(KEY)[1:-1], json.dumps(json.dumps(KEY))[3:-3], escaped(KEY)):
@@ -98,7 +99,7 @@ def test_no_part_of_an_event_has_a_key(event: Any) -> None:
 
 
 def test_json_of_an_event_is_still_json() -> None:
-    replied = event_without_keys(EVENTS[0])
+    replied = event_without_keys(EVENTS[0], known_keys())
     assert isinstance(replied, ModelReplied)
     (call,) = replied.message.tool_calls
 
@@ -117,7 +118,7 @@ def test_an_event_without_a_key_stays_as_it_is() -> None:
         TimeUp(),
         Resumed(),
     ):
-        assert event_without_keys(event) == event
+        assert event_without_keys(event, known_keys()) == event
 
 
 @given(
@@ -129,13 +130,13 @@ def test_an_event_without_a_key_stays_as_it_is() -> None:
 )
 def test_streamed_words_are_those_of_the_whole_text(pieces: list[tuple[Any, str]]) -> None:
     os.environ["SOME_API_KEY"] = KEY
-    door = DeltasWithoutKeys()
+    door = DeltasWithoutKeys(known_keys())
     found = [each for at, text in pieces for each in door.take(TextDelta(at, text))] + door.rest()
 
     for at in {at for at, _ in pieces}:
         whole = "".join(text for each, text in pieces if each == at)
         reply = ModelReplied(at, Message(AssistantRole, whole))
-        clean = event_without_keys(reply)
+        clean = event_without_keys(reply, known_keys())
         assert isinstance(clean, ModelReplied)
         assert "".join(each.text for each in found if each.at == at) == clean.message.content
     assert all(each.text for each in found)

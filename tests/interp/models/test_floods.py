@@ -81,7 +81,7 @@ async def longest_hold(model: OpenAIModel, way: str, seconds: float) -> tuple[fl
             async for _ in model.astream(QUESTION):
                 pass
 
-    model.prepare()
+    await model.aprepare()
     beating = asyncio.ensure_future(beat())
     try:
         await asyncio.wait_for(ask(), seconds)
