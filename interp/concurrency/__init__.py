@@ -1,14 +1,6 @@
 """Waiting for what may not end: clocks, worker threads, and the event loops of the process."""
 
-from .clocks import (
-    GRACE,
-    Clock,
-    TookTooLongError,
-    look_at_error,
-    stopped,
-    to_its_end,
-    within,
-)
+from .clocks import GRACE, Clock, TookTooLongError, look_at_error, stopped, to_its_end, within
 from .loops import (
     Caller,
     OneThread,
@@ -20,8 +12,4 @@ from .loops import (
     waited_for,
     work_on,
 )
-from .threads import (
-    FromOutside,
-    call_in_thread,
-    iterate_in_thread,
-)
+from .threads import FromOutside, call_in_thread, iterate_in_thread

@@ -2,10 +2,7 @@
 
 from .budget import Budget, CostOf
 from .driver import Driver
-from .fallbacks import (
-    first_that_replies,
-    may_be_passed,
-)
+from .fallbacks import first_that_replies, may_be_passed
 from .handlers import (
     Answer,
     Approver,
@@ -33,15 +30,7 @@ from .observations import (
     under_way,
 )
 from .run_log import Folded, RunLog
-from .run_notes import (
-    CANCELLED,
-    Begun,
-    Failed,
-    Note,
-    Retried,
-    Stopped,
-    now,
-)
+from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped, now
 from .scheduling import startable
 from .spending import Spending
 from .telemetry import Telemetry as Telemetry, current_trace

@@ -14,16 +14,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from ..files import File
-from ..machine import (
-    At,
-    CallFailed,
-    Decided,
-    Event,
-    Message,
-    ModelReplied,
-    ToolCall,
-    ToolReturned,
-)
+from ..machine import At, CallFailed, Decided, Event, Message, ModelReplied, ToolCall, ToolReturned
 from ..secrets import Keys, StreamWithoutKeys, without_keys
 from .observations import Delta, ToolProgress
 

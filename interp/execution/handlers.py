@@ -22,14 +22,7 @@ from lenses_ext import Model
 from lenses_ext.schemas import Match
 
 from ..concurrency import call_in_thread, in_loop_of_user, in_waiting_thread
-from ..errors import (
-    AgentError,
-    ApprovalNeeded,
-    ConfigurationError,
-    ModelError,
-    ToolError,
-    said_by,
-)
+from ..errors import AgentError, ApprovalNeeded, ConfigurationError, ModelError, ToolError, said_by
 from ..machine import (
     Ask,
     AssistantRole,

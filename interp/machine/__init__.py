@@ -53,14 +53,7 @@ from .frames import (
     Status as Status,
     WorkflowFrame as WorkflowFrame,
 )
-from .happened import (
-    NOT_WAITED_FOR,
-    CallAnswered,
-    CallDropped,
-    Ended,
-    FrameBegun,
-    Happened,
-)
+from .happened import NOT_WAITED_FOR, CallAnswered, CallDropped, Ended, FrameBegun, Happened
 from .limits import Limits as Limits, LimitsLike as LimitsLike, limits_of
 from .long_tuple import LongTuple
 from .messages import (
@@ -96,9 +89,5 @@ from .readings import (
 )
 from .requests import answer_schema_of
 from .run_context import RunContext
-from .shown_calls import (
-    call_text,
-    progress_text,
-    question_text,
-)
+from .shown_calls import call_text, progress_text, question_text
 from .state import State as State

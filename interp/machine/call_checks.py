@@ -45,11 +45,7 @@ _TOO_DEEP = "agents call each other more than 16 deep: not run"
 
 
 def checked_call(
-    run: RunContext,
-    frame: AgentFrame,
-    offers: Offers,
-    index: int,
-    call: ToolCall,
+    run: RunContext, frame: AgentFrame, offers: Offers, index: int, call: ToolCall
 ) -> CallTool | Ask | ToolInvocation:
     """The effect of a call, or the invocation that tells the model what is wrong with it.
 

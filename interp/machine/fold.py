@@ -54,14 +54,7 @@ from .frames import Begin, Frame, Status
 from .happened import CallDropped, Happened, New
 from .limits import Limits
 from .limits_reached import cost_is_reached, time_is_up
-from .messages import (
-    ConversationContext,
-    Given,
-    Message,
-    conversation_of,
-    empty_context,
-    parts_of,
-)
+from .messages import ConversationContext, Given, Message, conversation_of, empty_context, parts_of
 from .node_calls import expect_readers
 from .readings import context_before, pending
 from .requests import input_of, parameter_names_of
@@ -426,7 +419,7 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
         Resumed: Transition(workflow_frame.resumed, _TO_STEPS),
     },
     Status.LIMITED: {
-        Resumed: Transition(agent_frame.resumed, (*_TO_TOOLS_OR_MODEL, Status.LIMITED)),
+        Resumed: Transition(agent_frame.resumed, (*_TO_TOOLS_OR_MODEL, Status.LIMITED))
     },
     Status.DONE: {Resumed: Transition(_unchanged, (Status.DONE,))},
     Status.UNUSABLE: {Resumed: Transition(_unchanged, (Status.UNUSABLE,))},

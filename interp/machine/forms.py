@@ -43,10 +43,7 @@ _A_WORKFLOW: Final = Form(begin_workflow, workflow_ended, workflow_outcome)
 FORMS: Final[Mapping[str, Form]] = {AGENT: _AN_AGENT, WORKFLOW: _A_WORKFLOW, LOOP: _A_WORKFLOW}
 """How what carries a label is run."""
 
-_OF_FRAMES: Final[Mapping[type[Frame], Form]] = {
-    AgentFrame: _AN_AGENT,
-    WorkflowFrame: _A_WORKFLOW,
-}
+_OF_FRAMES: Final[Mapping[type[Frame], Form]] = {AgentFrame: _AN_AGENT, WorkflowFrame: _A_WORKFLOW}
 
 
 def form_of(pattern: Pattern) -> Form:

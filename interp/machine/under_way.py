@@ -8,13 +8,7 @@ from attrs import evolve
 
 from .effects import Ask, CallTool, Effect
 from .frames import AgentFrame, Frame, Outcome, Status, WorkflowFrame
-from .happened import (
-    NOT_WAITED_FOR,
-    CallDropped,
-    Ended,
-    FrameBegun,
-    Happened,
-)
+from .happened import NOT_WAITED_FOR, CallDropped, Ended, FrameBegun, Happened
 from .requests import ask_model
 from .run_context import RunContext
 

@@ -58,10 +58,7 @@ def from_openapi_schema(
     if "example" in made:
         made.setdefault("examples", [made["example"]])
         del made["example"]
-    for limit, exclusive in (
-        ("minimum", "exclusiveMinimum"),
-        ("maximum", "exclusiveMaximum"),
-    ):
+    for limit, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         if isinstance(made.get(exclusive), bool) and made.pop(exclusive) and limit in made:
             made[exclusive] = made.pop(limit)
     return _or_null(made) if nullable else made

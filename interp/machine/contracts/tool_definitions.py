@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gram import Pattern
-from lenses_ext import (
-    result_schema,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_schema,
-    view,
-)
+from lenses_ext import result_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
 from lenses_ext.language import wire_name
 from lenses_ext.weak_cache import memo
 
