@@ -100,6 +100,11 @@ from .optics.using import (
     view as view,
 )
 from .places.finding import find_places as find_places
+from .places.matches import (
+    Match as Match,
+    each_match as each_match,
+    query as query,
+)
 from .places.paths import PathError as PathError
 from .places.place import (
     Place as Place,

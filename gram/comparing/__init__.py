@@ -1,4 +1,4 @@
-"""Trees beside each other: which element of one is which of another, and what changed."""
+"""Trees beside each other: which element is which, what changed, where a pattern is found."""
 
 from .diffs import (
     Diff as Diff,
@@ -11,4 +11,6 @@ from .diffs import (
     to_pattern as to_pattern,
 )
 from .edits import DiffError as DiffError
+from .holes import Bound as Bound, QueryError as QueryError, holes_in
 from .matching import Matching as Matching, match as match, match_values as match_values
+from .query import AsWritten as AsWritten, Match as Match, find_matches as find_matches

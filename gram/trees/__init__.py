@@ -37,4 +37,4 @@ from .values import (
     is_symbol,
     levels,
 )
-from .walks import TreePath, walk
+from .walks import TreePath, pattern_at, walk

@@ -211,15 +211,19 @@ def read_value(text: str, old: object) -> Any:
     return value
 
 
-def read_pattern(text: str) -> Pattern:
+def read_pattern(text: str, name: str = "VALUE") -> Pattern:
     """Read one pattern in gram notation.
+
+    Args:
+        text: the text.
+        name: what messages call it.
 
     Raises:
         GramDecodeError: the text is not gram, or not exactly one pattern.
     """
-    found = parse_gram(text, "VALUE").patterns
+    found = parse_gram(text, name).patterns
     if len(found) != 1:
-        raise GramDecodeError(f"expected one pattern, found {len(found)}", text, 0)
+        raise GramDecodeError(f"expected one pattern, found {len(found)}", text, 0, filename=name)
     return found[0]
 
 

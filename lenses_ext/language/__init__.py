@@ -17,6 +17,6 @@ from .model import Model
 from .parameters import parameter, parameter_names, tool_parameters
 from .settings import SETTINGS as SETTINGS, setting_problems
 from .tool_spec import TOOL_SPECS, tool_spec_name, tool_spec_schema, wire_name as wire_name
-from .traversals import each_agent
+from .traversals import each_agent, traversal_at
 from .vocabulary import Vocabulary
 from .workflow import WORKFLOW_PARTS, is_arrows, is_node, workflow_arrows, workflow_nodes

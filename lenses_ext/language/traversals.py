@@ -7,7 +7,7 @@ pattern, such as an agent with agents among its tools, is looked into as well.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, Union
 
 import attrs
@@ -22,33 +22,46 @@ from .agent import agent_instruction, as_agent
 Whole: TypeAlias = Union[tuple[Pattern, ...], Pattern]
 
 
-def _agents(whole: Whole) -> list[Pattern]:
-    return list(_placed_agents(whole).values())
+def traversal_at(
+    name: str,
+    placed: Callable[[tuple[Pattern, ...]], Mapping[TreePath, Pattern]],
+    doc: str,
+    checked: Callable[[Pattern], Pattern] = lambda new: new,
+) -> Traversal[tuple[Pattern, ...], Pattern]:
+    """The traversal onto the patterns of a document that a function finds, by their paths.
+
+    Args:
+        name: what errors and ``repr`` call it.
+        placed: finds them, each before those inside it.
+        doc: what ``help`` says of it.
+        checked: refuses what none of them may become.
+    """
+
+    def found(whole: Whole) -> Mapping[TreePath, Pattern]:
+        patterns = (whole,) if isinstance(whole, Pattern) else whole
+        if not isinstance(patterns, tuple) or not all(isinstance(e, Pattern) for e in patterns):
+            raise FocusError(name, "the root", patterns, "expected a document or patterns")
+        return placed(patterns)
+
+    def with_others(whole: Whole, new: Iterable[Pattern]) -> Any:
+        patterns = (whole,) if isinstance(whole, Pattern) else whole
+        others = dict(zip(found(whole), new, strict=True))
+        changed = _with_others(patterns, {path: checked(each) for path, each in others.items()})
+        return changed[0] if isinstance(whole, Pattern) else changed
+
+    return traversal_of(name, lambda whole: [*found(whole).values()], with_others, doc)
 
 
-def _patterns(whole: Whole) -> tuple[Pattern, ...]:
-    return (whole,) if isinstance(whole, Pattern) else whole
-
-
-def _placed_agents(whole: Whole) -> dict[TreePath, Pattern]:
-    patterns = _patterns(whole)
-    if not isinstance(patterns, tuple) or not all(isinstance(each, Pattern) for each in patterns):
-        raise FocusError("each_agent", "the root", patterns, "expected a document or patterns")
-    return {path: each for path, each in walk(patterns) if is_agent(each)}
-
-
-def _with_agents(whole: Whole, new: Iterable[Pattern]) -> Any:
-    """The patterns with other agents, inside out: an agent inside another is put into the new one,
-    wherever that still has the old one."""
-    patterns = _patterns(whole)
-    agents = dict(zip(_placed_agents(whole), new, strict=True))
+def _with_others(
+    patterns: tuple[Pattern, ...], others: Mapping[TreePath, Pattern]
+) -> tuple[Pattern, ...]:
+    """The patterns with others at some paths, inside out: what is inside another one is put into
+    the new one, wherever that still has the old one."""
     rebuilt: dict[TreePath, Pattern] = {}
     for path, old in walk_up(patterns):
-        here = as_agent.construct(agents[path]) if path in agents else old
         below = [(each, rebuilt[(*path, index)]) for index, each in enumerate(old.elements)]
-        rebuilt[path] = _with_elements(here, below)
-    changed = tuple(rebuilt[(index,)] for index in range(len(patterns)))
-    return changed[0] if isinstance(whole, Pattern) else changed
+        rebuilt[path] = _with_elements(others.get(path, old), below)
+    return tuple(rebuilt[(index,)] for index in range(len(patterns)))
 
 
 def _with_elements(pattern: Pattern, changes: list[tuple[Pattern, Pattern]]) -> Pattern:
@@ -64,8 +77,12 @@ def _with_elements(pattern: Pattern, changes: list[tuple[Pattern, Pattern]]) -> 
     return attrs.evolve(pattern, elements=tuple(elements))
 
 
-each_agent: Traversal[tuple[Pattern, ...], Pattern] = traversal_of(
-    "each_agent", _agents, _with_agents, "Each agent of a document, at any depth."
+def _agents(patterns: tuple[Pattern, ...]) -> dict[TreePath, Pattern]:
+    return {path: each for path, each in walk(patterns) if is_agent(each)}
+
+
+each_agent: Traversal[tuple[Pattern, ...], Pattern] = traversal_at(
+    "each_agent", _agents, "Each agent of a document, at any depth.", as_agent.construct
 )
 """Every agent of a document, at any depth, an agent before those inside it.
 

@@ -37,6 +37,7 @@ from .values import (
     Shape as Shape,
     Type as Type,
     TypeSignature,
+    basic,
 )
 from .writer import (
     parse_program as parse_program,

@@ -1,0 +1,442 @@
+"""Where a pattern with holes is found in trees.
+
+What the pattern leaves out does not matter. Its elements are found in any order, each in another
+element; a path keeps its direction, and is found in consecutive hops of a longer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from attrs import evolve, field, frozen
+from pyrsistent import PMap, PVector, pmap
+
+from ..trees import (
+    WALK_SUBJECT,
+    Pattern,
+    Subject,
+    Symbol,
+    TreePath,
+    Value,
+    exact,
+    origin,
+    pattern_at,
+    walk,
+)
+from .holes import ANYTHING, Bound, QueryError, hole, hole_alone, holes_in, literal
+from .hops import Hops, hops_of
+
+MOST_STEPS: Final = 30_000
+"""How many comparisons are made at one place: some patterns could match in endlessly many ways."""
+
+
+class AsWritten:
+    """How a search reads trees: as they are written. A language reads them in another way.
+
+    Args:
+        patterns: the trees.
+    """
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        self.patterns = tuple(patterns)
+
+    def label(self, label: str) -> str:
+        """One name for all labels that are read as the same."""
+        return label
+
+    def meant(self, path: TreePath) -> TreePath:
+        """Where that is defined which an element is or refers to."""
+        return path
+
+    def is_signature(self, path: Pattern) -> bool:
+        """Whether the nodes of a path, but the last, may be named in any order."""
+        return False
+
+
+class Part(NamedTuple):
+    """What a part of the pattern was found in.
+
+    Attributes:
+        path: the place of the element.
+        meant: the place of what it is or refers to.
+        hops: of a path, the first arrow that it was found in and how many; negative where it was
+            read from the other end. None where the order does not matter, and for what is no path.
+    """
+
+    path: TreePath
+    meant: TreePath
+    hops: tuple[int, int] | None = None
+
+
+@frozen
+class Match:
+    """A pattern was found.
+
+    Attributes:
+        path: the place.
+        bindings: what its holes stand for.
+        parts: what each pattern in it was found in, by its path.
+    """
+
+    path: TreePath
+    bindings: Mapping[str, Bound]
+    parts: Mapping[TreePath, Part] = field(eq=False, repr=False)
+
+
+def find_matches(pattern: Pattern, reading: AsWritten, *, every: bool = False) -> Iterator[Match]:
+    """Where a pattern is found, in the order of the text; each place once for each binding.
+
+    Args:
+        pattern: what is looked for.
+        reading: the trees, and how they are read.
+        every: give each way in which it is found, those with the same bindings too.
+
+    Raises:
+        QueryError: it can be found in too many ways at one place.
+
+    >>> from gram import loads, loads_one
+    >>> trees = AsWritten(loads("(a:Tool {n: 1}) [b:Agent | (c:Tool {n: 2})]"))
+    >>> for each in find_matches(loads_one("(_t:Tool {n: _n})"), trees):
+    ...     print(each.path, dict(each.bindings))
+    (0,) {'_n': 1, '_t': 'a'}
+    (1, 0) {'_n': 2, '_t': 'c'}
+    """
+    path_wanted = hops_of(pattern)
+    hops_around: TreePath | None = None
+    for path, here in walk(reading.patterns):
+        search = _Search(reading, pattern, path, every)
+        found: Iterator[tuple[TreePath, _State]]
+        if path_wanted is None:
+            found = ((path, state) for state in search.at_root())
+        elif path[:-1] == hops_around or hops_of(here) is None:
+            continue  # a hop of a path that was searched
+        else:
+            hops_around = path if here.value == WALK_SUBJECT else None
+            found = search.along(path_wanted)
+        seen = set()
+        for where, state in found:
+            key = state.parts if every else pmap({k: exact(v) for k, v in state.bindings.items()})
+            if (where, key) not in seen:
+                seen.add((where, key))
+                yield Match(where, dict(sorted(state.bindings.items())), state.parts)
+
+
+@frozen
+class _State:
+    """What is known on the way: what the holes stand for, and where parts were found."""
+
+    bindings: PMap[str, Bound] = pmap()
+    parts: PMap[TreePath, Part] = pmap()
+
+    def bound(
+        self, name: str, new: Bound, key: Callable[[Any], Hashable] = exact
+    ) -> Iterator[_State]:
+        """With another hole filled; nothing where it stands for something else already.
+
+        Args:
+            name: the hole.
+            new: what it stands for.
+            key: what is the same of two that are the same.
+        """
+        if name == ANYTHING:
+            yield self
+            return
+        old = self.bindings.get(name, new)
+        if isinstance(old, Pattern) != isinstance(new, Pattern):  # an element, and its name
+            whole, called = (old, new) if isinstance(old, Pattern) else (new, old)
+            assert isinstance(whole, Pattern)
+            new, same = whole, whole.value.identity == called
+        else:
+            same = key(old) == key(new)
+        if same:
+            yield evolve(self, bindings=self.bindings.set(name, new))
+
+    def with_part(self, at: TreePath, part: Part) -> _State:
+        return evolve(self, parts=self.parts.set(at, part))
+
+
+_Attempt: TypeAlias = Callable[[_State], Iterator[_State]]
+
+
+class _Option(NamedTuple):
+    """One way to find an element: what it takes up, and how."""
+
+    takes: frozenset[TreePath]
+    attempt: _Attempt
+
+
+class _Wanted(NamedTuple):
+    """An element of the pattern: its holes, and the ways to find it."""
+
+    holes: frozenset[str]
+    options: list[_Option]
+
+
+class _Search:
+    """Looks for a pattern at one place."""
+
+    def __init__(self, reading: AsWritten, root: Pattern, path: TreePath, every: bool) -> None:
+        self._reading, self._root, self._path, self._every = reading, root, path, every
+        self._known: dict[tuple[TreePath, TreePath], list[_Wanted]] = {}
+        self._steps = 0
+
+    def at_root(self) -> Iterator[_State]:
+        """The pattern itself at the place, where references are as they are written."""
+        path = self._path
+        if name := hole_alone(self._root):
+            state = _State().with_part((), Part(path, path))
+            return state.bound(name, self._at(path))
+        return self._pattern(self._root, (), path, path, _State())
+
+    def along(self, wanted: Hops) -> Iterator[tuple[TreePath, _State]]:
+        """The pattern, which is a path, along the path that is there."""
+        for option in self._ways(wanted, (), self._path):
+            for state in option.attempt(_State()):
+                yield min(option.takes) if len(option.takes) == 1 else self._path, state
+
+    def _at(self, path: TreePath) -> Pattern:
+        return pattern_at(self._reading.patterns, path)
+
+    def _pattern(
+        self, p: Pattern, at: TreePath, written: TreePath, path: TreePath, state: _State
+    ) -> Iterator[_State]:
+        self._count()
+        state = state.with_part(at, Part(written, path))
+        for after in self._subject(p.value, self._at(path).value, state):
+            yield from self._placed(self._wanted(p, at, path), after)
+
+    def _count(self) -> None:
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            place = origin(self._at(self._path)) or f"the place {self._path}"
+            raise QueryError(
+                f"{place}: the pattern can be found here in too many ways; say more of its "
+                "elements, or leave some out"
+            )
+
+    def _element(self, p: Pattern, at: TreePath, path: TreePath, state: _State) -> Iterator[_State]:
+        meant = self._reading.meant(path)
+        if name := hole_alone(p):
+            return state.with_part(at, Part(path, meant)).bound(name, self._at(meant))
+        return self._pattern(p, at, path, meant, state)
+
+    # --- subjects and values
+
+    def _subject(self, p: Subject, s: Subject, state: _State) -> Iterator[_State]:
+        named = [state]
+        if name := hole(p.identity):
+            named = [*state.bound(name, s.identity)] if s.identity or name == ANYTHING else []
+        elif p.identity and literal(p.identity) != s.identity:
+            return
+        read = self._reading.label
+        wanted = {read(literal(each)) for each in p.labels if not hole(each)}
+        if not wanted <= {read(each) for each in s.labels}:
+            return
+        free = frozenset(each for each in s.labels if read(each) not in wanted)
+        holes = sorted(filter(hole, p.labels))
+        for one in named:
+            for two in self._labels(holes, free, one):
+                yield from self._entries(p.properties, s.properties, two)
+
+    def _labels(
+        self, holes: Sequence[str], free: frozenset[str], state: _State
+    ) -> Iterator[_State]:
+        if not holes:
+            yield state
+            return
+        for label in sorted(free):
+            for after in state.bound(holes[0], label, self._reading.label):
+                yield from self._labels(holes[1:], free - {label}, after)
+
+    def _entries(
+        self, p: Mapping[str, Value], found: Mapping[str, Value], state: _State
+    ) -> Iterator[_State]:
+        keys = sorted(key for key in p if not hole(key))
+        if not all(literal(key) in found for key in keys):
+            return
+        free = frozenset(found) - {literal(key) for key in keys}
+        pairs = [(p[key], found[literal(key)]) for key in keys]
+        holes = [(key, p[key]) for key in sorted(filter(hole, p))]
+        for after in self._values(pairs, state):
+            yield from self._keys(holes, {key: found[key] for key in sorted(free)}, after)
+
+    def _keys(
+        self, holes: Sequence[tuple[str, Value]], free: Mapping[str, Value], state: _State
+    ) -> Iterator[_State]:
+        if not holes:
+            yield state
+            return
+        first, wanted = holes[0]
+        for key in free:
+            left = {other: value for other, value in free.items() if other != key}
+            for one in state.bound(first, key):
+                for two in self._value(wanted, free[key], one):
+                    yield from self._keys(holes[1:], left, two)
+
+    def _values(self, pairs: Sequence[tuple[Value, Value]], state: _State) -> Iterator[_State]:
+        if not pairs:
+            yield state
+            return
+        for after in self._value(*pairs[0], state):
+            yield from self._values(pairs[1:], after)
+
+    def _value(self, p: Value, found: Value, state: _State) -> Iterator[_State]:
+        if isinstance(p, Symbol) and (name := hole(p.value)):
+            return state.bound(name, found)
+        if isinstance(p, PMap) and isinstance(found, PMap):
+            return self._entries(p, found, state)
+        if isinstance(p, PVector) and isinstance(found, PVector):
+            pairs = [*zip(p, found, strict=False)]
+            return self._values(pairs, state) if len(p) == len(found) else iter([])
+        wanted = Symbol(literal(p.value)) if isinstance(p, Symbol) else p
+        same = exact(wanted) == exact(found)
+        return iter([state] if same else [])
+
+    # --- elements
+
+    def _wanted(self, p: Pattern, at: TreePath, path: TreePath) -> list[_Wanted]:
+        """The elements of the pattern, each with the ways in which it can be found by itself."""
+        if (at, path) not in self._known:
+            self._known[at, path] = [
+                _Wanted(holes_in(each), [*self._options(each, (*at, index), path)])
+                for index, each in enumerate(p.elements)
+            ]
+        return self._known[at, path]
+
+    def _options(self, p: Pattern, at: TreePath, path: TreePath) -> Iterator[_Option]:
+        wanted = hops_of(p)
+        for index, each in enumerate(self._at(path).elements):
+            here = (*path, index)
+            if wanted is not None:
+                ways = self._ways(wanted, at, here) if hops_of(each) else []
+            else:
+                ways = [_Option(_hops_at(each, here), partial(self._element, p, at, here))]
+            yield from (way for way in ways if any(way.attempt(_State())))
+
+    def _placed(self, wanted: list[_Wanted], state: _State) -> Iterator[_State]:
+        """Each wanted element in one of its ways, none of which takes what another has."""
+        self._count()
+        if not wanted:
+            yield state
+        elif _may_all_be_placed(wanted):
+            still = [each for each in wanted if each.holes.difference(state.bindings)]
+            first = min(still or wanted, key=lambda each: len(each.options))
+            found = self._first_placed(first, wanted, state)
+            yield from found if still or self._every else islice(found, 1)
+
+    def _first_placed(
+        self, first: _Wanted, wanted: list[_Wanted], state: _State
+    ) -> Iterator[_State]:
+        rest = [each for each in wanted if each is not first]
+        for option in first.options:
+            left = [
+                each._replace(options=[o for o in each.options if not o.takes & option.takes])
+                for each in rest
+            ]
+            for after in option.attempt(state):
+                yield from self._placed(left, after)
+
+    # --- paths
+
+    def _ways(self, p: Hops, at: TreePath, path: TreePath) -> Iterator[_Option]:
+        """The ways to find a path along another one."""
+        pattern = self._at(path)
+        found = hops_of(pattern)
+        assert found is not None
+        if self._reading.is_signature(pattern):
+            if any(edge.value != Subject() for edge, _ in p.edges):
+                return
+            yield _Option(_hops_at(pattern, path), partial(self._signature, p, found, at, path))
+            return
+        count, most = len(p.edges), len(found.edges)
+        for hops, sign in ((found, 1), (found.reversed(), -1)):
+            for start in range(most - count + 1):
+                if all(
+                    one[1] == other[1]
+                    for one, other in zip(p.edges, hops.edges[start:], strict=False)
+                ):
+                    takes = {(*path, *each) for each in hops.edge_places[start : start + count]}
+                    part = Part(path, path, (start, sign * count))
+                    attempt = partial(self._along, p, hops, at, part)
+                    yield _Option(frozenset(takes), attempt)
+
+    def _along(
+        self, p: Hops, found: Hops, at: TreePath, part: Part, state: _State
+    ) -> Iterator[_State]:
+        assert part.hops is not None
+        start = part.hops[0]
+        steps: list[_Attempt] = []
+        for index, node in enumerate(p.nodes):
+            here = (*part.path, *found.places[start + index])
+            steps.append(partial(self._element, node, (*at, *p.places[index]), here))
+        for index, (edge, _) in enumerate(p.edges):
+            other = found.edges[start + index][0].value
+            here = (*part.path, *found.edge_places[start + index])
+            place = (*at, *p.edge_places[index])
+            steps.append(partial(self._arrow, edge.value, other, place, here))
+        return _one_after_another(steps, state.with_part(at, part))
+
+    def _arrow(
+        self, p: Subject, found: Subject, at: TreePath, here: TreePath, state: _State
+    ) -> Iterator[_State]:
+        known = state.parts.get(at, Part(here, here))
+        return self._subject(p, found, state.with_part(at, known))
+
+    def _signature(
+        self, p: Hops, found: Hops, at: TreePath, path: TreePath, state: _State
+    ) -> Iterator[_State]:
+        """The nodes in any order; the last one is that of the result, if it is not a parameter."""
+        *nodes, last = range(len(p.nodes))
+        is_result = not p.nodes[last].value.identity or bool(hole_alone(p.nodes[last]))
+        wanted = []
+        for index in nodes if is_result else (*nodes, last):
+            p_at, options = (*at, *p.places[index]), []
+            for place in found.places[:-1]:
+                attempt = partial(self._element, p.nodes[index], p_at, (*path, *place))
+                if any(attempt(_State())):
+                    options.append(_Option(frozenset({place}), attempt))
+            wanted.append(_Wanted(holes_in(p.nodes[index]), options))
+        state = state.with_part(at, Part(path, path))
+        if not is_result:
+            yield from self._placed(wanted, state)
+            return
+        p_at, result = (*at, *p.places[last]), (*path, *found.places[-1])
+        for after in self._element(p.nodes[last], p_at, result, state):
+            yield from self._placed(wanted, after)
+
+
+def _hops_at(pattern: Pattern, path: TreePath) -> frozenset[TreePath]:
+    """What an element takes up: of a path, all its arrows."""
+    hops = hops_of(pattern)
+    return frozenset((*path, *each) for each in hops.edge_places) if hops else frozenset({path})
+
+
+def _one_after_another(steps: Sequence[_Attempt], state: _State) -> Iterator[_State]:
+    if not steps:
+        yield state
+        return
+    for after in steps[0](state):
+        yield from _one_after_another(steps[1:], after)
+
+
+def _may_all_be_placed(wanted: Sequence[_Wanted]) -> bool:
+    """Whether there is an option for each that begins where no other one does.
+
+    Where there is none, no order of trying finds one; this is Kuhn's matching of two sides.
+    """
+    taken: dict[TreePath, int] = {}
+
+    def place(index: int, seen: set[TreePath]) -> bool:
+        for option in wanted[index].options:
+            at = min(option.takes)
+            if at not in seen:
+                seen.add(at)
+                if at not in taken or place(taken[at], seen):
+                    taken[at] = index
+                    return True
+        return False
+
+    return all(place(index, set()) for index in range(len(wanted)))

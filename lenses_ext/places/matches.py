@@ -1,0 +1,124 @@
+"""Where a pattern with holes is found in a program, as the language reads it.
+
+References are followed, and labels that are read as the same are the same: ``Tool`` and
+``ToolSpecification``, ``Text`` and ``String``. In a signature, parameters are found in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import frozen
+
+from gram import Pattern, TreePath, is_reference, loads_one, pattern_at
+from gram.comparing import AsWritten, Bound, find_matches
+from gram.errors import expect
+
+from ..labels import TOOL, TOOLS
+from ..language import traversal_at
+from ..names import Program, ProgramLike, program_patterns
+from ..optics import Traversal
+from ..signatures import basic, is_path, is_typed_path
+from .place import Kind, Place
+
+
+@frozen
+class Match:
+    """A pattern was found.
+
+    Attributes:
+        place: where: it can be looked at, changed and removed as any `Place`.
+        bindings: what the holes stand for, by their names: names (str), values and elements.
+    """
+
+    place: Place
+    bindings: Mapping[str, Bound]
+
+
+class AsMeant(AsWritten):
+    """The patterns of a program, as the language reads them."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        super().__init__(patterns)
+        self._program = Program(patterns)
+
+    def label(self, label: str) -> str:
+        """One name for all labels that are read as the same."""
+        return TOOL if label in TOOLS else basic(label) or label
+
+    def meant(self, path: TreePath) -> TreePath:
+        """Where that is defined which an element is, or refers to; of an arrow's end, too."""
+        element = pattern_at(self.patterns, path)
+        if not is_reference(element):
+            return path
+        holders = (path[: len(path) - steps] for steps in (1, 2, 3))
+        holder = next((each for each in holders if each in self._program.runnables), None)
+        if holder is None or (holder != path[:-1] and not self._is_arrow(path, len(holder))):
+            return path
+        meant = self._program.meant(element.value.identity, holder)
+        return meant[0].path if meant else path
+
+    def _is_arrow(self, path: TreePath, depth: int) -> bool:
+        element = pattern_at(self.patterns, path[: depth + 1])
+        return is_path(element) and not is_typed_path(element)
+
+    def is_signature(self, path: Pattern) -> bool:
+        """Whether a path is a signature, whose last node is typed and unnamed."""
+        return is_typed_path(path)
+
+
+def query(
+    pattern: str | Pattern, within: ProgramLike, *, as_written: bool = False
+) -> Iterator[Match]:
+    """Where a pattern with holes is found in a program, in the order of the text.
+
+    A hole is an identity, a label, a key or a symbol value that begins with ``_`` (``__x`` means
+    ``_x``): ``_`` is anything, and a name stands for the same wherever it is. A hole alone among
+    elements is one element. What is left out does not matter, and elements are found in any order;
+    a path keeps its direction, and is found in consecutive hops of a longer one.
+
+    Args:
+        pattern: what is looked for, in gram or read already.
+        within: the program.
+        as_written: follow no reference, and tell labels apart that are read as the same.
+
+    Raises:
+        GramDecodeError: the pattern is not one pattern in gram.
+        QueryError: it can be found in too many ways at one place.
+
+    >>> from gram import loads
+    >>> team = loads('[a:Agent {model: "A/b"} | t] [t:Tool {description: "Adds."}]')
+    >>> for match in query("[_a:Agent | [:ToolSpecification {description: _d}]]", team):
+    ...     print(match.place.tree_path, dict(match.bindings))
+    (0,) {'_a': 'a', '_d': 'Adds.'}
+    """
+    expect(pattern, (str, Pattern), "pattern", by="query")
+    wanted = loads_one(pattern) if isinstance(pattern, str) else pattern
+    patterns = program_patterns(within, by="query")
+    reading = AsWritten(patterns) if as_written else AsMeant(patterns)
+    for each in find_matches(wanted, reading):
+        name = pattern_at(patterns, each.path).value.identity
+        words = (name,) if name else ()
+        yield Match(Place(words, Kind.PATTERN, each.path), each.bindings)
+
+
+def each_match(
+    pattern: str | Pattern, *, as_written: bool = False
+) -> Traversal[tuple[Pattern, ...], Pattern]:
+    """The traversal onto the patterns of a program that `query` finds.
+
+    >>> from gram import dumps, loads
+    >>> from lenses_ext import agent_model, over
+    >>> team = loads('(a:Agent {model: "A/b"}) (b:Agent {model: "C/d"})')
+    >>> on_a = each_match('(:Agent {model: "A/b"})')
+    >>> print(dumps(over(on_a & agent_model, lambda _: "E/f", team)))
+    (a:Agent {model: "E/f"})
+    (b:Agent {model: "C/d"})
+    """
+
+    def paths(patterns: tuple[Pattern, ...]) -> dict[TreePath, Pattern]:
+        found = query(pattern, patterns, as_written=as_written)
+        places = {each.place.tree_path for each in found}
+        return {path: pattern_at(patterns, path) for path in sorted(places)}
+
+    return traversal_at("each_match", paths, "Each pattern that a query finds.")

@@ -1,0 +1,134 @@
+"""Where a pattern with holes is found in trees."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import Pattern, Subject, Symbol, dumps, loads, loads_one, walk
+from gram.comparing import AsWritten, QueryError, find_matches
+from tests.gram.strategies import forests, patterns
+
+
+def found(pattern: str, text: str) -> list[tuple[str, dict[str, str]]]:
+    """What a pattern is found in and what its holes stand for, as texts."""
+    trees = loads(text)
+    matches = find_matches(loads_one(pattern), AsWritten(trees))
+    return [
+        (
+            ".".join(map(str, match.path)),
+            {
+                name: dumps(bound) if isinstance(bound, Pattern) else str(bound)
+                for name, bound in match.bindings.items()
+            },
+        )
+        for match in matches
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        ("(_a:A)", "(x:A) (y:B) [z:B:A | w]", [("0", {"_a": "x"}), ("2", {"_a": "z"})]),
+        ("(:A)", "(x:A) (:A)", [("0", {}), ("1", {})]),
+        ("(_a:A)", "(:A)", []),  # a name that is remembered is a name
+        ("(_:A)", "(:A)", [("0", {})]),
+        ("(__a)", "(_a) (a)", [("0", {})]),
+        ('({k: "_x"})', '(a {k: "y"}) (b {k: "_x"})', [("1", {})]),  # a string is no hole
+        ("({k: _x})", "(a {k: 1}) (b {j: 1})", [("0", {"_x": "1"})]),
+        ("({k: __x})", "(a {k: _x}) (b {k: x})", [("0", {})]),
+        ("({k: _x, j: _x})", "(a {k: 1, j: 1}) (b {k: 1, j: 1.0})", [("0", {"_x": "1"})]),
+        ("({_k: 1})", "(a {x: 1, y: 2, z: 1})", [("0", {"_k": "x"}), ("0", {"_k": "z"})]),
+        ("({k: {a: _x}})", "(a {k: {a: 1, b: 2}})", [("0", {"_x": "1"})]),
+        ("({k: [_x, 2]})", "(a {k: [1, 2]}) (b {k: [1]})", [("0", {"_x": "1"})]),
+        ("(_n {name: _n})", '(a {name: "a"}) (b {name: "a"})', [("0", {"_n": "a"})]),
+        ("(:_l:A)", "(x:A:B)", [("0", {"_l": "B"})]),
+        ("[t | (:A), (:A)]", "[t | (:A)] [t | (:A), (x:A)]", [("1", {})]),
+        ("[t | b, a]", "[t | a, b]", [("0", {})]),
+        ("[t | _e]", "[t | (a:A), [b | c]]", [("0", {"_e": "(a:A)"}), ("0", {"_e": "[b | c]"})]),
+        ("[t | _e, _e]", "[t | a, b] [t | a, a]", [("1", {"_e": "(a)"})]),
+        ("[_t | _t]", "[a | a, b]", [("0", {"_t": "(a)"})]),
+        ("(_x)-->(b)", "(a)-->(b) (b)-->(c)", [("0", {"_x": "(a)"})]),
+        ("(_x)-->(b)", "(b)<--(c)", [("0", {"_x": "(c)"})]),
+        ("(_x)-->(_y)", "[t | a, b]", []),  # a bracket is no path
+        ("[ | (x), (y)]", "(y)-->(x)", [("0", {})]),
+        ("(b)-->(_y)", "(a)-->(b)-->(c)-->(d)", [("0.1", {"_y": "(c)"})]),
+        ("(a)-->(c)", "(a)-->(b)-->(c)", []),
+        ("(b)-->()-->(d)", "(a)-->(b)-->(c)-->(d)", [("0", {})]),
+        ("(d)<--()<--(b)", "(a)-->(b)-->(c)-->(d)", [("0", {})]),
+        ("(a)-->(b)<--(c)", "(c)-->(b)<--(a) (a)-->(b)-->(c)", [("0", {})]),
+        ("()-[:W {k: _i}]->()", "(a)-[:W {k: 1}]->(c)-->(d)", [("0.0", {"_i": "1"})]),
+        ("[t | (a)-->(_y), (_y)-->(c)]", "[t | (a)-->(b)-->(c)]", [("0", {"_y": "(b)"})]),
+        ("[t | (a)-->(b), (a)-->(b)]", "[t | (a)-->(b)-->(c)]", []),  # each hop is found once
+    ],
+)  # fmt: skip
+def test_a_pattern_is_found(
+    pattern: str, text: str, expected: list[tuple[str, dict[str, str]]]
+) -> None:
+    assert found(pattern, text) == expected
+
+
+def test_elements_that_cannot_all_be_found_are_given_up_at_once() -> None:
+    wanted = f"[:A | {', '.join(['(:B)'] * 40)}]"
+    tree = f"[:A | {', '.join(['(:B)'] * 39)}]"
+
+    assert found(wanted, tree) == []
+    assert found(tree, wanted) == [("0", {})]
+
+
+def test_what_is_found_in_endlessly_many_ways_is_refused_with_its_place() -> None:
+    wanted = f"[:A | {', '.join(f'({{k: _h{i}, j: _h{(i + 1) % 12}}})' for i in range(12))}]"
+    tree = f"[:A | {', '.join(f'({{k: {i % 7}, j: {i % 5}}})' for i in range(40))}]"
+
+    with pytest.raises(QueryError, match="1:1: the pattern can be found here in too many ways"):
+        found(wanted, tree)
+
+
+@st.composite
+def pattern_for(draw: st.DrawFn, tree: Pattern) -> Pattern:
+    """A pattern that is found in a tree: less of it, in another order, with holes."""
+    subject = tree.value
+    kept = draw(st.sets(st.sampled_from(sorted(subject.labels)))) if subject.labels else set()
+    properties = {}
+    for key, value in subject.properties.items():
+        if draw(st.booleans()):
+            plain = isinstance(value, int | float)
+            properties[_escaped(key)] = value if plain and draw(st.booleans()) else Symbol("_")
+    identity = draw(st.sampled_from(["_", "", _escaped(subject.identity)]))
+    elements = [draw(pattern_for(each)) for each in tree.elements if draw(st.booleans())]
+    if len(elements) > 1:
+        elements = draw(st.permutations(elements))
+    new = Subject(identity, map(_escaped, kept), properties)
+    return attrs.evolve(Pattern(new, elements), came_from=_BRACKET)
+
+
+_BRACKET = loads_one("[ | a, b]").came_from
+"""A pattern in brackets is found in any order."""
+
+
+def _escaped(name: str) -> str:
+    return f"_{name}" if name.startswith("_") else name
+
+
+@given(st.data(), forests())
+def test_a_tree_is_found_by_less_of_it_in_another_order(
+    data: st.DataObject, trees: tuple[Pattern, ...]
+) -> None:
+    for path, tree in walk(trees):
+        wanted = data.draw(pattern_for(tree))
+        if not _has_paths(tree):
+            assert path in {each.path for each in find_matches(wanted, AsWritten(trees))}
+
+
+def _has_paths(tree: Pattern) -> bool:
+    return any(
+        len(each.elements) == 2 or "Gram.Walk" in each.value.labels for _, each in walk(tree)
+    )
+
+
+@given(patterns())
+def test_the_hole_that_is_anything_is_found_everywhere(tree: Pattern) -> None:
+    matches = find_matches(Pattern(Subject("_x")), AsWritten([tree]))
+
+    assert [(each.path, each.bindings["_x"]) for each in matches] == [*walk([tree])]

@@ -1,0 +1,116 @@
+"""Where a pattern with holes is found in a program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gram import GramDecodeError, Pattern
+from lenses_ext import (
+    agent_model,
+    change_places,
+    collect,
+    each_match,
+    over,
+    parse_program,
+    put,
+    query,
+    tool_spec_description,
+)
+
+PROGRAM = """\
+// The desk.
+[desk:Agent {model: "OpenAI/x"} |
+  search, // shared
+  [note:Tool {description: "Notes."} | (text::Text)==>(times::Int {default: 1})==>(::Boolean)]]
+
+[search:ToolSpecification {description: "Searches."} | (query::String)==>(::String)]
+[news:Workflow | desk, helper,
+  (desk)-->(helper)-[:WHEN {is: "no"}]->(desk)]
+[helper:Agent {model: "OpenAI/y"} | search, [note:Tool {description: "Other."} | ()==>(::Text)]]
+"""
+
+
+def found(pattern: str, **options: bool) -> list[dict[str, Any]]:
+    """What the holes stand for in each match; elements by their names."""
+    return [
+        {
+            name: bound.value.identity if isinstance(bound, Pattern) else bound
+            for name, bound in match.bindings.items()
+        }
+        for match in query(pattern, parse_program(PROGRAM), **options)
+    ]
+
+
+def test_references_are_followed_and_labels_that_are_read_as_the_same_are_the_same() -> None:
+    pattern = "[_agent:Agent {model: _m} | [_t:ToolSpecification {description: _d}]]"
+
+    assert found(pattern) == [
+        {"_agent": "desk", "_m": "OpenAI/x", "_t": "search", "_d": "Searches."},
+        {"_agent": "desk", "_m": "OpenAI/x", "_t": "note", "_d": "Notes."},
+        {"_agent": "helper", "_m": "OpenAI/y", "_t": "search", "_d": "Searches."},
+        {"_agent": "helper", "_m": "OpenAI/y", "_t": "note", "_d": "Other."},
+    ]
+    assert found(pattern, as_written=True) == []
+    assert [
+        each["_t"] for each in found(pattern.replace("Specification", ""), as_written=True)
+    ] == [
+        "note",
+        "note",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("[_t:Tool | (_p::Int)==>(::Boolean)]", [{"_t": "note", "_p": "times"}]),
+        ("[_t:Tool | (times::_)==>(text)==>()]", [{"_t": "note"}]),
+        ("[_t:Tool | (times::_)==>(text::_)]", [{"_t": "note"}]),
+        ("[_t:Tool | (_p {default: _v})==>(_)]", [{"_t": "note", "_p": "times", "_v": 1}]),
+        ("[:Tool | (_p::_same)==>(::_same)]", [{"_p": "query", "_same": "String"}]),
+        ("[_t:Tool | (a)==>(b)==>(c)==>()]", []),
+        ("(:Agent {model: _m})-[:WHEN]->(_b)", [{"_m": "OpenAI/y", "_b": "desk"}]),
+        ("[_w:Workflow | (helper)-->(desk)]", [{"_w": "news"}]),
+        ("[_w:Workflow | (_x)-->(_y)-->(_x)]", [{"_w": "news", "_x": "desk", "_y": "helper"}]),
+        ("[:Workflow | _node, (_node)-->()]", [{"_node": "desk"}, {"_node": "helper"}]),
+    ],
+)  # fmt: skip
+def test_signatures_and_arrows_are_found(pattern: str, expected: list[dict[str, Any]]) -> None:
+    assert found(pattern) == expected
+
+
+def test_a_place_that_was_found_is_looked_at_and_changed_as_any_other() -> None:
+    document = parse_program(PROGRAM)
+    places = [match.place for match in query("(_t:Tool {description: _d})", document)]
+
+    assert [place.get(document.patterns).value.identity for place in places] == [
+        "note",
+        "search",
+        "note",
+    ]
+    edited = document.replace(
+        change_places(document.patterns, [(each, _described) for each in places])
+    )
+    assert edited.text == PROGRAM.replace('"Notes."', '"New."').replace(
+        '"Searches."', '"New."'
+    ).replace('"Other."', '"New."')
+
+
+def _described(tool: Pattern) -> Pattern:
+    return put(tool_spec_description, "New.", tool)
+
+
+def test_the_traversal_composes_with_lenses() -> None:
+    document = parse_program(PROGRAM)
+    dear = each_match('[:Agent {model: "OpenAI/x"} | [:Tool {description: "Searches."}]]')
+
+    edited = over(dear & agent_model, lambda _: "Ollama/z", document)
+
+    assert edited.text == PROGRAM.replace("OpenAI/x", "Ollama/z")
+    assert collect(dear & agent_model, edited) == ()
+
+
+def test_a_pattern_that_is_not_gram_is_refused() -> None:
+    with pytest.raises(GramDecodeError, match="expected one pattern, found 2"):
+        [*query("(a) (b)", parse_program(PROGRAM))]
