@@ -1,0 +1,6 @@
+((comment) @injection.content (#set! injection.language "comment"))
+((tagged_string tag: (symbol) @_tag content: (string_content) @injection.content)
+  (#any-of? @_tag "md" "markdown")
+  (#set! injection.language "markdown"))
+((tagged_string tag: (symbol) @injection.language content: (string_content) @injection.content)
+  (#any-of? @injection.language "json" "python" "sql" "yaml" "html"))
