@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -14,9 +17,15 @@ from gram.plurals import counted
 
 from ...errors import StoreError
 from ...history import to_pattern
-from ...history.records import load_context, save_context
-from ...history.stores import Address, Conversation, RunStore, open_conversation, open_store
-from ...machine import Message, call_text
+from ...history.records import save_context
+from ...history.stores import (
+    Address,
+    Conversation,
+    FileConversation,
+    address_of_run,
+    open_store,
+)
+from ...machine import ConversationContext, Message, call_text
 from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
 from ..inputs.record_option import Age, store_option
@@ -27,12 +36,14 @@ _MOST = 50  # what is shown unless told otherwise
 
 @click.group("conversations")
 def command() -> None:
-    """List, show, export and remove the conversations of a store.
+    """List, show, export and remove conversations.
 
-    gram run and gram chat keep one there with --record STORE and --conversation NAME.
+    gram run and gram chat keep them in a store with --record STORE and --conversation NAME; a file
+    holds one. NAME is the name of one in --record, or its address: talk.gram, runs.db#NAME.
     """
 
 
+_record = store_option("Where conversations are kept: a store, or a file. Your own by default.")
 _limit_option = click.option(
     "--most",
     "limit",
@@ -44,34 +55,30 @@ _limit_option = click.option(
 
 
 @command.command("list")
-@store_option()
+@_record
 @click.option("--before", type=Age(), help="Only those that last changed before then.")
 @_limit_option
 @json_option
 def list_conversations(store: str, before: datetime | None, limit: int, as_json: bool) -> None:
     """List conversations, those that changed last first: time, messages, name."""
-    with open_store(store, must_exist=True) as opened:
-        found = [(each, len(each)) for each in opened.conversations(before=before, limit=limit)]
+    with _all(store, before, limit) as conversations:
+        found = [(each.name, len(each), each.changed) for each in conversations]
     if as_json:
         show_json(
             [
-                {
-                    "name": each.name,
-                    "messages": size,
-                    "changed": each.changed.isoformat() if each.changed else None,
-                }
-                for each, size in found
+                {"name": name, "messages": size, "changed": changed and changed.isoformat()}
+                for name, size, changed in found
             ]
         )
         return
-    for each, size in found:
-        changed = each.changed.astimezone().strftime("%Y-%m-%d %H:%M:%S") if each.changed else ""
-        show(f"{changed}  {size:6}  {each.name}")
+    for name, size, changed in found:
+        time = changed.astimezone().strftime("%Y-%m-%d %H:%M:%S") if changed else ""
+        show(f"{time}  {size:6}  {name}")
 
 
 @command.command("show")
-@click.argument("name")
-@store_option()
+@click.argument("name", required=False)
+@_record
 @click.option(
     "--before-message",
     "before",
@@ -81,10 +88,11 @@ def list_conversations(store: str, before: datetime | None, limit: int, as_json:
 )
 @_limit_option
 @json_option
-def show_conversation(name: str, store: str, before: int | None, limit: int, as_json: bool) -> None:
+def show_conversation(
+    name: str | None, store: str, before: int | None, limit: int, as_json: bool
+) -> None:
     """Show a page of a conversation, its last messages unless --before-message says otherwise."""
-    with open_store(store, must_exist=True) as opened:
-        conversation = _that_is_there(opened, name)
+    with _one(name, store) as conversation:
         size = len(conversation)
         page = conversation.page(before=before, limit=limit)
     end = size if before is None else min(before, size)
@@ -102,59 +110,69 @@ def show_conversation(name: str, store: str, before: int | None, limit: int, as_
 
 
 @command.command("export")
-@click.argument("name")
+@click.argument("name", required=False)
 @click.argument("out", required=False, shell_complete=complete_files)
-@store_option()
-def export(name: str, out: str | None, store: str) -> None:
-    """Write a conversation as [:Conversation …] to the file OUT, or to standard output.
-
-    NAME may be a run file, which has one conversation.
-    """
-    if Path(name).is_file() and not Address.of(name).is_store:
-        context = open_conversation(name, True, None).context
-    else:
-        with open_store(store, must_exist=True) as opened:
-            context = _that_is_there(opened, name).context
+@_record
+def export(name: str | None, out: str | None, store: str) -> None:
+    """Write a conversation as [:Conversation …] to the file OUT, or to standard output."""
+    with _one(name, store) as conversation:
+        context = conversation.context
     if out is None:
         show(format_text(dumps(to_pattern(context))), nl=False)
     else:
-        if Path(out).exists():
-            reason = "exists already; a conversation is exported to a new file"
-            raise FileExistsError(errno.EEXIST, reason, out)
-        save_context(out, context)
+        _save(out, context)
 
 
 @command.command("import")
 @click.argument("name")
 @click.argument("file", shell_complete=complete_files)
-@store_option()
-def import_file(name: str, file: str, store: str) -> None:
-    """Begin the conversation NAME with the messages of a file that has a [:Conversation …]."""
-    context = load_context(file)
-    with open_store(store) as opened:
-        conversation = opened.conversation(name)
-        if len(conversation):
-            raise StoreError(f"{opened.name}: there is a conversation {name} already")
-        conversation.extend(context)
+@click.option(
+    "--program",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="The program that it is with, so that -c finds it; by default that of its last turn.",
+)
+@_record
+def import_file(name: str, file: str, program: str | None, store: str) -> None:
+    """Begin the conversation NAME with the messages of another: of a file, or of a store.
+
+    FILE has a [:Conversation …] or turns, or is the address of one in a store, such as runs.db#al.
+    """
+    with _one(file, store) as conversation:
+        context, known = conversation.context, conversation.program
+    with_program = known if program is None else program
+    if program is not None and not Path(program).is_file():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
+    address = address_of_run(name, store)
+    if not address.is_store:
+        if address.run:
+            raise click.UsageError(f"{store} is a file, which has one conversation without a name")
+        _save(address.place, context)
+    else:
+        with open_store(address.place) as opened:
+            new = opened.conversation(address.run)
+            if len(new):
+                raise StoreError(f"{opened.name}: there is a conversation {new.name} already")
+            new.extend(context, program=str(Path(with_program).resolve()) if with_program else "")
     note(f"gram: the conversation {name} has {counted(len(context), 'message')}")
 
 
 @command.command("remove")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@store_option()
+@_record
 def remove(names: tuple[str, ...], store: str) -> None:
     """Remove conversations for good, with the runs that are their turns.
 
     One is not removed while a turn of it is queued or under way.
     """
-    with open_store(store, must_exist=True) as opened:
-        for each in [_that_is_there(opened, name) for name in names]:
+    with ExitStack() as opened:
+        for each in [opened.enter_context(_one(name, store)) for name in names]:
             each.remove()
             note(f"gram: the conversation {each.name} is removed")
 
 
 @command.command("prune")
-@store_option()
+@_record
 @click.option(
     "--before", type=Age(), required=True, help="Only those that last changed before then."
 )
@@ -164,8 +182,14 @@ def prune(store: str, before: datetime, as_json: bool) -> None:
 
     Those with a turn that is queued or under way stay.
     """
-    with open_store(store, must_exist=True) as opened:
-        removed = opened.prune_conversations(before)
+    if Address.of(store).is_store:
+        with open_store(store, must_exist=True) as opened:
+            removed = opened.prune_conversations(before)
+    else:
+        with _all(store, before, _MOST) as conversations:
+            for each in conversations:
+                each.remove()
+        removed = len(conversations)
     if as_json:
         show_json({"removed": removed})
     note(f"gram: {counted(removed, 'conversation')} removed")
@@ -187,8 +211,45 @@ def _message_json(number: int, message: Message) -> Json:
     }
 
 
-def _that_is_there(store: RunStore, name: str) -> Conversation:
-    conversation = store.conversation(name)
-    if not len(conversation):
-        raise StoreError(f"{store.name}: there is no conversation {name}")
-    return conversation
+@contextmanager
+def _all(
+    record: str, before: datetime | None, limit: int
+) -> Iterator[list[Conversation] | list[FileConversation]]:
+    """The conversations of an address: many of a store, the one of a file."""
+    if Address.of(record).is_store:
+        with open_store(record, must_exist=True) as store:
+            yield [*store.conversations(before=before, limit=limit)]
+    else:
+        found = _of_file(record)
+        yield [found] if before is None or found.changed < before else []
+
+
+@contextmanager
+def _one(name: str | None, record: str) -> Iterator[Conversation | FileConversation]:
+    """The conversation that an argument means: its address, or its name in the record."""
+    address = Address.of(record) if name is None else address_of_run(name, record)
+    if not address.is_store:
+        if address.run:
+            raise click.UsageError(f"{address.place} is a file: its conversation has no name")
+        yield _of_file(address.place)
+        return
+    if not address.run:
+        raise click.UsageError(f"{address} has many conversations: name one")
+    with open_store(address.place, must_exist=True) as store:
+        conversation = store.conversation(address.run)
+        if not len(conversation):
+            raise StoreError(f"{store.name}: there is no conversation {address.run}")
+        yield conversation
+
+
+def _of_file(path: str) -> FileConversation:
+    if not Path(path).exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    return FileConversation(path)
+
+
+def _save(out: str, context: ConversationContext) -> None:
+    if Path(out).exists():
+        reason = "exists already; a conversation is written to a new file"
+        raise FileExistsError(errno.EEXIST, reason, out)
+    save_context(out, context)

@@ -54,7 +54,10 @@ def _expect_a_name(_: click.Context, __: click.Parameter, record: str | None) ->
     return record
 
 
-def store_option() -> Callable[[Any], Any]:
+_A_STORE: Final = "The store of runs: a file, or a database on Postgres. Your own by default."
+
+
+def store_option(told: str = _A_STORE) -> Callable[[Any], Any]:
     """The option for the store of a command that names no run."""
 
     def chosen(context: click.Context, option: click.Parameter, record: str | None) -> str:
@@ -68,7 +71,7 @@ def store_option() -> Callable[[Any], Any]:
         show_envvar=True,
         shell_complete=complete_files,
         callback=chosen,
-        help="The store of runs: a file, or a database on Postgres. Your own by default.",
+        help=told,
     )
 
 

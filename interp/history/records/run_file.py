@@ -369,8 +369,8 @@ def turn_named(runs: Sequence[RecordedRun], run: str, name: str) -> RecordedRun:
     return runs[-1]
 
 
-def load_turns(path: PathLike) -> RecordedTurns:
-    """Read a run file, up to its last whole entry.
+def load_turns(path: PathLike, *, may_be_empty: bool = False) -> RecordedTurns:
+    """Read a run file, up to its last whole entry; see `read_turns`.
 
     Raises:
         OSError: the file cannot be read.
@@ -378,7 +378,7 @@ def load_turns(path: PathLike) -> RecordedTurns:
         ValidationError: the file is not the record of a run; the fault has its place.
         ReplayError: an event does not fit the run.
     """
-    return read_turns(text_of_file(path), str(path))
+    return read_turns(text_of_file(path), str(path), may_be_empty=may_be_empty)
 
 
 def text_of_file(path: PathLike) -> str:

@@ -10,6 +10,8 @@ from attrs import evolve
 from gram import Diagnostic, GramError, Pattern, Source, origin, read_in_pieces
 
 from ...errors import ReplayError, ValidationError
+from ...machine import ConversationContext, empty_context
+from .conversation_pattern import CONVERSATION, written_context
 from .event_pattern import written_event
 from .file_pattern import contents
 from .first_entry import RUN, Turn, run_from_head
@@ -29,18 +31,21 @@ class RecordedTurns(NamedTuple):
     Attributes:
         runs: the turns, one after another.
         talk: those that the conversation is made of, so without those that were taken back.
+        given: the messages that the file begins with, before any turn.
     """
 
     runs: tuple[RecordedRun, ...]
     talk: tuple[RecordedRun, ...]
+    given: ConversationContext
 
 
-def read_turns(text: str, name: str | None = None) -> RecordedTurns:
+def read_turns(text: str, name: str | None = None, *, may_be_empty: bool = False) -> RecordedTurns:
     """Read the turns of a recorded conversation, or one run.
 
     Args:
-        text: the runs as gram, see `run_text`.
+        text: the runs as gram, see `run_text`; a ``[:Conversation …]`` may come first.
         name: how messages name it, such as its file.
+        may_be_empty: whether such a conversation is enough, without a turn.
 
     Raises:
         GramDecodeError: the text is not gram.
@@ -49,7 +54,11 @@ def read_turns(text: str, name: str | None = None) -> RecordedTurns:
     """
     source = Source(text, name)
     runs, turns, befores, last = dict[str, RecordedRun](), dict[str, Turn](), dict[str, str](), ""
+    given = empty_context
     for head, entries in _in_turns(read_in_pieces(source)):
+        if CONVERSATION in head.value.labels and not runs:
+            given = written_context(head, {})
+            continue
         if TAKEN_BACK in head.value.labels:
             read = Reader(head, TAKEN_BACK, ["run"])
             if (taken := read.text("run")) not in befores:
@@ -61,13 +70,13 @@ def read_turns(text: str, name: str | None = None) -> RecordedTurns:
         befores[last] = after if isinstance(after, str) else ""
         runs[last] = run = evolve(begun, entries=tuple(_entries(begun, entries)))
         turns[last] = Turn(run.state, run.library)
-    if not runs:
-        raise ValidationError(f"{name}: nothing of a run had begun")
+    if not runs and not (given and may_be_empty):
+        raise ValidationError(f"{name}: no run is recorded in it")
     talk = list[RecordedRun]()
     while last:
         talk.insert(0, runs[last])
         last = befores[last]
-    return RecordedTurns(tuple(runs.values()), tuple(talk))
+    return RecordedTurns(tuple(runs.values()), tuple(talk), given)
 
 
 def _in_turns(patterns: Iterator[Pattern]) -> Iterator[tuple[Pattern, list[Pattern]]]:

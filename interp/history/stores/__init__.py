@@ -16,6 +16,7 @@ from .addresses import (
 from .conversations import Conversation
 from .database import make_tables
 from .kept_conversations import (
+    FileConversation,
     KeptConversation,
     open_conversation,
 )

@@ -37,7 +37,10 @@ _SUFFIXES: Final = (".db", ".sqlite", ".sqlite3")
 """The ends of the names of files that are made as stores."""
 
 _ONE_RUN: Final = re.compile(r"(.+)#([\w.:@/+-]+)", re.DOTALL)
-_NO_PATH: Final = re.compile(r"(?i)\s*([a-z][a-z0-9+.:-]*://|file:|:memory:)")
+_NO_PATH: Final = re.compile(
+    r"(?i)\s*([a-z][a-z0-9+.:-]*://|postgres(?:ql)?//|:memory:"
+    r"|(?:file|sqlite3?|mysql|mariadb|redis|mongodb|s3|gs|jdbc|https?|ftp|ssh):)"
+)
 _PARAMETERS: Final = re.compile(
     r"(?i)\s*(host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options"
     r"|application_name|connect_timeout|target_session_attrs)\s*="
@@ -69,7 +72,14 @@ class Address:
         text = os.fspath(given)
         if not text.strip():
             raise ConfigurationError("the address is empty: it is a file, or postgresql://…")
-        named = None if os.path.lexists(text) else _ONE_RUN.fullmatch(text)
+        if os.path.lexists(text):
+            return cls(text)
+        if text.startswith("#") or text.endswith("#"):
+            raise ConfigurationError(
+                f"the address {text} has nothing {'before' if text.startswith('#') else 'after'} "
+                "the #\n  hint: one run is ADDRESS#ID, such as runs.db#4f2a"
+            )
+        named = _ONE_RUN.fullmatch(text)
         found = cls(named[1], named[2]) if named else cls(text)
         if not found.is_database and (kind := _NO_PATH.match(found.place)):
             raise ConfigurationError(

@@ -76,6 +76,13 @@ class Conversation:
         return int(found[0][0]) if found else 0
 
     @property
+    def program(self) -> str:
+        """The path of the program that it is with, or ""."""
+        sql = "SELECT program FROM gram_conversations WHERE name = ?"
+        found = self.database.execute(sql, self.name)
+        return str(found[0][0]) if found else ""
+
+    @property
     def context(self) -> ConversationContext:
         """All its messages, to go on from."""
         return self.page(limit=None)
@@ -94,9 +101,7 @@ class Conversation:
         """
         expect(before, (int, type(None)), "before", by="page")
         expect(limit, (int, type(None)), "limit", by="page")
-        size = len(self)
-        end = size if before is None else max(0, min(before, size))
-        begin = 0 if limit is None else max(0, end - limit)
+        begin, end = page_of(len(self), before, limit)
         texts = texts_of(self.database, self.name, begin, end)
         if begin and any(_MAY_REFER in each for each in texts):
             texts = texts_of(self.database, self.name, 0, end)  # a file's bytes may stand before
@@ -114,18 +119,26 @@ class Conversation:
         )
         return str(found[0][0]) if found else None
 
-    def extend(self, messages: Sequence[Message], run: str = "") -> None:
+    def extend(self, messages: Sequence[Message], run: str = "", program: str = "") -> None:
         """Add messages: those of a turn that has no answer, or of another conversation.
 
         Args:
             messages: all messages that it has then.
             run: the id of the turn, if it is one.
+            program: the path of the program that it is with from now on, resolved; "" for the same.
 
         Raises:
             StoreError: the conversation has gone on since, or the store cannot be written.
         """
         before = len(self)
-        self.database.together(lambda: add_turn(self.database, self.name, run, before, messages))
+
+        def work() -> None:
+            add_turn(self.database, self.name, run, before, messages)
+            if program:
+                sql = "UPDATE gram_conversations SET program = ? WHERE name = ?"
+                self.database.execute(sql, program, self.name)
+
+        self.database.together(work)
 
     def cut(self, size: int) -> None:
         """Take back all but the first messages; the runs since are kept, and are no turns of it.
@@ -217,6 +230,12 @@ class Conversation:
         execute("DELETE FROM gram_messages WHERE conversation = ?", self.name)
         execute("DELETE FROM gram_conversations WHERE name = ?", self.name)
         return True
+
+
+def page_of(size: int, before: int | None, limit: int | None) -> tuple[int, int]:
+    """Where a page of a conversation begins and ends, see `Conversation.page`."""
+    end = size if before is None else max(0, min(before, size))
+    return 0 if limit is None else max(0, end - limit), end
 
 
 def found_conversations(

@@ -10,6 +10,7 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -22,11 +23,13 @@ from ..records import (
     add_to_file,
     context_after,
     has_nothing_begun,
+    is_recorded,
     load_turns,
     pattern_line,
     taken_back,
 )
 from .addresses import Address, RecordLike, open_store
+from .conversations import page_of
 from .run_rows import RunFacts
 from .run_store import RunStore
 from .stored_run import StoredRun
@@ -55,10 +58,13 @@ class KeptConversation(Protocol):
 
 
 class FileConversation:
-    """The conversation of a run file: its turns are one after another in the file.
+    """The conversation of a file: a ``[:Conversation …]``, and turns one after another, or either.
 
     Args:
         path: the file, which may not be there yet.
+
+    Attributes:
+        program: the name of the file of its last turn's program, or "".
     """
 
     def __init__(self, path: str) -> None:
@@ -66,13 +72,18 @@ class FileConversation:
         self._turns: list[Turn] = []
         self._log: RunFile | None = None
         self._given = empty_context
-        if self._path.exists() and not has_nothing_begun(self._path):
+        self.program = ""
+        self._is_there = self._path.exists() and not has_nothing_begun(self._path)
+        if self._is_there:
             if not self._path.is_file() and not self._path.is_dir():
                 raise OSError(errno.EINVAL, "this is not a file that can be written", path)
-            turns = load_turns(path)
+            turns = load_turns(path, may_be_empty=True)
+            self._given = turns.given
             self._turns = [Turn(each.state, each.library) for each in turns.talk]
-            self._log = RunFile.of(path)[0]
-            self._log.turn = None
+            if turns.runs:
+                self.program = turns.runs[-1].filename or ""
+                self._log = RunFile.of(path)[0]
+                self._log.turn = None
 
     @property
     def name(self) -> str:
@@ -80,10 +91,33 @@ class FileConversation:
         return str(self._path)
 
     @property
+    def changed(self) -> datetime:
+        """When the file was written last."""
+        return datetime.fromtimestamp(self._path.stat().st_mtime, UTC)
+
+    @property
     def context(self) -> ConversationContext:
         """The conversation at the end of its last turn."""
         self._take()
         return self._turns[-1].context if self._turns else self._given
+
+    def __len__(self) -> int:
+        return len(self.context)
+
+    def page(self, *, before: int | None = None, limit: int | None = None) -> ConversationContext:
+        """Some of its messages, the last ones at first, see `Conversation.page`."""
+        begin, end = page_of(len(self), before, limit)
+        return self.context[begin:end]
+
+    def remove(self) -> None:
+        """Remove the file.
+
+        Raises:
+            OSError: a process records in it, or it cannot be removed.
+        """
+        if is_recorded(self._path):
+            raise OSError(errno.EBUSY, "a process records a run in it", self.name)
+        self._path.unlink()
 
     def log(self) -> RunFile:
         """The file, to record the next turn in it.
@@ -92,14 +126,15 @@ class FileConversation:
             OSError: the file cannot be read, or another process has gone on with it.
         """
         self._take()
-        if self._log is None or not self._log.has_begun:
+        is_begun = self._log is not None and self._log.has_begun
+        if not is_begun and not self._is_there:
             self._log = RunFile(self._path)
-        else:
-            if not self._log.is_last():
-                reason = "another process has gone on with the conversation"
-                raise OSError(errno.ESTALE, reason, self.name)
-            after = self._turns[-1] if self._turns else None
-            self._log = RunFile.at_the_end(self._path, after)
+            return self._log
+        if self._log is not None and is_begun and not self._log.is_last():
+            reason = "another process has gone on with the conversation"
+            raise OSError(errno.ESTALE, reason, self.name)
+        after = self._turns[-1] if self._turns else None
+        self._log = RunFile.at_the_end(self._path, after)
         return self._log
 
     def cut(self, context: ConversationContext) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _PATIENCE: Final = 10.0  # seconds in which a database that was lost may come back
 _PAUSE: Final = 0.1  # seconds between two looks
+_PORTS: Final = 65536
 
 
 _left: list[object] = []
@@ -70,8 +71,11 @@ class PostgresDatabase:
             parts: dict[str, Any] = conninfo_to_dict(address)
         except psycopg.Error:  # what it says may have parts of the password
             raise _unreadable() from None
-        if "@" in f"{parts.get('host')}{parts.get('port')}{parts.get('dbname')}":
+        ports = str(parts.get("port") or "1").split(",")
+        if "@" in f"{parts.get('host')}{ports}{parts.get('dbname')}":
             raise _unreadable()  # they hold the end of a password
+        if not all(each.isdecimal() and 0 < int(each) < _PORTS for each in ports):
+            raise _unreadable()
         self._hidden = hide(parts.get("password"))
         host, port, database = (parts.get(key) for key in ("host", "port", "dbname"))
         self.name = f"postgresql://{host or ''}{f':{port}' if port else ''}/{database or ''}"

@@ -157,6 +157,66 @@ def test_conversations_are_listed_shown_exported_and_removed(address: str, tmp_p
     assert not listed(address)
 
 
+def test_a_conversation_of_a_file_is_listed_shown_exported_and_removed(tmp_path: Path) -> None:
+    file, copy = str(tmp_path / "talk.gram"), str(tmp_path / "copy.gram")
+    gram(*SAY, "--record", file)
+    gram("run", HELLO, "hello", "--offline", "--record", file, "-c")
+
+    def talks(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return gram("conversations", *arguments, "--record", file)
+
+    (found,) = json.loads(talks("list", "--json").stdout)
+    assert (found["name"], found["messages"]) == (file, 8)
+    assert json.loads(talks("list", "--json", "--before", "1h").stdout) == []
+    assert (
+        talks("show", "--most", "1").stdout == "     7  assistant: Hello, Al! Nice to meet you.\n"
+    )
+    assert gram("conversations", "show", file).stdout == talks("show").stdout
+    assert "its conversation has no name" in talks("show", "al").stderr
+    assert talks("export").stdout == gram("conversations", "export", file).stdout
+    assert gram("conversations", "import", copy, file).returncode == 0
+    assert Path(copy).read_text() == talks("export").stdout
+    assert json.loads(talks("prune", "--before", "1h", "--json").stdout) == {"removed": 0}
+    assert json.loads(talks("prune", "--before", "0s", "--json").stdout) == {"removed": 1}
+    assert not Path(file).exists()
+    assert "No such file" in talks("show").stderr
+
+
+def test_an_imported_conversation_goes_on_by_c(address: str, tmp_path: Path) -> None:
+    file, copy = str(tmp_path / "talk.gram"), str(tmp_path / "copy.gram")
+    gram("run", HELLO, "hello, I'm Cy", "--offline", "--record", file)
+    gram("conversations", "export", file, copy)
+    taken = gram("conversations", "import", "cy", file, "--record", address)
+    assert taken.stderr == "gram: the conversation cy has 4 messages\n"
+
+    said = gram("run", HELLO, "hello", "--offline", "--record", address, "-c")
+    assert said.stdout == "Hello, Cy! Nice to meet you.\n"
+    said = gram("run", HELLO, "hello", "--offline", "--record", copy, "-c")
+    assert said.stdout == "Hello, Cy! Nice to meet you.\n"
+    assert gram("replay", copy).returncode == 0
+    assert gram("trace", copy).returncode == 0
+    again = gram("run", HELLO, "hello", "--offline", "--record", copy, "-c")
+    assert again.stdout == "Hello, Cy! Nice to meet you.\n"
+
+    edited = tmp_path / "edited.gram"
+    gram("conversations", "export", f"{address}#cy", str(edited))
+    edited.write_text(edited.read_text().replace("Cy", "Di"))
+    target = ("conversations", "import", "di", str(edited), "--program")
+    assert "No such file" in gram(*target, "typo.gram", "--record", address).stderr
+    assert gram(*target, HELLO, "--record", address).returncode == 0
+    said = gram("run", HELLO, "hello", "--offline", "--record", address, "-c")
+    assert said.stdout == "Hello, Di! Nice to meet you.\n"
+
+
+def test_a_file_with_a_conversation_alone_is_no_run(tmp_path: Path) -> None:
+    copy = tmp_path / "copy.gram"
+    copy.write_text('[:Conversation | (:User {content: "hi"})]\n')
+
+    for command in ("trace", "replay", "resume"):
+        done = gram(command, str(copy))
+        assert (done.returncode, "no run is recorded in it" in done.stderr) == (2, True), done
+
+
 def test_a_run_that_is_somebody_elses_is_not_said_to_go_on_here(address: str) -> None:
     gram(*SAY, "--record", address, "--conversation", "al", "--approve", "ask")
     (row,) = listed(address, "--status", "waiting")

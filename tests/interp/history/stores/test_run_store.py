@@ -384,9 +384,33 @@ def test_no_message_has_a_password(address: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("address", ["file:runs.db?mode=ro", ":memory:", "sqlite:///runs.db"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("file:runs.db?mode=ro", ":memory:", "sqlite:///runs.db", "sqlite:runs.db", "mysql:x"),
+        *("http://host/x", "https:x", "s3:bucket/runs.db", "postgres//host/x", "postgresql//host"),
+    ],
+)
 def test_an_address_that_is_no_path_is_refused(address: str, tmp_path: Path) -> None:
     with contextlib.chdir(tmp_path), pytest.raises(ConfigurationError, match="give the path of a"):
+        open_store(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("postgresql://h:p:q/x", "postgresql://h:99999/x", "postgresql://h:0/x", "postgres:x"),
+        *("postgresql:", "postgresql:/x", "host=h port=x"),
+    ],
+)
+def test_an_address_of_postgres_that_cannot_be_read_is_refused(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="the address of the Postgres store cannot be"):
+        open_store(address)
+
+
+@pytest.mark.parametrize("address", ["runs.db#", "#4f2a", "#"])
+def test_an_address_with_half_of_the_name_of_a_run_is_refused(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="one run is ADDRESS#ID"):
         open_store(address)
 
 
