@@ -13,3 +13,4 @@ from .references import (
     tool_with_types,
 )
 from .scopes import Definition, Program, is_defined_there, program_scopes as program_scopes
+from .uses import Use as Use, uses as uses
