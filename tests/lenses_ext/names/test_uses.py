@@ -35,8 +35,8 @@ def test_references_ends_of_arrows_and_types_mean_their_definitions() -> None:
         ((2, 54), (4,)),  # User, in a signature
         ((3, 34), (4,)),
         ((4, 19), (0,)),
-        ((4, 34), (1,)),  # another use of help
-        ((5, 43), (4,)),  # User, in a key
+        ((4, 35), (1,)),  # another use of help
+        ((5, 51), (4,)),  # User, in a key
     ]
 
 
