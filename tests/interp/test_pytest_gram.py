@@ -203,7 +203,7 @@ def test_each_test_and_each_run_has_a_file_with_a_safe_and_readable_name(project
     assert "TestTwo.test_greets+2.run.gram" in names
     assert [name for name in names if name.startswith("TestOne.test_greets-a-b-")]
     assert max(map(len, names)) < 255
-    assert passed(project.pytest("-n", "2", OPENAI_BASE_URL="http://127.0.0.1:9"), 8)
+    assert passed(project.pytest(OPENAI_BASE_URL="http://127.0.0.1:9"), 8)
 
 
 GUARDED = """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import COMMAND, gram_from_its_start as gram, without_keys
+from tests.interp.cli.process import COMMAND, gram, gram_from_its_start
 from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
@@ -72,11 +72,10 @@ def test_output_that_cannot_be_written_is_one_message() -> None:
     assert done.stderr == "gram: standard output: No space left on device\n"
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])
-def test_pipes_get_utf_8_whatever_the_terminal_s_encoding_is(encoding: str) -> None:
+def test_pipes_get_utf_8_whatever_the_terminal_s_encoding_is() -> None:
     text = '(a {k: "é … 漢"})\n'
 
-    assert gram("fmt", "-", stdin=text, PYTHONIOENCODING=encoding).stdout == text
+    assert gram_from_its_start("fmt", "-", stdin=text, PYTHONIOENCODING="ascii").stdout == text
 
 
 def test_help_is_given_in_every_way() -> None:
@@ -111,4 +110,3 @@ def test_quiet_and_verbose_choose_what_is_told() -> None:
     assert "unchanged" in gram(*arguments, stdin="(a)\n").stderr
     assert gram("-q", *arguments, stdin="(a)\n").stderr == ""
     assert gram(*arguments, "-q", stdin="(a)\n").stderr == ""
-    assert without_keys()  # the environment is that of a user without keys

@@ -1,13 +1,12 @@
 """Ctrl-C lands on lines of ours: a run that is recorded can always go on, and nothing is lost.
 
-A few lines of each way are tried, the same each time; ``GRAM_EVERY_LINE=1`` tries all.
+A few lines of each way are tried, the same each time; at night more.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import random
 import sys
 import threading
@@ -39,7 +38,7 @@ from tests.paths import ROOT
 ROOMS = tuple(
     str(ROOT / "interp" / room) for room in ("execution", "history", "running", "concurrency")
 )
-LINES = 40
+OFTEN = pytest.mark.parametrize("often", [12, pytest.param(200, marks=pytest.mark.nightly)])
 AGENT = loads_one(
     """
     [a:Agent {instruction: "Help.", model: "OpenAI/x"} |
@@ -163,23 +162,22 @@ def by_run_until_complete(run: Run) -> str:
 WAYS: list[Callable[[Run], str]] = [by_run, by_asyncio_run, by_run_until_complete]
 
 
-def lines_to_try(count: int) -> Iterator[int]:
-    """Some of so many lines, spread over all of them; all if somebody asks for that."""
-    if os.environ.get("GRAM_EVERY_LINE"):
-        return iter(range(1, count + 1))
-    return iter(sorted(random.Random(count).sample(range(1, count + 1), min(LINES, count))))
+def lines_to_try(count: int, often: int) -> list[int]:
+    """Some of so many lines, spread over all of them."""
+    return sorted(random.Random(count).sample(range(1, count + 1), min(often, count)))
 
 
 @cut_coroutines
+@OFTEN
 @pytest.mark.parametrize("from_memory", [True, False])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_run_goes_on_whatever_line_it_was_interrupted_at(
-    way: Callable[[Run], str], from_memory: bool, tmp_path: Path
+    way: Callable[[Run], str], from_memory: bool, often: int, tmp_path: Path
 ) -> None:
     with Interrupting(-1) as counting:
         way(Trial({"record": tmp_path / "whole.run.gram"}).begin())
 
-    for line in lines_to_try(counting.passed):
+    for line in lines_to_try(counting.passed, often):
         file = tmp_path / f"{line}.run.gram"
         trial = Trial({"record": file})
         try:
@@ -209,14 +207,15 @@ def goes_on(trial: Trial, file: Path, from_memory: bool, told: str) -> None:
 
 
 @cut_coroutines
+@OFTEN
 @pytest.mark.parametrize("way", WAYS)
 def test_a_run_of_a_store_goes_on_whatever_line_it_was_interrupted_at(
-    way: Callable[[Run], str], tmp_path: Path
+    way: Callable[[Run], str], often: int, tmp_path: Path
 ) -> None:
     with Interrupting(-1) as counting, open_store(tmp_path / "whole.db") as store:
         way(Trial({"record": store}).begin())
 
-    for line in lines_to_try(counting.passed):
+    for line in lines_to_try(counting.passed, often):
         with open_store(tmp_path / f"{line}.db") as store:
             trial = Trial({"record": store})
             try:
@@ -241,14 +240,17 @@ def test_a_run_of_a_store_goes_on_whatever_line_it_was_interrupted_at(
 
 
 @cut_coroutines
+@OFTEN
 @pytest.mark.parametrize("from_memory", [True, False])
-def test_a_run_goes_on_when_ctrl_c_comes_at_any_moment(from_memory: bool, tmp_path: Path) -> None:
+def test_a_run_goes_on_when_ctrl_c_comes_at_any_moment(
+    from_memory: bool, often: int, tmp_path: Path
+) -> None:
     import signal
 
     chosen = random.Random(1)
     main = threading.main_thread().ident
     assert main is not None
-    for number in range(40):
+    for number in range(often):
         file = tmp_path / f"{number}.run.gram"
         trial = Trial({"record": file})
         wait = chosen.random() * 0.02

@@ -7,17 +7,16 @@ from scipy import stats
 
 from benchmarks.calibration import SCENARIOS, power, size
 
-EXPERIMENTS = 150
 
-
+@pytest.mark.parametrize("experiments", [40, pytest.param(1000, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_an_arm_differs_from_itself_in_at_most_five_percent(name: str) -> None:
-    wrong, holding = size(SCENARIOS[name], EXPERIMENTS)
+def test_an_arm_differs_from_itself_in_at_most_five_percent(name: str, experiments: int) -> None:
+    wrong, holding = size(SCENARIOS[name], experiments)
 
-    most = stats.binom.isf(0.0005, EXPERIMENTS, 0.05)
-    assert wrong * EXPERIMENTS <= most, f"{wrong:.1%} of {EXPERIMENTS} experiments find one"
-    least = stats.binom.ppf(0.0005, EXPERIMENTS, 0.92)
-    assert holding * EXPERIMENTS >= least, f"{holding:.1%} of the intervals hold 0"
+    most = stats.binom.isf(0.0005, experiments, 0.05)
+    assert wrong * experiments <= most, f"{wrong:.1%} of {experiments} experiments find one"
+    least = stats.binom.ppf(0.0005, experiments, 0.92)
+    assert holding * experiments >= least, f"{holding:.1%} of the intervals hold 0"
 
 
 @pytest.mark.parametrize(("difference", "disagreement"), [(0.2, 0.3), (0.3, 0.6)])

@@ -134,13 +134,12 @@ TWO_TOOLS = loads_one("""
 """)
 
 
-@pytest.mark.parametrize("calls", [["pay", "pay"], ["pay", "look"]])
-def test_the_smallest_run_has_no_call_too_many(calls: list[str], tmp_path: Path) -> None:
+def test_the_smallest_run_has_no_call_too_many(tmp_path: Path) -> None:
     """Calls of other tools, before and between, are left out."""
 
     def never_in_this_order(drawn: RecordedRun) -> bool:
         made = iter(each.tool_name for each in drawn.tools_used)
-        return not all(name in made for name in calls)
+        return not ("pay" in made and "look" in made)
 
     file = tmp_path / "smallest.run.gram"
     with pytest.raises(AssertionError):

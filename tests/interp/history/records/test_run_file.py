@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -121,15 +122,20 @@ def interrupted_at(count: int) -> Iterator[Callable[[], bool]]:
         sys.settrace(before)
 
 
-@pytest.mark.parametrize("folds_anyway", [True, False])
-@pytest.mark.parametrize("is_read_again", [True, False])
+WAYS = list(product((True, False), repeat=2))
+
+
+@pytest.mark.parametrize("every", [len(WAYS), pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(("folds_anyway", "is_read_again"), WAYS)
 def test_an_interrupt_at_any_line_loses_nothing(
-    path: Path, folds_anyway: bool, is_read_again: bool
+    path: Path, folds_anyway: bool, is_read_again: bool, every: int
 ) -> None:
+    """Each line in one of the ways; each in all of them at night."""
     Driven(RunFile(path)).go_on()  # whatever is imported or remembered, is so now
-    count, was_interrupted = 0, True
-    while was_interrupted:
-        count += 1
+    first, was_interrupted = WAYS.index((folds_anyway, is_read_again)) % every + 1, True
+    for count in range(first, 1000, every):
+        if not was_interrupted:
+            break
         path.unlink()
         run = Driven(RunFile(path), folds_anyway=folds_anyway)
         with interrupted_at(count) as came:

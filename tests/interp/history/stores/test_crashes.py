@@ -39,8 +39,9 @@ def lines(log: Path) -> list[str]:
     return log.read_text().splitlines() if log.exists() else []
 
 
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.nightly)])
 def test_a_crash_at_any_point_repeats_nothing_that_is_recorded(
-    store: RunStore, address: str, tmp_path: Path
+    store: RunStore, address: str, tmp_path: Path, every: int
 ) -> None:
     """Before and after each effect, in it, and before and after each entry of it is written."""
     expected = undisturbed(tmp_path)
@@ -48,7 +49,8 @@ def test_a_crash_at_any_point_repeats_nothing_that_is_recorded(
     points = drive(address, first, tmp_path / "first.log")
     assert store.recorded(first).state == expected
     processes = forking()
-    for point in range(1, points + 1):
+    begin = 3 if address.endswith(".db") and every > 1 else 1  # other points than in Postgres
+    for point in range(begin, points + 1, every):
         run, log = submitted(store), tmp_path / f"{point}.log"
         killed = processes.Process(target=drive, args=(address, run, log, point))
         killed.start()
