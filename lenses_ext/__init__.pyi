@@ -66,7 +66,10 @@ from .language.tool_spec import (
     tool_spec_from_json as tool_spec_from_json,
     tool_spec_name as tool_spec_name,
     tool_spec_once as tool_spec_once,
+    tool_spec_reads as tool_spec_reads,
+    tool_spec_returns as tool_spec_returns,
     tool_spec_schema as tool_spec_schema,
+    tool_spec_sends as tool_spec_sends,
     tool_spec_to_json as tool_spec_to_json,
     tool_spec_type_signature as tool_spec_type_signature,
 )

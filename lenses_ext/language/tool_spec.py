@@ -15,10 +15,10 @@ from typing import Any
 
 import attrs
 
-from gram import GramDecodeError, Pattern
+from gram import GramDecodeError, Pattern, Symbol, write_value
 from gram.errors import expect
 
-from ..errors import PartError
+from ..errors import PartError, type_in_words
 from ..labels import TOOL, TOOLS, is_tool
 from ..optics import TEXT, Codec, computed, expect_definition, identity, lens_of, text, view
 from ..signatures import (
@@ -56,10 +56,17 @@ def _get_schema(tool: Pattern) -> dict[str, Any]:
     return type_signature_to_json_schema(tool)
 
 
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise PartError(f"expected true or false, found {value!r:.60}")
-    return value
+def _one_of(*allowed: str | bool) -> Codec[Any, Any]:
+    """The codec of a property that has one of some values."""
+    words = " or ".join(map(write_value, allowed))
+
+    def checked(value: Any) -> Any:
+        if isinstance(value, str | bool) and value in allowed:
+            return value
+        hint = "write it in quotes" if isinstance(value, Symbol) else None
+        raise PartError(f"expected {words}, found {type_in_words(value)}", hint)
+
+    return Codec(checked, checked)
 
 
 TOOL_SPECS = Vocabulary("a tool", TOOLS)
@@ -71,8 +78,27 @@ tool_spec_description = TOOL_SPECS.required(
 tool_spec_once = TOOL_SPECS.optional(
     "tool_spec_once",
     "once",
-    Codec(_flag, _flag),
+    _one_of(True, False),
     "Whether a call of a tool that has begun is never repeated by itself; None if it does not say.",
+)
+tool_spec_reads = TOOL_SPECS.optional(
+    "tool_spec_reads",
+    "reads",
+    _one_of("private", "public"),
+    "Whether a tool reads private data, \"private\" or \"public\"; None if it does not say.",
+)
+tool_spec_returns = TOOL_SPECS.optional(
+    "tool_spec_returns",
+    "returns",
+    _one_of("untrusted", "trusted"),
+    "Whether strangers may have written what a tool returns, \"untrusted\" or \"trusted\"; None if "
+    "it does not say.",
+)
+tool_spec_sends = TOOL_SPECS.optional(
+    "tool_spec_sends",
+    "sends",
+    _one_of(True, False),
+    "Whether a tool can send something outward; None if it does not say.",
 )
 tool_spec_type_signature = TOOL_SPECS.word(
     "signature",

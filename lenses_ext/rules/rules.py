@@ -118,12 +118,15 @@ def settings_type(agent: Pattern) -> Iterator[Diagnostic]:
         )
 
 
-def once_type(tool: Pattern) -> Iterator[Diagnostic]:
-    """A ``once`` that is neither true nor false."""
-    once = tool.value.properties.get("once")
-    if once is not None and not isinstance(once, bool):
-        message = f"the once of {called(tool)} is true or false, found {type(once).__name__}"
-        yield Diagnostic.found(message, part="once")
+def tool_value(tool: Pattern) -> Iterator[Diagnostic]:
+    """A property of a tool with a value that it cannot have."""
+    for key, lens in TOOL_SPECS.properties.items():
+        try:
+            if key not in TOOL_SPECS.needed:  # those are texts, which have rules of their own
+                view(lens, tool)
+        except FocusError as error:
+            message = f"the {key} of {called(tool)}: {error.reason}"
+            yield Diagnostic.found(message, part=key, hint=error.hint)
 
 
 def setting_value(agent: Pattern) -> Iterator[Diagnostic]:
@@ -161,15 +164,24 @@ def _settings(agent: Pattern, *, known: bool) -> Iterator[Diagnostic]:
 def agent_property(agent: Pattern) -> Iterator[Diagnostic]:
     """A property that looks like one that counts, and is ignored."""
     properties = agent.value.properties
-    for key in sorted(properties.keys() - AGENTS.properties.keys()):
-        if key in SETTINGS:
-            message = f"{key} is a setting of the model, and counts only in settings"
-            yield Diagnostic.found(message, part=key, hint=f"write settings: {{{key}: …}}")
-            continue
-        for near in nearest(key, AGENTS.properties, cutoff=0.75):
-            # of an instruction or a model that is missing, the rule for that has a hint
-            if near in properties or near not in ("instruction", "model"):
-                message = f"an agent has no property {key}; did you mean {near}?"
+    for key in sorted(properties.keys() & SETTINGS.keys()):
+        message = f"{key} is a setting of the model, and counts only in settings"
+        yield Diagnostic.found(message, part=key, hint=f"write settings: {{{key}: …}}")
+    yield from _misspelt(agent, AGENTS, "an agent")
+
+
+def tool_property(tool: Pattern) -> Iterator[Diagnostic]:
+    """A property of a tool that looks like one that counts, and is ignored."""
+    return _misspelt(tool, TOOL_SPECS, "a tool")
+
+
+def _misspelt(pattern: Pattern, vocabulary: Vocabulary, what: str) -> Iterator[Diagnostic]:
+    properties = pattern.value.properties
+    for key in sorted(properties.keys() - vocabulary.properties.keys() - SETTINGS.keys()):
+        for near in nearest(key, vocabulary.properties, cutoff=0.75):
+            # of one that is missing and needed, the rule for that has a hint
+            if near in properties or near not in vocabulary.needed:
+                message = f"{what} has no property {key}; did you mean {near}?"
                 yield Diagnostic.found(message, part=key)
 
 

@@ -25,7 +25,7 @@ PROGRAM_CHECKS: Final = (
     *(
         Check(code, "error", of_property(key, rule))
         for key in dict.fromkeys((*AGENTS.properties, *TOOL_SPECS.properties))
-        if key not in ("settings", "once")  # no texts: they have rules of their own
+        if key in ("description", "instruction", "model")  # texts; others have a rule of their own
         for code, rule in (
             (f"missing-{key}", rules.missing),
             (f"{key}-type", rules.not_a_text),
@@ -34,11 +34,12 @@ PROGRAM_CHECKS: Final = (
     ),
     Check("model-name", "error", of_each("agents", rules.model_name)),
     Check("settings-type", "error", of_each("agents", rules.settings_type)),
-    Check("once-type", "error", of_each("tools", rules.once_type)),
+    Check("tool-value", "error", of_each("tools", rules.tool_value)),
     Check("setting-value", "error", of_each("agents", rules.setting_value)),
     Check("summary-writer", "error", of_each("agents", rules.summary_writer)),
     Check("unknown-setting", "error", of_each("agents", rules.unknown_setting)),
     Check("agent-property", "warning", of_each("agents", rules.agent_property)),
+    Check("tool-property", "warning", of_each("tools", rules.tool_property)),
     Check("duplicate-answer", "error", of_each("agents", rules.duplicate_answer)),
     Check("tool-name-collision", "error", placement_rules.tool_name_collision),
     Check("unexpected-element", "error", placement_rules.unexpected_element),

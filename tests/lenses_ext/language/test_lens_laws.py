@@ -44,7 +44,10 @@ from lenses_ext import (
     tool_spec_description,
     tool_spec_name,
     tool_spec_once,
+    tool_spec_reads,
+    tool_spec_returns,
     tool_spec_schema,
+    tool_spec_sends,
     tool_spec_type_signature,
     view,
     workflow_arrows,
@@ -180,6 +183,9 @@ LENSES: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any
     (tool_spec_name, like_tools(), NAMES, True),
     (tool_spec_description, like_tools(), texts(), True),
     (tool_spec_once, like_tools(), st.none() | st.booleans(), True),
+    (tool_spec_reads, like_tools(), st.sampled_from([None, "private", "public"]), True),
+    (tool_spec_returns, like_tools(), st.sampled_from([None, "untrusted", "trusted"]), True),
+    (tool_spec_sends, like_tools(), st.none() | st.booleans(), True),
     (tool_spec_type_signature, like_tools(), signature_texts(), True),
 ]
 """The exported lenses, and whether they keep put-put there."""
