@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lenses_ext.rules import PROGRAM_CHECKS
+from interp.models.program_checks import every_row
 from tests.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -40,4 +40,4 @@ def test_every_fault_of_programs_has_a_cause_and_a_cure() -> None:
     page = (DOCS / "reference" / "faults.md").read_text("utf-8")
     explained = set(re.findall(r"`([a-z-]+)`", page))
 
-    assert {each.code for each in PROGRAM_CHECKS} - {"signature"} <= explained
+    assert {each.code for each in every_row()} - {"signature"} <= explained

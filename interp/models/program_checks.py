@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from datetime import date
 from typing import Final
 
 from gram import Check, Diagnostic, Document, TreePath, check, pattern_at, walk
 from gram.checks import Reading
+from gram.plurals import counted
 from gram.suggestions import did_you_mean
 from lenses_ext import FocusError, Model, agent_models, agent_settings, is_agent, view
 from lenses_ext.names import program_scopes
-from lenses_ext.rules import PROGRAM_CHECKS
+from lenses_ext.rules import LINT_CHECKS, PROGRAM_CHECKS, level_check, level_problems
 
 from ..errors import ConfigurationError, ModelError
 from .offered_models import Offered, offered_models
@@ -38,6 +40,38 @@ def check_program(document: Document, *more: Check) -> tuple[Diagnostic, ...]:
     return check(document, checks=checks, scopes=program_scopes)
 
 
+def lint_program(document: Document, *, today: date) -> tuple[Diagnostic, ...]:
+    """What is doubtful in a document, in the order of its text.
+
+    Args:
+        document: the document.
+        today: the day by which models retire soon.
+    """
+    rows = (*LINT_CHECKS, _retiring(today), level_check(every_row()))
+    return check(document, checks=rows, scopes=program_scopes)
+
+
+def problems_of_levels(levels: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """What is wrong with what a project says of codes: the code, and the problem in words."""
+    return level_problems(levels, every_row())
+
+
+def every_row() -> tuple[Check, ...]:
+    """All rows of ``gram check`` and ``gram lint`` that need no network."""
+    return (*PROGRAM_CHECKS, *MODEL_CHECKS, *LINT_CHECKS, _retiring(date.min), level_check(()))
+
+
+def _retiring(today: date) -> Check:
+    def retiring_model(reading: Reading) -> Iterator[Diagnostic]:
+        """A model that retires within 90 days."""
+        for path, model in reading.once(models_in):
+            if (day := _retires(model)) and 0 <= (date.fromisoformat(day) - today).days <= 90:
+                days = counted((date.fromisoformat(day) - today).days, "day")
+                yield Diagnostic.found(f"{model} retires in {days}, on {day}", path, "model")
+
+    return Check("retiring-model", "warning", retiring_model)
+
+
 def unknown_model_provider(reading: Reading) -> Iterator[Diagnostic]:
     """Find models with an unknown provider; the program may be run with another model."""
     with suppress(ConfigurationError):  # `unusable_providers_file` reports it
@@ -52,8 +86,12 @@ def unknown_model_provider(reading: Reading) -> Iterator[Diagnostic]:
 def retired_model(reading: Reading) -> Iterator[Diagnostic]:
     """Find models that OpenAI retires."""
     for path, model in reading.once(models_in):
-        if model.provider.lower() == "openai" and model.name in RETIRED:
-            yield Diagnostic.found(f"{model} retires on {RETIRED[model.name]}", path, "model")
+        if day := _retires(model):
+            yield Diagnostic.found(f"{model} retires on {day}", path, "model")
+
+
+def _retires(model: Model) -> str | None:
+    return RETIRED.get(model.name) if model.provider.lower() == "openai" else None
 
 
 def setting_not_taken(reading: Reading) -> Iterator[Diagnostic]:

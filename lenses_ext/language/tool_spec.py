@@ -85,13 +85,13 @@ tool_spec_reads = TOOL_SPECS.optional(
     "tool_spec_reads",
     "reads",
     _one_of("private", "public"),
-    "Whether a tool reads private data, \"private\" or \"public\"; None if it does not say.",
+    'Whether a tool reads private data, "private" or "public"; None if it does not say.',
 )
 tool_spec_returns = TOOL_SPECS.optional(
     "tool_spec_returns",
     "returns",
     _one_of("untrusted", "trusted"),
-    "Whether strangers may have written what a tool returns, \"untrusted\" or \"trusted\"; None if "
+    'Whether strangers may have written what a tool returns, "untrusted" or "trusted"; None if '
     "it does not say.",
 )
 tool_spec_sends = TOOL_SPECS.optional(

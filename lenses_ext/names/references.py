@@ -154,7 +154,7 @@ def reached(program: Program, agent: Definition) -> frozenset[TreePath]:
                     pending.append(inside)
             for _, name, _ in here.names_in_arrows:
                 pending.extend(program.meant(name, here.path))
-        if here.path in program.runnables | program.tools | program.answers:
+        if here.path in program.named or here.path in program.answers:
             for name in program.completed(here)[1]:
                 pending.extend(program.types_meant(name, here.scope))
     return frozenset(found)

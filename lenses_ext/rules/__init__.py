@@ -1,3 +1,10 @@
 """What can be wrong in a program: tables of rules, types along arrows, validation."""
 
+from .lint import (
+    LINT_CHECKS as LINT_CHECKS,
+    Level as Level,
+    level_check as level_check,
+    level_problems as level_problems,
+    with_levels as with_levels,
+)
 from .table import PROGRAM_CHECKS as PROGRAM_CHECKS, WORDS as WORDS

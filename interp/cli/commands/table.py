@@ -19,6 +19,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Write": {
         "init": "Write a first agent: a program, its tools, a test.",
         "check": "Report the faults in gram files.",
+        "lint": "Report what is valid in gram files, and doubtful.",
         "fmt": "Lay files out, keeping their comments.",
         "get": "Print the value at a path.",
         "set": "Change the value at a path, and no other byte.",

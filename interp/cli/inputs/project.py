@@ -7,7 +7,7 @@ it up to that of the repository:
 
     tools = ["tools.py"]                          # as --tools
     record = "runs.db"                            # as --record
-    lint = {ignore = ["unused-tool"]}             # warnings that `gram check` leaves out
+    lint = {unused-tool = "off"}                  # how much a finding matters: see `gram lint`
 
     [providers.Groq]                              # a new provider of models
     base_url = "https://api.groq.com/openai/v1"
@@ -34,6 +34,7 @@ from attrs import field, frozen
 from gram import write_atomically
 from gram.display import visible
 from gram.suggestions import did_you_mean
+from lenses_ext.rules import Level
 
 from ...errors import ConfigurationError
 from ...models import (
@@ -41,6 +42,7 @@ from ...models import (
     added,
     in_variable_name,
     is_known,
+    problems_of_levels,
     provider_of,
     user_folder,
 )
@@ -62,7 +64,7 @@ class Project:
         digest: what its content is known by.
         tools: the files of tools, as ``--tools`` takes them.
         record: the address that runs are kept at; False for none, None where nothing is said.
-        ignored: the codes of the warnings that `gram check` leaves out.
+        levels: how much findings matter, by their codes: ``error``, ``warning``, ``info``, ``off``.
         providers: the new providers.
     """
 
@@ -70,7 +72,7 @@ class Project:
     digest: str
     tools: tuple[str, ...] = ()
     record: str | bool | None = None
-    ignored: frozenset[str] = frozenset()
+    levels: Mapping[str, Level] = field(factory=dict)
     providers: tuple[Provider, ...] = field(default=())
 
     @property
@@ -166,13 +168,10 @@ class _Reader:
             record = self._inside(folder, record)
         lint = table.get("lint", {})
         if not isinstance(lint, dict):
-            raise self.fault("lint", "lint must be a table, such as {ignore = [CODE]}")
-        for key in lint:
-            if key != "ignore":
-                hint = did_you_mean(key, ["ignore"]) or "there is ignore"
-                raise self.fault(key, f'lint has no "{key}"; {hint}')
-        ignored = frozenset(self.texts("ignore", lint))
-        return Project(self.path, digest, tools, record, ignored, self.providers(table))
+            raise self.fault("lint", 'lint must be a table, such as {unused-tool = "off"}')
+        for code, problem in problems_of_levels(lint):
+            raise self.fault(code, problem)
+        return Project(self.path, digest, tools, record, lint, self.providers(table))
 
     def providers(self, table: Mapping[str, Any]) -> tuple[Provider, ...]:
         """The new providers."""

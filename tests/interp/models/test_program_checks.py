@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 
 from gram import Diagnostic, Pattern
-from interp.models.program_checks import RETIRED, check_program
+from interp.models.program_checks import RETIRED, check_program, lint_program
 from lenses_ext import parse_program, write_program
 from tests.lenses_ext.strategies import agent_forests
 
@@ -165,3 +166,20 @@ def test_every_fault_of_a_signature_is_placed_once_in_each_way_to_write_a_tool(
     assert [[code for code, _ in each] for each in found[1:]] == [
         [code for code, _ in found[0]]
     ] * 2
+
+
+@pytest.mark.parametrize(
+    ("today", "said"),
+    [
+        (date(2026, 10, 15), None),
+        (date(2026, 10, 16), "OpenAI/gpt-4o retires in 90 days, on 2027-01-14"),
+        (date(2027, 1, 13), "OpenAI/gpt-4o retires in 1 day, on 2027-01-14"),
+        (date(2027, 1, 15), None),
+    ],
+)
+def test_lint_says_which_models_retire_within_90_days(today: date, said: str | None) -> None:
+    document = parse_program('[a:Agent {instruction: "x", model: "OpenAI/gpt-4o"}]')
+
+    found = lint_program(document, today=today)
+
+    assert [each.message for each in found] == ([said] if said else [])

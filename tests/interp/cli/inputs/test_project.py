@@ -116,7 +116,15 @@ def test_pyproject_has_a_table_for_it(folder: Path) -> None:
         ("tools = [1]", "gram.toml:1:1: tools must be a list of texts"),
         ("tools = [\n", "gram.toml:2:1: not TOML: "),
         ("record = 1", "gram.toml:1:1: record must be the address that runs are kept at"),
-        ('\nlint = {ignor = ["x"]}', 'gram.toml:2:9: lint has no "ignor"; did you mean ignore?'),
+        (
+            'lint = {lone-agnt = "off"}',
+            "gram.toml:1:9: there is no code lone-agnt of a",
+        ),
+        ("\n[lint]\nlone-agent = 1", "gram.toml:3:1: the level of lone-agent is one of error,"),
+        (
+            'lint = {duplicate-key = "off"}',
+            "gram.toml:1:9: duplicate-key is an error, and",
+        ),
         ("lint = 1", "gram.toml:1:1: lint must be a table"),
         ("providers = 1", "gram.toml:1:1: providers must be tables: write [providers.NAME]"),
         ("[providers.Groq]", "gram.toml:1:12: [Groq] needs a base_url"),
@@ -156,15 +164,16 @@ def test_a_new_provider_is_known_once_it_is_trusted(folder: Path) -> None:
     assert known.returncode == 4
 
 
-def test_check_leaves_out_the_warnings_that_a_project_ignores(folder: Path) -> None:
+def test_a_project_says_how_much_a_warning_of_check_matters(folder: Path) -> None:
     (folder / "hello.gram").write_text(HELLO.replace("OpenAI/", "Opanai/"))
-    (folder / "gram.toml").write_text("")
-    warned = run(folder, command="check").stdout
-    code = warned.partition("warning[")[2].partition("]")[0]
-    (folder / "gram.toml").write_text(f'[lint]\nignore = ["{code}"]\n')
+    (folder / "gram.toml").write_text('lint = {unknown-provider = "off"}\n')
+    silent = run(folder, command="check")
+    (folder / "gram.toml").write_text('[lint]\nunknown-provider = "error"\n')
+    loud = run(folder, command="check")
 
-    assert code
-    assert run(folder, command="check").stdout == ""
+    assert (silent.stdout, silent.returncode) == ("", 0)
+    assert "error[unknown-provider]" in loud.stdout
+    assert loud.returncode == 1
 
 
 def test_tools_beside_a_program_are_named_and_not_run(folder: Path) -> None:

@@ -1,0 +1,131 @@
+"""What is doubtful in a program, row by row, and how much each finding matters where.
+
+The rows are run as those of `PROGRAM_CHECKS` are; but a program with such a finding is valid, and
+may be meant so. How much a code matters is said by a project, by the header of a file, as in
+``{lint: {unused-tool: "off"}}``, and by an agent, workflow or tool for itself and all in it. The
+nearest counts. What is an error stays one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, TypeAlias, get_args
+
+from attrs import evolve
+from pyrsistent import PMap, pmap
+
+from gram import Check, Diagnostic, Pattern, Symbol
+from gram.checks import Reading
+from gram.suggestions import did_you_mean
+from gram.trees import is_header
+
+from . import leak_rules, use_rules, word_rules
+from .rules import judged
+
+Level: TypeAlias = Literal["error", "warning", "info", "off"]
+"""How much a finding matters."""
+_LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+
+LINT_CHECKS: Final = (
+    Check("lethal-trifecta", "warning", leak_rules.lethal_trifecta),
+    Check("tool-in-instruction", "warning", word_rules.tool_in_instruction),
+    Check("unfinished-text", "warning", word_rules.unfinished_text),
+    Check("vague-description", "warning", word_rules.vague_description),
+    Check("vague-parameter", "info", word_rules.vague_parameter),
+    Check("unused-tool", "warning", use_rules.unused_tool),
+    Check("unused-definition", "warning", use_rules.unused_definition),
+    Check("lone-agent", "info", use_rules.lone_agent),
+    Check("near-duplicate", "warning", use_rules.near_duplicate),
+    Check("same-instruction", "info", use_rules.same_instruction),
+    Check("parameter-types", "info", use_rules.parameter_types),
+    Check("contradictory-settings", "warning", use_rules.contradictory_settings),
+)
+"""All that is doubtful in a file with agents."""
+
+_OF_SIGNATURES: Final = frozenset(
+    ("no-name", "unused-type", "no-value", "no-effect", "unknown-key", "unknown-format")
+)
+"""The codes of signatures that are no errors."""
+
+
+def level_check(rows: Iterable[Check]) -> Check:
+    """The row that finds a property ``lint`` with a code or level that there is not.
+
+    Args:
+        rows: all rows whose codes there are.
+    """
+    rows = tuple(rows)
+
+    def lint_level(reading: Reading) -> Iterator[Diagnostic]:
+        """A property ``lint`` with a code or a level that there is not."""
+        holders = [(each.path, each.pattern) for each in judged(reading, "named")]
+        if reading.patterns and is_header(reading.patterns[0]):
+            holders.append(((0,), reading.patterns[0]))
+        for path, pattern in holders:
+            levels = pattern.value.properties.get("lint", pmap())
+            if not isinstance(levels, PMap):
+                message = 'lint is a map of codes and levels, {unused-tool: "off"}'
+                yield Diagnostic.found(message, path, "lint")
+                continue
+            for code, problem in level_problems(levels, rows):
+                yield Diagnostic.found(problem, path, "lint", keys=(code,))
+
+    return Check("lint-level", "warning", lint_level)
+
+
+def level_problems(
+    levels: Mapping[str, object], rows: Iterable[Check]
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with levels by code: the code, and the problem in words.
+
+    Args:
+        levels: how much codes matter.
+        rows: all rows.
+    """
+    severities = {row.code: row.severity for row in rows}
+    known = {code for code, severity in severities.items() if severity != "error"} | _OF_SIGNATURES
+    for code, level in sorted(levels.items()):
+        if code not in known and code in severities:
+            yield code, f"{code} is an error, and stays one"
+        elif code not in known:
+            hint = did_you_mean(code, known) or "the page of faults lists them"
+            yield code, f"there is no code {code} of a warning; {hint}"
+        elif _level(level) is None:
+            yield code, f"the level of {code} is one of {', '.join(_LEVELS)}"
+
+
+def with_levels(
+    faults: Iterable[Diagnostic], patterns: tuple[Pattern, ...], levels: Mapping[str, Level]
+) -> Iterator[Diagnostic]:
+    """Faults with the severity that their code has at their place, without those that are off.
+
+    Args:
+        faults: what was found in some patterns.
+        patterns: the patterns.
+        levels: how much codes matter in the project.
+    """
+    top = patterns[:1] if patterns and is_header(patterns[0]) else ()
+    for fault in faults:
+        level: Level = levels.get(fault.code, fault.severity)
+        for pattern in (*top, *_way(patterns, fault)):
+            said = pattern.value.properties.get("lint")
+            level = (_level(said.get(fault.code)) if isinstance(said, PMap) else None) or level
+        if fault.severity == "error":
+            yield fault
+        elif level != "off":
+            yield evolve(fault, severity=level)
+
+
+def _level(value: object) -> Level | None:
+    """The level that a value says; None if it says none."""
+    text = value.value if isinstance(value, Symbol) else value
+    return next((level for level in _LEVELS if level == text), None)
+
+
+def _way(patterns: tuple[Pattern, ...], fault: Diagnostic) -> Iterator[Pattern]:
+    """The patterns from the top to the one that a fault is about."""
+    for step in fault.path:
+        if not isinstance(step, int) or step >= len(patterns):
+            return
+        yield patterns[step]
+        patterns = patterns[step].elements

@@ -1,0 +1,202 @@
+"""What a program defines without use, more than once, or in two ways; and settings that clash."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+from pyrsistent import PMap
+
+from gram import Diagnostic, TreePath, Value, walk
+from gram.checks import Reading
+from gram.suggestions import did_you_mean
+from gram.trees import WHOLE, exact
+
+from ..labels import is_answer, is_runnable, is_tool, kind_of
+from ..language import written_signature
+from ..names import Definition, Program
+from ..schemas import NotJson, canonical, kinds_of
+from ..signatures import SignatureError, result_schema, type_names, type_signature_to_json_schema
+from .flow_types import Types, field_of, fields_of
+from .rules import called, judged
+
+
+def unused_tool(reading: Reading) -> Iterator[Diagnostic]:
+    """A tool that no agent or workflow uses, in a file that has some."""
+    program, used = reading.once(Program.of), reading.once(_used)
+    for each in program.outermost if program.runnables else ():
+        if is_tool(each.pattern) and each.path not in used and each.name:
+            message = f'no agent or workflow uses the tool "{each.name}"'
+            hint = f"add it to the elements of an agent, {each.name}, or remove it"
+            yield Diagnostic.found(message, each.path, "identity", hint=hint)
+
+
+def unused_definition(reading: Reading) -> Iterator[Diagnostic]:
+    """A type that no signature names, or an agent of a group that nothing hands over to."""
+    program, used = reading.once(Program.of), reading.once(_used)
+    if not program.runnables:
+        return  # definitions for other files, or plain data whose labels may look like types
+    for each in program.runnables.values():
+        if each.scope != WHOLE and len(each.path) > len(each.scope) + 1 and each.path not in used:
+            message = f'nothing uses the {kind_of(each.pattern)} "{each.name}"'
+            yield Diagnostic.found(message, each.path, "identity", hint="remove it")
+    named: dict[str, list[TreePath]] = {}
+    for index, pattern in enumerate(program.patterns):
+        for path, _, name in type_names(pattern):
+            named.setdefault(name, []).append((index, *path))
+    for scope in program.scopes:
+        for name, same in program.types_in(scope).items():
+            for each in same:
+                if all(at[: len(each.path)] == each.path for at in named.get(name, ())):
+                    message = f'no signature uses the type "{name}"'
+                    yield Diagnostic.found(message, each.path, "identity", hint="remove it")
+
+
+def lone_agent(reading: Reading) -> Iterator[Diagnostic]:
+    """An agent that nothing refers to, beside others that work together."""
+    program, used = reading.once(Program.of), reading.once(_used)
+    tops = [each for each in program.outermost if is_runnable(each.pattern)]
+    alone = [each for each in tops if each.path not in used and not _leads_on(program, each)]
+    if len(alone) < len(tops):
+        for each in alone:
+            message = f'nothing refers to the agent "{each.name}": it runs only by its name'
+            yield Diagnostic.found(message, each.path, "identity")
+
+
+def _leads_on(program: Program, holder: Definition) -> bool:
+    """Whether an agent or workflow refers to another."""
+    return any(is_runnable(each.pattern) for each in _uses(program, holder))
+
+
+def _uses(program: Program, holder: Definition) -> list[Definition]:
+    """What an agent or workflow has, calls, uses in arrows or hands over to."""
+    inside, in_arrows = program.inside(holder), program.used_in_arrows(holder)
+    return [each for _, each in (*inside, *in_arrows, *program.handed_over(holder))]
+
+
+def _used(reading: Reading) -> set[TreePath]:
+    """The paths of all that something else uses."""
+    program = reading.once(Program.of)
+    return {
+        each.path
+        for holder in program.runnables.values()
+        for each in _uses(program, holder)
+        if each.path != holder.path
+    }
+
+
+def near_duplicate(reading: Reading) -> Iterator[Diagnostic]:
+    """A tool that is another one, but for its name or its words."""
+    program = reading.once(Program.of)
+    first: dict[Hashable, Definition] = {}
+    for each in judged(reading, "tools"):
+        try:
+            tool = program.completed(each)[0]
+            schemas = type_signature_to_json_schema(tool), result_schema(tool)
+            types = exact([canonical(it or {}, match="types") for it in schemas])
+        except (SignatureError, NotJson):
+            continue  # reported already
+        words = _plain(each.pattern.value.properties.get("description"))
+        known = first.setdefault(("name", each.name, types), each)
+        same_words = first.setdefault(("words", words, types), each)
+        known = same_words if known is each else known
+        if known is not each:
+            differs = "" if known.pattern == each.pattern else ", but for its words"
+            differs = differs if known.name == each.name else ", but for its name"
+            where = reading.cited(known.path)
+            message = f'{called(each.pattern)} is the tool "{known.name}" at {where}{differs}'
+            hint = "write it once, at the top of the file, and refer to it by its name"
+            yield Diagnostic.found(message, each.path, "identity", hint=hint)
+
+
+def same_instruction(reading: Reading) -> Iterator[Diagnostic]:
+    """An agent with the instruction and the tools of another."""
+    program = reading.once(Program.of)
+    first: dict[Hashable, Definition] = {}
+    for each in judged(reading, "agents"):
+        if words := _plain(each.pattern.value.properties.get("instruction")):
+            tools = tuple(meant.name for _, meant in program.inside(each))
+            known = first.setdefault((words, tools), each)
+            if known is not each:
+                where = f"{called(known.pattern)} at {reading.cited(known.path)}"
+                message = f"{called(each.pattern)} has the instruction and the tools of {where}"
+                yield Diagnostic.found(message, each.path, "identity")
+
+
+def _plain(text: object) -> str:
+    return " ".join(text.lower().split()) if isinstance(text, str) else ""
+
+
+def parameter_types(reading: Reading) -> Iterator[Diagnostic]:
+    """A name that parameters of different types have."""
+    types = reading.once(Types)
+    first: dict[str, list[tuple[frozenset[str], Definition]]] = {}
+    for each in judged(reading, "named"):
+        if not is_tool(each.pattern) and written_signature(each.pattern) is None:
+            continue
+        schema = types.parameters(each)
+        for name in fields_of(schema):
+            kinds = kinds_of(field_of(schema, name)) - {"null"}
+            kinds = frozenset("number" if kind == "integer" else kind for kind in kinds)
+            known = first.setdefault(name, [])
+            if all(kinds.isdisjoint(other) for other, _ in known) and known and kinds:
+                other, before = known[0]
+                where = f"{called(before.pattern)} at {reading.cited(before.path)}"
+                message = f'"{name}" is {_either(kinds)} here, and {_either(other)} in {where}'
+                yield Diagnostic.found(message, _path_of(each, name), "identity")
+            known.append((kinds, each))
+
+
+def _either(kinds: frozenset[str]) -> str:
+    return " or ".join(sorted(kinds))
+
+
+def _path_of(holder: Definition, parameter: str) -> TreePath:
+    found = (
+        path for path, each in walk(holder.pattern.elements) if each.value.identity == parameter
+    )
+    return (*holder.path, *next(found, ()))
+
+
+def contradictory_settings(reading: Reading) -> Iterator[Diagnostic]:
+    """A setting that another one, or the lack of tools, leaves without effect or contradicts."""
+    program = reading.once(Program.of)
+    for agent in judged(reading, "agents"):
+        settings = agent.pattern.value.properties.get("settings")
+        if isinstance(settings, PMap):
+            offered = (*program.inside(agent), *program.handed_over(agent))
+            tools = [each.name for _, each in offered if not is_answer(each.pattern)]
+            for key, why, hint in _contradictions(settings, tools):
+                message = f"{key} of {called(agent.pattern)} {why}"
+                yield Diagnostic.found(message, agent.path, "settings", keys=(key,), hint=hint)
+
+
+def _contradictions(
+    settings: PMap[str, Value], tools: list[str]
+) -> Iterator[tuple[str, str, str | None]]:
+    """The settings that are in vain: the key, why, and how to mend it."""
+    get: Any = settings.get
+    choice = get("toolChoice", "auto")
+    if choice == "none" and tools:
+        yield "toolChoice", "is none, so that none of its tools is ever called", None
+    elif isinstance(choice, str) and choice not in ("auto", "none", *tools):
+        if not tools:
+            yield "toolChoice", f"is {choice}, and it has no tools", None
+        elif choice != "required":
+            hint = did_you_mean(choice, tools) or f"it has {', '.join(tools)}"
+            yield "toolChoice", f"is {choice}, which is no tool of it", hint
+    if get("reasoningEffort") == "none" and "reasoningSummary" in settings:
+        yield "reasoningSummary", "has no effect: reasoningEffort is none", None
+    if get("temperature") == 0 and "topP" in settings:
+        yield "topP", "has no effect: temperature is 0", None
+    most, window = get("maxTokens"), get("contextWindow")
+    if isinstance(most, int) and isinstance(window, int) and most >= window:
+        yield "maxTokens", "is all of the contextWindow: nothing is left for what it is told", None
+    for key in ("compactBy", "contextWindow"):
+        if key in settings and "compactAt" not in settings:
+            yield key, "has no effect without compactAt", None
+    extra = get("extraBody")
+    known = {name.lower(): name for name in settings}
+    for key in sorted(extra) if isinstance(extra, PMap) else ():
+        if same := known.get(key.replace("_", "").lower()):
+            yield "extraBody", f"has {key}, which is sent instead of {same}", "keep one of them"

@@ -1,0 +1,107 @@
+"""What `gram lint` finds: the cases of ``tests/data/lint.toml``, and what holds of any program."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from gram import Diagnostic, apply_fixes, check
+from interp.models import lint_program
+from lenses_ext import parse_program, write_program
+from lenses_ext.names import program_scopes
+from lenses_ext.rules import LINT_CHECKS, with_levels
+from tests.calls import calls_of
+from tests.lenses_ext.strategies import agent_forests, programs
+from tests.paths import DATA
+
+TODAY = date(2026, 11, 24)
+FILE = tomllib.loads((DATA / "lint.toml").read_text(encoding="utf-8"))
+ROWS: list[dict[str, Any]] = FILE["case"]
+CASES = [pytest.param(row, id=row["name"]) for row in ROWS]
+
+
+def written(text: str) -> str:
+    for short, long in FILE["short"].items():
+        text = text.replace(short, long)
+    return text
+
+
+def found_in(text: str) -> tuple[Diagnostic, ...]:
+    document = parse_program(text, "p.gram")
+    return tuple(with_levels(lint_program(document, today=TODAY), document.patterns, {}))
+
+
+@pytest.mark.parametrize("row", CASES)
+def test_lint_finds_what_is_marked_and_nothing_else(row: dict[str, Any]) -> None:
+    parts = re.split(r"(?<!x)\^", written(row["text"]))
+    places = [sum(map(len, parts[: n + 1])) for n in range(len(parts) - 1)]
+
+    found = found_in("".join(parts))
+
+    codes = [
+        f"{each.code} ({each.severity})" if "(" in str(row["found"]) else each.code
+        for each in found
+    ]
+    assert codes == row["found"]
+    assert [each.span.start for each in found if each.span] == places
+    assert row.get("says", "") in "".join(each.message for each in found[:1])
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "fixed" in row])
+def test_what_has_a_fix_is_fixed(row: dict[str, Any]) -> None:
+    document = parse_program(written(row["text"]).replace("^", ""), "p.gram")
+
+    after = apply_fixes(document, lint_program(document, today=TODAY))
+
+    assert after == written(row["fixed"])
+    assert found_in(after) == ()
+
+
+@settings(max_examples=60)
+@given(programs().map(write_program) | agent_forests().map(lambda some: write_program(some)))
+def test_lint_of_any_program_raises_nothing_and_places_what_it_finds(text: str) -> None:
+    for each in found_in(text):
+        assert each.span is not None
+        assert each.severity != "error"
+
+
+@settings(max_examples=60)
+@given(st.lists(agent_forests(), max_size=2).map(lambda some: tuple(sum(some, ()))))
+def test_patterns_that_were_made_are_linted_as_well(patterns: tuple[Any, ...]) -> None:
+    check(patterns, checks=LINT_CHECKS, scopes=program_scopes)
+
+
+MANY: dict[str, Callable[[int], str]] = {
+    "agents with a slip each": lambda n: "\n".join(
+        f'[a{i}:Agent {{instruction: "Call `lok{i}`"}} | [look{i}:Tool | ()==>(::T{i})]]'
+        for i in range(n)
+    ),
+    "copies of a tool": lambda n: "\n".join(
+        f'[a{i}:Agent | [t:Tool {{description: "{i}"}} | (x::Text)==>(::Text)]]' for i in range(n)
+    ),
+    "types that nothing uses": lambda n: "(a:Agent)" + "".join(
+        f"[T{i}:Object | (x::U{i})]" for i in range(n)
+    ),
+    "agents around three tools": lambda n: "\n".join(
+        f"[a{i}:Agent | r, u, s]" for i in range(n)
+    ) + '(r:Tool {reads: "private"}) (u:Tool {returns: "untrusted"}) (s:Tool {sends: true})',
+    "silent tools of one agent": lambda n: "[a:Agent | r, u, s, "
+    + ", ".join(f"[t{i}:Tool | (x::Text)==>(::Text)]" for i in range(n))
+    + '] (r:Tool {reads: "private"}) (u:Tool {returns: "untrusted"}) (s:Tool {sends: true})',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MANY)
+def test_lint_takes_time_in_proportion_to_the_program(what: str) -> None:
+    make = MANY[what]
+    found_in(make(5))
+
+    few, many = (calls_of(lambda n=n: found_in(make(n))) for n in (40, 160))
+
+    assert many < 6 * few + 2_000
