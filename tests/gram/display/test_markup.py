@@ -5,10 +5,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-import pytest
 from hypothesis import given, strategies as st
 
-from gram import ArgumentError
 from gram.display import Markup, element, markup_of
 
 any_text = st.text(st.characters(exclude_categories=())) | st.sampled_from(
@@ -65,10 +63,3 @@ def test_what_is_built_is_xml(content: str, attribute: str) -> None:
 def test_markup_in_markup_is_not_escaped_again() -> None:
     assert element("p", [element("b", "<"), None, "&"]) == "<p><b>&lt;</b>&amp;</p>"
     assert isinstance(markup_of("a"), Markup)
-
-
-def test_what_is_no_text_and_no_name_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="neither text nor markup"):
-        element("p", 3)  # type: ignore[arg-type]  # wrong on purpose
-    with pytest.raises(ArgumentError, match="not the name of an element"):
-        element("p onclick=x")

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import pytest
 
 from gram import (
-    ArgumentError,
     Measurement,
     Pattern,
     Range,
@@ -47,12 +46,6 @@ def test_patterns_may_come_from_any_iterable() -> None:
     document = parse(TEXT)
 
     assert document.replace(backwards()).patterns == document.patterns[::-1]
-
-
-@pytest.mark.parametrize("patterns", [None, 1, Pattern(), "(a)", [Pattern(), "(a)"], [None]])
-def test_an_argument_that_is_not_a_pattern_is_refused(patterns: object) -> None:
-    with pytest.raises(ArgumentError, match="replace: patterns"):
-        parse(TEXT).replace(patterns)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def made(text: str) -> Pattern:

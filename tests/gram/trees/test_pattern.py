@@ -19,21 +19,17 @@ from pyrsistent import pmap, pvector
 
 from gram import (
     MAX_LEVELS,
-    ArgumentError,
     GramDecodeError,
     GramEncodeError,
     Pattern,
     Subject,
-    check,
     dumps,
     from_json,
-    graph_of,
     loads,
     loads_one,
     parse,
     to_json,
 )
-from gram.trees.walks import walk
 from tests.gram.strategies import patterns
 
 
@@ -116,28 +112,6 @@ def test_an_argument_that_is_not_a_tree_is_refused_with_its_path(
 
     assert str(caught.value).startswith(message)
     assert isinstance(caught.value, TypeError)
-
-
-PATTERNS = "a Pattern or an iterable of Patterns"
-
-
-@pytest.mark.parametrize("use", [dumps, to_json, check, graph_of, lambda what: list(walk(what))])
-@pytest.mark.parametrize(
-    ("what", "message"),
-    [
-        ("(a)", f" must be {PATTERNS}, got str"),
-        (5, f" must be {PATTERNS}, got int"),
-        (None, f" must be {PATTERNS}, got None"),
-        ([Pattern(), "(a)"], "[1] must be a Pattern, got str"),
-    ],
-)
-def test_functions_of_patterns_refuse_other_arguments(
-    use: Callable[[object], object], what: object, message: str
-) -> None:
-    with pytest.raises(ArgumentError) as caught:
-        use(what)
-
-    assert str(caught.value).endswith(message)
 
 
 # --- equality, hashing, copies

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from gram import parse
 from interp import load_run
 from tests.interp.cli.process import COMMAND, KEY, at, gram, without_keys
 from tests.interp.cli.typing_at import Terminal
@@ -270,13 +269,6 @@ def test_a_program_with_several_agents_asks_which(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert "the program has 2 agents: first, second; choose one, with" in done.stderr
-
-
-def test_the_header_of_a_program_can_be_read() -> None:
-    header = parse(PROGRAM).header
-
-    assert header is not None
-    assert dict(header.value.properties) == {"title": "Two agents", "version": 2}
 
 
 def test_a_program_from_standard_input_has_its_session_too(tmp_path: Path) -> None:

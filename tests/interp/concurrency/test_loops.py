@@ -7,91 +7,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncGenerator
-from contextvars import ContextVar
 
 import pytest
 
 from interp.concurrency import (
-    call_in_thread,
     in_loop_of_user,
-    in_waiting_thread,
-    is_in_own_loop,
     read_by_waiting,
-    waited_for,
     work_on,
 )
-
-
-async def after(seconds: float, value: int) -> int:
-    await asyncio.sleep(seconds)
-    return value
-
-
-def test_a_coroutine_is_waited_for_where_another_loop_runs() -> None:
-    async def in_a_notebook() -> int:
-        return waited_for(lambda: after(0.01, 5))
-
-    assert asyncio.run(in_a_notebook()) == 5
-
-
-def test_what_a_coroutine_raises_is_raised() -> None:
-    async def failing() -> None:
-        raise KeyError("no")
-
-    with pytest.raises(KeyError, match="no"):
-        waited_for(lambda: failing())
-
-
-def test_a_coroutine_has_the_context_of_whoever_waits_for_it() -> None:
-    variable: ContextVar[str] = ContextVar("variable")
-    variable.set("mine")
-
-    async def read() -> str:
-        return variable.get()
-
-    assert waited_for(lambda: read()) == "mine"
-
-
-def test_many_threads_wait_at_once() -> None:
-    found: list[int] = []
-    threads = [
-        threading.Thread(target=lambda n=n: found.append(waited_for(lambda: after(0.1, n))))
-        for n in range(100)
-    ]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-
-    assert sorted(found) == list(range(100))
-
-
-def test_plain_functions_are_called_by_the_thread_that_waits() -> None:
-    async def both() -> tuple[int, int, bool]:
-        here = await in_waiting_thread(threading.get_ident)
-        other = await call_in_thread(threading.get_ident)
-        return here, other, is_in_own_loop()
-
-    here, other, is_ours = waited_for(lambda: both())
-    assert (here == threading.get_ident(), other == here, is_ours) == (True, False, True)
-    here, other, is_ours = asyncio.run(both())
-    assert (here == threading.get_ident(), is_ours) == (False, False)
-
-
-def test_the_coroutines_of_the_user_block_no_other_coroutine_of_a_run() -> None:
-    others_are_done = threading.Event()
-
-    async def blocking() -> str:
-        return "late" if others_are_done.wait(60) else "never"
-
-    async def several() -> tuple[list[int], str]:
-        late = asyncio.ensure_future(in_loop_of_user(blocking))
-        await asyncio.sleep(0.05)
-        found = [await in_loop_of_user(lambda n=n: after(0, n)) for n in range(3)]
-        others_are_done.set()
-        return found, await late
-
-    assert waited_for(lambda: several()) == ([0, 1, 2], "late")
 
 
 def test_the_coroutines_of_the_user_run_in_the_loop_that_runs_if_it_is_theirs() -> None:

@@ -7,7 +7,6 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextvars import ContextVar
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -16,28 +15,9 @@ from interp.concurrency import TookTooLongError, call_in_thread, iterate_in_thre
 from interp.concurrency.threads import MOST_THREADS
 
 
-def test_a_call_returns_or_raises_what_its_function_does() -> None:
-    error = ValueError("no")
-
-    def failing() -> None:
-        raise error
-
-    assert asyncio.run(call_in_thread(threading.get_ident)) != threading.get_ident()
-    with pytest.raises(ValueError, match="no") as caught:
-        asyncio.run(call_in_thread(failing))
-    assert caught.value is error
-
-
 def test_a_stop_iteration_does_not_hang_whoever_waits() -> None:
     with pytest.raises(RuntimeError, match="StopIteration"):
         asyncio.run(call_in_thread(lambda: next(iter(()))))
-
-
-def test_threads_are_used_again() -> None:
-    async def one_after_another() -> set[int]:
-        return {await call_in_thread(threading.get_ident) for _ in range(50)}
-
-    assert len(asyncio.run(one_after_another())) < 5
 
 
 def test_no_more_work_at_once_than_the_bound_in_any_number_of_loops() -> None:
@@ -73,14 +53,6 @@ def test_work_that_begins_inside_a_worker_thread_never_waits_for_a_thread() -> N
         return await asyncio.gather(*calls)
 
     assert asyncio.run(many()) == [3] * 2 * MOST_THREADS
-
-
-def test_the_time_does_not_count_in_which_a_call_waits_for_a_thread() -> None:
-    async def crowded() -> list[int]:
-        calls = (within(call_in_thread(lambda: time.sleep(0.5) or 1), 1.5) for _ in range(400))
-        return await asyncio.gather(*calls)
-
-    assert asyncio.run(crowded()) == [1] * 400
 
 
 def test_what_takes_too_long_is_left_behind_and_others_take_its_turn() -> None:
@@ -122,13 +94,6 @@ def test_a_call_that_waits_for_its_turn_is_not_made_when_it_is_cancelled() -> No
 
     asyncio.run(crowded())
     assert called == []
-
-
-def test_a_function_is_called_in_the_context_of_its_caller() -> None:
-    variable: ContextVar[str] = ContextVar("variable")
-    variable.set("mine")
-
-    assert asyncio.run(call_in_thread(variable.get)) == "mine"
 
 
 @settings(max_examples=20)

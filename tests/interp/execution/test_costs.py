@@ -7,7 +7,6 @@ import gc
 import json
 import subprocess
 import sys
-import threading
 import tracemalloc
 import weakref
 from collections.abc import Callable
@@ -29,7 +28,6 @@ from interp import (
     run,
 )
 from interp.machine import ModelReplied, ToolReturned, start, step
-from interp.models.chat import ChatCompletions
 from lenses_ext import (
     create_agent_pattern,
     create_tool_specification,
@@ -39,7 +37,6 @@ from lenses_ext import (
     view,
 )
 from tests.calls import calls_of
-from tests.interp.model_server import ModelServer
 
 SIGNATURE = '(personName::Text {default: "world"})==>(::String)'
 CALL = Message(AssistantRole, "", [ToolCall("call_1", "hello0", '{"personName": "Alice"}')])
@@ -125,17 +122,6 @@ def test_a_run_copies_no_conversation() -> None:
     assert peak(10_000) < peak(0) + 40_000  # a list of them alone would have 80,000 bytes
 
 
-def test_a_message_that_was_sent_before_is_not_encoded_again() -> None:
-    agent, library = agent_with(1)
-    model = ScriptedModel(["Hello."])
-    run(agent, "Hello", library, conversation(1_000), model=model, limits=HERE)
-
-    chat = ChatCompletions()
-    first, second = (calls_of(lambda: chat.content(model.requests[0])) for _ in range(2))
-
-    assert second < first / 3
-
-
 def test_a_map_takes_memory_for_what_is_in_flight_and_for_results() -> None:
     program = resolve(
         parse(
@@ -176,17 +162,6 @@ print(*sys.modules)
     assert not {*done.stdout.split()} & unneeded
 
 
-def test_runs_use_one_thread_again_and_again() -> None:
-    agent, library = agent_with(1)
-
-    def runs(count: int) -> int:
-        for _ in range(count):
-            run(agent, "Hello", library, model=ScriptedModel([*[CALL] * 5, "Hello."]))
-        return threading.active_count()
-
-    assert runs(20) <= runs(1)
-
-
 def test_what_a_run_has_made_goes_with_its_response() -> None:
     agent, library = agent_with(1)
     response = run(agent, "Hello", library, model=ScriptedModel([CALL, "Hello."]))
@@ -195,26 +170,3 @@ def test_what_a_run_has_made_goes_with_its_response() -> None:
     gc.collect()
 
     assert [each() for each in left] == [None, None]
-
-
-def test_runs_one_after_another_use_one_connection(model_server: ModelServer) -> None:
-    agent, _ = agent_with(0)
-    model_server.will_say(*["Hello."] * 5)
-
-    for _ in range(5):
-        run(agent, "Hello")
-
-    assert model_server.connections == 1
-
-
-def test_runs_at_once_use_a_connection_each(model_server: ModelServer) -> None:
-    agent, _ = agent_with(0)
-    model_server.will_say(*["Hello."] * 30)
-
-    async def three_times_ten() -> None:
-        for _ in range(3):
-            await asyncio.gather(*(arun(agent, "Hello") for _ in range(10)))
-
-    asyncio.run(three_times_ten())
-
-    assert model_server.connections <= 10

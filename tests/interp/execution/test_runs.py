@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from interp import (
     AgentError,
@@ -168,22 +167,6 @@ def test_without_a_limit_of_time_tools_run_in_the_thread_of_the_caller() -> None
     response = by_run(library, [asking(1), "x"], limits=Limits(tool_seconds=None), at_once=1)
 
     assert response.tools_used[0].result == threading.get_ident()
-
-
-@given(st.permutations(range(4)), st.sets(st.integers(0, 3)))
-def test_both_drivers_end_the_same_in_whatever_order_tools_finish(
-    order: list[int], failing: set[int]
-) -> None:
-    async def work(n: int) -> int:
-        for _ in range(order.index(n)):
-            await asyncio.sleep(0)
-        if n in failing:
-            raise ValueError(n)
-        return n
-
-    replies = [asking(*range(4)), "Done."]
-
-    assert by_arun(aworking(work), replies) == by_run(aworking(work), replies)
 
 
 # --- time

@@ -15,7 +15,6 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from gram import ArgumentError
 from interp import (
     ApprovalNeeded,
     ModelError,
@@ -305,8 +304,3 @@ def test_without_a_provider_spans_go_to_that_of_the_process() -> None:
 
     assert response.content == "done"
     assert trace.get_current_span() is trace.INVALID_SPAN
-
-
-def test_what_is_no_telemetry_is_refused(spans: Spans) -> None:
-    with pytest.raises(ArgumentError, match="telemetry must be a Telemetry"):
-        run(AGENT, "go", counting([]), telemetry=spans.provider)  # type: ignore[arg-type]  # wrong on purpose

@@ -53,14 +53,6 @@ def test_the_type_is_sent_as_a_response_format(model_server: ModelServer) -> Non
     }
 
 
-def test_the_value_is_a_fresh_copy() -> None:
-    response = run(AGENT, "Who?", model=ScriptedModel([GOOD]))
-
-    response.value.clear()
-
-    assert response.value == {"name": "Bob", "age": 18}
-
-
 def test_an_agent_without_a_declared_answer_has_no_value() -> None:
     agent = loads_one('[a:Agent {instruction: "x", model: "OpenAI/m"}]')
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
-import tracemalloc
 from decimal import Decimal
 from typing import Any, get_args
 
@@ -18,13 +17,11 @@ from interp import (
     ApprovalPolicy,
     ApprovalRule,
     AssistantRole,
-    ConversationContext,
     FunctionRole,
     Limits,
     Message,
     ToolCall,
     Usage,
-    UserRole,
     ValidationError,
 )
 from interp.errors import ProtocolError
@@ -184,27 +181,6 @@ def test_calls_of_a_reply_that_was_cut_off_are_not_run() -> None:
 
     assert isinstance(effect, CallModel)
     assert "cut off" in told(state)[0]
-
-
-@given(st.permutations(range(4)), st.lists(st.booleans(), min_size=4, max_size=4))
-def test_any_order_of_answers_ends_in_the_same_state(order: list[int], fails: list[bool]) -> None:
-    reply = calls(("say", {"text": "a"}), ("nope", {}), ("add", {"x": 1}), ("say", {"text": "b"}))
-
-    def folded(indices: list[int]) -> State:
-        state, effects = after(reply)
-        waiting = {e.at[-1] for e in effects if isinstance(e, CallTool)}
-        for index in indices:
-            if index in waiting:
-                answer = (
-                    CallFailed((0, index), "broke")
-                    if fails[index]
-                    else ToolReturned((0, index), "1")
-                )
-                state, _, _ = step(state, answer)
-        return state
-
-    assert folded(order) == folded(sorted(order))
-    assert folded(order).status is Status.AWAITING_MODEL
 
 
 def test_results_are_told_in_the_order_of_the_calls() -> None:
@@ -418,21 +394,6 @@ def test_a_message_that_utf_8_cannot_carry_is_refused() -> None:
 def test_only_an_agent_can_be_run(hello_world: Pattern) -> None:
     with pytest.raises(ValidationError, match="there is no agent here"):
         start(hello_world.elements[0], "hi")
-
-
-def test_a_step_of_a_long_conversation_costs_what_one_of_a_short_one_costs() -> None:
-    def peak(length: int) -> int:
-        context = ConversationContext([Message(UserRole, f"m{i}") for i in range(length)])
-        tracemalloc.start()
-        state, _, _ = start(AGENT, "hi", context)
-        state, _, _ = step(state, ModelReplied((0,), calls(("say", {"text": "a"}))))
-        step(state, ToolReturned((0, 0), "1"))
-        used = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return used
-
-    peak(1)
-    assert peak(20_000) < peak(1) + 4_000
 
 
 def test_a_result_of_another_type_than_declared_is_an_error_for_the_model() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -272,8 +271,3 @@ def test_a_page_of_thousands_of_entries_opens_and_is_searched(
     )
     browser.run(SEARCHED % "400 of 2000")
     assert browser.run(SEEN) == 400
-
-
-def test_a_run_is_no_file(file: Path) -> None:
-    with pytest.raises(Exception, match="run_page"):
-        run_page(json.dumps({}))  # type: ignore[arg-type]  # wrong on purpose

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gram import ArgumentError
 from interp import submit
 from interp.history import RunStore
-from interp.workers import RunQueue, SharedLimit, Worker, postgres_of
+from interp.workers import RunQueue, postgres_of
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.worker_processes import TALKER, TOOLS, WORKING, let_time_pass, until, worker
 
@@ -80,22 +79,3 @@ def test_deaths_are_counted_once_each_and_anew_after_an_event(
     assert queue.deaths(run, 1, DEAD) == 0
     dies()
     assert queue.deaths(run, 1, DEAD) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong", "told"),
-    [
-        ("limits", [SharedLimit(1)], "limits must be a mapping, got list"),
-        ("limits", {"OpenAI": 5}, "limits['OpenAI'] must be a SharedLimit or None, got int"),
-        ("limits", {5: SharedLimit(1)}, "a name in limits must be a str, got int"),
-        ("schedules", "file.gram", "schedules must be an iterable of Schedules, got str"),
-        ("schedules", ["file.gram"], "schedules[0] must be a Schedule, got str"),
-        ("match", None, "match must be a str, got None"),
-        ("told", "x", "told must be a function or None, got str"),
-    ],
-)
-def test_a_worker_refuses_arguments_of_a_wrong_type(name: str, wrong: object, told: str) -> None:
-    with pytest.raises(ArgumentError) as caught:
-        Worker("postgresql://nowhere", **{name: wrong})  # type: ignore[arg-type]  # wrong on purpose
-
-    assert str(caught.value) == f"Worker: {told}"

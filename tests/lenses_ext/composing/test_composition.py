@@ -37,7 +37,6 @@ from lenses_ext import (
     tool_spec_type_signature,
     validate_agent_pattern,
     validate_program,
-    validate_tool_spec_pattern,
     view,
 )
 from tests.calls import calls_of
@@ -144,16 +143,6 @@ def _share(program: tuple[Pattern, ...], name: str) -> tuple[Pattern, ...]:
 
 
 # --- validity
-
-
-@given(tool_specs())
-def test_the_tools_that_tests_make_are_valid(tool: Pattern) -> None:
-    assert only_errors(validate_tool_spec_pattern(tool)) == ()
-
-
-@given(programs())
-def test_the_programs_that_tests_make_are_valid(program: tuple[Pattern, ...]) -> None:
-    assert only_errors(validate_program(program)) == ()
 
 
 def agent_edits(draw: st.DrawFn) -> list[Callable[[Pattern], Pattern]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import ArgumentError, Pattern, loads_one, only_errors
+from gram import Pattern, loads_one, only_errors
 from lenses_ext import (
     FocusError,
     factor_agent,
@@ -181,13 +181,6 @@ def test_tools_are_not_factored_away_from_what_refers_to_them(
 
     with pytest.raises(FocusError, match=reason):
         factor_agent(agent, names, name, "d", "i")
-
-
-def test_the_names_of_tools_to_move_are_no_text() -> None:
-    (agent,) = parse_program(helper(READ)).patterns
-
-    with pytest.raises(ArgumentError, match=r"names must be an iterable of strs, got str"):
-        factor_agent(agent, "read", "files", "d", "i")
 
 
 @pytest.mark.parametrize(

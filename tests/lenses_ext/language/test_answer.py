@@ -116,16 +116,6 @@ def test_an_answer_may_name_a_type_that_the_document_shares(
     assert resolve(resolved) == resolved
 
 
-def test_the_schema_is_a_fresh_copy() -> None:
-    program = agent(PERSON)
-
-    schema = view(agent_answer_schema, program)
-    assert schema is not None
-    schema.clear()
-
-    assert view(agent_answer_schema, program)
-
-
 def test_an_agent_without_an_answer_has_none() -> None:
     assert view(agent_answer, agent("(t:Tool)")) is None
     assert view(agent_answer_schema, agent("(t:Tool)")) is None

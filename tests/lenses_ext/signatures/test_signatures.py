@@ -6,17 +6,15 @@ from typing import Any
 
 import pytest
 
-from gram import ArgumentError, loads, loads_one, parse
+from gram import loads, loads_one, parse
 from lenses_ext import (
     SignatureError,
     json_schema_to_type_signature,
     parse_type_signature,
     result_schema,
-    signature_text,
     type_signature_to_json_schema,
     write_type_signature,
 )
-from lenses_ext.schemas import differences, resolve_ref
 from lenses_ext.signatures import signature_diagnostics, signature_elements
 from tests.paths import DATA
 
@@ -122,28 +120,6 @@ def test_the_text_form_takes_the_types_of_its_file_too(form: str) -> None:
     schema = type_signature_to_json_schema(form, shapes=shapes)
 
     assert schema["properties"]["u"]["properties"] == {"id": {"type": "integer"}}
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: parse_type_signature(None),  # type: ignore[arg-type]  # wrong on purpose
-        lambda: parse_type_signature("()==>(::Text)", shapes=5),  # type: ignore[arg-type]  # wrong on purpose
-        lambda: parse_type_signature("()==>(::Text)", shapes=["x"]),  # type: ignore[list-item]  # wrong on purpose
-        lambda: signature_diagnostics(5),  # type: ignore[arg-type]  # wrong on purpose
-        lambda: type_signature_to_json_schema(None),  # type: ignore[arg-type]  # wrong on purpose
-        lambda: result_schema(["x"]),  # type: ignore[arg-type]  # wrong on purpose
-        lambda: signature_elements(None),  # type: ignore[arg-type]  # wrong on purpose
-        lambda: write_type_signature("()==>(::Text)"),  # type: ignore[arg-type]  # wrong on purpose
-        lambda: signature_text("x"),  # type: ignore[arg-type]  # wrong on purpose
-        lambda: differences(5, {}),  # type: ignore[arg-type]  # wrong on purpose
-        lambda: differences({}, [], match="full"),  # type: ignore[arg-type]  # wrong on purpose
-        lambda: resolve_ref(5, {}),  # type: ignore[arg-type]  # wrong on purpose
-    ],
-)
-def test_a_wrong_type_of_argument_is_refused(call: Any) -> None:
-    with pytest.raises(ArgumentError):
-        call()
 
 
 def test_a_key_that_a_text_gives_again_is_told_as_the_notation_tells_it() -> None:

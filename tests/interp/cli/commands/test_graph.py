@@ -65,10 +65,3 @@ def test_what_cannot_be_drawn_is_said(arguments: list[str], code: int, told: str
 
     assert (done.returncode, done.stdout) == (code, "")
     assert told in done.stderr
-
-
-def test_an_empty_program_has_nothing_to_draw() -> None:
-    done = gram("graph", "-")
-
-    assert done.returncode == 3
-    assert "nothing to draw" in done.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import subprocess
@@ -268,18 +267,6 @@ def test_check_reports_every_fault_with_its_place(tmp_path: Path) -> None:
         codes
     )
     assert done.returncode == 1
-
-
-def test_check_gives_json(tmp_path: Path) -> None:
-    path = tmp_path / "p.gram"
-    path.write_text('[a:Agent {instruction: "x", model: "Nope/x"}]')
-
-    done = gram("check", "--json", str(path))
-
-    (fault,) = json.loads(done.stdout)
-    assert (fault["code"], fault["severity"]) == ("unknown-provider", "warning")
-    assert (fault["file"], fault["line"], fault["column"]) == (str(path), 1, 36)
-    assert done.returncode == 0
 
 
 def test_check_takes_a_file_without_an_agent_as_plain_data(tmp_path: Path) -> None:

@@ -105,19 +105,6 @@ def test_convert_says_what_it_cannot_read(
     assert message in done.stderr
 
 
-def test_check_reports_every_syntax_error_it_can_recover_to(tmp_path: Path) -> None:
-    path = tmp_path / "p.gram"
-    path.write_text("(a {k = 1})\n(b)\n(c:)\n")
-
-    done = gram("check", str(path))
-
-    assert done.returncode == 1
-    assert [line.split(" ")[0] for line in done.stdout.splitlines() if "[syntax]" in line] == [
-        f"{path}:1:7:",
-        f"{path}:3:4:",
-    ]
-
-
 def test_check_fix_mends_what_keeps_the_trees(tmp_path: Path) -> None:
     path = tmp_path / "p.gram"
     path.write_text("(a {k: 1, j: 2, k: 3}) // kept\n")

@@ -79,19 +79,3 @@ def test_a_trace_has_reasoning_on_a_line_of_its_own(
     assert "reasoning: She greets me." in shown
     assert "10+5 tokens (8 cached, 4 reasoning)" in shown
     assert "She greets me." in page
-
-
-def test_the_example_runs_where_tools_need_the_responses_api(model_server: ModelServer) -> None:
-    model_server.refuses_tools_in_chat = True
-
-    refused = gram("run", HELLO, "hello", **at(model_server))
-    model_server.will_say("Hello!", "Hello!")
-    by_option = gram("run", HELLO, "hello", "--dialect", "responses", **at(model_server))
-    named = {"OPENAI_DIALECT": "responses", **at(model_server)}
-    by_variable = gram("run", HELLO, "hello", **named)
-
-    assert refused.returncode == 4
-    assert "hint: this model takes tools only in the Responses API: write --dialect responses" in (
-        refused.stderr
-    )
-    assert by_option.stdout == by_variable.stdout == "Hello!\n"

@@ -34,14 +34,6 @@ def test_everything_else_is_refused_and_kept(host: str) -> None:
     assert network.refused == [f"{host}:80"]
 
 
-def test_what_was_guarded_is_as_it_was_before() -> None:
-    before = (dict(vars(socket.socket)), socket.getaddrinfo, socket.socketpair)
-
-    with Network(refuse, has_loopback=False).guarded():
-        assert socket.getaddrinfo is not before[1]
-    assert (dict(vars(socket.socket)), socket.getaddrinfo, socket.socketpair) == before
-
-
 def test_unix_sockets_and_event_loops_are_left_alone() -> None:
     async def nothing() -> None:
         await asyncio.sleep(0)
@@ -50,13 +42,3 @@ def test_unix_sockets_and_event_loops_are_left_alone() -> None:
         asyncio.run(nothing())
         with socket.socket(socket.AF_UNIX) as unix, pytest.raises(FileNotFoundError):
             unix.connect("/no/such/socket")
-
-
-def test_the_network_is_open_while_a_run_is_recorded() -> None:
-    network = Network(refuse, has_loopback=False)
-
-    with socket.create_server(("127.0.0.1", 0)) as server, network.guarded():
-        with network.opened():
-            socket.create_connection(server.getsockname()).close()
-        with pytest.raises(RefusedError):
-            socket.create_connection(server.getsockname())

@@ -16,7 +16,6 @@ from interp import (
     load,
     load_run,
 )
-from interp.errors import ReplayError
 from interp.evaluation.testing import Recording, file_name
 from interp.running import BeginOptions, begin
 from tests.interp.model_server import tool_calls
@@ -53,23 +52,6 @@ def test_a_name_that_is_safe_is_kept(name: str) -> None:
     assert file_name(plain) == plain
 
 
-def test_a_run_is_recorded_and_then_replayed(tmp_path: Path) -> None:
-    recording = Recording(tmp_path / "new" / "a.run.gram")
-
-    assert run(recording, "one") == "one"
-    assert run(Recording(recording.path)) == "one"
-    assert run(Recording(recording.path, "all"), "two") == "two"
-    assert run(Recording(recording.path, "none")) == "two"
-
-
-def test_without_a_file_a_run_is_shown_and_not_kept(tmp_path: Path) -> None:
-    recording = Recording()
-
-    assert run(recording, "one") == "one"
-    assert recording.run
-    assert recording.run.state.context[-1].content == "one"
-
-
 def test_a_run_that_ends_at_a_limit_is_recorded(tmp_path: Path) -> None:
     path = tmp_path / "a.run.gram"
     call = tool_calls(("1", "sayHello", {}))
@@ -90,16 +72,3 @@ def test_a_run_that_breaks_off_is_not_recorded_and_keeps_what_was_recorded(tmp_p
     with pytest.raises(ModelError):
         run(Recording(path, "all"), ModelError("no"))
     assert run(Recording(path)) == "one"
-
-
-def test_what_does_not_fit_says_how_to_record_anew(tmp_path: Path) -> None:
-    path = tmp_path / "a.run.gram"
-    run(Recording(path), "one")
-    changed = {"settings": {"temperature": 1}}
-
-    with pytest.raises(ReplayError, match=r"a\.run\.gram:3:1: (?s:.)*\nhint: do this") as caught:
-        run(Recording(path, hint="\nhint: do this"), **changed)
-    assert caught.value.state
-    assert str(caught.value).count(str(path)) == 1
-    with pytest.raises(ReplayError, match=r"b\.run\.gram: there is no recording"):
-        run(Recording(tmp_path / "b.run.gram", "none"))

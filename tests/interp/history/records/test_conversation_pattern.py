@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 
-from gram import ArgumentError, dumps, loads_one
+from gram import dumps, loads_one
 from interp import (
     AgentResponse,
     AssistantRole,
@@ -109,9 +107,3 @@ def test_what_is_no_invocation_is_told(text: str, message: str) -> None:
 def test_what_is_no_response_is_told(properties: str) -> None:
     with pytest.raises(ValidationError, match=r"AgentResponse (is not JSON|must be)"):
         from_pattern(loads_one(f"(:AgentResponse {properties})"))
-
-
-@pytest.mark.parametrize("value", [5, None, "hi"])
-def test_what_has_no_pattern_is_refused(value: Any) -> None:
-    with pytest.raises(ArgumentError, match="to_pattern"):
-        to_pattern(value)

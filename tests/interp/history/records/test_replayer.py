@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from random import Random
 
-from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from gram import Pattern, loads_one
@@ -75,12 +73,3 @@ def test_what_a_call_answers_that_was_asked_about_since_is_the_question() -> Non
     assert (begun.effect, resumed.effect) == (None, None)
     assert decided.effect == resumed.effects[0]
     assert returned.effect == decided.effects[0]
-
-
-def test_a_step_is_copied_and_compared_as_any_other(tmp_path: Path) -> None:
-    first, *_, last = long_run(tmp_path, 40).steps
-
-    assert pickle.loads(pickle.dumps(last)) == last
-    assert evolve(first, seconds=1.0).state == first.state
-    assert first != last
-    assert len({first, last, evolve(first)}) == 2

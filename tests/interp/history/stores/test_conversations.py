@@ -172,14 +172,6 @@ def test_a_long_conversation_in_a_full_store_is_not_slower_to_begin(store: RunSt
     assert counts[0] == counts[1] == counts[2]
 
 
-def test_the_machine_knows_nothing_of_stores(store: RunStore) -> None:
-    run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), record=store, conversation="al")
-    run(AGENT, "ho", LIBRARY, model=ScriptedModel(["b"]), record=store, conversation="al")
-    first = store.recorded(next(store.rows()).id).first
-    state, _, _ = start(AGENT, "ho", first.context[:-1])
-    assert state.context == first.context
-
-
 def test_two_stores_of_one_address_are_one(address: str) -> None:
     with open_store(address) as one, open_store(address) as other:
         run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), record=one, conversation="al")

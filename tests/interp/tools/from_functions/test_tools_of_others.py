@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gram import ArgumentError
 from interp import ToolError, ToolLibrary, tool_spec_from_function
 from interp.tools import invoke_tool
 from interp.tools.from_functions.tools_of_others import SHAPES
@@ -146,8 +145,3 @@ def test_methods_partials_and_callable_objects_are_tools() -> None:
     assert invoke_tool(library["count_up"], {"by": 2}) == 2
     assert invoke_tool(library["Counter"], {}) == 3
     assert invoke_tool(library["add"], {"first": 1}) == 4
-
-
-def test_what_is_no_tool_of_any_shape_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="got SimpleNamespace"):
-        ToolLibrary.of(SimpleNamespace(name="f", description="d"))
