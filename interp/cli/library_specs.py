@@ -46,8 +46,8 @@ def _spec(tool: Tool) -> Pattern:
     if not isinstance(tool, McpTool | ApiTool):
         return spec
     subject = spec.value
-    source = subject.properties.set("source", tool.source)
-    return attrs.evolve(spec, value=attrs.evolve(subject, properties=source))
+    said = subject.properties.set("source", tool.source).update(tool.hints)
+    return attrs.evolve(spec, value=attrs.evolve(subject, properties=said))
 
 
 def with_words_of(

@@ -46,6 +46,7 @@ class Tool:
         alone: no other call of the run is under way beside a call of it.
         agent: the agent or workflow that it is, see `tool_of_agent`; None for a function.
         may_report: whether a call may report how far it is, see `ToolContext`.
+        hints: what its server says that it ``returns`` and ``sends``, for programs to be written.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
@@ -63,6 +64,7 @@ class Tool:
     alone: bool
     agent: Pattern | None
     may_report: bool
+    hints: Mapping[str, str | bool] = field(eq=False)
 
     def __init__(
         self,
@@ -78,6 +80,7 @@ class Tool:
         alone: bool = False,
         agent: Pattern | None = None,
         may_report: bool = False,
+        hints: Mapping[str, str | bool] | None = None,
     ) -> None:
         _require_name(name)
         by = f'Tool "{name}"'
@@ -95,7 +98,7 @@ class Tool:
         except (ValidationError, NotJson) as error:
             raise ToolError(f'tool "{name}": {error}') from None
         does = function or invoke
-        marks = (once, alone, agent, may_report)
+        marks = (once, alone, agent, may_report, hints or {})
         self.__attrs_init__(name, description, parameters, invoke, result, place, does, *marks)
 
     @property

@@ -172,6 +172,9 @@ def _tool(listed: types.Tool, connection: Connection) -> Tool:
 
     description, hints = visible(listed.description or "").strip(), listed.annotations
     may_be_repeated = hints is not None and (hints.read_only_hint or hints.idempotent_hint)
+    flows: dict[str, str | bool] = {}
+    if hints is not None and hints.open_world_hint:
+        flows = {"returns": "untrusted"} | ({} if hints.read_only_hint else {"sends": True})
     try:
         return McpTool(
             name,
@@ -182,6 +185,7 @@ def _tool(listed: types.Tool, connection: Connection) -> Tool:
             place=str(connection.server),
             once=not may_be_repeated,
             may_report=True,
+            hints=flows,
         )
     except ToolError as error:
         reason = said(visible(str(error).splitlines()[0]))

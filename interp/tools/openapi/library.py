@@ -157,6 +157,7 @@ class _Making:
             caller = Caller(operation, server, sent, missing, self.seconds, self.max_bytes)
             return await caller.call(arguments)
 
+        changes = operation.method not in ("GET", "HEAD", "OPTIONS")
         try:
             return ApiTool(
                 operation.name,
@@ -165,7 +166,8 @@ class _Making:
                 invoke,
                 result_schema=operation.result,
                 place=f"{self.api.place}: {at}",
-                once=operation.method not in ("GET", "HEAD", "OPTIONS"),
+                once=changes,
+                hints={"sends": True} if changes else {},
             )
         except ToolError as error:
             raise self.api.fault(at, str(error).splitlines()[0]) from None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gram import loads_one
+from gram import loads, loads_one
 from lenses_ext import agent_tool_specs, view
 from tests.interp.cli.process import forked as gram
 from tests.interp.cli.typing_at import Terminal
@@ -61,6 +61,15 @@ def test_the_tools_of_a_server_are_printed_as_gram() -> None:
 
     assert '[shout:ToolSpecification {\n  description: "Says it in capitals.",' in done.stdout
     assert '(text::String {title: "Text"})==>(::Any)' in done.stdout
+
+
+def test_what_a_server_says_that_its_tools_send_and_return_is_written_as_its_word() -> None:
+    written = loads(gram("tools", "--mcp", SERVER, "--print-gram").stdout)
+    tools = {each.value.identity: each.value.properties for each in written}
+
+    said = [[tools[name].get(key) for key in ("returns", "sends")] for name in ("look", "put")]
+    assert said == [["untrusted", None], ["untrusted", True]]
+    assert tools["shout"].keys().isdisjoint(("returns", "sends"))
 
 
 def test_new_words_are_refused_until_update_takes_them(program: Path, servers: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gram import loads_one
+from gram import loads, loads_one
 from interp.machine import TOOL_FORMS
 from lenses_ext import agent_tool_specs, tool_spec_schema, view
 from tests.interp.cli.process import gram
@@ -68,6 +68,22 @@ def test_tools_writes_the_gram_of_python_and_of_json(tmp_path: Path) -> None:
     (spec,) = view(agent_tool_specs, loads_one(Path(HELLO).read_text()))
     assert loads_one(from_json) == spec
     assert loads_one(from_python).value == spec.value
+
+
+def test_an_operation_that_changes_something_sends_as_its_document_says(tmp_path: Path) -> None:
+    answers = {"responses": {"200": {"description": "done"}}}
+    paths = {"/pets": {"get": answers, "post": answers}}
+    api = {"openapi": "3.0.3", "info": {}, "servers": [{"url": "http://a.test"}], "paths": paths}
+    (tmp_path / "pets.json").write_text(json.dumps(api))
+
+    done = gram("tools", "--openapi", "pets.json", "--print-gram", cwd=tmp_path)
+
+    tools = {each.value.identity: each.value.properties for each in loads(done.stdout)}
+    assert {name: said.get("sends") for name, said in tools.items()} == {
+        "get_pets": None,
+        "post_pets": True,
+    }
+    assert tools["post_pets"]["source"] == "pets.json"
 
 
 def test_tools_wants_a_file_and_one_way_to_show_it() -> None:

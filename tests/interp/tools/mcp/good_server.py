@@ -65,13 +65,17 @@ async def progress(ctx: Context[Any], message: str = "half", seconds: float = 0)
     return "done"
 
 
-@server.tool(annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
+@server.tool(
+    annotations=ToolAnnotations(read_only_hint=True, open_world_hint=True), structured_output=False
+)
 def look() -> str:
     """Says that it only reads."""
     return "seen"
 
 
-@server.tool(annotations=ToolAnnotations(idempotent_hint=True), structured_output=False)
+@server.tool(
+    annotations=ToolAnnotations(idempotent_hint=True, open_world_hint=True), structured_output=False
+)
 def put() -> str:
     """Says that to repeat it changes nothing."""
     return "put"
