@@ -15,13 +15,15 @@ from ..names import Definition, Program, reached
 from .rules import called, judged
 
 _BLOCK: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_QUOTED: Final = re.compile(rf"{_BLOCK.pattern}|`[^`\n]*`", re.DOTALL)
+_QUOTED: Final = re.compile(rf"{_BLOCK.pattern}|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”", re.DOTALL)
+"""What is an example for a model, or code: it is meant as it is."""
 _NAMED: Final = re.compile(r"`([A-Za-z_][\w.-]*)(?:\([^`\n]*\))?`", re.ASCII)
 _TOOL_BEFORE: Final = re.compile(r"\b(?:call(?:s|ing)?|invok(?:e|es|ing)|tools?) (?:the )?$", re.I)
 _TOOL_AFTER: Final = re.compile(r" tools?\b", re.I)
+_NO_TOOL_AFTER: Final = re.compile(r" (?:function|method|command|hook|endpoint|api|macro)\b", re.I)
 _UNFINISHED: Final = re.compile(
-    r"\{\{\s*[A-Za-z_][\w. ]*\}\}|(?<![\w/\\{}^'\"])\$?\{[A-Za-z_]\w*\}(?!\})"
-    r"|(?<![\w'\"])(?:TODO|FIXME|TBD)(?=[:(])"
+    r"\{\{\s*[A-Za-z_][\w. ]*\}\}|(?<![\w/\\{}^])\$?\{[A-Za-z_]\w*\}(?!\})"
+    r"|(?<![\w'])(?:TODO|FIXME|TBD)(?=[:(])"
     r"|(?:^|(?<=[.!?] ))(?:TODO|FIXME|TBD)(?=\.?\s*$|\s+(?!list|item|app|task|comment|entr|file"
     r"|board|note|manage)[a-z])",
     re.MULTILINE,
@@ -68,7 +70,9 @@ def _lacking(
     elif near:
         hint = f"did you mean {near[0]}?"
         fix = tuple(Edit(each, near[0]) for each in places)
-    elif _TOOL_BEFORE.search(text[: where.start()]) or _TOOL_AFTER.match(text, where.end()):
+    elif _TOOL_AFTER.match(text, where.end()) or (
+        _TOOL_BEFORE.search(text[: where.start()]) and not _NO_TOOL_AFTER.match(text, where.end())
+    ):
         hint = f"it has {', '.join(tools) or 'no tools'}"
     else:
         return None
@@ -121,7 +125,7 @@ def unfinished_text(reading: Reading) -> Iterator[Diagnostic]:
                 continue
             for what in dict.fromkeys(_UNFINISHED.findall(_without(_QUOTED, text))):
                 message = f"the {key} of {called(each.pattern)} still has {what} in it"
-                hint = "a model gets the text as it is; in backticks it is taken as meant"
+                hint = "a model gets the text as it is; in quotes or backticks it is taken as meant"
                 span = next(iter(_places(reading, each.path, key, re.escape(what))), None)
                 yield Diagnostic.found(message, each.path, key, span=span, hint=hint)
 
