@@ -107,6 +107,7 @@ from .places.matches import (
     Match as Match,
     each_match as each_match,
     query as query,
+    rewrite as rewrite,
 )
 from .places.paths import PathError as PathError
 from .places.place import (

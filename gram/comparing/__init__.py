@@ -14,3 +14,4 @@ from .edits import DiffError as DiffError
 from .holes import Bound as Bound, QueryError as QueryError, holes_in
 from .matching import Matching as Matching, match as match, match_values as match_values
 from .query import AsWritten as AsWritten, Match as Match, find_matches as find_matches
+from .rewriting import rewrite as rewrite

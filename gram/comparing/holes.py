@@ -49,15 +49,14 @@ def holes_in(pattern: Pattern) -> frozenset[str]:
     found: set[str] = set()
     for _, each in walk(pattern):
         subject = each.value
-        names = {subject.identity, *subject.labels}
-        names |= _names_in(subject.properties)
-        found |= {name for name in names if hole(name)}
-    return frozenset(found - {ANYTHING})
+        found |= {subject.identity, *subject.labels} | names_in(subject.properties)
+    return frozenset(filter(hole, found - {ANYTHING}))
 
 
-def _names_in(value: object) -> set[str]:
+def names_in(value: object) -> frozenset[str]:
+    """The keys and symbols in a value, which may be holes."""
     if isinstance(value, Symbol):
-        return {value.value}
+        return frozenset({value.value})
     if isinstance(value, PMap):
-        return {*value}.union(*map(_names_in, value.values()))
-    return set().union(*map(_names_in, value)) if isinstance(value, PVector) else set()
+        return frozenset(value).union(*map(names_in, value.values()))
+    return frozenset().union(*map(names_in, value)) if isinstance(value, PVector) else frozenset()

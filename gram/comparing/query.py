@@ -26,7 +26,7 @@ from ..trees import (
     pattern_at,
     walk,
 )
-from .holes import ANYTHING, Bound, QueryError, hole, hole_alone, holes_in, literal
+from .holes import ANYTHING, Bound, QueryError, hole, hole_alone, holes_in, literal, names_in
 from .hops import Hops, hops_of
 
 MOST_STEPS: Final = 30_000
@@ -131,29 +131,6 @@ class _State:
     bindings: PMap[str, Bound] = pmap()
     parts: PMap[TreePath, Part] = pmap()
 
-    def bound(
-        self, name: str, new: Bound, key: Callable[[Any], Hashable] = exact
-    ) -> Iterator[_State]:
-        """With another hole filled; nothing where it stands for something else already.
-
-        Args:
-            name: the hole.
-            new: what it stands for.
-            key: what is the same of two that are the same.
-        """
-        if name == ANYTHING:
-            yield self
-            return
-        old = self.bindings.get(name, new)
-        if isinstance(old, Pattern) != isinstance(new, Pattern):  # an element, and its name
-            whole, called = (old, new) if isinstance(old, Pattern) else (new, old)
-            assert isinstance(whole, Pattern)
-            new, same = whole, whole.value.identity == called
-        else:
-            same = key(old) == key(new)
-        if same:
-            yield evolve(self, bindings=self.bindings.set(name, new))
-
     def with_part(self, at: TreePath, part: Part) -> _State:
         return evolve(self, parts=self.parts.set(at, part))
 
@@ -162,17 +139,40 @@ _Attempt: TypeAlias = Callable[[_State], Iterator[_State]]
 
 
 class _Option(NamedTuple):
-    """One way to find an element: what it takes up, and how."""
+    """One way to find something: what it takes up, and how."""
 
-    takes: frozenset[TreePath]
+    takes: frozenset[Any]
     attempt: _Attempt
 
 
 class _Wanted(NamedTuple):
-    """An element of the pattern: its holes, and the ways to find it."""
+    """Something in the pattern: the holes in it, and the ways to find it."""
 
     holes: frozenset[str]
     options: list[_Option]
+
+
+def _filled(
+    name: str, new: Bound, state: _State, key: Callable[[Any], Hashable] = exact
+) -> Iterator[_State]:
+    """The state with a hole filled; nothing where it stands for something else already.
+
+    Args:
+        name: the hole.
+        new: what it stands for.
+        state: what is known.
+        key: what two have in common that are the same.
+    """
+    old = state.bindings.get(name, new)
+    if name == ANYTHING:
+        yield state
+    elif isinstance(old, Pattern) == isinstance(new, Pattern):
+        if key(old) == key(new):
+            yield evolve(state, bindings=state.bindings.set(name, new))
+    else:  # an element, and its name
+        whole, called = (old, new) if isinstance(old, Pattern) else (new, old)
+        if isinstance(whole, Pattern) and whole.value.identity == called:
+            yield evolve(state, bindings=state.bindings.set(name, whole))
 
 
 class _Search:
@@ -188,7 +188,7 @@ class _Search:
         path = self._path
         if name := hole_alone(self._root):
             state = _State().with_part((), Part(path, path))
-            return state.bound(name, self._at(path))
+            return _filled(name, self._at(path), state)
         return self._pattern(self._root, (), path, path, _State())
 
     def along(self, wanted: Hops) -> Iterator[tuple[TreePath, _State]]:
@@ -220,7 +220,7 @@ class _Search:
     def _element(self, p: Pattern, at: TreePath, path: TreePath, state: _State) -> Iterator[_State]:
         meant = self._reading.meant(path)
         if name := hole_alone(p):
-            return state.with_part(at, Part(path, meant)).bound(name, self._at(meant))
+            return _filled(name, self._at(meant), state.with_part(at, Part(path, meant)))
         return self._pattern(p, at, path, meant, state)
 
     # --- subjects and values
@@ -228,72 +228,60 @@ class _Search:
     def _subject(self, p: Subject, s: Subject, state: _State) -> Iterator[_State]:
         named = [state]
         if name := hole(p.identity):
-            named = [*state.bound(name, s.identity)] if s.identity or name == ANYTHING else []
+            named = [*_filled(name, s.identity, state)] if s.identity or name == ANYTHING else []
         elif p.identity and literal(p.identity) != s.identity:
             return
         read = self._reading.label
-        wanted = {read(literal(each)) for each in p.labels if not hole(each)}
-        if not wanted <= {read(each) for each in s.labels}:
+        given = {read(literal(each)) for each in p.labels if not hole(each)}
+        if not given <= {read(each) for each in s.labels}:
             return
-        free = frozenset(each for each in s.labels if read(each) not in wanted)
-        holes = sorted(filter(hole, p.labels))
+        free = sorted(each for each in s.labels if read(each) not in given)
+        wanted = []
+        for name in filter(hole, p.labels):
+            options = [
+                _Option(frozenset({label}), partial(_filled, name, label, key=read))
+                for label in free
+            ]
+            wanted.append(_Wanted(frozenset({name}), options))
         for one in named:
-            for two in self._labels(holes, free, one):
+            for two in self._placed(wanted, one):
                 yield from self._entries(p.properties, s.properties, two)
-
-    def _labels(
-        self, holes: Sequence[str], free: frozenset[str], state: _State
-    ) -> Iterator[_State]:
-        if not holes:
-            yield state
-            return
-        for label in sorted(free):
-            for after in state.bound(holes[0], label, self._reading.label):
-                yield from self._labels(holes[1:], free - {label}, after)
 
     def _entries(
         self, p: Mapping[str, Value], found: Mapping[str, Value], state: _State
     ) -> Iterator[_State]:
-        keys = sorted(key for key in p if not hole(key))
-        if not all(literal(key) in found for key in keys):
+        keys = {literal(key): p[key] for key in p if not hole(key)}
+        if not keys.keys() <= set(found):
             return
-        free = frozenset(found) - {literal(key) for key in keys}
-        pairs = [(p[key], found[literal(key)]) for key in keys]
-        holes = [(key, p[key]) for key in sorted(filter(hole, p))]
-        for after in self._values(pairs, state):
-            yield from self._keys(holes, {key: found[key] for key in sorted(free)}, after)
+        steps: list[_Attempt] = [partial(self._value, p, found[key]) for key, p in keys.items()]
+        free = sorted(set(found) - set(keys))
+        wanted = []
+        for name in filter(hole, p):
+            options = [
+                _Option(frozenset({key}), partial(self._entry, name, key, p[name], found[key]))
+                for key in free
+            ]
+            wanted.append(_Wanted(frozenset({name}) | names_in(p[name]), options))
+        for after in _one_after_another(steps, state):
+            yield from self._placed(wanted, after)
 
-    def _keys(
-        self, holes: Sequence[tuple[str, Value]], free: Mapping[str, Value], state: _State
+    def _entry(
+        self, name: str, key: str, p: Value, found: Value, state: _State
     ) -> Iterator[_State]:
-        if not holes:
-            yield state
-            return
-        first, wanted = holes[0]
-        for key in free:
-            left = {other: value for other, value in free.items() if other != key}
-            for one in state.bound(first, key):
-                for two in self._value(wanted, free[key], one):
-                    yield from self._keys(holes[1:], left, two)
-
-    def _values(self, pairs: Sequence[tuple[Value, Value]], state: _State) -> Iterator[_State]:
-        if not pairs:
-            yield state
-            return
-        for after in self._value(*pairs[0], state):
-            yield from self._values(pairs[1:], after)
+        for after in _filled(name, key, state):
+            yield from self._value(p, found, after)
 
     def _value(self, p: Value, found: Value, state: _State) -> Iterator[_State]:
-        if isinstance(p, Symbol) and (name := hole(p.value)):
-            return state.bound(name, found)
+        if isinstance(p, Symbol):
+            if name := hole(p.value):
+                return _filled(name, found, state)
+            p = Symbol(literal(p.value))
         if isinstance(p, PMap) and isinstance(found, PMap):
             return self._entries(p, found, state)
-        if isinstance(p, PVector) and isinstance(found, PVector):
-            pairs = [*zip(p, found, strict=False)]
-            return self._values(pairs, state) if len(p) == len(found) else iter([])
-        wanted = Symbol(literal(p.value)) if isinstance(p, Symbol) else p
-        same = exact(wanted) == exact(found)
-        return iter([state] if same else [])
+        if isinstance(p, PVector) and isinstance(found, PVector) and len(p) == len(found):
+            pairs = zip(p, found, strict=True)
+            return _one_after_another([partial(self._value, *pair) for pair in pairs], state)
+        return iter([state] if exact(p) == exact(found) else [])
 
     # --- elements
 
@@ -374,16 +362,8 @@ class _Search:
             steps.append(partial(self._element, node, (*at, *p.places[index]), here))
         for index, (edge, _) in enumerate(p.edges):
             other = found.edges[start + index][0].value
-            here = (*part.path, *found.edge_places[start + index])
-            place = (*at, *p.edge_places[index])
-            steps.append(partial(self._arrow, edge.value, other, place, here))
+            steps.append(partial(self._subject, edge.value, other))
         return _one_after_another(steps, state.with_part(at, part))
-
-    def _arrow(
-        self, p: Subject, found: Subject, at: TreePath, here: TreePath, state: _State
-    ) -> Iterator[_State]:
-        known = state.parts.get(at, Part(here, here))
-        return self._subject(p, found, state.with_part(at, known))
 
     def _signature(
         self, p: Hops, found: Hops, at: TreePath, path: TreePath, state: _State

@@ -40,7 +40,7 @@ class Tally:
             if len(self.rows) > 1:
                 others = len(self.rows) - 1
                 files = "file" if others == 1 else f"{others} files"
-                tell(f"nor is there anything at this path in the other {files}")
+                tell(f"nor is there anything in the other {files}")
             self.code = max(self.code, NO)
 
     def leave(self) -> None:

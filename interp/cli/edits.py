@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from typing import Any, TypeAlias, TypeVar
 
@@ -82,21 +82,27 @@ class Destination:
 _SETTINGS = fields(Destination)
 
 
-def edit_options(words: str) -> Callable[[_Command], _Command]:
+def edit_options(
+    words: str, *, shows_diff: bool = False, many_with: Collection[str] = ()
+) -> Callable[[_Command], _Command]:
     """Decorate an editing command with its arguments and options.
 
-    The command gets the words, the files, a `Destination`, and the options that are its own. If one
-    of those is given, the words are all arguments after the first, which is the file.
+    The command gets the words, the files, a `Destination`, and the options that are its own.
 
     Args:
         words: the names of the words beside the files, such as ``PATH VALUE``.
+        shows_diff: without ``-i`` the command prints what would change, not the new text.
+        many_with: the options with which the words are all arguments after the first, which is
+            the file.
     """
 
     def decorate(command: _Command) -> Any:
         @wraps(command)
         def with_destination(arguments: tuple[str, ...], **given: Any) -> None:
+            in_place = given["in_place"]
+            given.setdefault("diff", shows_diff and not in_place)
             destination = Destination(**{each.name: given.pop(each.name) for each in _SETTINGS})
-            if any(given.values()):
+            if any(given[name] for name in many_with):
                 said, files = list(arguments[1:]), list(arguments[:1])
             else:
                 said, files = words_and_files(arguments, words)
@@ -108,7 +114,7 @@ def edit_options(words: str) -> Callable[[_Command], _Command]:
             click.option(
                 "--force", is_flag=True, help="Edit even if gram check then finds new errors."
             ),
-            click.option("--diff", is_flag=True, help="Print what would change; write nothing."),
+            *([] if shows_diff else [_diff_option]),
             click.option("-i", "--in-place", is_flag=True, help="Write the files, atomically."),
             path_argument(words),
         ):
@@ -116,6 +122,9 @@ def edit_options(words: str) -> Callable[[_Command], _Command]:
         return decorated
 
     return decorate
+
+
+_diff_option = click.option("--diff", is_flag=True, help="Print what would change; write nothing.")
 
 
 def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:

@@ -1,4 +1,4 @@
-"""Where a pattern with holes is found in a program, as the language reads it.
+"""Where a pattern with holes is found in a program, as the language reads it, and replaced.
 
 References are followed, and labels that are read as the same are the same: ``Tool`` and
 ``ToolSpecification``, ``Text`` and ``String``. In a signature, parameters are found in any order.
@@ -7,11 +7,12 @@ References are followed, and labels that are read as the same are the same: ``To
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from attrs import frozen
 
-from gram import Pattern, TreePath, is_reference, loads_one, pattern_at
-from gram.comparing import AsWritten, Bound, find_matches
+from gram import Document, Pattern, TreePath, is_reference, loads_one, pattern_at
+from gram.comparing import AsWritten, Bound, find_matches, rewrite as rewritten
 from gram.errors import expect
 
 from ..labels import TOOL, TOOLS
@@ -20,6 +21,8 @@ from ..names import Program, ProgramLike, program_patterns
 from ..optics import Traversal
 from ..signatures import basic, is_path, is_typed_path
 from .place import Kind, Place
+
+D = TypeVar("D", Document, Pattern, tuple[Pattern, ...])
 
 
 @frozen
@@ -92,11 +95,9 @@ def query(
     ...     print(match.place.tree_path, dict(match.bindings))
     (0,) {'_a': 'a', '_d': 'Adds.'}
     """
-    expect(pattern, (str, Pattern), "pattern", by="query")
-    wanted = loads_one(pattern) if isinstance(pattern, str) else pattern
+    wanted = _pattern(pattern, "pattern", "query")
     patterns = program_patterns(within, by="query")
-    reading = AsWritten(patterns) if as_written else AsMeant(patterns)
-    for each in find_matches(wanted, reading):
+    for each in find_matches(wanted, _read(patterns, as_written)):
         name = pattern_at(patterns, each.path).value.identity
         words = (name,) if name else ()
         yield Match(Place(words, Kind.PATTERN, each.path), each.bindings)
@@ -122,3 +123,45 @@ def each_match(
         return {path: pattern_at(patterns, path) for path in sorted(places)}
 
     return traversal_at("each_match", paths, "Each pattern that a query finds.")
+
+
+def rewrite(
+    pattern: str | Pattern, new: str | Pattern, within: D, *, as_written: bool = False
+) -> D:
+    """A program with another pattern wherever `query` finds one.
+
+    What ``pattern`` names and ``new`` does not is removed, what neither names stays. A part of
+    ``new`` is that of the same name or hole in ``pattern``, else the one in its place. A tool that
+    an agent refers to is changed where it is defined.
+
+    Args:
+        pattern: what is looked for.
+        new: what takes its place; its holes stand for what they do in ``pattern``.
+        within: the program: a document, of which every other byte stays, or patterns.
+        as_written: see `query`.
+
+    Raises:
+        GramDecodeError: one of the two is not one pattern in gram.
+        QueryError: ``new`` has a hole of its own, or two matches change one thing in two ways.
+
+    >>> from gram import parse
+    >>> team = parse('(a:Agent {model: "A/b", top: 1}) // the first')
+    >>> rewrite('(_a:Agent {model: "A/b"})', '(_a:Agent {model: "C/d"})', team).text
+    '(a:Agent {model: "C/d", top: 1}) // the first'
+    """
+    old, wanted = _pattern(pattern, "pattern", "rewrite"), _pattern(new, "new", "rewrite")
+    patterns = program_patterns(within, by="rewrite")
+    changed = rewritten(old, wanted, _read(patterns, as_written))
+    result: Any = changed[0] if isinstance(within, Pattern) else changed
+    if isinstance(within, Document):
+        result = within.replace(changed)
+    return result  # type: ignore[no-any-return]  # what was given, changed
+
+
+def _pattern(given: str | Pattern, name: str, by: str) -> Pattern:
+    expect(given, (str, Pattern), name, by=by)
+    return loads_one(given) if isinstance(given, str) else given
+
+
+def _read(patterns: tuple[Pattern, ...], as_written: bool) -> AsWritten:
+    return AsWritten(patterns) if as_written else AsMeant(patterns)

@@ -45,7 +45,7 @@ _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
 )
 @mcp_option
 @openapi_option
-@edit_options("PATH VALUE")
+@edit_options("PATH VALUE", many_with=("tools", "mcp", "openapi"))
 def command(
     *words: str,
     files: list[str],

@@ -26,6 +26,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "add": "Add a tool, a property or a pattern at a path.",
         "del": "Remove the value at a path.",
         "query": "Find where a pattern with holes matches.",
+        "rewrite": "Put another pattern wherever one with holes matches.",
         "tools": "Show which tools bind; print tools from elsewhere as gram.",
         "schema": "Print the tools of a program as JSON.",
         "graph": "Draw a program: its agents, tools and workflows.",

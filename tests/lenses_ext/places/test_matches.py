@@ -16,6 +16,7 @@ from lenses_ext import (
     parse_program,
     put,
     query,
+    rewrite,
     tool_spec_description,
 )
 
@@ -114,3 +115,27 @@ def test_the_traversal_composes_with_lenses() -> None:
 def test_a_pattern_that_is_not_gram_is_refused() -> None:
     with pytest.raises(GramDecodeError, match="expected one pattern, found 2"):
         [*query("(a) (b)", parse_program(PROGRAM))]
+
+
+def test_a_tool_that_is_referred_to_is_rewritten_where_it_is_defined() -> None:
+    document = parse_program(PROGRAM)
+
+    edited = rewrite(
+        '[:Agent {model: "OpenAI/x"} | [search:Tool | (_p::String)==>()]]',
+        '[:Agent {model: "OpenAI/z"} | [search:Tool | (_p::Text)==>(limit::Int)==>()]]',
+        document,
+    )
+
+    assert edited.text == PROGRAM.replace("OpenAI/x", "OpenAI/z").replace(
+        "(query::String)==>", "(query::Text)==>(limit::Int)==>"
+    )
+
+
+def test_a_parameter_is_taken_out_of_a_signature() -> None:
+    document = parse_program(PROGRAM)
+
+    edited = rewrite("[note:Tool | (times)==>()]", "[note:Tool | ()==>()]", document)
+
+    assert edited.text == PROGRAM.replace(
+        "(text::Text)==>(times::Int {default: 1})", "(text::Text)"
+    )

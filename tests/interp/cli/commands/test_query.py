@@ -69,3 +69,31 @@ def test_a_pattern_that_is_no_pattern_is_told(folder: Path, pattern: str, messag
 
     assert done.returncode == 3
     assert done.stderr.startswith(message)
+
+
+def test_rewrite_shows_what_would_change_and_writes_with_i(folder: Path) -> None:
+    one, other = folder / "a.gram", folder / "sub" / "c.gram"
+    words = ('[_a:Agent {model: "OpenAI/x"}]', '[_a:Agent {model: "Ollama/y"}]')
+
+    shown = gram("rewrite", *words, str(one), str(other.parent))
+
+    assert (shown.returncode, one.read_text()) == (0, ONE)
+    assert shown.stdout.count('+[desk:Agent {model: "Ollama/y"} |') == 1
+    assert shown.stdout.count('+[help:Agent {model: "Ollama/y"} |') == 1
+    done = gram("rewrite", "-i", *words, str(folder))
+    assert done.returncode == 3  # for the broken file
+    assert one.read_text() == ONE.replace("OpenAI/x", "Ollama/y")
+    assert other.read_text() == ONE.replace("desk", "help").replace("OpenAI/x", "Ollama/y")
+    again = gram("rewrite", "-i", *words, str(one))
+    assert (again.returncode, again.stderr) == (
+        1,
+        f"{one}: nothing to change: the pattern is not found\n",
+    )
+
+
+def test_rewrite_refuses_what_makes_a_program_invalid(folder: Path) -> None:
+    done = gram("rewrite", "-i", "(_p::Text)==>(_r)", "(_p::Txt)==>(_r)", str(folder / "a.gram"))
+
+    assert done.returncode == 1
+    assert "refused because the program would be invalid" in done.stderr
+    assert (folder / "a.gram").read_text() == ONE

@@ -155,9 +155,9 @@ def test_a_path_that_leads_nowhere_in_any_file_is_told_once(agents: Path) -> Non
 
     assert (done.returncode, done.stdout) == (1, "")
     assert "`nope.model` leads nowhere" in done.stderr
-    assert "nor is there anything at this path in the other 2 files" in done.stderr
+    assert "nor is there anything in the other 2 files" in done.stderr
     of_two = gram("get", "nope.model", "agents/a.gram", "agents/deep/c.gram", cwd=agents)
-    assert of_two.stderr.endswith("nor is there anything at this path in the other file\n")
+    assert of_two.stderr.endswith("nor is there anything in the other file\n")
 
 
 @pytest.mark.parametrize("command", ["schema", "tools", "convert"])
