@@ -1,4 +1,4 @@
-"""Trees beside each other: which element is which, what changed, where a pattern is found."""
+"""Trees beside each other: which element is which, what changed, where a pattern is; merges."""
 
 from .diffs import (
     Diff as Diff,
@@ -13,5 +13,6 @@ from .diffs import (
 from .edits import DiffError as DiffError
 from .holes import Bound as Bound, QueryError as QueryError, holes_in
 from .matching import Matching as Matching, match as match, match_values as match_values
+from .merging import Conflict as Conflict, Merge as Merge, merge as merge
 from .query import AsWritten as AsWritten, Match as Match, find_matches as find_matches
 from .rewriting import rewrite as rewrite

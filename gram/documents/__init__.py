@@ -1,6 +1,6 @@
 """A text with its patterns and their places; files; the layout of a whole text."""
 
-from .document import Document
+from .document import Document, parse
 from .files import PathOrFile as PathOrFile, decode as decode
 from .formatting import format_text
 from .new_layout import format_changes as format_changes

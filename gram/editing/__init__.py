@@ -7,6 +7,7 @@ from .alignment import (
     longest_increasing as longest_increasing,
 )
 from .changed import ChangedPattern as ChangedPattern, changed_patterns
-from .comma_list import annotations_of, entries_of
+from .comma_list import ElementList, ListElement, annotations_of, entries_of, list_of
 from .removal import changes_without
-from .replacement import Change, Replacement, replace
+from .replacement import Change, Replacement, end_of_head, replace
+from .respelling import respell

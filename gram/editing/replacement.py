@@ -141,7 +141,7 @@ def replace(
         """The top-level patterns, with the comments around each."""
         head = None if first else end
         if window and not first:
-            head = _end_of_head(text, start, window[0].start)
+            head = end_of_head(text, start, window[0].start)
         lead = writer.line_break
         found = list_of(text, start, window, end, commas=False, new_lead=lead, head=head)
         return found._replace(opens_file=not first)
@@ -186,7 +186,7 @@ def replace(
     return Replacement(text, tuple(writer.pieces), tuple(rescued))
 
 
-def _end_of_head(text: str, start: int, end: int) -> int:
+def end_of_head(text: str, start: int, end: int) -> int:
     """Where the comments about a file end and those directly above its first item begin."""
     kept = len(without_block_above("\n" + text[start:end])) - 1
     block = next(comments_in(text, start + max(kept, 0), end), None)

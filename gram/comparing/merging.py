@@ -1,0 +1,546 @@
+"""Three-way merge of texts, by their constructs: what neither side changed keeps its bytes.
+
+A construct that one side alone changed is taken as that side has it. One that both changed is
+merged part by part: lists by their elements, texts in strings by their lines. What cannot be merged
+so is a conflict, around the smallest whole construct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TypeAlias, Union, cast
+
+from attrs import frozen
+
+from ..documents import parse
+from ..editing import longest_increasing, respell
+from ..errors import GramDecodeError
+from ..reading import (
+    comments_in,
+    has_comment,
+    last_line,
+    leaves_comment_open,
+    line_break,
+    syntax,
+    text_start,
+)
+from ..source import BOM
+from ..trees import Pattern, TaggedString, Value
+from .lines import merge_lines
+from .matching import match, match_values
+from .parts import Inside, Key, Labels, Part, document_part
+
+
+@frozen
+class Conflict:
+    """A place that both sides changed, each in its own way.
+
+    Attributes:
+        base: the text before, with the comma after it; empty where there was nothing.
+        ours: the text that we have there; empty where we removed it.
+        theirs: the text that they have there.
+        within: the patterns around it in the text before, from outside in, and last the name of the
+            part: a key, ``identity``, ``labels``, ``elements``; or the pattern that it is about.
+    """
+
+    base: str
+    ours: str
+    theirs: str
+    within: tuple[Pattern | str, ...]
+
+
+Piece: TypeAlias = Union[str, Conflict]
+
+
+@frozen
+class Merge:
+    """What a merge gave.
+
+    Attributes:
+        pieces: the text, with the conflicts in it.
+        line_break: how its lines end.
+    """
+
+    pieces: tuple[Piece, ...]
+    line_break: str = "\n"
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """The conflicts, in the order of the text."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, Conflict))
+
+    def text(
+        self, ours: str = "ours", theirs: str = "theirs", base: str | None = None, size: int = 7
+    ) -> str:
+        """The text, each conflict between markers as git writes them, on lines of their own.
+
+        Args:
+            ours, theirs: what the markers call the sides.
+            base: what they call the text before; without it, it is left out.
+            size: how many characters a marker has.
+        """
+        out: list[str] = []
+        follows = False
+        for piece in self.pieces:
+            if isinstance(piece, str):
+                out.append(_after_line_break(piece) if follows else piece)
+                follows = follows and not piece
+                continue
+            text = "".join(out)
+            before = text.rstrip(" \t")
+            indent = text[len(before) :] if before[-1:] in ("", "\n") else ""
+            out = [before, "" if before[-1:] in ("", "\n") else self.line_break]
+            sides = [("<", ours, piece.ours), ("|", base, piece.base), ("=", "", piece.theirs)]
+            for mark, name, said in [*sides, (">", theirs, "")]:
+                if name is not None:
+                    out += [f"{mark * size} {name}".rstrip(), self.line_break]
+                    out += [indent, said, self.line_break] if said else []
+            follows = True
+        return "".join(out)
+
+
+def _after_line_break(text: str) -> str:
+    rest = text.lstrip(" \t\r")
+    return rest[1:] if rest.startswith("\n") else text
+
+
+def merge(
+    base: str,
+    ours: str,
+    theirs: str,
+    *,
+    is_list: Callable[[Pattern], bool] = lambda path: False,
+) -> Merge:
+    """Merge what two sides made of a text.
+
+    Args:
+        base: the text before.
+        ours: what we made of it.
+        theirs: what they made of it.
+        is_list: whether the nodes of a path are a list, as the parameters of a signature are, so
+            that both sides may put nodes in the same place.
+
+    Raises:
+        GramDecodeError: one of the texts is not gram.
+
+    >>> merge("(a {x: 1, y: 1})", "(a {x: 2, y: 1})", "(a {x: 1, y: 3})").text()
+    '(a {x: 2, y: 3})'
+    """
+    breaks = [line_break(text) for text in (base, ours, theirs)]
+    ends = breaks[1] if breaks[1] != breaks[0] else breaks[2]
+    texts = [base, ours, theirs]
+    if len({*breaks}) > 1 and len({*texts}) == 3:
+        texts = [text.replace("\r\n", "\n").replace("\n", ends) for text in texts]
+    before, we, they = (document_part(parse(text)) for text in texts)
+    pieces = _Merging(ends, is_list).merged(before, we, they)
+    if pieces is not None:
+        merged = Merge(tuple(pieces), ends)
+        if merged.conflicts or _can_be_read(merged.text()):
+            return merged
+    start, (base, ours, theirs) = text_start(texts[1]), (text.removeprefix(BOM) for text in texts)
+    return Merge((texts[1][:start], Conflict(base, ours, theirs, ())), ends)
+
+
+def _can_be_read(text: str) -> bool:
+    try:
+        parse(text)
+    except GramDecodeError:
+        return False
+    return True
+
+
+@frozen
+class _Cell:
+    """A place of the merged list.
+
+    Attributes:
+        at: the index of its part in each list, the one before, ours and theirs.
+        pieces: what is written, None for a conflict.
+        maybe: whether it is a conflict that may leave nothing there.
+    """
+
+    at: tuple[int | None, ...]
+    pieces: list[Piece] | None
+    maybe: bool = False
+
+
+class _Merging:
+    def __init__(self, line_break: str, is_list: Callable[[Pattern], bool]) -> None:
+        self.line_break, self.is_list = line_break, is_list
+        self.within: list[Pattern | str] = []
+
+    # --- one part
+
+    def merged(self, base: Part | None, ours: Part, theirs: Part) -> list[Piece] | None:
+        """What becomes of a part that both sides have; None when it is a conflict."""
+        if ours.spelled == theirs.spelled or (base and base.spelled == theirs.spelled):
+            return [ours.spelled]
+        if base and base.spelled == ours.spelled:
+            return [theirs.spelled]
+        if (inside := self._inside(base, ours, theirs)) is not None:
+            return inside
+        if ours.is_as(theirs) or (base and base.is_as(theirs)):
+            return [ours.spelled]
+        if base and base.is_as(ours):
+            return [theirs.spelled]
+        return _merged_lines(base, ours, theirs) if base else None
+
+    def _inside(self, base: Part | None, ours: Part, theirs: Part) -> list[Piece] | None:
+        parts = [part for part in (base, ours, theirs) if part]
+        kinds = {part.kind for part in parts}
+        if len(kinds) > 1 or not all(part.inside for part in parts):
+            return None
+        if base is None and not kinds & {"Labels", "Record", "elements", "Header"}:
+            return None
+        opener = _fixed(base.opener if base else None, ours.opener, theirs.opener)
+        closer = _fixed(base.closer if base else None, ours.closer, theirs.closer)
+        if opener is None or closer is None:
+            return None
+        depth = len(self.within)
+        self.within += _steps(base or ours)
+        pieces = _List(self, base, ours, theirs).merged()
+        del self.within[depth:]
+        if pieces is None or (not pieces and "elements" in kinds):
+            return pieces
+        return [opener, *pieces, closer]
+
+    # --- blanks and comments
+
+    def trivia(self, base: str | None, ours: str | None, theirs: str | None) -> str:
+        """Blanks and comments; the comments of both sides stay."""
+        if ours is None or theirs is None:
+            return (ours or "") + (theirs or "")
+        if ours == theirs or base == theirs:
+            return ours
+        if base == ours:
+            return theirs
+        before, we, they = (_comments(text or "") for text in (base, ours, theirs))
+        if we == before and they != before:
+            return theirs
+        new = [each for each in they if each not in we and each not in before]
+        if not new:
+            return ours
+        last = last_line(ours)
+        text = ours[: len(ours) - len(last)] if last else ours
+        if "\n" not in ours + theirs:
+            return " ".join([text.rstrip(" \t"), *new])
+        line = last or self.line_break
+        return text + "".join(line + each for each in new) + line
+
+
+def _steps(part: Part) -> tuple[Pattern | str, ...]:
+    match part.extent:
+        case syntax.Construct(pattern=pattern):
+            return (pattern,)
+        case syntax.Entry(key=key):
+            return (key.text,)
+        case syntax.Name():
+            return ("identity",)
+        case syntax.Label() | Labels():
+            return ("labels",)
+    return ()
+
+
+def _comments(trivia: str) -> list[str]:
+    return [trivia[slice(*each)].rstrip() for each in comments_in(trivia)]
+
+
+def _fixed(base: str | None, ours: str, theirs: str) -> str | None:
+    """Tokens with what is between them; None when both sides changed them."""
+    if ours == theirs or base == theirs:
+        return ours
+    if base == ours:
+        return theirs
+    return ours if "".join(ours.split()) == "".join(theirs.split()) else None
+
+
+def _merged_lines(base: Part, ours: Part, theirs: Part) -> list[Piece] | None:
+    """A text whose lines are merged, in our spelling."""
+    texts: list[str] = []
+    for part in (base, ours, theirs):
+        value = part.extent.value if type(part.extent) is syntax.Value else None
+        if isinstance(value, TaggedString):
+            texts += [value.tag, value.content]
+        elif isinstance(value, str):
+            texts += ["", value]
+    if len(texts) < 6 or len({*texts[::2]}) > 1:
+        return None
+    lines = merge_lines(*(text.splitlines(keepends=True) for text in texts[1::2]))
+    if lines is None:
+        return None
+    text, old = "".join(lines), ours.extent
+    assert isinstance(old, syntax.Value)
+    new: Value = TaggedString(texts[0], text) if texts[0] else text
+    return [respell(old, ours.spelled, new)]
+
+
+# --- lists
+
+
+class _List:
+    """The list in a part that both sides changed."""
+
+    def __init__(self, merging: _Merging, base: Part | None, ours: Part, theirs: Part) -> None:
+        assert ours.inside is not None
+        assert theirs.inside is not None
+        self.merging, self.kind = merging, ours.kind
+        self.ours, self.theirs = ours.inside, theirs.inside
+        self.sides = (base.inside if base else None, self.ours, self.theirs)
+        self.keys = _keys(*self.sides)
+        self.is_one = isinstance(ours.extent, syntax.Entry | syntax.Arrow | syntax.Path)
+        self.is_path = bool(self.ours.arrows)
+        self.has_commas = self.ours.list.commas and not self.is_path
+        self.may_add_nodes = self.is_path and merging.is_list(cast(Pattern, ours.says))
+
+    def merged(self) -> list[Piece] | None:
+        """The list, or None when it is a conflict as a whole."""
+        order = self._order()
+        if order is None:
+            return None
+        cells = {key: self._cell(key) for key in order}
+        if self.is_one and any(cell.pieces is None for cell in cells.values()):
+            return None
+        if self.is_path:
+            arrows = self._arrows(order)
+            return None if arrows is None else self._written([*cells.values()], arrows)
+        cells = {key: cell for key, cell in cells.items() if cell.pieces != []}
+        if self.kind == "elements" and not cells:
+            return []
+        may_be_empty = bool(cells) and all(cell.maybe for cell in cells.values())
+        if may_be_empty and self.has_commas and (len(cells) > 1 or self.kind == "elements"):
+            return None
+        return self._written([*cells.values()], [])
+
+    # --- what is in it, and in which order
+
+    def _order(self) -> list[Key] | None:
+        """The keys of the merged list; None when both sides moved elements, each in its way."""
+        base, ours, theirs = self.keys
+        before, we, they = (
+            [key for key in keys if all(key in each for each in self.keys)] for keys in self.keys
+        )
+        moved_by_them = set() if we == they else _moved(before, they)
+        if not moved_by_them.isdisjoint(_moved(before, we)):
+            if None in self.ours.keys:
+                return None
+            moved_by_them = set()
+        after: dict[Key | None, list[Key]] = {}
+        last: Key | None = None
+        for key in filter(self._stays, theirs):
+            if key not in ours or key in moved_by_them:
+                after.setdefault(last, []).append(key)
+            else:
+                last = key
+        found: list[Key] = []
+        pending = after.get(None, [])
+        for key in filter(self._stays, ours):
+            if key in moved_by_them:
+                continue
+            if key in base or key in theirs:
+                found, pending = found + pending, []
+            found.append(key)
+            pending = pending + after.get(key, [])
+        return sorted(found + pending, key=lambda key: key[0])
+
+    def _stays(self, key: Key) -> bool:
+        """Whether something is written for a key, though it be a conflict."""
+        at = self._places(key)
+        base, ours, theirs = self._parts(at)
+        kept = ours or theirs
+        if kept is None or base is None or (ours and theirs):
+            return kept is not None
+        around = [self._trivia(at, name) for name in ("before", "before_comma", "after")]
+        said = [[_comments(each[side] or "") for each in around] for side in (0, 1 if ours else 2)]
+        return said[0] != said[1] or not kept.is_as(base)
+
+    def _cell(self, key: Key) -> _Cell:
+        at = self._places(key)
+        base, ours, theirs = self._parts(at)
+        if ours and theirs:
+            return _Cell(at, self.merging.merged(base, ours, theirs))
+        kept = ours or theirs
+        assert kept is not None
+        return _Cell(at, None, maybe=True) if base else _Cell(at, [kept.spelled])
+
+    def _places(self, key: Key) -> tuple[int | None, ...]:
+        return tuple(keys.get(key) for keys in self.keys)
+
+    def _parts(self, at: Sequence[int | None]) -> list[Part | None]:
+        return [
+            side.parts[index] if side and index is not None else None
+            for side, index in zip(self.sides, at, strict=True)
+        ]
+
+    def _trivia(self, at: Sequence[int | None], name: str) -> list[str | None]:
+        """The blanks and comments beside a part in each text."""
+        return [
+            side.list.text[slice(*getattr(side.list.elements[index], name))]
+            if side and index is not None
+            else None
+            for side, index in zip(self.sides, at, strict=True)
+        ]
+
+    # --- the arrows of a path
+
+    def _arrows(self, nodes: Sequence[Key]) -> list[list[Piece]] | None:
+        """The arrows between the nodes; None when one does not fit what both sides changed."""
+        hops = list(pairwise(nodes))
+        before, ours, theirs = (
+            dict(zip(pairwise(keys), side.arrows, strict=True)) if side else {}
+            for keys, side in zip(self.keys, self.sides, strict=True)
+        )
+        for side in () if self.may_add_nodes else (ours, theirs):
+            for hop, arrow in side.items():
+                if hop not in hops and not (hop in before and arrow.is_as(before[hop])):
+                    return None
+        found: list[list[Piece]] = []
+        for hop in hops:
+            we, they = ours.get(hop), theirs.get(hop)
+            kept = we or they or (self.ours.arrows[0] if self.may_add_nodes else None)
+            merged = self.merging.merged(before.get(hop), we, they) if we and they else None
+            if kept is None or (we and they and merged is None):
+                return None
+            found.append(merged or [kept.spelled])
+        return found
+
+    # --- the text
+
+    def _written(self, cells: Sequence[_Cell], arrows: Sequence[list[Piece]]) -> list[Piece]:
+        out = _Out(self.merging.line_break)
+        out.put_trivia(self._end("head"))
+        last_sure = max((at for at, cell in enumerate(cells) if not cell.maybe), default=-1)
+        for index, cell in enumerate(cells):
+            comma = self.has_commas and index < last_sure
+            comma_before = self.has_commas and index > last_sure >= 0
+            out.put_trivia(self._lead(cell, index))
+            if cell.pieces is None:
+                out.put(self._conflict(cell, comma_before, comma))
+                continue
+            out.put(*cell.pieces)
+            separator: list[Piece] = [","] if comma else []
+            if self.is_path and index < len(arrows):
+                separator = arrows[index]
+            trivia = self.merging.trivia(*self._trivia(cell.at, "before_comma"))
+            if separator or has_comment(trivia):
+                out.put_trivia(trivia)
+            out.put(*separator)
+            out.put_trivia(self.merging.trivia(*self._trivia(cell.at, "after")))
+        out.put_trivia(self._end("tail"))
+        if self.kind != "document":
+            out.put("")
+        return out.pieces
+
+    def _end(self, name: str) -> str:
+        """The blanks and comments before the first element or after the last."""
+        base, ours, theirs = (
+            side and side.list.text[slice(*getattr(side.list, name))] for side in self.sides
+        )
+        return self.merging.trivia(base, ours, theirs)
+
+    def _lead(self, cell: _Cell, index: int) -> str:
+        """The blanks and comments before a part, which may come first or no longer be it."""
+        lead = self.merging.trivia(*self._trivia(cell.at, "before"))
+        was_first = 0 in cell.at[1:]
+        if index == 0 and not was_first and not has_comment(lead) and self.ours.parts:
+            first = self._trivia((None, 0, None), "before")[1] or ""
+            return last_line(first) if has_comment(first) else first
+        return " " if index > 0 and was_first and not (lead or self.is_path) else lead
+
+    def _conflict(self, cell: _Cell, comma_before: bool, comma: bool) -> Conflict:
+        parts = self._parts(cell.at)
+        texts: list[str] = []
+        trivia = (self._trivia(cell.at, name) for name in ("before_comma", "after"))
+        for part, before_comma, after in zip(parts, *trivia, strict=True):
+            inner = before_comma if before_comma and has_comment(before_comma) else ""
+            text = part.spelled + inner + "," * comma + (after or "") if part else ""
+            texts.append(", " * bool(comma_before and text) + text)
+        part = next(part for part in parts if part)
+        base, ours, theirs = texts
+        return Conflict(base, ours, theirs, (*self.merging.within, *_steps(part)))
+
+
+class _Out:
+    """Pieces with the line break after a comment that lost its own."""
+
+    def __init__(self, line_break: str) -> None:
+        self.pieces: list[Piece] = []
+        self._line_break, self._is_open = line_break, False
+
+    def put(self, *pieces: Piece) -> None:
+        """Write what begins and ends with a token; nothing ends a comment, too."""
+        if pieces and self._is_open:
+            self.pieces.append(self._line_break)
+            self._is_open = False
+        self.pieces += pieces
+
+    def put_trivia(self, trivia: str) -> None:
+        """Write blanks and comments."""
+        first = next(comments_in(trivia), None)
+        if "\n" not in trivia[: first.start if first else None] and first:
+            self.put("")
+        self._is_open = leaves_comment_open(trivia) or (self._is_open and "\n" not in trivia)
+        self.pieces.append(trivia)
+
+
+def _moved(before: Sequence[Key], now: Sequence[Key]) -> set[Key]:
+    """The keys that are not in their old order, as few as possible."""
+    places = {key: at for at, key in enumerate(before)}
+    staying = longest_increasing([places[key] for key in now])
+    return {*now} - {now[at] for at in staying}
+
+
+Keys: TypeAlias = dict[Key, int]
+
+
+def _keys(base: Inside | None, ours: Inside, theirs: Inside) -> list[Keys]:
+    """The index of each part in its list, by keys that the lists share."""
+    before = _with_new_keys(base.keys, "base") if base else []
+    we = _with_new_keys(_shared_keys(base, before, ours), "ours")
+    new: dict[object, Key] = {}
+    for key, part in zip(we, ours.parts, strict=True):
+        if key not in before:
+            new.update(dict.fromkeys(_names(part), key))
+    shared = _shared_keys(base, before, theirs)
+    for index, part in enumerate(theirs.parts):
+        same = [new[name] for name in _names(part) if name in new]
+        if shared[index] is None and same and same[0] not in shared:
+            shared[index] = same[0]
+    they = _with_new_keys(shared, "theirs")
+    return [{key: index for index, key in enumerate(keys)} for keys in (before, we, they)]
+
+
+def _shared_keys(base: Inside | None, before: Sequence[Key], new: Inside) -> list[Key | None]:
+    """The keys of a list: those of the parts that were there before are what they were."""
+    keys = list(new.keys)
+    if base:
+        old_loose, loose = (
+            [at for at, key in enumerate(each.keys) if key is None] for each in (base, new)
+        )
+        old, parts = [base.parts[at] for at in old_loose], [new.parts[at] for at in loose]
+        for one, other in _pairs(old, parts):
+            keys[loose[other]] = before[old_loose[one]]
+    return keys
+
+
+def _pairs(old: Sequence[Part], new: Sequence[Part]) -> Sequence[tuple[int, int]]:
+    values = [
+        [part.extent.value for part in parts if isinstance(part.extent, syntax.Value)]
+        for parts in (old, new)
+    ]
+    if any(values):
+        return match_values(*values).pairs
+    patterns = [
+        [part.says for part in parts if isinstance(part.says, Pattern)] for parts in (old, new)
+    ]
+    return match(*patterns).pairs
+
+
+def _with_new_keys(keys: Sequence[Key | None], side: str) -> list[Key]:
+    return [key or (1, (side, index)) for index, key in enumerate(keys)]
+
+
+def _names(part: Part) -> list[object]:
+    """What makes two new parts one: that they say the same, or have one identity."""
+    name = part.says.value.identity if isinstance(part.says, Pattern) else ""
+    return [part.says, *([name] if name else [])]
