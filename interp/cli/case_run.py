@@ -19,7 +19,7 @@ from lenses_ext import Model
 from ..concurrency import waited_for, work_on
 from ..errors import ValidationError
 from ..evaluation.cases import Case, Checks, read_cases, require_checks, require_tools
-from ..evaluation.testing import SUFFIX, Mode, Recording, file_name, run_case
+from ..evaluation.testing import SUFFIX, CaseResult, Mode, Recording, file_name, run_case
 from ..execution import Spending
 from ..models import AnyModel, connect_model
 from ..programs import models_of, the_agent
@@ -153,18 +153,9 @@ class CaseRun:
         if self.options.debug or is_verbose():
             show_logs(logging.DEBUG if self.options.debug else logging.WARNING)
         spending, stdout = Spending(), sys.stdout
-        options = {**self.options.of_new_run, "observe": spending.count}
 
         async def run(each: Planned) -> None:
-            with self.options.fresh_library() as library:
-                result = await run_case(
-                    each.case,
-                    each.agent,
-                    self.made_up | library,
-                    self.checks,
-                    each.recording,
-                    **options,  # type: ignore[arg-type]  # the keys are those of RunOptions
-                )
+            result = await self.result(each, observe=spending.count)
             with redirect_stdout(stdout):
                 report.add(result)
 
@@ -172,6 +163,18 @@ class CaseRun:
             work_on(self._all(), run, jobs)
         if self.options.usage or is_verbose():
             tell(spending.text())
+
+    async def result(self, planned: Planned, **options: Any) -> CaseResult:
+        """Run a case, with a library of its own, and judge its run."""
+        with self.options.fresh_library() as library:
+            return await run_case(
+                planned.case,
+                planned.agent,
+                self.made_up | library,
+                self.checks,
+                planned.recording,
+                **{**self.options.of_new_run, **options},
+            )
 
     @property
     def cases(self) -> Mapping[str, Sequence[Case]]:

@@ -383,6 +383,48 @@ def test_a_recording_that_was_edited_is_used_or_refused(project: Project) -> Non
     assert len(project.server.requests) == 2
 
 
+CASES = """{"program": "hello.gram"}
+{"name": "greets", "input": "I am Al", "expected": "Hello, Al!", "calls": ["sayHello"]}
+{"name": "leaves", "input": "Bye", "expected": "Bye!"}
+"""
+
+
+def test_the_cases_of_files_are_tests_that_gram_test_runs(project: Project) -> None:
+    project.write(CASES, "talks.cases.jsonl")
+    project.server.will_say(GREETING, "Hello, Al!", "See you!")
+    only = "talks.cases.jsonl"
+
+    first = project.pytest(only)
+    again = project.pytest(only, OPENAI_API_KEY="", OPENAI_BASE_URL="http://127.0.0.1:9")
+    chosen = project.pytest(only, "-k", "greets")
+
+    for done in (first, again):
+        assert "1 failed, 1 passed" in done.stdout
+        assert "talks.cases.jsonl::leaves" in done.stdout
+        assert 'model: "See you!"' in done.stdout
+    assert passed(chosen)
+    assert len(project.recordings) == 2
+
+
+def test_the_options_of_gram_test_are_a_setting_of_pytest(project: Project) -> None:
+    project.write('program,input,calls\nhello.gram,"Hello, I\'m Al!",sayHello', "x.cases.csv")
+    project.write("[pytest]\naddopts = -p no:cacheprovider\ngram_test = --offline", "pytest.ini")
+
+    assert passed(project.pytest("x.cases.csv"))
+    assert project.recordings == []
+
+
+def test_what_is_wrong_with_a_file_of_cases_is_told_with_its_place(project: Project) -> None:
+    project.write('{"program": "hello.gram", "inptu": "I am Al"}', "talks.cases.jsonl")
+
+    done = project.pytest("talks.cases.jsonl")
+
+    assert done.returncode != 0
+    assert "talks.cases.jsonl:1" in done.stdout
+    assert "input" in done.stdout
+    assert "interp/" not in done.stdout
+
+
 def test_what_is_wrong_is_shown_at_the_line_of_the_test(project: Project) -> None:
     project.write("[broken:Agent {", "broken.gram")
     project.write(

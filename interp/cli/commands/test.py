@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
+from attrs import fields
 
 from gram.plurals import counted
 
@@ -17,6 +19,7 @@ from ..terminal.output_files import expect_a_file, expect_a_name, expect_other_f
 
 if TYPE_CHECKING:
     from ...evaluation.testing import Mode
+    from ..case_run import CaseRun
 
 
 @click.command("test")
@@ -101,3 +104,20 @@ def command(
         )
     with interruptible():
         found.run(Report(found.cases, as_json=as_json, junit=junit), jobs)
+
+
+def read_case_run(words: Sequence[str]) -> CaseRun:
+    """The cases that words of the command name, read and found valid; for pytest.
+
+    Raises:
+        ClickException: the words are wrong use of the command.
+        GramError, OSError: something is wrong with a file.
+    """
+    from ..case_run import CaseRun  # imported late, as above
+
+    given = command.make_context("test", [*words]).params
+    options = RunningOptions(**{each.name: given[each.name] for each in fields(RunningOptions)})
+    arguments = (given[each] for each in ("program", "agent", "record", "recordings", "checks"))
+    found = CaseRun(options, *arguments)
+    found.read(given["files"], given["names"])
+    return found

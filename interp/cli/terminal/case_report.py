@@ -67,7 +67,7 @@ class Report:
 
     def _write_junit(self) -> None:
         if self._junit is not None:
-            text = junit_xml(self._cases, self._results, _shown_run)
+            text = junit_xml(self._cases, self._results, shown_run)
             write_atomically(Path(self._junit), text)
 
     def _show_failures(self) -> None:
@@ -127,7 +127,7 @@ def _as_row(result: CaseResult) -> dict[str, Any]:
     }
 
 
-def _shown_run(result: CaseResult) -> str:
+def shown_run(result: CaseResult) -> str:
     """The run of a case as `gram trace` shows it."""
     if result.run is None:
         return ""

@@ -1,18 +1,23 @@
 """The pytest plugin: agents in tests, their runs recorded once and replayed ever after.
 
-This module is loaded with every pytest, so it imports nothing of ours until a fixture is used.
+This module is loaded with every pytest, so it imports nothing of ours until it has something to do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 if TYPE_CHECKING:
-    from interp.evaluation.testing import AgentUnderTest, RunsOfTest
+    from interp.cli.case_run import CaseRun, Planned
+    from interp.evaluation.testing import AgentUnderTest, CaseResult, RunsOfTest
+
+CASES = (".cases.jsonl", ".cases.csv", ".cases.gram")
+"""How the names of files end whose cases are tests."""
 
 FOLDER = "recordings"
 """The folder beside a test file in which its recordings are."""
@@ -21,7 +26,8 @@ _RUNS: pytest.StashKey[RunsOfTest] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option ``--gram-recordings``."""
+    """Add the option ``--gram-recordings`` and the setting ``gram_test``."""
+    parser.addini("gram_test", "Options of `gram test` for the cases of files", type="args")
     parser.getgroup("gram").addoption(
         "--gram-recordings",
         choices=["once", "none", "all"],
@@ -29,6 +35,76 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Which runs of agents are recorded: those without a recording (once, the default), "
         "none, or all of them anew. All others are replayed.",
     )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile | None:
+    """Collect the cases of a file."""
+    if file_path.name.endswith(CASES):
+        return CaseFile.from_parent(parent, path=file_path)
+    return None
+
+
+class CaseFile(pytest.File):
+    """A file whose cases are tests, which are run as ``gram test`` runs them."""
+
+    def collect(self) -> Iterator[CaseItem]:
+        """Read the file, and find what is wrong with it."""
+        from interp.cli.commands.test import read_case_run
+
+        words = self.config.getini("gram_test")
+        if "--offline" not in words:
+            words = ["--recordings", self.config.getoption("--gram-recordings"), *words]
+        run = read_case_run([*words, str(self.path)])
+        for planned in run.planned[str(self.path)]:
+            yield CaseItem.from_parent(self, name=planned.case.name, run=run, planned=planned)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What is wrong with the file, without lines of ours."""
+        from click import ClickException
+
+        from gram import GramError
+
+        is_ours = isinstance(excinfo.value, GramError | OSError | ClickException)
+        return str(excinfo.value) if is_ours else super().repr_failure(excinfo)
+
+
+class CaseItem(pytest.Item):
+    """A case as a test."""
+
+    def __init__(self, *, run: CaseRun, planned: Planned, **others: Any) -> None:
+        super().__init__(**others)
+        self._run, self._planned = run, planned
+
+    def runtest(self) -> None:
+        """Run the case and judge its run."""
+        from interp.concurrency import waited_for
+
+        result = waited_for(partial(self._run.result, self._planned))
+        if not result.is_passed:
+            raise NotAsExpectedError(result)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What is not as expected, and the run."""
+        from interp.cli.terminal.case_report import shown_run
+
+        if not isinstance(excinfo.value, NotAsExpectedError):
+            return super().repr_failure(excinfo, style)
+        result = excinfo.value.result
+        return "\n".join([*result.messages, "", shown_run(result)])
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The place of the case."""
+        row = self._planned.case.row
+        line = row.source.position(row.span.start)[0] - 1 if row else None
+        return self.path, line, self.name
+
+
+class NotAsExpectedError(Exception):
+    """The run of a case is not what it expects."""
+
+    def __init__(self, result: CaseResult) -> None:
+        super().__init__(result)
+        self.result = result
 
 
 @pytest.fixture
