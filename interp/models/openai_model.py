@@ -7,7 +7,7 @@ A `Wire` writes requests and reads replies in a dialect, and `incoming_reply` ta
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import AsyncExitStack, aclosing
 from typing import Any, Final, TypeAlias, get_args
 
@@ -15,7 +15,7 @@ from attrs import evolve
 
 from gram.errors import expect
 
-from ..concurrency import waited_for
+from ..concurrency import read_by_waiting, waited_for
 from ..errors import ConfigurationError, ModelError
 from ..json_text import Json
 from ..machine import Request
@@ -24,6 +24,7 @@ from .calls_in_text import warn_about_calls_in_text
 from .chat import ChatCompletions
 from .failures import CallNotMadeError
 from .incoming_reply import IncomingReply
+from .learned import learn
 from .providers import MAX_REPLY_BYTES, AnswerFormat, AnswerMode, Dialect, is_own_server
 from .reply_reading import Reply, call_not_made
 from .responses import Responses
@@ -152,7 +153,7 @@ class OpenAIModel:
             return answer._replace(usage=reply.usage + answer.usage)
         return reply
 
-    async def astream(self, request: Request) -> AsyncIterator[Piece | Reply]:
+    async def astream(self, request: Request) -> AsyncGenerator[Piece | Reply, None]:
         """The words of the reply and of its reasoning as they come, and the reply at the end.
 
         A request is sent again only as long as none of its words have come.
@@ -180,16 +181,7 @@ class OpenAIModel:
 
     def stream(self, request: Request) -> Iterator[Piece | Reply]:
         """The words of the reply as they come, and the whole reply at the end; see `astream`."""
-        pieces: Any = self.astream(request)
-
-        async def next_piece() -> Piece | Reply | None:
-            return await anext(pieces, None)
-
-        try:
-            while (piece := waited_for(lambda: next_piece())) is not None:
-                yield piece
-        finally:
-            waited_for(lambda: pieces.aclose())
+        return read_by_waiting(self.astream(request))
 
     # --- connections
 
@@ -210,7 +202,7 @@ class OpenAIModel:
 
     def close(self) -> None:
         """The same for the connections of `complete` and `stream`."""
-        waited_for(lambda: self.aclose())
+        waited_for(self.aclose)
 
     # --- one request
 
@@ -234,7 +226,7 @@ class OpenAIModel:
                     try:
                         response = await posted()
                     except ModelError as error:
-                        if not wire.instead(error, request):
+                        if not learn(error, request, server.host):
                             raise
                 await opened.enter_async_context(aclosing(response))
                 pieces = response.aiter_raw()  # decompressed already

@@ -176,14 +176,11 @@ class OfferedCheck:
         """What the provider of a model offers, or why that is not known."""
         name = model.provider.lower()
         if name not in self._known:
-            self._known[name] = self._asked(model)
+            try:
+                known = find_provider(model) is not None
+                if known:
+                    self._tell(model.provider)
+                self._known[name] = offered_models(model.provider) if known else None
+            except (ConfigurationError, ModelError) as error:
+                self._known[name] = str(error)
         return self._known[name]
-
-    def _asked(self, model: Model) -> Offered | str | None:
-        try:
-            if find_provider(model) is None:
-                return None
-            self._tell(model.provider)
-            return offered_models(model.provider)
-        except (ConfigurationError, ModelError) as error:
-            return str(error)

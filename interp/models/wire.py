@@ -9,12 +9,10 @@ from typing import ClassVar, Protocol, TypeAlias, Union
 
 from attrs import frozen
 
-from ..errors import ModelError
 from ..json_text import Json
 from ..machine import Request
 from .providers import AnswerFormat, AnswerMode
 from .reply_reading import Reply, answered_by_tool
-from .returned_files import learn_refusal
 
 
 @frozen
@@ -65,10 +63,6 @@ class Wire(ABC):
         Raises:
             ConfigurationError: A file that a user attached cannot be sent in the dialect.
         """
-
-    def instead(self, error: ModelError, request: Request) -> bool:
-        """Learn from a refusal; whether the request is written otherwise from now on."""
-        return learn_refusal(error, request, self.server)
 
     def read(self, reply: Json, request: Request) -> Reply:
         """Read the JSON of a reply.

@@ -10,9 +10,9 @@ from gram.errors import expect
 
 from ...json_text import Json
 from ...machine import Request
+from ..learned import takes
 from ..providers import Dialect
 from ..reply_reading import Reply, read_reply
-from ..returned_files import are_sent
 from ..setting_fields import CHAT_FIELDS
 from ..wire import Wire
 from .request import request_content
@@ -37,7 +37,7 @@ class ChatCompletions(Wire):
 
     def content(self, request: Request, *, streaming: bool = False) -> bytes:
         """The bytes of a request."""
-        with_files = are_sent(self.server, request.model)
+        with_files = takes("files of tools", self.server, request.model)
         return request_content(request, self, with_files=with_files, streaming=streaming)
 
     def read_as_it_is(self, reply: Json, request: Request) -> Reply:
