@@ -57,18 +57,18 @@ class Budget:
         last = self._last.get(frame_at(state, effect.at).name)
         return self._estimate(effect.request) if last is None else last
 
-    def admits(self, effect: CallModel, under_way: Iterable[Effect], state: State) -> bool:
-        """Whether there is money for a request beside those under way."""
+    def admits(self, effect: Effect, under_way: Iterable[Effect], state: State) -> bool:
+        """Whether there is money for an effect beside those under way: requests alone cost some."""
         limit = state.limits.cost
-        if limit is None:
+        if limit is None or not isinstance(effect, CallModel):
             return True
         asked = [effect, *(each for each in under_way if isinstance(each, CallModel))]
         needed = sum((self.expected(each, state) for each in asked), Decimal(0))
         return state.run.cost + needed <= dollars(limit)
 
-    def with_cost(self, effect: CallModel, event: Event, state: State) -> Event:
+    def with_cost(self, effect: Effect | None, event: Event, state: State) -> Event:
         """The answer to a request with what it cost; without a price, as much as was expected."""
-        if not isinstance(event, ModelReplied):
+        if not (isinstance(event, ModelReplied) and isinstance(effect, CallModel)):
             return event
         cost = event.cost
         if cost is None:

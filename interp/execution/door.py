@@ -11,7 +11,9 @@ signed, has no key in it.
 
 from __future__ import annotations
 
-from attrs import evolve
+from typing import Any, Final
+
+from attrs import evolve, fields
 
 from ..files import File
 from ..machine import At, CallFailed, Decided, Event, Message, ModelReplied, ToolCall, ToolReturned
@@ -21,36 +23,34 @@ from .observations import Delta, ToolProgress
 
 def event_without_keys(event: Event, keys: Keys | None) -> Event:
     """An event without keys; the exception of a failed call stays what the tool raised."""
-    if keys is None:
+    if keys is None or not isinstance(event, _COME_IN):
         return event
-    match event:
-        case ModelReplied():
+    clean: Event = _clean(event, keys)
+    return clean
+
+
+_COME_IN: Final = (ModelReplied, ToolReturned, CallFailed, Decided)
+"""The events that come in; others come from the caller."""
+
+_OURS: Final = ("at", "role")
+"""Their parts that the program and the machine say."""
+
+
+def _clean(value: Any, keys: Keys) -> Any:
+    """A part of an event without keys; JSON stays JSON, such as arguments and typed answers."""
+    match value:
+        case str():
+            return keys.without_in_json(value)
+        case File():
+            return _file(value, keys)
+        case tuple():
+            return tuple(_clean(each, keys) for each in value)
+        case ModelReplied() | ToolReturned() | CallFailed() | Decided() | Message() | ToolCall():
+            parts = (each for each in fields(type(value)) if each.name not in _OURS)
             return evolve(
-                event,
-                message=_message(event.message, keys),
-                finish_reason=keys.without(event.finish_reason),
-                served_model=keys.without(event.served_model),
-                server=keys.without(event.server),
-                reasoning=keys.without(event.reasoning),
-                tried=tuple((model, keys.without(why)) for model, why in event.tried),
+                value, **{each.name: _clean(getattr(value, each.name), keys) for each in parts}
             )
-        case ToolReturned():
-            files = tuple(_file(each, keys) for each in event.files)
-            return evolve(event, result=keys.without_in_json(event.result), files=files)
-        case CallFailed():
-            return evolve(event, error=keys.without(event.error))
-        case Decided():
-            return evolve(event, reason=keys.without(event.reason))
-    return event  # it comes from the caller
-
-
-def _message(message: Message, keys: Keys) -> Message:
-    return evolve(
-        message,
-        content=keys.without_in_json(message.content),  # an answer of a type stays JSON
-        tool_calls=tuple(_call(each, keys) for each in message.tool_calls),
-        echo=_echo(message.echo, keys),
-    )
+    return value
 
 
 def _file(file: File, keys: Keys) -> File:
@@ -63,19 +63,6 @@ def _file(file: File, keys: Keys) -> File:
     except UnicodeDecodeError:
         content = file.content
     return File(content, name, file.media_type)
-
-
-def _call(call: ToolCall, keys: Keys) -> ToolCall:
-    return ToolCall(
-        keys.without(call.id),
-        keys.without(call.name),
-        keys.without_in_json(call.arguments),
-        _echo(call.echo, keys),
-    )
-
-
-def _echo(echo: str | None, keys: Keys) -> str | None:
-    return None if echo is None else keys.without_in_json(echo)
 
 
 def progress_without_keys(progress: ToolProgress) -> ToolProgress:

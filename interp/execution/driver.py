@@ -9,10 +9,11 @@ is cut: what a log has beside the State, and what it lacks, is seen when the run
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, Union
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, Union
 
 from attrs import evolve
 
@@ -28,7 +29,7 @@ from ..concurrency import (
     stopped,
     within,
 )
-from ..errors import AgentError, ApprovalNeeded
+from ..errors import AgentError, ApprovalNeeded, said_by
 from ..machine import (
     AgentResponse,
     Ask,
@@ -69,20 +70,17 @@ if TYPE_CHECKING:
 
 from .budget import Budget
 from .handlers import Handler, LiveHandler, Report
+from .logs import log_event
 from .scheduling import startable
-from .watchers import Observer, Watcher, Watchers
+from .watchers import Observer, Watcher, called_for_user
 
 _PATIENCE: Final = 1.0  # seconds for what is under way when a run is cancelled
 _FAR_BEHIND: Final = 16  # what is said that nobody has read; progress is dropped then
 _AWAITING: Final = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS, Status.AWAITING_STEPS)
 
 
-class _Answer(NamedTuple):
-    """What an effect has come to, and how many seconds that took."""
-
-    event: Event
-    seconds: float
-
+_Answer: TypeAlias = tuple[Event, float]
+"""What an effect has come to, and how many seconds that took."""
 
 _Task: TypeAlias = asyncio.Task[_Answer]
 _News: TypeAlias = asyncio.Queue[Union[Delta, ToolProgress, _Task]]
@@ -136,7 +134,7 @@ class Driver:
         self._failure: BaseException | None = None
         self._telemetry = telemetry
         self._at_once = at_once
-        self._watchers = Watchers(observe, watch)
+        self._observe, self._watch = observe, watch
         self._running: dict[_Task, Effect] = {}
         self._thread = OneThread()
         self._recorder: Recorder | None = None
@@ -285,20 +283,14 @@ class Driver:
         return [each for each in found if self._has_money_for(each)]
 
     def _has_money_for(self, effect: Effect) -> bool:
-        budget = self._budget
-        return (
-            budget is None
-            or not isinstance(effect, CallModel)
-            or budget.admits(effect, self._running.values(), self.state)
-        )
+        return not self._budget or self._budget.admits(effect, self._running.values(), self.state)
 
     def _is_alone(self, call: CallTool) -> bool:
-        tool = self.tools.get(call.name)
-        return tool is not None and tool.alone
+        return call.name in self.tools and self.tools[call.name].alone
 
     def _may_run_only_once(self, call: CallTool) -> bool:
-        tool = self.tools.get(call.name)
-        return call.name in self.state.run.once or (tool is not None and tool.once)
+        is_once = call.name in self.tools and self.tools[call.name].once
+        return is_once or call.name in self.state.run.once
 
     def _is_wanted(self, effect: Effect, *, may_begin: bool = True) -> bool:
         """Whether an effect is still waited for; where a limit was reached, nothing begins.
@@ -312,33 +304,29 @@ class Driver:
         self, effect: Effect, clock: Clock, report: Report | None, words: bool
     ) -> _Answer:
         """Have an effect performed, in its limit of time."""
-        began = asyncio.get_running_loop().time
         spans = self._spans.performing(effect) if self._spans else nullcontext(_unseen)
         with providing(self._tool_context(effect, report)), spans as answered:
             async with self._recorder.noting(effect) if self._recorder else nullcontext():
-                start = began()
+                start = monotonic()
                 says = isinstance(effect, CallModel) and not effect.is_for_summary
-                said = report if words and says else None
-                perform = self._performing(effect, said)
-                seconds = self.state.limits.tool_seconds
-                if isinstance(effect, Ask):
-                    with clock.standing_still():
-                        event = await perform
-                elif isinstance(effect, CallTool) and seconds is not None:
-                    try:
-                        event = await within(perform, seconds)
-                    except TookTooLongError:
-                        told = f'tool "{effect.name}" did not answer within {seconds:g} s'
-                        event = CallFailed(effect.at, told)
-                else:
-                    event = await perform
+                event = await self._performed(effect, clock, report if words and says else None)
                 answered(event)
-                return _Answer(event, began() - start)
+                return event, monotonic() - start
 
-    def _performing(self, effect: Effect, report: Report | None) -> Awaitable[Event]:
-        if self._is_of_user:
-            return in_loop_of_user(partial(self._handler.perform, effect, report))
-        return self._handler.perform(effect, report)
+    async def _performed(self, effect: Effect, clock: Clock, report: Report | None) -> Event:
+        perform = partial(self._handler.perform, effect, report)
+        performing = in_loop_of_user(perform) if self._is_of_user else perform()
+        seconds = self.state.limits.tool_seconds
+        if isinstance(effect, Ask):
+            with clock.standing_still():
+                return await performing
+        if not isinstance(effect, CallTool) or seconds is None:
+            return await performing
+        try:
+            return await within(performing, seconds)
+        except TookTooLongError:
+            told = f'tool "{effect.name}" did not answer within {seconds:g} s'
+            return CallFailed(effect.at, told)
 
     async def _one_by_one(self, function: Callable[[], Any]) -> Any:
         """Call the plain function of a tool where one call comes after another."""
@@ -401,16 +389,16 @@ class Driver:
             if not isinstance(error, ApprovalNeeded):  # else it stays open; the others go on
                 self._failure = self._failure or error
             return []
-        answer = task.result()
-        taken = await self._fold(effect, answer.event, answer.seconds)
+        event, seconds = task.result()
+        taken = await self._fold(effect, event, seconds)
         waiting += taken.effects
-        return list(observations(answer.event, taken))
+        return list(observations(event, taken))
 
     async def _fold(
         self, effect: Effect | None, event: Event, seconds: float | None = None
     ) -> Step:
         """Take the step that an event leads to: write it, keep it, tell who watches."""
-        if self._budget and isinstance(effect, CallModel):
+        if self._budget:
             event = self._budget.with_cost(effect, event, self.state)
         taken = step(self.state, event)
         written = self._recorder.written if self._recorder else 0
@@ -426,9 +414,21 @@ class Driver:
         self.state = taken.state  # what is cut before this, the log gives when it is taken up again
         if self._spans:
             self._spans.happened(taken)
-        failed = await self._watchers.tell(effect, event, taken)
-        self._failure = self._failure or failed
+        log_event(event)
+        if self._observe is not None and effect is not None:
+            await self._tell(self._observe, effect, event)
+        if self._watch is not None:
+            await self._tell(self._watch, effect, event, taken)
         return taken
+
+    async def _tell(self, watcher: Observer | Watcher, *seen: object) -> None:
+        """Tell a watcher of a step that is folded and written; what it raises stops the run later."""
+        try:
+            await called_for_user(watcher, *seen)
+        except Exception as error:  # noqa: BLE001  # a watcher of the user may raise anything
+            failed = AgentError(f"an observer failed: {said_by(error)}")
+            failed.__cause__ = error
+            self._failure = self._failure or failed
 
     # --- stopping
 
@@ -439,15 +439,11 @@ class Driver:
 
     async def _stop_for_money(self, waiting: Iterable[Effect]) -> None:
         """Stop where nothing is under way and there is no money for what is to do."""
-        costly = [
-            each
-            for each in waiting
-            if self._is_wanted(each)
-            and isinstance(each, CallModel)
-            and not self._has_money_for(each)
-        ]
-        if self._budget and costly and not self._failure:
-            await self._fold(None, CostReached(self._budget.expected(costly[0], self.state)))
+        if self._budget and not self._failure:
+            for each in waiting:
+                if isinstance(each, CallModel) and self._is_wanted(each):
+                    await self._fold(None, CostReached(self._budget.expected(each, self.state)))
+                    return
 
     async def _stop(self, seconds: float) -> None:
         """Stop what is under way, and fold in what has ended by then."""

@@ -31,11 +31,8 @@ def may_be_passed(error: Exception) -> bool:
     request that is refused would be refused again, or the refusal is an answer.
     """
     return isinstance(error, ModelError) and (
-        error.retriable or error.code in _UNKNOWN or error.status == _NOT_FOUND
+        error.retriable or error.code in _UNKNOWN or error.status == 404
     )
-
-
-_NOT_FOUND: Final = 404
 
 
 async def first_that_replies(
@@ -56,15 +53,20 @@ async def first_that_replies(
         models: the models, in the order in which they are asked.
         passes: whether another model is asked after an error.
     """
-    left, tried = list(models), list[tuple[Model, str]]()
+    left, tried, shown = list(models), list[tuple[Model, str]](), list[object]()
+
+    def show(each: Delta | ToolProgress) -> None:
+        shown.append(each)
+        if report is not None:
+            report(each)
+
     while True:
         model = left.pop(0)
         alone = evolve(effect, request=evolve(effect.request, model=model, fallbacks=()))
-        words = None if report is None else _Words(report)
         try:
-            event = await ask(alone, words)
+            event = await ask(alone, show if report else None)
         except Exception as error:
-            if not left or not passes(error) or (words is not None and words.have_come):
+            if not left or not passes(error) or shown:
                 raise
             said = str(error).partition("\n")[0]
             why = without_keys(said.encode(errors="replace").decode())
@@ -75,15 +77,3 @@ async def first_that_replies(
         tried.append((model, why))
         extra = {"event": "model_passed"}
         _log.warning("%s gave no reply (%s): %s is asked", model, why, left[0], extra=extra)
-
-
-class _Words:
-    """Reports what is watched, and knows whether anything was."""
-
-    def __init__(self, report: Callable[[Delta | ToolProgress], None]) -> None:
-        self._report = report
-        self.have_come = False
-
-    def __call__(self, each: Delta | ToolProgress) -> None:
-        self.have_come = True
-        self._report(each)

@@ -8,7 +8,6 @@ an error of the run, which stays where it was.
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from gram.errors import expect
 from lenses_ext import Model
 from lenses_ext.schemas import Match
 
-from ..concurrency import call_in_thread, in_loop_of_user, in_waiting_thread
+from ..concurrency import call_in_thread, in_loop_of_user
 from ..errors import AgentError, ApprovalNeeded, ConfigurationError, ModelError, ToolError, said_by
 from ..machine import (
     Ask,
@@ -52,11 +51,12 @@ from ..models import (
 )
 from ..programs import fallbacks_of, models_of
 from ..secrets import Keys, known_keys
-from ..tools import LibraryLike, PlainCall, Tool, acall_tool, bind_agent_tools, is_async
+from ..tools import LibraryLike, PlainCall, Tool, acall_tool, bind_agent_tools
 from .door import DeltasWithoutKeys, event_without_keys
 from .fallbacks import first_that_replies
 from .logs import log_effect
 from .observations import Delta, ReasoningDelta, TextDelta, ToolProgress
+from .watchers import called_for_user
 
 _log = logging.getLogger("interp.model")
 
@@ -253,15 +253,11 @@ class LiveHandler:
         return read_reply("".join(words) if whole is None else whole, request)
 
     async def _answer(self, ask: Ask) -> Answer:
-        approve = self.approve
-        if approve is None:
+        if (approve := self.approve) is None:
             return None
         with _failing_as("approver", AgentError):
-            asked: Any = lambda: approve(ask)  # noqa: E731  # an answer, or what is awaited for it
-            if is_async(approve):
-                return await in_loop_of_user(asked)
-            given = await in_waiting_thread(asked)
-            return await in_loop_of_user(lambda: given) if inspect.isawaitable(given) else given
+            given: Answer = await called_for_user(approve, ask)
+            return given
 
 
 def _fallbacks(

@@ -59,32 +59,12 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
 
 
-_OPERATION = "gen_ai.operation.name"
-_PROVIDER = "gen_ai.provider.name"
-_AGENT = "gen_ai.agent.name"
-_AGENT_DESCRIPTION = "gen_ai.agent.description"
-_AGENT_ID = "gen_ai.agent.id"
-_MODEL = "gen_ai.request.model"
-_SERVED_MODEL = "gen_ai.response.model"
-_FINISH_REASONS = "gen_ai.response.finish_reasons"
 _TOKENS = {
     "input_tokens": "gen_ai.usage.input_tokens",
     "output_tokens": "gen_ai.usage.output_tokens",
     "cached_tokens": "gen_ai.usage.cache_read.input_tokens",
     "reasoning_tokens": "gen_ai.usage.reasoning.output_tokens",
 }
-_TOOL = "gen_ai.tool.name"
-_TOOL_TYPE = "gen_ai.tool.type"
-_SERVER = "server.address"
-_PORT = "server.port"
-_ERROR = "error.type"
-
-_INSTRUCTIONS = "gen_ai.system_instructions"
-_INPUT = "gen_ai.input.messages"
-_OUTPUT = "gen_ai.output.messages"
-_ARGUMENTS = "gen_ai.tool.call.arguments"
-_RESULT = "gen_ai.tool.call.result"
-
 _SETTINGS = {
     "frequencyPenalty": "gen_ai.request.frequency_penalty",
     "maxTokens": "gen_ai.request.max_tokens",
@@ -94,7 +74,6 @@ _SETTINGS = {
     "temperature": "gen_ai.request.temperature",
     "topP": "gen_ai.request.top_p",
 }
-_TRACE_PARENT = "traceparent"
 
 
 class Telemetry:
@@ -151,7 +130,7 @@ class Telemetry:
         from opentelemetry.context import attach, detach
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-        carrier = {} if trace is None else {_TRACE_PARENT: trace}
+        carrier = {} if trace is None else {"traceparent": trace}
         token = attach(TraceContextTextMapPropagator().extract(carrier))
         try:
             yield
@@ -167,9 +146,9 @@ class Telemetry:
         """
         first = state()
         span = self.invoking(first.agent, first.model)
-        span.set_attribute(_AGENT_ID, first.run_id)
+        span.set_attribute("gen_ai.agent.id", first.run_id)
         if self._content:
-            span.set_attribute(_INPUT, _messages(first.context))
+            span.set_attribute("gen_ai.input.messages", _messages(first.context))
         inside = RunSpans(self, first, self.within(span))
         try:
             yield inside
@@ -183,17 +162,20 @@ class Telemetry:
             inside.end_all()
             _set_usage(span, state().usage)
             if self._content and len(state().context) > len(first.context):
-                span.set_attribute(_OUTPUT, _messages(state().context[-1:]))
+                span.set_attribute("gen_ai.output.messages", _messages(state().context[-1:]))
             span.end()
 
     def invoking(self, pattern: Pattern, model: Model | None, within: Any = None) -> Span:
         """The span of an agent or a workflow, begun inside another if it is given."""
         name, properties = pattern.value.identity, pattern.value.properties
-        attributes = {_OPERATION: "invoke_agent", _AGENT: name}
+        attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
         if model := model or (view(agent_model, pattern) if is_agent(pattern) else None):
-            attributes |= {_PROVIDER: provider_name(model.provider), _MODEL: model.name}
+            attributes |= {
+                "gen_ai.provider.name": provider_name(model.provider),
+                "gen_ai.request.model": model.name,
+            }
         if description := properties.get("description"):
-            attributes[_AGENT_DESCRIPTION] = str(description)
+            attributes["gen_ai.agent.description"] = str(description)
         return self._tracer.start_span(
             f"invoke_agent {name}", context=within, attributes=attributes
         )
@@ -223,14 +205,16 @@ class Telemetry:
             case ModelReplied():
                 _set_usage(span, event.usage)
                 if event.served_model:
-                    span.set_attribute(_SERVED_MODEL, event.served_model)
+                    span.set_attribute("gen_ai.response.model", event.served_model)
                 _set_server(span, event.server)
                 if event.finish_reason:
-                    span.set_attribute(_FINISH_REASONS, [event.finish_reason])
+                    span.set_attribute("gen_ai.response.finish_reasons", [event.finish_reason])
                 if self._content:
-                    span.set_attribute(_OUTPUT, _messages([event.message], event.finish_reason))
+                    span.set_attribute(
+                        "gen_ai.output.messages", _messages([event.message], event.finish_reason)
+                    )
             case ToolReturned() if self._content:
-                span.set_attribute(_RESULT, event.result)
+                span.set_attribute("gen_ai.tool.call.result", event.result)
             case CallFailed():
                 self.failed(span, event.exception, event.error)
 
@@ -250,28 +234,33 @@ class Telemetry:
             said: what went wrong, if it is not what the exception says.
             kind: what kind of error it is, where there was no exception.
         """
-        span.set_attribute(_ERROR, type(error).__qualname__ if error else kind)
+        span.set_attribute("error.type", type(error).__qualname__ if error else kind)
         words = without_keys(said or str(error)) if self._content else None
         span.set_status(self._trace.StatusCode.ERROR, words)
 
     def _asked(self, effect: CallModel | CallTool) -> dict[str, Any]:
         if isinstance(effect, CallTool):
             found: dict[str, Any] = {
-                _OPERATION: "execute_tool",
-                _TOOL: effect.name,
-                _TOOL_TYPE: "function",
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": effect.name,
+                "gen_ai.tool.type": "function",
             }
-            return found | ({_ARGUMENTS: effect.arguments} if self._content else {})
+            return found | (
+                {"gen_ai.tool.call.arguments": effect.arguments} if self._content else {}
+            )
         request = effect.request
         found = {
-            _OPERATION: "chat",
-            _PROVIDER: provider_name(request.model.provider),
-            _MODEL: request.model.name,
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": provider_name(request.model.provider),
+            "gen_ai.request.model": request.model.name,
             **dict(_settings(request.settings)),
         }
         if self._content:
             told = [{"type": "text", "content": request.instruction}]
-            found |= {_INSTRUCTIONS: write_json(told), _INPUT: _messages(request.messages)}
+            found |= {
+                "gen_ai.system_instructions": write_json(told),
+                "gen_ai.input.messages": _messages(request.messages),
+            }
         return found
 
 
@@ -371,7 +360,7 @@ def current_trace() -> str | None:
 
     carrier: dict[str, str] = {}
     TraceContextTextMapPropagator().inject(carrier)
-    return carrier.get(_TRACE_PARENT)
+    return carrier.get("traceparent")
 
 
 def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -390,7 +379,7 @@ def _set_server(span: Span, address: str) -> None:
     if address:
         parts = urlsplit(address)
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-        span.set_attributes({_SERVER: parts.hostname or "", _PORT: port or 0})
+        span.set_attributes({"server.address": parts.hostname or "", "server.port": port or 0})
 
 
 def _messages(messages: Any, finish_reason: str = "") -> str:

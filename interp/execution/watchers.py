@@ -1,4 +1,4 @@
-"""Who is told of each step of a run: the log, and whom the options name."""
+"""Who is told of each step of a run, and how functions of the user are called."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from functools import partial
 from typing import Any, TypeAlias, Union
 
 from ..concurrency import in_loop_of_user, in_waiting_thread
-from ..errors import AgentError, said_by
 from ..machine import Effect, Event, Step
 from ..tools import is_async
-from .logs import log_event
 
 Observer: TypeAlias = Callable[[Effect, Event], Union[Awaitable[None], None]]
 """Called with every effect and the event that answered it, after the event has been folded.
@@ -25,38 +23,9 @@ The effect is None where the caller changed the run, which is a `Resumed`. The e
 watcher is given are the whole run: folded over the State it began with, they give every State."""
 
 
-class Watchers:
-    """Tells whoever watches a run of each step, when it is folded and written.
-
-    Args:
-        observe: called with each effect and the event that answered it.
-        watch: called with each step.
-    """
-
-    def __init__(self, observe: Observer | None, watch: Watcher | None) -> None:
-        self._observe, self._watch = observe, watch
-
-    async def tell(self, effect: Effect | None, event: Event, step: Step) -> AgentError | None:
-        """Tell all of them; returns the error of the first that raised."""
-        log_event(event)
-        failure: AgentError | None = None
-        told: list[Any] = []
-        if self._observe is not None and effect is not None:
-            told.append(partial(self._observe, effect, event))
-        if self._watch is not None:
-            told.append(partial(self._watch, effect, event, step))
-        for each in told:
-            try:
-                if is_async(each.func):
-                    await in_loop_of_user(each)
-                elif inspect.isawaitable(given := await in_waiting_thread(each)):
-                    await in_loop_of_user(partial(_itself, given))
-            except Exception as error:  # noqa: BLE001  # a watcher of the user may raise anything
-                failed = AgentError(f"an observer failed: {said_by(error)}")
-                failed.__cause__ = error
-                failure = failure or failed
-        return failure
-
-
-def _itself(given: Any) -> Any:
-    return given
+async def called_for_user(function: Callable[..., Any], *given: object) -> Any:
+    """What a function of the user gives: a plain one is called where somebody waits for the run."""
+    if is_async(function):
+        return await in_loop_of_user(partial(function, *given))
+    found = await in_waiting_thread(partial(function, *given))
+    return await in_loop_of_user(lambda: found) if inspect.isawaitable(found) else found
