@@ -422,7 +422,7 @@ class Driver:
         return taken
 
     async def _tell(self, watcher: Observer | Watcher, *seen: object) -> None:
-        """Tell a watcher of a step that is folded and written; what it raises stops the run later."""
+        """Tell a watcher of a step that is folded and written; what it raises stops the run."""
         try:
             await called_for_user(watcher, *seen)
         except Exception as error:  # noqa: BLE001  # a watcher of the user may raise anything

@@ -16,7 +16,6 @@ from typing import Any, Literal, Protocol, TypeAlias, Union
 from attrs import field, frozen
 
 from gram import GramEncodeError
-from gram.errors import expect
 from lenses_ext import Model
 from lenses_ext.schemas import Match
 
@@ -157,7 +156,6 @@ class LiveHandler:
             ToolBindingError: the library does not implement the tools as they are written.
             ConfigurationError: the provider is unknown, or its key is missing.
         """
-        expect(state, State, "state", by="LiveHandler.of")
         bound: tuple[Tool, ...] = ()
         missing: frozenset[Model] = frozenset()
         asked: AnyModel

@@ -8,7 +8,7 @@ own; what that gives is the answer to the call.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, TypeVar
+from typing import Final
 
 from attrs import evolve
 from pyrsistent import pmap
@@ -17,39 +17,19 @@ from gram import Pattern
 from gram.plurals import counted
 
 from ..errors import ProtocolError
-from ..files import File
 from ..json_text import JsonText, json_or_text, write_json
-from .call_checks import (
-    FORBIDDEN,
-    checked_call,
-    decision_about,
-    denied,
-    not_run_again,
-    result_problem,
-)
+from .call_checks import checked_call
+from .calls_under_way import answered, taken_up, waiting
 from .contracts import correction, read_answer
-from .effects import (
-    Ask,
-    At,
-    CallBegun,
-    CallFailed,
-    CallTool,
-    Decided,
-    Event,
-    ModelReplied,
-    Resumed,
-    ToolReturned,
-)
+from .effects import Ask, At, CallFailed, CallTool, Decided, ModelReplied, Resumed, ToolReturned
 from .frames import AgentFrame, Begin, Outcome, Status
-from .happened import AgentTaken, CallAnswered, New
+from .happened import AgentTaken, CallAnswered
 from .limits_reached import is_under_an_agent, limit_reached, rounds_reached, spent
 from .long_conversations import length_of, problem_of, summarised_before, with_summary
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, ToolInvocation, UserRole
 from .offers import Offers, definition, last_speaker, offers_of
 from .requests import answer_schema_of, ask_model, going_on, input_of, is_text_answer, settings_of
 from .run_context import RunContext
-
-_Waiting = TypeVar("_Waiting", CallTool, Ask)
 
 HANDED_OVER: Final = "the conversation is handed over"
 """What a call says that has handed the conversation over, with the name of who goes on."""
@@ -239,57 +219,35 @@ def resumed(run: RunContext, frame: AgentFrame, event: Resumed) -> AgentTaken:
     if frame.status is Status.LIMITED:
         offers = offers_of(run.program, frame.agent)
         return call_tools(run, evolve(frame, stopped=None), offers)
-    new: list[New] = []
-    for part in frame.parts:
-        if isinstance(part, CallTool) and part.has_begun:
-            ask = Ask(part.at, part.name, part.arguments, may_have_run=True)
-            frame = frame.with_waiting(part.at, ask)
-        elif isinstance(part, Ask) and event.policy:
-            tool = offers_of(run.program, frame.agent).by_name[part.name].spec
-            decision = decision_about(run, part.name, part.args, frame.agent, tool)
-            if decision != "ask":
-                event_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
-                run, frame, more = decided(run, frame, event_of_it)
-                new.extend(more)
+    specs = offers_of(run.program, frame.agent).by_name
+    run, frame, new = taken_up(run, frame, event, lambda ask: specs[ask.name].spec, decided)
     return run, frame, tuple(new)
 
 
 # --- what was called has begun, or has answered
 
 
-def call_begun(run: RunContext, frame: AgentFrame, event: CallBegun) -> AgentTaken:
-    """Keep that a call has begun which may run only once."""
-    call = _waiting(frame, event, event.at, CallTool)
-    return run, frame.with_waiting(event.at, evolve(call, has_begun=True)), ()
-
-
-def tool_returned(run: RunContext, frame: AgentFrame, event: ToolReturned) -> AgentTaken:
-    """Take the result of a tool."""
-    call = _waiting(frame, event, event.at, CallTool)
-    return _with_result(run, frame, call, JsonText.read(event.result), event.files)
-
-
-def call_failed(run: RunContext, frame: AgentFrame, event: CallFailed) -> AgentTaken:
-    """Take the failure of a tool."""
-    call = _waiting(frame, event, event.at, CallTool)
-    return _with_answer(run, frame, call, None, event.error, exception=event.exception)
+def tool_answered(
+    run: RunContext, frame: AgentFrame, event: ToolReturned | CallFailed
+) -> AgentTaken:
+    """Take the result of a tool, or its failure."""
+    return _with_answer(run, frame, waiting(frame, event, CallTool), event)
 
 
 def inner_ended(run: RunContext, frame: AgentFrame, place: At, outcome: Outcome) -> AgentTaken:
     """Take what an agent or workflow gave that was called: the answer to the call."""
-    call = frame.call_at(place)
-    if outcome.said is not None:
-        return _with_result(run, frame, call, outcome.said)
-    return _with_answer(run, frame, call, None, outcome.error or "failed")
+    if outcome.said is None:
+        failed = CallFailed(place, outcome.error or "failed")
+        return _with_answer(run, frame, frame.call_at(place), failed)
+    return _with_answer(run, frame, frame.call_at(place), ToolReturned(place, outcome.said))
 
 
 def decided(run: RunContext, frame: AgentFrame, event: Decided) -> AgentTaken:
     """Begin what was asked about, or tell the model that it is denied."""
-    ask = _waiting(frame, event, event.at, Ask)
+    ask = waiting(frame, event, Ask)
     if event.allowed:
         return _begun(run, frame, CallTool(ask.at, ask.name, ask.arguments))
-    error = not_run_again(event.reason) if ask.may_have_run else denied(event.reason)
-    return _with_answer(run, frame, ask, None, error)
+    return _with_answer(run, frame, ask, event)
 
 
 def _begun(run: RunContext, frame: AgentFrame, call: CallTool) -> AgentTaken:
@@ -298,7 +256,7 @@ def _begun(run: RunContext, frame: AgentFrame, call: CallTool) -> AgentTaken:
     offer = offers.by_name.get(call.name)
     if offer is not None and offer.use == "handover":
         said = write_json(f'{HANDED_OVER} to "{offer.name}"')
-        invocation = ToolInvocation.of_texts(call.name, call.arguments, said)
+        invocation = ToolInvocation(call.name, JsonText.read(call.arguments), said)
         index = int(call.at[-1])
         answers = frame.answers.set(index, invocation)
         speaker = definition(run.program, offer.name)
@@ -314,46 +272,21 @@ def _new(offers: Offers, call: CallTool | Ask) -> CallTool | Ask | Begin:
     return Begin(call.at, offer.pattern, input_of(offer.pattern, call.args))
 
 
-def _waiting(frame: AgentFrame, event: Event, at: At, kind: type[_Waiting]) -> _Waiting:
-    found = frame.under_way(at)
-    if not isinstance(found, kind):
-        own = [each for each in frame.parts if isinstance(each, CallTool | Ask)]
-        raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {own}")
-    return found
-
-
-def _with_result(
-    run: RunContext,
-    frame: AgentFrame,
-    call: CallTool,
-    result: JsonText,
-    files: tuple[File, ...] = (),
-) -> AgentTaken:
-    """A result that is not of the declared type is told to the model as an error."""
-    offer = offers_of(run.program, frame.agent).by_name.get(call.name)
-    problem = None if offer is None else result_problem(run, offer.pattern, result)
-    if problem is not None:
-        return _with_answer(run, frame, call, None, problem)
-    return _with_answer(run, frame, call, result, None, files)
-
-
 def _with_answer(
     run: RunContext,
     frame: AgentFrame,
     call: CallTool | Ask,
-    result: JsonText | None,
-    error: str | None,
-    files: tuple[File, ...] = (),
-    exception: BaseException | None = None,
+    event: ToolReturned | CallFailed | Decided,
 ) -> AgentTaken:
-    given = (call.name, call.arguments, result, error, exception)
-    invocation = ToolInvocation.of_texts(*given, frame.name, call.at, files)
+    offer = offers_of(run.program, frame.agent).by_name.get(call.name)
+    tool = None if offer is None else offer.pattern
+    invocation = answered(run, frame.name, tool, call, event)
     index = int(call.at[-1])
-    answers, waiting = frame.answers.set(index, invocation), frame.waiting.remove(index)
-    answered = CallAnswered(call.at, invocation)
-    if not waiting:
-        return _answered(run, frame, answers, [answered])
-    return run, evolve(frame, waiting=waiting, answers=answers), (answered,)
+    answers, left = frame.answers.set(index, invocation), frame.waiting.remove(index)
+    happened = CallAnswered(call.at, invocation)
+    if not left:
+        return _answered(run, frame, answers, [happened])
+    return run, evolve(frame, waiting=left, answers=answers), (happened,)
 
 
 def _was_answered(frame: AgentFrame, index: int, invocation: ToolInvocation) -> CallAnswered:

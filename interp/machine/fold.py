@@ -20,7 +20,6 @@ from attrs import evolve, frozen
 from pyrsistent import pmap
 
 from gram import Pattern
-from gram.errors import expect
 from lenses_ext import Model, ProgramLike
 from lenses_ext.language import tool_spec_of, written_signature
 from lenses_ext.schemas import NotJson
@@ -33,6 +32,7 @@ from ..programs import the_agent
 from . import agent_frame, workflow_frame
 from .approval import ApprovalPolicy, allow_all
 from .call_checks import refused
+from .calls_under_way import call_begun
 from .contracts import own_parameters_of
 from .effects import (
     Ask,
@@ -115,9 +115,7 @@ def start(
             for what does not read them.
     """
     pattern = the_agent(program, agent, by="start")
-    expect(given, (str, Mapping, list, tuple), "given", by="start")
     given, attachments = parts_of(given)
-    expect(limits, Limits, "limits", by="start")
     changes = checked_settings(settings) or pmap()
     taken = _input(pattern, given, attachments)
     run = RunContext(
@@ -213,7 +211,6 @@ def step(state: State, event: Event) -> Step:
     Raises:
         ProtocolError: the event answers nothing that the state waits for.
     """
-    expect(state, State, "state", by="step")
     if not isinstance(getattr(event, "at", None), tuple):
         raise ProtocolError(f"{event!r} answers nothing: it has no position")
     happened: list[Happened] = []
@@ -241,8 +238,6 @@ def fold(state: State, events: Iterable[Event]) -> State:
     Raises:
         ProtocolError: an event answers nothing that the state waits for by then.
     """
-    expect(state, State, "state", by="fold")
-    expect(events, Iterable, "events", by="fold")
     for event in events:
         state = step(state, event).state
     return state
@@ -250,8 +245,6 @@ def fold(state: State, events: Iterable[Event]) -> State:
 
 def resume(state: State, limits: Limits | None = None) -> Step:
     """Go on from a state, past the limit it stopped at; see `Resumed` for what else may change."""
-    expect(state, State, "state", by="resume")
-    expect(limits, (Limits, type(None)), "limits", by="resume")
     return step(state, Resumed(limits))
 
 
@@ -401,16 +394,16 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
         Resumed: Transition(_unchanged, (Status.AWAITING_MODEL,)),
     },
     Status.AWAITING_TOOLS: {
-        CallBegun: Transition(agent_frame.call_begun, (Status.AWAITING_TOOLS,)),
-        ToolReturned: Transition(agent_frame.tool_returned, _TO_TOOLS_OR_MODEL),
-        CallFailed: Transition(agent_frame.call_failed, _TO_TOOLS_OR_MODEL),
+        CallBegun: Transition(call_begun, (Status.AWAITING_TOOLS,)),
+        ToolReturned: Transition(agent_frame.tool_answered, _TO_TOOLS_OR_MODEL),
+        CallFailed: Transition(agent_frame.tool_answered, _TO_TOOLS_OR_MODEL),
         Decided: Transition(agent_frame.decided, _TO_TOOLS_OR_MODEL),
         TimeUp: _STOP,
         CostReached: _STOP,
         Resumed: Transition(agent_frame.resumed, _TO_TOOLS_OR_MODEL),
     },
     Status.AWAITING_STEPS: {
-        CallBegun: Transition(workflow_frame.call_begun, (Status.AWAITING_STEPS,)),
+        CallBegun: Transition(call_begun, (Status.AWAITING_STEPS,)),
         ToolReturned: Transition(workflow_frame.tool_answered, _TO_STEPS),
         CallFailed: Transition(workflow_frame.tool_answered, _TO_STEPS),
         Decided: Transition(workflow_frame.decided, _TO_STEPS),

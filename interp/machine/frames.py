@@ -272,6 +272,12 @@ class WorkflowFrame:
         found = self._step_at(at)
         return None if found is None else found[:2]
 
+    def node_of(self, at: At) -> tuple[str, int]:
+        """The same for a position of this workflow."""
+        found = self.node_at(at)
+        assert found is not None, "it is that of a node which has begun"
+        return found
+
     def under_way(self, at: At) -> CallTool | Ask | None:
         """The tool or question at a position, if it is a node of this workflow."""
         found = self._part_at(at)
@@ -305,12 +311,11 @@ class WorkflowFrame:
 
     def with_inner(self, frame: Frame) -> WorkflowFrame:
         """The same with a frame in it that has begun, or has gone on."""
-        node = self.node_at(frame.place)
-        assert node
-        return self.with_item(*node, frame)
+        return self.with_waiting(frame.place, frame)
 
-    def with_item(self, name: str, index: int, item: CallTool | Ask | Frame) -> WorkflowFrame:
-        """The same with one use of a node under way."""
+    def with_waiting(self, at: At, item: CallTool | Ask | Frame) -> WorkflowFrame:
+        """The same with one use of a node waited for in another way."""
+        name, index = self.node_of(at)
         step = self.live[name]
         step = evolve(step, live=step.live.set(index, item))
         return evolve(self, live=self.live.set(name, step))

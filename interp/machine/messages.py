@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, Union
 
 from attrs import asdict, evolve, field, frozen
@@ -309,7 +310,7 @@ def _as_json_text(value: Json) -> JsonText:
 class ToolInvocation:
     """A finished tool call: with its result, or with the error that was sent to the model.
 
-    JSON is kept as text; `of_texts` makes an invocation from such texts.
+    JSON is kept as text: what is a `JsonText` stays as it is.
 
     Args:
         tool_name: the name of the tool.
@@ -335,47 +336,14 @@ class ToolInvocation:
     at: tuple[int | str, ...] = field(default=(), eq=False, validator=_is(tuple), kw_only=True)
     files: tuple[File, ...] = field(default=(), converter=_returned, kw_only=True)
 
-    @classmethod
-    def of_texts(
-        cls,
-        tool_name: str,
-        args: str,
-        result: str | None = None,
-        error: str | None = None,
-        exception: BaseException | None = None,
-        agent_name: str = "",
-        at: tuple[int | str, ...] = (),
-        files: Iterable[File] = (),
-    ) -> ToolInvocation:
-        """Make an invocation from arguments and a result that are JSON text; see the class.
-
-        Raises:
-            ArgumentError: an argument is of the wrong type, or there is not exactly one of result
-                and error.
-            NotJson: a text is not JSON.
-        """
-        expect(args, str, "args", by="ToolInvocation")
-        expect(result, _TEXT, "result", by="ToolInvocation")
-        if (result is None) == (error is None):
-            raise ArgumentError("a ToolInvocation must have either a result or an error")
-        return cls(
-            tool_name,
-            JsonText.read(args),
-            None if result is None else JsonText.read(result),
-            error,
-            exception=exception,
-            agent_name=agent_name,
-            at=at,
-            files=files,
-        )
-
     def made_by(self, agent_name: str, at: tuple[int | str, ...]) -> ToolInvocation:
         """The same call, made by an agent or workflow at a position of a run."""
         return evolve(self, agent_name=agent_name, at=at)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.tool_name, self.args_text, self.result_text, self.error)
-        return ToolInvocation.of_texts, (*parts, None, self.agent_name, self.at, self.files)
+        kept: dict[str, Any] = {"agent_name": self.agent_name, "at": self.at, "files": self.files}
+        parts = (self.tool_name, self.args_text, self._result, self.error)
+        return partial(ToolInvocation, **kept), parts
 
     @property
     def result_text(self) -> JsonText | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gram.errors import expect
 from lenses_ext import workflow_of
 
 from ..json_text import json_or_text, write_json
@@ -26,7 +25,6 @@ def pending(state: State, *, past_limit: bool = False) -> tuple[Effect, ...]:
         state: the state.
         past_limit: also those that a run at a limit needs once it goes on past it.
     """
-    expect(state, State, "state", by="pending")
     if state.status is Status.LIMITED and not past_limit:
         return ()
     return tuple(effects_of(state.run, state.frame))
@@ -89,9 +87,7 @@ def path_of_names(state: State, at: At) -> tuple[str, ...]:
     names = [state.agent.value.identity]
     while (inner := frame.inner(at)) is not None:
         if isinstance(frame, WorkflowFrame):
-            node = frame.node_at(at)
-            assert node is not None, "the frame inside is that of a node"
-            names.append(node[0])
+            names.append(frame.node_of(at)[0])
         else:
             names.append(frame.call_at(inner.place).name)
         frame = inner
@@ -100,7 +96,6 @@ def path_of_names(state: State, at: At) -> tuple[str, ...]:
 
 def response(state: State) -> AgentResponse:
     """What a finished run gives."""
-    expect(state, State, "state", by="response")
     last, frame = state.context[-1], state.frame
     if isinstance(frame, AgentFrame):
         is_typed = answer_of(frame.agent) is not None and not last.refused
@@ -132,7 +127,6 @@ def interrupted_context(state: State) -> ConversationContext:
 
     Calls that have no answer yet are answered by an error which says that they were interrupted.
     """
-    expect(state, State, "state", by="interrupted_context")
     frame = state.frame
     if not isinstance(frame, AgentFrame) or not frame.calls:
         return frame.context

@@ -46,7 +46,7 @@ def frame_begun(around: Frame, frame: Frame) -> FrameBegun:
         call = around.call_at(frame.place)
         name, given = call.name, call.arguments
     else:
-        node, index = around.node_at(frame.place) or ("", 0)
+        node, index = around.node_of(frame.place)
         given = str(around.live[node].items[index])
     return FrameBegun(frame.place, name, around.name, given, frame)
 

@@ -10,30 +10,29 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Final, TypeVar
+from typing import Final
 
 from attrs import evolve
 from pyrsistent import pmap
 
+from gram import Pattern
 from lenses_ext import Workflow, is_tool, workflow_of
 from lenses_ext.language import tool_spec_of
 from lenses_ext.workflows import FlowArrow, FlowNode
 
-from ..errors import ProtocolError, ValidationError
-from ..files import File
+from ..errors import ValidationError
 from ..json_text import Json, JsonText, write_json
-from .call_checks import FORBIDDEN, decision_about, denied, not_run_again, result_problem
-from .effects import Ask, At, CallBegun, CallFailed, CallTool, Decided, Event, Resumed, ToolReturned
+from .call_checks import result_problem
+from .calls_under_way import answered, taken_up, waiting
+from .effects import Ask, At, CallFailed, CallTool, Decided, Resumed, ToolReturned
 from .frames import Begin, BegunNode, EndedNode, Outcome, Status, WorkflowFrame
 from .happened import CallAnswered, Ended, Happened, New, WorkflowTaken
 from .joins import arrivals, is_enough, joined, list_of, record_of
 from .limits_reached import is_under_an_agent, limit_reached, spent
-from .messages import AssistantRole, Message, ToolInvocation, Usage, UserRole
+from .messages import AssistantRole, Message, Usage, UserRole
 from .node_calls import begun_use, pattern_of
 from .run_context import RunContext
 from .under_way import dropped
-
-_Waiting = TypeVar("_Waiting", CallTool, Ask)
 
 AT_ONCE: Final = 8
 """How many items of a list are worked on at a time, where the arrow does not say."""
@@ -65,111 +64,54 @@ def workflow_outcome(frame: WorkflowFrame) -> Outcome | None:
 # --- what is under way has begun, or has answered
 
 
-def call_begun(run: RunContext, frame: WorkflowFrame, event: CallBegun) -> WorkflowTaken:
-    """Keep that a call has begun which may run only once."""
-    name, index, call = _waiting(frame, event, event.at, CallTool)
-    return run, frame.with_item(name, index, evolve(call, has_begun=True)), ()
-
-
 def tool_answered(
     run: RunContext, frame: WorkflowFrame, event: ToolReturned | CallFailed
 ) -> WorkflowTaken:
     """Take what a tool gave that is a node, or how it failed."""
-    name, index, call = _waiting(frame, event, event.at, CallTool)
-    return _with_answer(run, frame, name, index, call, event)
+    return _with_answer(run, frame, waiting(frame, event, CallTool), event)
 
 
 def decided(run: RunContext, frame: WorkflowFrame, event: Decided) -> WorkflowTaken:
     """Begin a tool that was asked about, or fail because it is denied."""
-    name, index, ask = _waiting(frame, event, event.at, Ask)
+    ask = waiting(frame, event, Ask)
     if not event.allowed:
-        return _with_answer(run, frame, name, index, ask, event)
+        return _with_answer(run, frame, ask, event)
     call = CallTool(ask.at, ask.name, ask.arguments)
-    return run, frame.with_item(name, index, call), (call,)
-
-
-def _answered(
-    run: RunContext,
-    frame: WorkflowFrame,
-    name: str,
-    call: CallTool | Ask,
-    event: ToolReturned | CallFailed | Decided,
-) -> ToolInvocation:
-    """The call with the answer that an event is to it; a decision is a no."""
-    result: JsonText | None = None
-    error: str | None = None
-    files: tuple[File, ...] = ()
-    match event:
-        case ToolReturned():
-            said = JsonText.read(event.result)
-            error = result_problem(run, pattern_of(frame, name), said)
-            if error is None:
-                result, files = said, event.files
-        case CallFailed():
-            error = event.error
-        case Decided(reason=reason):
-            may_have_run = isinstance(call, Ask) and call.may_have_run
-            error = not_run_again(reason) if may_have_run else denied(reason)
-    raised = event.exception if isinstance(event, CallFailed) else None
-    given = (call.name, call.arguments, result, error, raised)
-    return ToolInvocation.of_texts(*given, frame.name, event.at, files)
+    return run, frame.with_waiting(ask.at, call), (call,)
 
 
 def _with_answer(
     run: RunContext,
     frame: WorkflowFrame,
-    name: str,
-    index: int,
     call: CallTool | Ask,
     event: ToolReturned | CallFailed | Decided,
 ) -> WorkflowTaken:
-    made = _answered(run, frame, name, call, event)
+    name, index = frame.node_of(call.at)
+    made = answered(run, frame.name, pattern_of(frame, name), call, event)
     outcome = Outcome(made.result_text, made.error, calls=(made,))
     run, frame, new = _item_ended(run, frame, name, index, outcome)
-    return run, frame, (CallAnswered(event.at, made), *new)
+    return run, frame, (CallAnswered(call.at, made), *new)
 
 
 def inner_ended(
     run: RunContext, frame: WorkflowFrame, place: At, outcome: Outcome
 ) -> WorkflowTaken:
     """Take what an agent or workflow gave that is a node."""
-    node = frame.node_at(place)
-    assert node
-    return _item_ended(run, frame, *node, outcome)
+    return _item_ended(run, frame, *frame.node_of(place), outcome)
 
 
 def resumed(run: RunContext, frame: WorkflowFrame, event: Resumed) -> WorkflowTaken:
     """Go on where a limit was reached; what is asked about may be decided by another policy."""
-    new: list[New] = []
-    for part in frame.parts:
-        if isinstance(part, Ask) and event.policy:
-            name, _ = frame.node_at(part.at) or ("", 0)
-            tool = tool_spec_of(pattern_of(frame, name))
-            decision = decision_about(run, part.name, part.args, frame.workflow, tool)
-            if decision != "ask" and frame.status is Status.AWAITING_STEPS:
-                event_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
-                run, frame, more = decided(run, frame, event_of_it)
-                new.extend(more)
-        if isinstance(part, CallTool) and part.has_begun:
-            name, index, _ = _waiting(frame, event, part.at, CallTool)
-            ask = Ask(part.at, part.name, part.arguments, may_have_run=True)
-            frame = frame.with_item(name, index, ask)
+
+    def spec_of(ask: Ask) -> Pattern:
+        return tool_spec_of(pattern_of(frame, frame.node_of(ask.at)[0]))
+
+    run, frame, new = taken_up(run, frame, event, spec_of, decided)
     for name in workflow_of(frame.workflow).order:
         if name in frame.live:
             run, frame, more = _begin_items(run, frame, name, frame.live[name])
             new.extend(more)
     return run, frame, tuple(new)
-
-
-def _waiting(
-    frame: WorkflowFrame, event: Event, at: At, kind: type[_Waiting]
-) -> tuple[str, int, _Waiting]:
-    found = frame.under_way(at)
-    if not isinstance(found, kind):
-        own = [each for each in frame.parts if isinstance(each, CallTool | Ask)]
-        raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {own}")
-    name, index = frame.node_at(at) or ("", 0)
-    return name, index, found
 
 
 def _item_ended(

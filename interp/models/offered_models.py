@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 from attrs import frozen
 
 from gram.display import visible
-from gram.errors import expect
 from lenses_ext import Model
 
 from ..concurrency import waited_for
@@ -80,7 +79,6 @@ def offered_models(asked: str) -> Offered:
         ConfigurationError: The provider is unknown, or the key is missing or refused.
         ModelError: The server cannot be reached, or gives no list.
     """
-    expect(asked, str, "asked", by="offered_models")
     if asked.lower() == OFFLINE.provider.lower():
         return Offered("built in", (OFFLINE.name,))
     if not is_address(asked):

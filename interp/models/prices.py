@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from gram.errors import expect
 from gram.extras import install
 from lenses_ext import Model
 
@@ -22,8 +21,6 @@ def price_of(model: Model, usage: Usage) -> Decimal | None:
     Raises:
         ConfigurationError: the extra ``gram-agents[prices]`` is not installed.
     """
-    expect(model, Model, "model", by="price_of")
-    expect(usage, Usage, "usage", by="price_of")
     return _price(model.name, usage, model.provider)
 
 

@@ -119,7 +119,6 @@ def _bound_as(spec: Pattern, library: ToolLibrary) -> Tool:
 
 def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:
     """The reasons why a specification does not bind; empty if it binds."""
-    expect(spec, Pattern, "spec", by="bind_tool")
     expect_match(match)
     name = view(tool_spec_name, spec)
     tool = library.get(name)

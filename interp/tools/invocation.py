@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
 from gram import GramError
-from gram.errors import expect
 from lenses_ext.schemas import NotJson
 
 from ..concurrency import SelfCancelledError, call_in_thread, in_loop_of_user, waited_for
@@ -68,12 +67,8 @@ def call_tool(tool: Tool, args: Mapping[str, Json]) -> ToolResult:
     """The same for code that blocks: a plain function is called right here.
 
     Raises:
-        ArgumentError: ``tool`` is not a Tool, or ``args`` not a mapping.
         ToolError: the tool raised, or returned what is not JSON.
     """
-    expect(tool, Tool, "tool", by="invoke_tool")
-    expect(args, Mapping, "args", by="invoke_tool")
-
     if inspect.iscoroutinefunction(tool.invoke):
         return waited_for(lambda: acall_tool(tool, args))
     result = _called(tool, args)

@@ -261,8 +261,6 @@ def register_tool(name: str, tool: Tool, library: LibraryLike) -> ToolLibrary:
         ArgumentError: an argument is of the wrong type.
         ToolError: ``name`` is not the tool's own.
     """
-    expect(name, str, "name", by="register_tool")
-    expect(tool, Tool, "tool", by="register_tool")
     _require_own_name(name, tool)
     return library_of(library, by="register_tool") | ToolLibrary({name: tool})
 
@@ -273,7 +271,6 @@ def lookup_tool(name: str, library: LibraryLike) -> Tool | None:
     Raises:
         ArgumentError: an argument is of the wrong type.
     """
-    expect(name, str, "name", by="lookup_tool")
     return library_of(library, by="lookup_tool").get(name)
 
 

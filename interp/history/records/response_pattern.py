@@ -94,9 +94,14 @@ def written_invocation(pattern: Pattern, known: dict[str, bytes]) -> ToolInvocat
     read = Reader(pattern, INVOCATION, ["tool", "args", "result", "error", "agent", "at"])
     if read.has("result") == read.has("error"):
         read.refuse("result-or-error", "a ToolInvocation has either a result or an error")
-    tool, args = read.text("tool"), read.json_value("args")
     error = read.text("error") if read.has("error") else None
     result = read.json_value("result") if error is None else None
-    who, at = read.text("agent", ""), read.position()
-    files = [file_from_pattern(each, known) for each in pattern.elements]
-    return ToolInvocation.of_texts(tool, args, result, error, None, who, at, files)
+    return ToolInvocation(
+        read.text("tool"),
+        read.json_value("args"),
+        result,
+        error,
+        agent_name=read.text("agent", ""),
+        at=read.position(),
+        files=[file_from_pattern(each, known) for each in pattern.elements],
+    )

@@ -19,7 +19,7 @@ from lenses_ext.weak_cache import memo
 
 from ...errors import ValidationError
 from ...json_text import Json, read_json, write_json
-from .validity import accepts, is_valid, require_schema, require_valid, violations
+from .validity import accepts, check_against, require_schema, validator_of
 
 
 def read_arguments(tool_name: str, text: str) -> dict[str, Json]:
@@ -73,44 +73,27 @@ def validate_tool_args(schema: Mapping[str, Json], args: Mapping[str, Json]) -> 
     return _parameters(require_schema(schema)).checked(given)
 
 
-def parameters_of(tool: Pattern) -> Parameters:
-    """The parameters of a tool specification; prepared once for each pattern."""
-    return _parameters_of_tool(tool)
-
-
-def own_parameters_of(tool: Pattern) -> Parameters:
-    """The same, where nothing but these may be given unless the specification allows it.
-
-    A model may add what nobody asked for; what a person writes and nothing takes is a slip.
-    """
-    return _own_parameters_of_tool(tool)
-
-
 class Parameters:
     """The parameters of a tool, prepared to check the arguments of many calls.
 
     Args:
         schema: the JSON Schema of the parameters, as text.
 
+    Attributes:
+        schema: the JSON Schema; not to be changed.
+
     Raises:
         ValidationError: the text is not a JSON Schema.
     """
 
     def __init__(self, schema: str) -> None:
+        validator_of(schema)
         self._text = schema
-        self._schema = read_json(schema)
-        require_valid(schema)
-        self._defaults = _defaults_in(self._schema, self._schema, {})
+        self.schema = root = read_json(schema)
+        self._defaults = _defaults_in(root, root, {})
         self._not_null = frozenset(
-            key
-            for key, below in _properties(self._schema).items()
-            if _null_means_default(below, self._schema)
+            key for key, below in _properties(root).items() if _null_means_default(below, root)
         )
-
-    @property
-    def schema(self) -> Json:
-        """The JSON Schema of the parameters; not to be changed."""
-        return self._schema
 
     def checked(self, args: dict[str, Json]) -> dict[str, Json]:
         """Check arguments and fill in defaults; see `validate_tool_args`.
@@ -120,12 +103,7 @@ class Parameters:
         """
         if self._not_null and None in args.values():
             args = {k: v for k, v in args.items() if v is not None or k not in self._not_null}
-        if not is_valid(self._text, args):
-            raise ValidationError(violations(self._text, args))
-        return self.filled(args)
-
-    def filled(self, args: dict[str, Json]) -> dict[str, Json]:
-        """Fill in the defaults of arguments that have been checked."""
+        check_against(self._text, args)
         filled = dict(args)
         if self._defaults:
             _fill(self._defaults, filled)
@@ -137,14 +115,19 @@ def _parameters(schema: str) -> Parameters:
     return Parameters(schema)
 
 
-_parameters_of_tool: Callable[[Pattern], Parameters] = memo(
+parameters_of: Callable[[Pattern], Parameters] = memo(
     lambda tool: Parameters(write_json(view(tool_spec_schema, tool)))
 )
-_own_parameters_of_tool: Callable[[Pattern], Parameters] = memo(
+"""The parameters of a tool specification; prepared once for each pattern."""
+
+own_parameters_of: Callable[[Pattern], Parameters] = memo(
     lambda tool: Parameters(
         write_json({"additionalProperties": False, **view(tool_spec_schema, tool)})
     )
 )
+"""The same, where nothing but these may be given unless the specification allows it.
+
+A model may add what nobody asked for; what a person writes and nothing takes is a slip."""
 
 
 # --- defaults

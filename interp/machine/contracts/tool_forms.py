@@ -11,7 +11,6 @@ from typing import Any, Final, Literal
 from attrs import frozen
 
 from gram import GramError, Pattern
-from gram.errors import expect
 from gram.suggestions import did_you_mean
 from lenses_ext import (
     create_tool_specification,
@@ -52,7 +51,6 @@ def tools_from_json(data: Json, *, tell: Tell = lambda _: None) -> tuple[Pattern
     >>> tool.value.identity
     'now'
     """
-    expect(tell, Callable, "tell", by="tools_from_json")
     check_json(data)
     left = _LeftOut()
     found: dict[str, Pattern] = {}
@@ -81,9 +79,6 @@ def tools_to_json(
         ValidationError: there is no such form, or it has no strict schemas.
         ToolError: a schema has no strict form.
     """
-    expect(tools, Sequence, "tools", by="tools_to_json")
-    expect(form, str, "form", by="tools_to_json")
-    expect(tell, Callable, "tell", by="tools_to_json")
     if form not in TOOL_FORMS:
         hint = did_you_mean(form, TOOL_FORMS) or f"there are {', '.join(TOOL_FORMS)}"
         raise ValidationError(f'there is no form "{form}" of tools; {hint}')
@@ -92,7 +87,6 @@ def tools_to_json(
         raise ValidationError(f"{form} has no strict form; {having} have one")
     left = _LeftOut()
     for each in tools:
-        expect(each, Pattern, "a tool", by="tools_to_json")
         _compare(each, form, left)
     written = [TOOL_FORMS[form].write(each, strict) for each in tools]
     left.tell(tell)

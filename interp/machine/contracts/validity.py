@@ -83,17 +83,8 @@ def require_schema(schema: Mapping[str, Json]) -> JsonText:
         text = write_json(dict(schema))
     except NotJson as error:
         raise ValidationError(f"not a JSON Schema: {error}") from None
-    require_valid(text)
+    validator_of(text)
     return text
-
-
-def require_valid(schema: str) -> None:
-    """Check that a text is a JSON Schema.
-
-    Raises:
-        ValidationError: it is not.
-    """
-    validator_of(schema)
 
 
 @lru_cache(maxsize=512)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from gram.errors import expect
-
 from ...json_text import Json
 from ...machine import Request
 from ..learned import takes
@@ -59,8 +57,6 @@ def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json
         dialect: The current dialect, or the older one.
 
     Raises:
-        ArgumentError: An argument has the wrong type.
         ConfigurationError: A file that a user attached cannot be sent in the dialect.
     """
-    expect(request, Request, "request", by="request_body")
     return ChatCompletions(dialect=dialect).body(request)
