@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from gram import Diagnostic, TreePath
 from gram.checks import Reading
@@ -28,62 +28,54 @@ _Fact: TypeAlias = tuple[Literal["private", "untrusted"], TreePath]
 _Spot: TypeAlias = tuple[Literal["given", "known", "said"], TreePath]
 """What a definition is given, what it knows, and what it says to who uses it."""
 
-_KEYS = ("reads", "returns", "sends")
+_BY_SERVER: Final = ", as its server says"
+_DANGEROUS: Final = {"reads": "private", "returns": "untrusted", "sends": True}
+"""What a tool says that counts."""
 
 
 def lethal_trifecta(reading: Reading) -> Iterator[Diagnostic]:
     """An agent that reads private data, sees untrusted text and can send outward, all at once."""
     program = reading.once(Program.of)
-    wanted = {"reads": "private", "returns": "untrusted", "sends": True}
-    tools = {
-        key: {
-            at for at, it in program.tools.items() if it.pattern.value.properties.get(key) == word
-        }
-        for key, word in wanted.items()
-    }
-    if not all(tools.values()):
+    says = {at: tool.pattern.value.properties for at, tool in program.tools.items()}
+    tools = [
+        {at for at, record in says.items() if record.get(key) == value}
+        for key, value in _DANGEROUS.items()
+    ]
+    if not all(tools):
         return
     reach = {each.path: reached(program, each) for each in program.runnables.values()}
     told: dict[TreePath, set[TreePath]] = defaultdict(set)
     for path in sorted(reach, key=lambda path: (len(reach[path]), path)):
         inside = reach[path]
-        if not all(inside & some for some in tools.values()) or not reading.judges(path):
+        if not all(inside & some for some in tools):
             continue
-        flow = _Flow(reading, inside)
+        facts = _Flow(reading, inside).facts
         known = set[TreePath]().union(*(told[each] for each in inside))
-        senders = [each for each in sorted(inside & tools["sends"]) if flow.meet_at(each)]
-        told[path] = {*senders} - known
-        if told[path]:
-            facts = {fact for each in told[path] for fact in flow.facts["given", each]}
-            yield _found(program, program.runnables[path], facts, told[path], inside)
-
-
-def _found(
-    program: Program,
-    holder: Definition,
-    facts: set[_Fact],
-    senders: set[TreePath],
-    inside: frozenset[TreePath],
-) -> Diagnostic:
-    def names(paths: set[TreePath]) -> str:
-        tools = [program.tools[each] for each in sorted(paths)]
-        return ", ".join(
-            f"{it.name}, as its server says" if "source" in it.pattern.value.properties else it.name
-            for it in tools
+        meet = {
+            at for at in inside & tools[2] if len({kind for kind, _ in facts["given", at]}) == 2
+        }
+        told[path] = meet - known
+        if not told[path]:
+            continue
+        come = sorted({fact for at in told[path] for fact in facts["given", at]})
+        private, untrusted, senders = (
+            ", ".join(program.tools[at].name + _BY_SERVER * ("source" in says[at]) for at in some)
+            for some in (
+                [at for kind, at in come if kind == "private"],
+                [at for kind, at in come if kind == "untrusted"],
+                sorted(told[path]),
+            )
         )
-
-    private, untrusted = (
-        names({at for kind, at in facts if kind == wanted}) for wanted in ("private", "untrusted")
-    )
-    message = (
-        f"{called(holder.pattern)} reads private data ({private}), sees untrusted text "
-        f"({untrusted}) and can send outward ({names(senders)})"
-    )
-    records = (program.tools[at].pattern.value.properties for at in inside & program.tools.keys())
-    if silent := sum(record.keys().isdisjoint(_KEYS) for record in records):
-        message += f"; {counted(silent, 'tool')} {'says' if silent == 1 else 'say'} nothing of it"
-    hint = "let another agent read the untrusted text, and answer with an enum or a boolean"
-    return Diagnostic.found(message, holder.path, "identity", hint=hint)
+        message = (
+            f"{called(program.runnables[path].pattern)} reads private data ({private}), sees "
+            f"untrusted text ({untrusted}) and can send outward ({senders})"
+        )
+        if silent := sum(_DANGEROUS.keys().isdisjoint(says[at]) for at in inside & says.keys()):
+            message += (
+                f"; {counted(silent, 'tool')} {'says' if silent == 1 else 'say'} nothing of it"
+            )
+        hint = "let another agent read the untrusted text, and answer with an enum or a boolean"
+        yield Diagnostic.found(message, path, "identity", hint=hint)
 
 
 class _Flow:
@@ -108,17 +100,13 @@ class _Flow:
                     self.facts[other] |= self.facts[spot]
                     pending.append(other)
 
-    def meet_at(self, sender: TreePath) -> bool:
-        """Whether both kinds of text come to a tool."""
-        return len({kind for kind, _ in self.facts["given", sender]}) == 2
-
     def _connect(self, here: Definition) -> None:
         path = here.path
         if is_tool(here.pattern):
             self._ways["given", path].add(("said", path))
             record = here.pattern.value.properties
-            if record.get("reads") == "private":
-                self.facts["said", path].add(("private", path))
+            if record.get("reads") == "private":  # it may send what it reads
+                self.facts["given", path].add(("private", path))
             if record.get("returns") == "untrusted":
                 self.facts["said", path].add(("untrusted", path))
         elif is_agent(here.pattern):

@@ -31,7 +31,6 @@ LINT_CHECKS: Final = (
     Check("tool-in-instruction", "warning", word_rules.tool_in_instruction),
     Check("unfinished-text", "warning", word_rules.unfinished_text),
     Check("vague-description", "info", word_rules.vague_description),
-    Check("vague-parameter", "info", word_rules.vague_parameter),
     Check("unused-tool", "warning", use_rules.unused_tool),
     Check("unused-definition", "warning", use_rules.unused_definition),
     Check("lone-agent", "info", use_rules.lone_agent),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 from pyrsistent import PMap
 
-from gram import Diagnostic, TreePath, Value, walk
+from gram import Diagnostic, Pattern, TreePath, Value, walk
 from gram.checks import Reading
 from gram.suggestions import did_you_mean
 from gram.trees import WHOLE, exact
@@ -96,15 +96,13 @@ def near_duplicate(reading: Reading) -> Iterator[Diagnostic]:
             types = exact([canonical(it or {}, match="types") for it in schemas])
         except (SignatureError, NotJson):
             continue  # reported already
-        words = _plain(each.pattern.value.properties.get("description"))
-        known = first.setdefault(("name", each.name, types), each)
-        same_words = first.setdefault(("words", words, types), each)
-        known = same_words if known is each else known
-        if known is not each:
-            differs = "" if known.pattern == each.pattern else ", but for its words"
-            differs = differs if known.name == each.name else ", but for its name"
-            where = reading.cited(known.path)
-            message = f'{called(each.pattern)} is the tool "{known.name}" at {where}{differs}'
+        alike = ("name", each.name, types), ("words", _plain(each.pattern, "description"), types)
+        known = [first.setdefault(key, each) for key in alike]
+        if other := next((it for it in known if it is not each), None):
+            differs = ", but for its words" if other.pattern != each.pattern else ""
+            differs = ", but for its name" if other.name != each.name else differs
+            where = reading.cited(other.path)
+            message = f'{called(each.pattern)} is the tool "{other.name}" at {where}{differs}'
             hint = "write it once, at the top of the file, and refer to it by its name"
             yield Diagnostic.found(message, each.path, "identity", hint=hint)
 
@@ -114,48 +112,43 @@ def same_instruction(reading: Reading) -> Iterator[Diagnostic]:
     program = reading.once(Program.of)
     first: dict[Hashable, Definition] = {}
     for each in judged(reading, "agents"):
-        if words := _plain(each.pattern.value.properties.get("instruction")):
-            tools = tuple(meant.name for _, meant in program.inside(each))
-            known = first.setdefault((words, tools), each)
-            if known is not each:
-                where = f"{called(known.pattern)} at {reading.cited(known.path)}"
-                message = f"{called(each.pattern)} has the instruction and the tools of {where}"
-                yield Diagnostic.found(message, each.path, "identity")
+        tools = tuple(meant.name for _, meant in program.inside(each))
+        other = first.setdefault((_plain(each.pattern, "instruction"), tools), each)
+        if other is not each:
+            where = f"{called(other.pattern)} at {reading.cited(other.path)}"
+            message = f"{called(each.pattern)} has the instruction and the tools of {where}"
+            yield Diagnostic.found(message, each.path, "identity")
 
 
-def _plain(text: object) -> str:
-    return " ".join(text.lower().split()) if isinstance(text, str) else ""
+def _plain(pattern: Pattern, key: str) -> str:
+    """A text without its case and layout."""
+    return " ".join(str(pattern.value.properties.get(key)).lower().split())
 
 
 def parameter_types(reading: Reading) -> Iterator[Diagnostic]:
     """A name that parameters of different types have."""
     types = reading.once(Types)
-    first: dict[str, list[tuple[frozenset[str], Definition]]] = {}
+    first: dict[str, dict[frozenset[str], Definition]] = {}
     for each in judged(reading, "named"):
         if not is_tool(each.pattern) and written_signature(each.pattern) is None:
             continue
         schema = types.parameters(each)
         for name in fields_of(schema):
-            kinds = kinds_of(field_of(schema, name)) - {"null"}
-            kinds = frozenset("number" if kind == "integer" else kind for kind in kinds)
-            known = first.setdefault(name, [])
-            if all(kinds.isdisjoint(other) for other, _ in known) and known and kinds:
-                other, before = known[0]
-                where = f"{called(before.pattern)} at {reading.cited(before.path)}"
+            kinds = {
+                "number" if kind == "integer" else kind for kind in kinds_of(field_of(schema, name))
+            }
+            known = first.setdefault(name, {})
+            if known and kinds - {"null"} and all(kinds.isdisjoint(other) for other in known):
+                other, holder = next(iter(known.items()))
+                where = f"{called(holder.pattern)} at {reading.cited(holder.path)}"
                 message = f'"{name}" is {_either(kinds)} here, and {_either(other)} in {where}'
-                yield Diagnostic.found(message, _path_of(each, name), "identity")
-            known.append((kinds, each))
+                places = (at for at, it in walk(each.pattern.elements) if it.value.identity == name)
+                yield Diagnostic.found(message, (*each.path, *next(places, ())), "identity")
+            known.setdefault(frozenset(kinds), each)
 
 
-def _either(kinds: frozenset[str]) -> str:
+def _either(kinds: Iterable[str]) -> str:
     return " or ".join(sorted(kinds))
-
-
-def _path_of(holder: Definition, parameter: str) -> TreePath:
-    found = (
-        path for path, each in walk(holder.pattern.elements) if each.value.identity == parameter
-    )
-    return (*holder.path, *next(found, ()))
 
 
 def contradictory_settings(reading: Reading) -> Iterator[Diagnostic]:

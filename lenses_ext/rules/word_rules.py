@@ -10,6 +10,7 @@ from gram import Diagnostic, Edit, Span, TreePath, pattern_at, walk
 from gram.checks import Reading
 from gram.suggestions import nearest
 
+from ..labels import is_tool
 from ..language import wire_name
 from ..names import Definition, Program, reached
 from .rules import called, judged
@@ -131,26 +132,16 @@ def unfinished_text(reading: Reading) -> Iterator[Diagnostic]:
 
 
 def vague_description(reading: Reading) -> Iterator[Diagnostic]:
-    """A description that says no more than the name."""
-    for each in judged(reading, "named"):
-        text = each.pattern.value.properties.get("description")
-        if isinstance(text, str) and text.strip() and not _says_more(text, each.name):
-            message = f"the description of {called(each.pattern)} says no more than its name"
-            hint = "say what it does, with what, and when to use it"
-            yield Diagnostic.found(message, each.path, "description", hint=hint)
-
-
-def vague_parameter(reading: Reading) -> Iterator[Diagnostic]:
-    """A description of a parameter or field that says no more than its name."""
-    for tool in judged(reading, "tools"):
-        seen: set[tuple[str, str]] = set()
-        for path, each in walk(tool.pattern.elements):
+    """A description of a tool, agent, workflow or parameter that says no more than its name."""
+    for holder in judged(reading, "named"):
+        for path, each in (
+            walk(holder.pattern) if is_tool(holder.pattern) else [((), holder.pattern)]
+        ):
             name, text = each.value.identity, each.value.properties.get("description")
-            if not isinstance(text, str) or (name, text) in seen or _says_more(text, name):
-                continue
-            seen.add((name, text))  # a node between two arrows is there twice
-            message = f'the description of "{name}" says no more than its name'
-            yield Diagnostic.found(message, (*tool.path, *path), "description")
+            if name and isinstance(text, str) and text.strip() and not _says_more(text, name):
+                message = f'the description of "{name}" says no more than its name'
+                hint = "say what it does, with what, and when to use it" if not path else None
+                yield Diagnostic.found(message, (*holder.path, *path), "description", hint=hint)
 
 
 def _says_more(text: str, name: str) -> bool:
