@@ -2,7 +2,6 @@
 
 from .diffs import (
     Diff as Diff,
-    TreeChange as TreeChange,
     apply as apply,
     diff as diff,
     from_pattern as from_pattern,

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias, TypeVar
 
-from attrs import field, frozen
-from pyrsistent import PVector, pmap
+from attrs import frozen
+from pyrsistent import pmap
 
 from ..documents import Document
 from ..errors import expect
 from ..plurals import counted
-from ..trees import Pattern, Subject, exact, patterns_of
+from ..trees import Pattern, Subject, patterns_of
 from .edits import (
     DiffError,
     Edit,
     EditPath,
     Entries,
-    Item,
     Items,
     Replaced,
     applied,
@@ -31,32 +30,10 @@ from .edits import (
 DIFF = "Diff"
 """The label of a diff as gram."""
 
-KINDS = ("added", "removed", "changed", "moved", "list")
-
 Trees = TypeVar("Trees", Document, Pattern, tuple[Pattern, ...])
 
 
 @frozen
-class TreeChange:
-    """One change of a diff.
-
-    Attributes:
-        path: the way to what changed, from the top: the place in a list, a part of a pattern
-            (``identity``, ``labels``, ``properties``, ``elements``), a key. What was added to a
-            list has its new place, everything else the old one.
-        kind: ``added``, ``removed``, ``changed``, ``moved``; ``list`` of a list in which something
-            changed.
-        old: what was there, None when nothing was; of a list, its outline.
-        new: what is there, None when nothing is; of what moved, its new place.
-    """
-
-    path: EditPath
-    kind: Literal["added", "removed", "changed", "moved", "list"]
-    old: Item | None = field(default=None, eq=exact)
-    new: Item | None = field(default=None, eq=exact)
-
-
-@frozen(repr=False)
 class Diff:
     """What is different between two programs; it is false when nothing is.
 
@@ -66,16 +43,8 @@ class Diff:
 
     edit: Edit | None = None
 
-    @property
-    def changes(self) -> tuple[TreeChange, ...]:
-        """The changes one by one, from the top down."""
-        return tuple(each for each in _flat(self.edit, ()) if each.kind != "list")
-
     def __bool__(self) -> bool:
         return self.edit is not None
-
-    def __repr__(self) -> str:
-        return f"<Diff of {counted(len(self.changes), 'change')}>"
 
 
 def diff(
@@ -92,8 +61,6 @@ def diff(
 
     >>> from gram import loads
     >>> a, b = loads('(a {k: 1}) (b)'), loads('(a {k: 2}) (b)')
-    >>> diff(a, b).changes
-    (TreeChange(path=(0, 'properties', 'k'), kind='changed', old=1, new=2),)
     >>> apply(diff(a, b), a) == b
     True
     """
@@ -151,50 +118,43 @@ def _patterns(program: Any, name: str, *, by: str = "diff") -> tuple[Pattern, ..
     return patterns_of(program, name, by=by)
 
 
-# --- one by one, and as gram
-
-
-def _flat(edit: Edit | None, path: EditPath) -> Iterator[TreeChange]:
-    if isinstance(edit, Replaced):
-        kind: Any = "added" if edit.old is None else "removed" if edit.new is None else "changed"
-        yield TreeChange(path, kind, edit.old, edit.new)
-    elif isinstance(edit, Entries):
-        for key, inner in sorted(edit.of.items()):
-            yield from _flat(inner, (*path, key))
-    elif isinstance(edit, Items):
-        yield TreeChange(path, "list", edit.old, edit.new)
-        for index, item in sorted(edit.removed.items()):
-            yield TreeChange((*path, index), "removed", item)
-        for index, item in sorted(edit.added.items()):
-            yield TreeChange((*path, index), "added", None, item)
-        for index, place in sorted(edit.moved.items()):
-            yield TreeChange((*path, index), "moved", None, place)
-        for index, inner in sorted(edit.inside.items()):
-            yield from _flat(inner, (*path, index))
+# --- as gram
 
 
 def to_pattern(diff: Diff) -> Pattern:
-    """A diff as gram, one element for each change; `from_pattern` reads it.
+    """A diff as gram, which `from_pattern` reads: its lists nest as those that they change.
 
     Raises:
-        GramEncodeError: what was added or removed nests too deep to be put into another pattern.
+        GramEncodeError: the change is at the depth at which trees end, and has no room around it.
 
     >>> from gram import dumps, loads
-    >>> print(dumps(to_pattern(diff(loads("(a)"), loads("(a {k: 1})"))).elements[1]))
-    (:Added {at: [0, "properties", "k"], new: 1})
+    >>> (whole,) = to_pattern(diff(loads("(a {k: 1})"), loads("(a {k: 2})"))).elements
+    >>> print(dumps(whole.elements))
+    (:Changed {at: [0, "properties", "k"], new: 2, old: 1})
     """
     expect(diff, Diff, "diff", by="to_pattern")
-    return Pattern(Subject("", {DIFF}), map(_written, _flat(diff.edit, ())))
+    return Pattern(Subject("", {DIFF}), _written(diff.edit, ()))
 
 
-def _written(change: TreeChange) -> Pattern:
-    sides: dict[str, Any] = {"old": change.old, "new": change.new}
+def _written(edit: Edit | None, path: EditPath) -> Iterator[Pattern]:
+    if isinstance(edit, Entries):
+        for key, inner in sorted(edit.of.items()):
+            yield from _written(inner, (*path, key))
+    elif isinstance(edit, Replaced):
+        yield _row("Changed", path, old=edit.old, new=edit.new)
+    elif isinstance(edit, Items):
+        rows = [_row("Removed", (at,), old=item) for at, item in sorted(edit.removed.items())]
+        rows += [_row("Added", (at,), new=item) for at, item in sorted(edit.added.items())]
+        rows += [_row("Moved", (at,), new=to) for at, to in sorted(edit.moved.items())]
+        for at, inner in sorted(edit.inside.items()):
+            rows += _written(inner, (at,))
+        yield Pattern(_row("List", path, old=edit.old, new=edit.new).value, rows)
+
+
+def _row(label: str, path: EditPath, **sides: Any) -> Pattern:
     trees = [each for each in sides.values() if isinstance(each, Pattern)]
-    values = {
-        key: each for key, each in sides.items() if not isinstance(each, Pattern | type(None))
-    }
-    subject = Subject("", {change.kind.capitalize()}, {"at": change.path, **values})
-    return Pattern(subject, trees)
+    values = {key: each for key, each in sides.items() if each is not None and each not in trees}
+    return Pattern(Subject("", {label}, {"at": path, **values}), trees)
 
 
 def from_pattern(pattern: Pattern) -> Diff:
@@ -204,54 +164,60 @@ def from_pattern(pattern: Pattern) -> Diff:
         DiffError: the pattern is not a diff.
     """
     expect(pattern, Pattern, "pattern", by="from_pattern")
-    if pattern.value.labels != {DIFF}:
-        raise DiffError(f"not a diff: its label is not {DIFF}", (), pattern)
-    changes = [_read(each) for each in pattern.elements]
     try:
-        return Diff(_gathered(changes, 0) if changes else None)
+        if pattern.value.labels != {DIFF}:
+            raise ValueError(pattern)
+        return Diff(_read(_rows_in(pattern)) if pattern.elements else None)
     except (LookupError, StopIteration, TypeError, ValueError):
-        raise DiffError("not a diff: its changes do not fit each other", (), pattern) from None
+        raise DiffError("the pattern is not a diff", (), pattern) from None
 
 
-def _read(pattern: Pattern) -> TreeChange:
-    record: Mapping[str, Any] = pattern.value.properties
-    path = record.get("at")
-    kind: Any = " ".join(pattern.value.labels).lower()
-    if kind not in KINDS or not isinstance(path, PVector):
-        raise DiffError("not a change of a diff", (), pattern)
-    tree = next(iter(pattern.elements), None)
-    old = tree if kind == "removed" and tree else record.get("old")
-    new = tree if kind == "added" and tree else record.get("new")
-    return TreeChange(tuple(path), kind, old, new)
+_Rows: TypeAlias = list[tuple[Any, Pattern]]
+"""Patterns that write changes, each with the rest of its path."""
 
 
-def _gathered(changes: Sequence[TreeChange], depth: int) -> Edit:
-    """The edit that `_flat` made these changes of, whose paths agree up to ``depth``."""
-    own = [each for each in changes if len(each.path) == depth]
-    inside: defaultdict[Any, list[TreeChange]] = defaultdict(list)
-    here: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
-    is_list = bool(own) and own[0].kind == "list"
-    for each in changes:
-        if is_list and len(each.path) == depth + 1 and each.kind in ("removed", "added", "moved"):
-            here[each.kind][each.path[depth]] = each.new if each.old is None else each.old
-        elif len(each.path) > depth:
-            inside[each.path[depth]].append(each)
-    below = pmap({step: _gathered(those, depth + 1) for step, those in inside.items()})
-    if not own:
-        "".join(below)  # the keys of a map are texts
-        return Entries(below)
-    (only,) = own
-    if not is_list:
-        return Replaced(only.old, only.new)
-    lists = here["removed"], here["added"], here["moved"]
-    made = Items(str(only.old), str(only.new), *lists, below)
+def _rows_in(pattern: Pattern) -> _Rows:
+    return [(each.value.properties["at"], each) for each in pattern.elements]
+
+
+def _read(rows: _Rows) -> Edit:
+    if rows[0][0]:
+        inside = _by_step(rows)
+        "".join(inside)  # the keys of a map are texts
+        return Entries(pmap({key: _read(below) for key, below in inside.items()}))
+    ((_, row),) = rows
+    if row.value.labels == {"Changed"}:
+        return Replaced(row.value.properties.get("old"), row.value.properties.get("new"))
+    return _read_list(row)
+
+
+def _by_step(rows: _Rows) -> dict[Any, _Rows]:
+    groups: defaultdict[Any, _Rows] = defaultdict(list)
+    for path, row in rows:
+        groups[path[0]].append((path[1:], row))
+    return groups
+
+
+def _read_list(row: Pattern) -> Items:
+    own: dict[str, dict[int, Any]] = {"Removed": {}, "Added": {}, "Moved": {}}
+    below: _Rows = []
+    for path, each in _rows_in(row):
+        (label,) = each.value.labels
+        sides: Any = each.value.properties
+        if label in own:
+            own[label][path[0]] = next(iter(each.elements), sides.get("old", sides.get("new")))
+        else:
+            below.append((path, each))
+    record: Any = row.value.properties
+    inside = {at: _read(rows) for at, rows in _by_step(below).items()}
+    lists = own["Removed"], own["Added"], own["Moved"]
+    made = Items(record["old"], record["new"], *lists, inside)
     partners = made.partners()
-    added = [new for new, old in enumerate(partners) if old is None]
-    staying = [old for old in partners if old is not None]
+    staying = {old for old in partners if old is not None}
     if (
-        sorted(made.added) != added
+        sorted(made.added) != [new for new, old in enumerate(partners) if old is None]
         or sorted([*staying, *made.removed]) != [*range(size_of(made.old))]
-        or not below.keys() <= {*staying}
+        or not inside.keys() <= staying
     ):
-        raise ValueError("an index is not in its list, or is there twice")
+        raise ValueError(row)
     return made

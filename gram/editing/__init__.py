@@ -4,6 +4,7 @@ from .adopting import adopt
 from .alignment import (
     Pairing as Pairing,
     align as align,
+    common_ends as common_ends,
     longest_increasing as longest_increasing,
 )
 from .changed import ChangedPattern as ChangedPattern, changed_patterns

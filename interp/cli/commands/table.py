@@ -27,6 +27,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "del": "Remove the value at a path.",
         "query": "Find where a pattern with holes matches.",
         "rewrite": "Put another pattern wherever one with holes matches.",
+        "diff": "Say what changed between programs, and what that breaks.",
         "tools": "Show which tools bind; print tools from elsewhere as gram.",
         "schema": "Print the tools of a program as JSON.",
         "graph": "Draw a program: its agents, tools and workflows.",

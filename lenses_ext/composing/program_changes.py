@@ -1,0 +1,297 @@
+"""What changed between two programs, in the words of the language.
+
+Definitions are matched where they are, then across scopes; what is left is new or gone. Those that
+have a partner are compared part by part.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+from attrs import field, frozen
+from pyrsistent import PMap, PVector
+
+from gram import Pattern, TreePath, is_reference
+from gram.comparing import match
+from gram.trees import WHOLE, exact, is_header
+from gram.writing import abridged
+
+from ..labels import TOOLS, is_answer, is_runnable, is_tool, kind_of
+from ..language import tool_spec_of
+from ..names import Program, ProgramLike, program_patterns
+from ..signatures import RESERVED, is_path, write_program
+from ..workflows import edges_in
+from .program_change import Level, ProgramChange, Said, became, shown, where_they_differ
+from .signature_changes import signature_changes
+
+_WITH_SIGNATURE = ("agent", "workflow", "loop", "tool")
+_DEFINED = (*_WITH_SIGNATURE, "type")
+_BEHAVIOUR = frozenset({"instruction", "description", "model", "settings", "max", "until", "once"})
+_LEVELS: tuple[Level, ...] = ("patch", "minor", "major")
+
+
+def changes(old: ProgramLike, new: ProgramLike) -> tuple[ProgramChange, ...]:
+    """What changed between two programs, in the order of the text.
+
+    Changes of order, and other ways to write the same, are among them: see `Said.is_detail`.
+    Comments and layout are not.
+
+    Args:
+        old: a document, the patterns of one, or a pattern.
+        new: the same.
+
+    >>> from lenses_ext import parse_program
+    >>> old = parse_program("[a:Agent {model: 'Ollama/x'} | (limit::Integer)==>(::String)]")
+    >>> new = parse_program("[a:Agent {model: 'Ollama/y'} | (limit::Number)==>(::String)]")
+    >>> for change in changes(old, new):
+    ...     print(change.said.level, change)
+    patch agent `a`: model Ollama/x → Ollama/y
+    minor agent `a`: parameter `limit` type integer → number (wider)
+    """
+    patterns = (program_patterns(each, by="changes") for each in (old, new))
+    return tuple(_Comparison(*patterns).changes())
+
+
+def level_of(changes: Iterable[ProgramChange]) -> Level | None:
+    """The greatest level of some changes; None when no meaning changes."""
+    found = [_LEVELS.index(each.said.level) for each in changes if not each.said.is_detail]
+    return _LEVELS[max(found)] if found else None
+
+
+@frozen(order=True)
+class _Part:
+    """A pattern in its program: its path, what it is, and what is around it."""
+
+    path: TreePath
+    pattern: Pattern = field(eq=False)
+    kind: str = field(eq=False)
+    around: tuple[str, ...] = field(eq=False)
+
+    @property
+    def name(self) -> str:
+        return self.pattern.value.identity
+
+    @property
+    def what(self) -> tuple[str, ...]:
+        """What it is called, from the outside in."""
+        if self.kind == "header":
+            return ("header",)
+        named = f"`{self.name}`" if self.name else abridged(self.pattern, 60)
+        return (*self.around, named if self.kind == "pattern" else f"{self.kind} {named}")
+
+
+class _Comparison:
+    """Pairs the parts of two programs, and says what changed in each pair."""
+
+    def __init__(self, old: tuple[Pattern, ...], new: tuple[Pattern, ...]) -> None:
+        self._old, self._new = Program(old), Program(new)
+        self._pairs: list[tuple[_Part, _Part]] = []
+        self._gone: set[_Part] = set()
+        self._come: set[_Part] = set()
+        self._moved: set[_Part] = set()
+        self._found: list[tuple[TreePath, ProgramChange]] = []
+
+    def changes(self) -> list[ProgramChange]:
+        """All changes, by their place in the new program, or in the old where they are gone."""
+        self._pair_lists(self._parts(self._old), self._parts(self._new))
+        for kind in _DEFINED:
+            self._pair_across(kind)
+        for part in self._gone:
+            self._add(part, Said("is removed", "major" if part.kind in _DEFINED else "patch"))
+        for part in self._come:
+            self._add(part, Said("is new", "minor" if part.kind in _DEFINED else "patch"))
+        renamed = {old.name: new.name for old, new in self._pairs if old.kind in _DEFINED}
+        for old, new in self._pairs:
+            if old.name != new.name:
+                level: Level = "major" if old.kind in _DEFINED else "patch"
+                self._add(old, Said(f"renamed `{new.name}`", level, old.kind == "tool"), new.path)
+            for said in self._own_changes(old, new, renamed):
+                self._add(new, said)
+        self._add_other_spellings()
+        return [
+            change
+            for _, change in sorted(
+                self._found, key=lambda found: (found[0], found[1].said.is_detail)
+            )
+        ]
+
+    def _add_other_spellings(self) -> None:
+        told = {path[:size] for path, _ in self._found for size in range(len(path) + 1)}
+        for old, new in reversed(self._pairs):  # what is inside comes first
+            if old.pattern != new.pattern and not told & {old.path, new.path}:
+                self._add(new, Said("is written in another way", is_detail=True))
+                told |= {new.path[:size] for size in range(len(new.path))}
+
+    def _add(self, part: _Part, said: Said, path: TreePath | None = None) -> None:
+        change = ProgramChange(part.what, said, part.pattern)
+        self._found.append((part.path if path is None else path, change))
+
+    # --- pairs
+
+    def _parts(self, program: Program, of: _Part | None = None) -> list[_Part]:
+        """The parts of a program, or those in a part, that are compared one by one."""
+        path, around = (of.path, of.what) if of else ((), ())
+        is_scope = of is not None and is_runnable(of.pattern)
+        if of and of.kind in ("tool", "type"):
+            return []
+        found = []
+        for index, each in enumerate(of.pattern.elements if of else program.patterns):
+            here = (*path, index)
+            if is_scope and (is_path(each) or is_answer(each) or each.value.labels & RESERVED):
+                continue
+            if here in program.named:
+                kind = kind_of(each)
+            elif not path and each.value.identity in program.types_in(WHOLE):
+                kind = "type"
+            elif here == (0,) and is_header(each):
+                kind = "header"
+            else:
+                kind = "reference" if is_scope and is_reference(each) else "pattern"
+            found.append(_Part(here, each, kind, around))
+        return found
+
+    def _pair_lists(self, old: list[_Part], new: list[_Part]) -> None:
+        found = match([each.pattern for each in old], [each.pattern for each in new])
+        gone, come = (
+            [each[at] for at in ats] for each, ats in ((old, found.removed), (new, found.added))
+        )
+        for pair in found.pairs:
+            one, other = old[pair[0]], new[pair[1]]
+            if one.kind == other.kind:
+                self._pair(one, other)
+            else:
+                gone.append(one)
+                come.append(other)
+            if pair in found.moved:
+                self._add(other, Said("is at another place in the order", is_detail=True))
+        self._gone.update(each for each in gone if each.kind != "reference")
+        self._come.update(each for each in come if each.kind != "reference")
+
+    def _pair_across(self, kind: str) -> None:
+        """Pair the definitions of a kind that have no partner where they are."""
+        gone, come = (
+            sorted(part for part in parts if part.kind == kind)
+            for parts in (self._gone, self._come)
+        )
+        found = match([each.pattern for each in gone], [each.pattern for each in come])
+        for one, other in ((gone[at], come[to]) for at, to in found.pairs):
+            self._gone.remove(one)
+            self._come.remove(other)
+            self._moved.add(other)
+            self._pair(one, other)
+
+    def _pair(self, old: _Part, new: _Part) -> None:
+        if old.kind == "reference" or (old.kind == "pattern" and old.pattern == new.pattern):
+            return
+        self._pairs.append((old, new))
+        self._pair_lists(self._parts(self._old, old), self._parts(self._new, new))
+
+    # --- what changed in a pair
+
+    def _own_changes(self, old: _Part, new: _Part, renamed: Mapping[str, str]) -> Iterator[Said]:
+        if new in self._moved:
+            yield Said(f"is defined {f'in {new.around[-1]}' if new.around else 'at the top'} now")
+        if new.kind == "type":
+            texts = [write_program(each.pattern) for each in (old, new)]
+            if texts[0] != texts[1]:
+                text = " → ".join(where_they_differ(*texts))
+                yield Said(f"{text} (what that breaks is said of what uses it)", behaves=True)
+            return
+        yield from _labels(old, new)
+        yield from _properties(old, new)
+        if new.kind in _WITH_SIGNATURE:
+            specs = _spec(self._old, old), _spec(self._new, new)
+            for said in signature_changes(*specs) if specs[0].elements != specs[1].elements else ():
+                yield said if new.kind == "tool" else said._replace(unbinds=False)
+        if is_runnable(new.pattern):
+            yield from self._uses(old, new, renamed)
+            yield from _arrows(old.pattern, new.pattern, renamed)
+
+    def _uses(self, old: _Part, new: _Part, renamed: Mapping[str, str]) -> Iterator[Said]:
+        """The names of tools and agents that one has among its elements, and the other has not.
+
+        Definitions that are new or removed are told by themselves.
+        """
+        parts = self._parts(self._old, old), self._parts(self._new, new)
+        nodes = [[each for each in side if each.kind != "pattern"] for side in parts]
+        before = {renamed.get(part.name, part.name): part for part in nodes[0]}
+        after = {part.name: part for part in nodes[1]}
+        is_agent = new.kind == "agent"
+        for name in sorted(after.keys() - before.keys()):
+            if after[name] not in self._come:
+                yield Said(f"uses `{name}` now", "minor" if is_agent else "patch", behaves=True)
+        for name in sorted(before.keys() - after.keys()):
+            if before[name] not in self._gone:
+                yield Said(f"uses `{name}` no more", "major" if is_agent else "patch", behaves=True)
+
+
+def _spec(program: Program, part: _Part) -> Pattern:
+    """The tool that a part is to its callers, with the types that it uses."""
+    pattern = program.completed(program.named[part.path])[0]
+    elements = list(pattern.elements)
+    for at in range(len(part.pattern.elements)):
+        if (answer := program.answers.get((*part.path, at))) is not None:
+            elements[at] = program.completed(answer)[0]
+    return tool_spec_of(attrs.evolve(pattern, elements=elements))
+
+
+def _labels(old: _Part, new: _Part) -> Iterator[Said]:
+    read_as = TOOLS if is_tool(new.pattern) else frozenset()
+    before, after = (each.pattern.value.labels - read_as for each in (old, new))
+    yield from (Said(f"label `{label}` is removed") for label in sorted(before - after))
+    yield from (Said(f"label `{label}` is new") for label in sorted(after - before))
+
+
+def _properties(old: _Part, new: _Part) -> Iterator[Said]:
+    before, after = old.pattern.value.properties, new.pattern.value.properties
+    for key in sorted(before.keys() | after.keys()):
+        if exact(before.get(key)) != exact(after.get(key)):
+            behaves = new.kind in _WITH_SIGNATURE and key in _BEHAVIOUR
+            unbinds = new.kind == "tool" and key == "description"
+            word = key if behaves or new.kind == "header" else f"property `{key}`"
+            for text in _value_changes(word, before.get(key), after.get(key)):
+                yield Said(text, unbinds=unbinds, behaves=behaves)
+
+
+def _value_changes(word: str, old: Any, new: Any) -> Iterator[str]:
+    """What changed in a property: of settings each, of a list of imports each file."""
+    if word == "settings":
+        before, after = (each if isinstance(each, PMap) else {} for each in (old, new))
+        for key in sorted(before.keys() | after.keys()):
+            if exact(before.get(key)) != exact(after.get(key)):
+                yield f"setting `{key}` {became(before.get(key), after.get(key))}"
+    elif word == "imports":
+        files = [[*each] if isinstance(each, PVector) else [] for each in (old, new)]
+        yield from (f"import {shown(each)} is removed" for each in files[0] if each not in files[1])
+        yield from (f"import {shown(each)} is new" for each in files[1] if each not in files[0])
+    elif word == "model":
+        yield f"model {_models(old)} → {_models(new)}"
+    else:
+        yield f"{word} {became(old, new)}"
+
+
+def _models(value: Any) -> str:
+    models = value if isinstance(value, PVector) else (value,)
+    return " then ".join(each if isinstance(each, str) else shown(each) for each in models)
+
+
+def _arrows(old: Pattern, new: Pattern, renamed: Mapping[str, str]) -> Iterator[Said]:
+    before = Counter(_arrow(edge, renamed) for _, edge in edges_in(old))
+    after = Counter(_arrow(edge, {}) for _, edge in edges_in(new))
+    yield from (Said(f"arrow {text} is removed", behaves=True) for text in before - after)
+    yield from (Said(f"arrow {text} is new", behaves=True) for text in after - before)
+
+
+def _arrow(edge: Pattern, renamed: Mapping[str, str]) -> str:
+    """An arrow as text, with the new names of what was renamed."""
+
+    def with_new_name(end: Pattern) -> Pattern:
+        subject = end.value
+        labels = {renamed.get(label, label) for label in subject.labels}
+        name = renamed.get(subject.identity, subject.identity)
+        return Pattern(attrs.evolve(subject, identity=name, labels=labels), end.elements)
+
+    return write_program(Pattern(edge.value, map(with_new_name, edge.elements)))

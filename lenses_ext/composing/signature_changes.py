@@ -1,0 +1,187 @@
+"""What changed in a signature, and for whom: callers, and the functions that implement a tool.
+
+Both are judged by the comparison that binding uses. Callers are safe when the new signature takes
+every call of the old one and returns what that declares, as an implementation would. A function of
+the old signature binds to the new one when the same holds the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from gram import Pattern
+from gram.trees import exact
+
+from ..schemas import TEXTS, Difference, canonical, differences
+from ..signatures import (
+    SignatureError,
+    result_schema,
+    signature_text,
+    type_signature_to_json_schema,
+)
+from .program_change import Said, became, shown
+
+_Schema: TypeAlias = dict[str, Any]
+_NO_PARAMETERS: _Schema = {"type": "object"}
+_NO_TYPE = (*TEXTS, "default")
+_LONG = 90
+_PARTS = ("properties", "required", "$defs")
+
+
+def signature_changes(old: Pattern, new: Pattern) -> Iterator[Said]:
+    """What changed between the signatures of two tools.
+
+    Args:
+        old: a tool, with the types that it uses.
+        new: the same.
+    """
+    try:
+        schemas = type_signature_to_json_schema(old), type_signature_to_json_schema(new)
+        results = result_schema(old) or {}, result_schema(new) or {}
+    except SignatureError:
+        texts = signature_text(old), signature_text(new)
+        if texts[0] != texts[1]:
+            note = "a type in it is not defined here, so it may break callers"
+            yield Said(f"signature {became(*texts)} ({note})", "major", unbinds=True)
+        return
+    yield from _parameters(*schemas)
+    yield from _result(*results)
+
+
+def _parameters(old: _Schema, new: _Schema) -> Iterator[Said]:
+    before, after = old.get("properties", {}), new.get("properties", {})
+    renamed = _renamed(before, after)
+    names = {renamed.get(name, name): name for name in before}
+    for name in (name for name in names if name not in after):
+        yield _judged(f"parameter `{name}` is removed", _alone(name, old), _NO_PARAMETERS)
+    for name in after:
+        if name in names:
+            yield from _parameter(names[name], name, old, new)
+        else:
+            required = " and required" if name in new.get("required", ()) else ""
+            text = f"parameter `{name}` is new{required}{_default_of(after[name])}"
+            yield _judged(text, _NO_PARAMETERS, _alone(name, new))
+    order = [[*names].index(name) for name in after if name in names]
+    if order != sorted(order):
+        yield Said(f"order of parameters is {', '.join(after)}", is_detail=True)
+    whole = {**_without(new, _PARTS), **_only(old, _PARTS)}
+    if exact(whole) != exact(old):
+        yield _judged(f"parameters: {_keys(old, whole)}", old, whole)
+
+
+def _renamed(before: _Schema, after: _Schema) -> dict[str, str]:
+    """The new names of parameters whose schema only one other has, before and after."""
+    gone = {name: exact(before[name]) for name in before.keys() - after.keys()}
+    come = {name: exact(after[name]) for name in after.keys() - before.keys()}
+    return {
+        name: new
+        for name, schema in gone.items()
+        for new in come
+        if come[new] == schema
+        and [*gone.values()].count(schema) == [*come.values()].count(schema) == 1
+    }
+
+
+def _parameter(old_name: str, name: str, old: _Schema, new: _Schema) -> Iterator[Said]:
+    """What changed in one parameter: each aspect is judged as if it were the only change."""
+    if old_name != name:
+        yield Said(f"parameter `{old_name}` renamed `{name}`", "major", unbinds=True)
+    one, other = old["properties"][old_name], new["properties"][name]
+    one, other = ({} if each is True else each or {"not": {}} for each in (one, other))
+    was_required, required = old_name in old.get("required", ()), name in new.get("required", ())
+    before = _of_one(name, one, was_required, old)
+    where = f"parameter `{name}`"
+
+    defaulted = {**_without(one, ("default",)), **_only(other, ("default",))}
+    if required != was_required:
+        how = "required" if required else f"optional{_default_of(other)}"
+        yield _judged(f"{where} is {how} now", before, _of_one(name, defaulted, required, old))
+    elif exact(defaulted) != exact(one):
+        default = became(one.get("default"), other.get("default"))
+        text = f"{where} default {default} (callers that leave it out are affected)"
+        said = _judged(text, before, _of_one(name, defaulted, required, old))
+        yield said._replace(level="major") if "default" in one else said
+
+    worded = {**_without(one, TEXTS), **_only(other, TEXTS)}
+    if exact(worded) != exact(one):
+        said = _judged(
+            f"{where} {_keys(one, worded)}", before, _of_one(name, worded, was_required, old)
+        )
+        yield said._replace(level="patch", behaves=True)
+
+    typed = {**_without(other, _NO_TYPE), **_only(one, _NO_TYPE)}
+    if exact(typed) != exact(one) or exact(old.get("$defs")) != exact(new.get("$defs")):
+        after = _of_one(name, typed, was_required, new)
+        breaks = differences(before, after, match="types")
+        widens = differences(after, before, match="types")
+        note = "" if breaks and widens else " (narrower)" if breaks else " (wider)"
+        said = _type_change(where, f"{_keys(one, typed)}{note}", breaks, widens)
+        unbinds = bool(differences(after, before))
+        if breaks or unbinds:
+            yield said._replace(unbinds=unbinds)
+
+
+def _result(old: _Schema, new: _Schema) -> Iterator[Said]:
+    if exact(canonical(old)) == exact(canonical(new)):
+        return
+    breaks = differences(old, new, match="types", result=True)
+    widens = differences(new, old, match="types", result=True)
+    said = _type_change("returns", f"{_type(old)} → {_type(new)}", breaks, widens)
+    if not old or not new:  # binding compares results that are declared
+        said = Said(f"returns {_type(old)} → {_type(new)}", "minor" if new else "major")
+    yield said._replace(unbinds=bool(widens))
+
+
+def _type_change(
+    what: str, text: str, breaks: Sequence[Difference], widens: Sequence[Difference]
+) -> Said:
+    """A change of a type; of a long one, the place of the first difference in it."""
+    if not breaks and not widens:
+        return Said(f"{what}: words in its type changed", behaves=True)
+    place = str((*breaks, *widens)[0]).partition(": spec")[0]
+    text = text if len(text) < _LONG else f"another type, at {place}"
+    return Said(f"{what} {text}", "major" if breaks else "minor")
+
+
+def _judged(text: str, before: _Schema, after: _Schema) -> Said:
+    breaks = differences(before, after, match="types")
+    return Said(text, "major" if breaks else "minor", bool(differences(after, before)))
+
+
+def _alone(name: str, whole: _Schema) -> _Schema:
+    """The schema of one of the parameters."""
+    return _of_one(name, whole["properties"][name], name in whole.get("required", ()), whole)
+
+
+def _of_one(name: str, schema: _Schema, required: bool, root: _Schema) -> _Schema:
+    parameters = {"type": "object", "properties": {name: schema}, **_only(root, ("$defs",))}
+    return {**parameters, "required": [name]} if required else parameters
+
+
+def _only(schema: _Schema, keys: Iterable[str]) -> _Schema:
+    return {key: schema[key] for key in keys if key in schema}
+
+
+def _without(schema: _Schema, keys: Iterable[str]) -> _Schema:
+    return {key: schema[key] for key in schema if key not in keys}
+
+
+def _keys(old: _Schema, new: _Schema) -> str:
+    """The keywords that differ, with their values."""
+    texts = [
+        f"{key} {became(old.get(key), new.get(key))}"
+        for key in sorted(old.keys() | new.keys())
+        if exact(old.get(key)) != exact(new.get(key))
+    ]
+    return ", ".join(text.replace('"', "") if text.startswith("type ") else text for text in texts)
+
+
+def _type(schema: _Schema) -> str:
+    kind = schema.get("type")
+    return kind if isinstance(kind, str) and len(schema) == 1 else shown(schema or "anything")
+
+
+def _default_of(schema: Any) -> str:
+    has_default = isinstance(schema, dict) and "default" in schema
+    return f" (default {shown(schema['default'])})" if has_default else ""
