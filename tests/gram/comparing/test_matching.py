@@ -5,13 +5,14 @@ from hypothesis import given, strategies as st
 
 from gram import Pattern, Subject, loads
 from gram.comparing import match, match_values
-from tests.gram.strategies import patterns, tree_editors, values
+from tests.gram.strategies import gram_texts, tree_editors, values
 
-FEW = st.lists(patterns(), max_size=6)
+Trees = tuple[Pattern, ...]
+FEW = gram_texts(comments=False).map(loads)
 
 
 @given(FEW, FEW)
-def test_each_element_has_one_partner_or_none(old: list[Pattern], new: list[Pattern]) -> None:
+def test_each_element_has_one_partner_or_none(old: Trees, new: Trees) -> None:
     found = match(old, new)
 
     assert sorted([*found.removed, *(one for one, _ in found.pairs)]) == [*range(len(old))]
@@ -21,7 +22,7 @@ def test_each_element_has_one_partner_or_none(old: list[Pattern], new: list[Patt
 
 
 @given(FEW, st.randoms())
-def test_what_only_moved_has_its_partner(old: list[Pattern], random: object) -> None:
+def test_what_only_moved_has_its_partner(old: Trees, random: object) -> None:
     new = sorted(old, key=lambda _: random.random())  # type: ignore[attr-defined]  # a Random
 
     found = match(old, new)
@@ -32,8 +33,8 @@ def test_what_only_moved_has_its_partner(old: list[Pattern], random: object) -> 
 
 
 @given(FEW, tree_editors())
-def test_a_name_that_is_still_there_is_not_taken_away(old: list[Pattern], editor: object) -> None:
-    new = editor.edit(tuple(old))  # type: ignore[attr-defined]  # a TreeEditor
+def test_a_name_that_is_still_there_is_not_taken_away(old: Trees, editor: object) -> None:
+    new = editor.edit(old)  # type: ignore[attr-defined]  # a TreeEditor
     found = match(old, new)
 
     gone = {old[at].value.identity for at in found.removed} - {""}
