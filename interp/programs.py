@@ -12,6 +12,7 @@ from lenses_ext import (
     Model,
     ProgramError,
     ProgramLike,
+    Project,
     agent_diagnostics,
     agent_models,
     each_agent,
@@ -19,6 +20,7 @@ from lenses_ext import (
     is_agent,
     is_runnable,
     is_tool,
+    load_project,
     over,
     resolve,
     validate_program,
@@ -35,7 +37,7 @@ def load(file: PathOrFile, agent: str | None = None) -> Pattern:
     """Read an agent from a file, with its references to tools and agents resolved.
 
     Args:
-        file: a path, or an open file (text or binary).
+        file: a path, whose imports are followed, or an open file (text or binary).
         agent: the name of the agent; without it, the file must have exactly one.
 
     Raises:
@@ -44,7 +46,8 @@ def load(file: PathOrFile, agent: str | None = None) -> Pattern:
         ValidationError: the agent does not exist, or it or a pattern that it refers to has a fault
             (see ``faults``).
     """
-    return the_agent(parse_file(file), agent, by="load")
+    program = parse_file(file) if hasattr(file, "read") else load_project(file)
+    return the_agent(program, agent, by="load")
 
 
 def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pattern:
@@ -53,7 +56,7 @@ def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pat
     Faults in other parts of the program are ignored. Each pattern is checked only once.
 
     Args:
-        program: a document, the patterns of a document, or one pattern.
+        program: a project, a document, the patterns of a document, or one pattern.
         agent: the name of the agent; without it, the program must have exactly one.
         by: the name of the calling function, for error messages.
 
@@ -65,7 +68,7 @@ def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pat
     expect(agent, (str, type(None)), "agent", by=by)
     if isinstance(program, str | PurePath):
         raise ArgumentError(f"{by}: program is a path: read it with load({str(program)!r})")
-    if not isinstance(program, Document | Pattern):
+    if not isinstance(program, Project | Document | Pattern):
         program = program_patterns(program, by=by)
     try:
         if isinstance(program, Pattern) and agent is None:
@@ -96,7 +99,7 @@ def the_tools(
     """The tools of an agent, or the tools of a program without agents.
 
     Args:
-        program: a document, the patterns of a document, or one pattern.
+        program: a project, a document, the patterns of a document, or one pattern.
         agent: the name of the agent; without it, the only one.
         to_bind: the tools that need an implementation, those of agents inside it too, instead of
             what it offers to its model.

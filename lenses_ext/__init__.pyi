@@ -83,6 +83,7 @@ from .language.workflow import (
     workflow_name as workflow_name,
     workflow_nodes as workflow_nodes,
 )
+from .names.projects import Project as Project, load_project as load_project
 from .names.references import (
     ProgramLike as ProgramLike,
     find_agents as find_agents,

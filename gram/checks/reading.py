@@ -134,13 +134,22 @@ class Reading:
             return source, spans.value(part, *keys)
         return source, spans.part_or_subject(part)
 
+    @cached_property
+    def sources(self) -> tuple[Source, ...]:
+        """The texts that the patterns were read from, in the order of the trees."""
+        return tuple(dict.fromkeys(each.source for each in self.occurrences if each.source))
+
     def cited(self, path: TreePath) -> str:
-        """The place of a pattern, for a message: line and column, or its path."""
+        """The place of a pattern, for a message: line and column, or its path.
+
+        Where the patterns were read from several files, the place names its file.
+        """
         place = self.place(path, "identity")
         if place is None:
             return ".".join(map(str, path))
         source, span = place
-        return source.line_and_column(span.start)
+        several = len(self.sources) > 1
+        return source.place(span.start) if several else source.line_and_column(span.start)
 
 
 def _leads_into(paths: Collection[TreePath], path: TreePath) -> bool:

@@ -80,7 +80,7 @@ def check(
     kinds: Collection[str] = (),
     within: Collection[TreePath] | None = None,
 ) -> tuple[Diagnostic, ...]:
-    """What is wrong with a document, in the order of its text.
+    """What is wrong with a document, in the order of its text, or of its texts.
 
     Patterns that are given without a document are placed where they were read. Faults of patterns
     that were made have paths and no spans.
@@ -123,8 +123,15 @@ def check(
             not superseding
             or superseding.get((fault.code, _pattern_at(reading, fault)), row) is row
         ):
-            once.setdefault((fault.code, fault.message, fault.span or fault.path), fault)
-    return tuple(sorted(once.values(), key=_place_in_text))
+            place = (fault.source, fault.span) if fault.span else fault.path
+            once.setdefault((fault.code, fault.message, place), fault)
+    order = {source: number for number, source in enumerate(reading.sources)} if once else {}
+
+    def place_in_text(fault: Diagnostic) -> tuple[int, Span, TreePath]:
+        file = order.get(fault.source, 0) if fault.source else 0
+        return file, fault.span or Span(0, 0), _steps(fault.path)
+
+    return tuple(sorted(once.values(), key=place_in_text))
 
 
 def syntax_fault(error: GramDecodeError) -> Diagnostic:
@@ -170,7 +177,3 @@ def _pattern_at(reading: Reading, fault: Diagnostic) -> object:
 def _steps(path: PartPath) -> TreePath:
     """The path of the pattern that a part is of."""
     return tuple(step for step in path if isinstance(step, int))
-
-
-def _place_in_text(fault: Diagnostic) -> tuple[Span, TreePath]:
-    return fault.span or Span(0, 0), _steps(fault.path)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -55,8 +55,7 @@ class HeldFile:
             OSError: another program has changed it.
         """
         if self._has_read and _content(self._target) != self._known:
-            reason = "changed by another program since it was read; not overwritten"
-            raise OSError(errno.ESTALE, reason, str(self.path))
+            raise _changed(self.path)
 
     def write(self, text: str) -> None:
         """Replace the content in one step.
@@ -138,6 +137,41 @@ def write_atomically(path: Path, text: str, *, private: bool = False) -> None:
         file.write(text)
 
 
+def write_together(texts: Mapping[Path, str], before: Mapping[Path, str]) -> None:
+    """Replace the contents of several files, of all or of none.
+
+    Every new text is on the disk before the first file is replaced. Where a later one cannot be
+    replaced after all, those before it get their old texts back.
+
+    Args:
+        texts: the new texts.
+        before: the texts that the files are known to have; a file that is not there is new.
+
+    Raises:
+        OSError: a file cannot be written, or has another text than it is known to have.
+    """
+    with ExitStack() as holder:
+        held = {path: holder.enter_context(holding(path)) for path in sorted(texts)}
+        for path, file in held.items():
+            old = before.get(path)
+            if file.read() != (None if old is None else old.encode()):
+                raise _changed(path)
+        try:
+            with ExitStack() as replacements:
+                for path, file in held.items():
+                    stream = replacements.enter_context(file._replacement())
+                    stream.write(texts[path].encode())
+                    stream.flush()
+                    os.fsync(stream.fileno())
+        except BaseException:
+            for path, file in held.items():
+                if path not in before:
+                    path.unlink(missing_ok=True)
+                elif file.read() != before[path].encode():
+                    file.write(before[path])
+            raise
+
+
 def resolved(path: Path) -> Path:
     """The file that a path leads to, symbolic links followed; it need not exist.
 
@@ -171,6 +205,11 @@ def _check_may_be_replaced(path: Path) -> None:
         raise OSError(errno.EMLINK, reason, str(path))
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+
+def _changed(path: Path) -> OSError:
+    reason = "changed by another program since it was read; not overwritten"
+    return OSError(errno.ESTALE, reason, str(path))
 
 
 def _content(target: Path) -> bytes | None:

@@ -14,7 +14,7 @@ from gram.suggestions import did_you_mean
 
 from ..errors import ProgramError
 from ..labels import is_loop
-from ..names import Definition, Program, ProgramLike, program_patterns
+from ..names import Definition, Program, ProgramLike, program_of
 from ..signatures import signature_text
 from ..workflows import FlowNode, edges_in, workflow_of
 from .drawing import Drawing, Edge, EdgeKind, Group, Node, NodeKind
@@ -39,7 +39,7 @@ def drawing_of(program: ProgramLike, agent: str | None = None) -> Drawing:
     (['a', 't'], 1)
     """
     expect(agent, (str, type(None)), "agent", by="drawing_of")
-    known = Program(program_patterns(program))
+    known = program_of(program, by="drawing_of")
     found = sorted(known.outermost, key=lambda each: (each.path not in known.workflows, each.path))
     if not found:
         raise ProgramError("nothing to draw: there is no agent, tool or workflow in it")

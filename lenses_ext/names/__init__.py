@@ -1,16 +1,26 @@
 """What a name means in a program: scopes, references, and what can be wrong with them."""
 
-from .name_rules import DEFINED_TWICE, REFERENCE_CHECKS, TYPE_CHECKS
+from .imports import IMPORTS as IMPORTS, Import as Import, imports_of as imports_of
+from .name_rules import DEFINED_TWICE, IMPORT_CHECKS, REFERENCE_CHECKS, TYPE_CHECKS
+from .projects import Project, load_project
 from .references import (
     ProgramLike,
     choose,
     definitions_of as definitions_of,
+    diagnose as diagnose,
     document_of_program,
     find_runnables as find_runnables,
+    program_of,
     program_patterns as program_patterns,
     reached,
     shared_tools as shared_tools,
     tool_with_types,
 )
-from .scopes import Definition, Program, is_defined_there, program_scopes as program_scopes
+from .scopes import (
+    Definition,
+    Files as Files,
+    Program,
+    is_defined_there,
+    program_scopes as program_scopes,
+)
 from .uses import Use as Use, uses as uses

@@ -5,7 +5,7 @@ Each rule looks at a whole program and finds where it is broken.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from gram import MAX_LEVELS, Check, Diagnostic, TreePath
@@ -15,6 +15,7 @@ from gram.trees import WHOLE
 
 from ..labels import is_runnable, is_tool, is_workflow, kind_of
 from ..signatures import RESERVED
+from .imports import IMPORTS
 from .scopes import Definition, Program
 
 MOST_HINTS = 50
@@ -22,6 +23,36 @@ MOST_HINTS = 50
 
 MAX_AGENTS = 100
 """How many agents one may hold, directly or through others."""
+
+
+# --- files
+
+
+def import_fault(reading: Reading) -> Iterator[Diagnostic]:
+    """An import of a file that cannot be read, or may not be."""
+    yield from reading.once(Program.of).files.faults
+
+
+def unused_import(reading: Reading) -> Iterator[Diagnostic]:
+    """An import of a file of which nothing is used."""
+    program = reading.once(Program.of)
+    if all(not imports for imports in program.files.imports.values()):
+        return
+    used: set[tuple[TreePath, TreePath]] = set()
+    scope_of = program.files.scope_of
+    for each in program.runnables.values():
+        for _, name in each.names_used:
+            used |= {(scope_of(each.path), it.scope) for it in program.meant(name, each.path)}
+    for each in (program.tools | program.answers | program.runnables).values():
+        for at, _, meant in program.type_uses(each):
+            used |= {(scope_of(at), it.scope) for it in meant}
+    for scope, imports in program.files.imports.items():
+        for each_import in imports:
+            if each_import.scope is not None and (scope, each_import.scope) not in used:
+                message = f'nothing of "{each_import.name}" is used in this file'
+                hint = "remove it from the imports"
+                path = (*scope, 0)
+                yield Diagnostic.found(message, path, IMPORTS, span=each_import.span, hint=hint)
 
 
 # --- definitions
@@ -35,7 +66,14 @@ def duplicate_definition(reading: Reading) -> Iterator[Diagnostic]:
     for scope in program.scopes:
         for first, *others in program.definitions_in(scope):
             for other in others:
-                if scope == WHOLE or not (is_tool(first.pattern) and is_tool(other.pattern)):
+                is_top = program.is_top(scope)
+                if (
+                    not is_top
+                    and len(first.path) != len(other.path)
+                    and first.pattern == other.pattern
+                ):
+                    continue  # it is called or used, and stands among those to hand over to
+                if is_top or not (is_tool(first.pattern) and is_tool(other.pattern)):
                     where = reading.cited(first.path)
                     message = f'"{other.name}" is defined at {where} and again here'
                     yield Diagnostic.found(message, other.path, "identity", hint="keep one")
@@ -65,14 +103,10 @@ def ambiguous_type(reading: Reading) -> Iterator[Diagnostic]:
         if not reading.judges(holder.path):
             continue
         for path, part, meant in program.type_uses(holder):
-            if len({each.scope for each in meant}) > 1 and _differ(meant):
+            if len({each.scope for each in meant}) > 1 and program.are_different(meant):
                 where = " or ".join(f"the one at {reading.cited(each.path)}" for each in meant)
                 message = f'the type "{meant[0].name}" can mean two things: {where}'
                 yield Diagnostic.found(message, path, part, hint="give one of them another name")
-
-
-def _differ(meant: Iterable[Definition]) -> bool:
-    return len({each.pattern for each in meant}) > 1
 
 
 # --- references
@@ -86,13 +120,16 @@ def undefined_reference(reading: Reading) -> Iterator[Diagnostic]:
     program = reading.once(Program.of)
     hints = 0
     for holder in program.runnables.values():
-        if not reading.judges(holder.path):
-            continue
+        if not reading.judges(holder.path) or not program.files.are_read(holder.path):
+            continue  # what is not read is reported itself
         for path, name in holder.names_used:
             if program.meant(name, holder.path):
                 continue
             hint = None
-            if name in program.inner:
+            if name in program.in_files:
+                where = reading.cited(program.in_files[name].path)
+                hint = f"it is defined at {where}: import that file here"
+            elif name in program.inner:
                 hint = _move_it(program, program.inner[name])
             elif hints < MOST_HINTS:
                 hint = did_you_mean(name, program.names_seen(holder.path))
@@ -122,7 +159,7 @@ def ambiguous_reference(reading: Reading) -> Iterator[Diagnostic]:
             meant = program.meant(name, holder.path)
             # two in one scope are reported where they are defined, two in this agent too
             scopes = {each.scope for each in meant}
-            if _differ(meant) and len(scopes) > 1 and holder.path not in scopes:
+            if len(scopes) > 1 and holder.path not in scopes and program.are_different(meant):
                 places = " or ".join(f"the one at {reading.cited(each.path)}" for each in meant)
                 message = f'"{name}" can mean two things: {places}'
                 yield Diagnostic.found(message, path, hint="give one of them another name")
@@ -226,7 +263,13 @@ DEFINED_TWICE: Final = frozenset({"duplicate-definition", "inconsistent-definiti
 _SAID_OF_REFERENCES: Final = frozenset({"dangling-reference", "handoff", "unconnected-node"})
 _WRONG_REFERENCE: Final = frozenset({"ambiguous-reference", "reference-cycle", "self-reference"})
 
+IMPORT_CHECKS: Final = (
+    Check("missing-import", "error", import_fault),
+    Check("unused-import", "warning", unused_import),
+)
+
 REFERENCE_CHECKS: Final = (
+    IMPORT_CHECKS[0],
     Check("duplicate-definition", "error", duplicate_definition, DEFINED_TWICE),
     Check(
         "duplicate-tool",
@@ -243,5 +286,5 @@ REFERENCE_CHECKS: Final = (
     Check("too-deep", "error", too_deep),
 )
 
-TYPE_CHECKS: Final = (REFERENCE_CHECKS[0], Check("ambiguous-type", "error", ambiguous_type))
+TYPE_CHECKS: Final = (REFERENCE_CHECKS[1], Check("ambiguous-type", "error", ambiguous_type))
 """Types that a label could mean several of."""

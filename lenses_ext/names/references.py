@@ -6,10 +6,11 @@ the agent that is meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias, Union
 
 from gram import (
+    Check,
     Diagnostic,
     Document,
     Pattern,
@@ -28,10 +29,11 @@ from ..errors import ProgramError
 from ..labels import AGENT, DEFINITIONS, LOOP, WORKFLOW, is_agent, is_runnable, is_tool
 from ..signatures import with_other_elements
 from .name_rules import REFERENCE_CHECKS, TYPE_CHECKS
+from .projects import Project
 from .scopes import Definition, Program, program_scopes
 
-ProgramLike: TypeAlias = Union[Document, Pattern, Iterable[Pattern]]
-"""A program: a document, the patterns of one, or a pattern."""
+ProgramLike: TypeAlias = Union[Project, Document, Pattern, Iterable[Pattern]]
+"""A program: a project, a document, the patterns of one, or a pattern."""
 
 
 def program_patterns(program: ProgramLike, *, by: str = "program_patterns") -> tuple[Pattern, ...]:
@@ -41,17 +43,48 @@ def program_patterns(program: ProgramLike, *, by: str = "program_patterns") -> t
         program: the program.
         by: the name of the function that was given it.
     """
-    if isinstance(program, Document):
+    if isinstance(program, Document | Project):
         return program.patterns
     if isinstance(program, Pattern):
         return (program,)
-    wanted = "a Document, a Pattern or an iterable of Patterns"
+    wanted = "a Project, a Document, a Pattern or an iterable of Patterns"
     return expect_all(program, Pattern, "program", by=by, wanted=wanted)
 
 
+def program_of(program: ProgramLike, *, by: str) -> Program:
+    """The definitions of a program, with the files that they are in.
+
+    Args:
+        program: the program.
+        by: the name of the function that was given it.
+    """
+    files = program.files if isinstance(program, Project) else None
+    return Program(program_patterns(program, by=by), files)
+
+
 def document_of_program(program: ProgramLike) -> Document | None:
-    """The document that a program is given as, if it is one."""
+    """The document that a program is given as, if it is one; of a project, its first file."""
+    if isinstance(program, Project):
+        return program.document
     return program if isinstance(program, Document) else None
+
+
+def diagnose(
+    program: ProgramLike,
+    checks: Sequence[Check],
+    within: Collection[TreePath] | None = None,
+) -> tuple[Diagnostic, ...]:
+    """What is wrong with a program by some rules, in the order of its files and their texts.
+
+    Args:
+        program: the program.
+        checks: the rules.
+        within: the paths to the patterns to judge; without them, all are judged.
+    """
+    if isinstance(program, Project):
+        project = program.as_read()
+        return check(project.patterns, checks=checks, scopes=project.files, within=within)
+    return check(program, checks=checks, scopes=program_scopes, within=within)
 
 
 def find_agents(program: ProgramLike) -> tuple[Pattern, ...]:
@@ -59,13 +92,13 @@ def find_agents(program: ProgramLike) -> tuple[Pattern, ...]:
 
     An agent inside another, or inside a workflow, is part of that one.
     """
-    outermost = Program(program_patterns(program, by="find_agents")).outermost
+    outermost = program_of(program, by="find_agents").outermost
     return tuple(each.pattern for each in outermost if is_agent(each.pattern))
 
 
 def find_runnables(program: ProgramLike) -> tuple[Pattern, ...]:
     """The agents and workflows of a program that are not inside one, in the order of the text."""
-    outermost = Program(program_patterns(program, by="find_runnables")).outermost
+    outermost = program_of(program, by="find_runnables").outermost
     return tuple(each.pattern for each in outermost if is_runnable(each.pattern))
 
 
@@ -139,12 +172,15 @@ def reached(program: Program, agent: Definition) -> frozenset[TreePath]:
     Where a name can mean several definitions, all of them are reached.
     """
     found: set[TreePath] = set()
-    pending = [agent, *program.meant(agent.name, agent.scope)]
+    pending = [agent, *program.namesakes(agent)]
     while pending:
         here = pending.pop()
         if here.path in found:
             continue
         found.add(here.path)
+        file = program.files.scope_of(here.path)
+        if program.files.imports[file]:
+            found.add((*file, 0))  # what its header imports
         if is_runnable(here.pattern):
             for index, element in enumerate(here.pattern.elements):
                 path = (*here.path, index)
@@ -155,8 +191,8 @@ def reached(program: Program, agent: Definition) -> frozenset[TreePath]:
             for _, name, _ in here.names_in_arrows:
                 pending.extend(program.meant(name, here.path))
         if here.path in program.named or here.path in program.answers:
-            for name in program.completed(here)[1]:
-                pending.extend(program.types_meant(name, here.scope))
+            for _, _, meant in program.type_uses(here):
+                pending.extend(meant)
     return frozenset(found)
 
 
@@ -166,13 +202,9 @@ def tool_with_types(program: Program, tool: Definition) -> Pattern:
     Raises:
         ProgramError: one of its types is defined twice, or can mean two things.
     """
-    for _, _, meant in program.type_uses(tool):
-        if len({each.pattern for each in meant}) > 1:
-            within = reached(program, tool)
-            faults = check(
-                program.patterns, checks=TYPE_CHECKS, scopes=program_scopes, within=within
-            )
-            raise ProgramError.of(only_errors(faults))
+    if any(program.are_different(meant) for _, _, meant in program.type_uses(tool)):
+        faults = _check(program, TYPE_CHECKS, reached(program, tool))
+        raise ProgramError.of(only_errors(faults))
     return program.completed(tool)[0]
 
 
@@ -185,7 +217,7 @@ def resolve(program: ProgramLike, agent: str | None = None) -> Pattern:
     arrows stay names. Where there is nothing to replace, the pattern itself is given back.
 
     Args:
-        program: a document, the patterns of one, or a pattern.
+        program: a project, a document, the patterns of one, or a pattern.
         agent: the name of the agent or workflow; without it, the only one, or the one that nothing
             else refers to.
 
@@ -197,14 +229,18 @@ def resolve(program: ProgramLike, agent: str | None = None) -> Pattern:
     >>> dumps(resolve(loads("[a:Agent | t] (t:Tool)")))
     '[a:Agent | (t:Tool)]'
     """
-    patterns = program_patterns(program, by="resolve")
-    definitions = Program(patterns)
+    definitions = program_of(program, by="resolve")
     chosen = choose(definitions, agent, document=document_of_program(program))
-    within = reached(definitions, chosen)
-    faults = check(patterns, checks=REFERENCE_CHECKS, scopes=program_scopes, within=within)
+    faults = _check(definitions, REFERENCE_CHECKS, reached(definitions, chosen))
     if errors := only_errors(faults):
         raise ProgramError.of(errors)
     return _Resolving(definitions, chosen).whole()
+
+
+def _check(
+    program: Program, checks: Sequence[Check], within: Collection[TreePath]
+) -> tuple[Diagnostic, ...]:
+    return check(program.patterns, checks=checks, scopes=program.files, within=within)
 
 
 class _Resolving:
@@ -221,12 +257,13 @@ class _Resolving:
         group: list[Pattern] = []
         while len(group) < len(self._named):
             group.append(self._resolved([*self._named.values()][len(group)]))
-        if not group:
+        groups = [each for each in whole.elements if DEFINITIONS in each.value.labels]
+        known = [each for old in groups for each in old.elements]
+        named = dict.fromkeys([*known, *group])  # what an agent has, too, may be there already
+        if len(named) == len(known):
             return whole
-        known = [each for each in whole.elements if DEFINITIONS in each.value.labels]
         before = [each for each in whole.elements if DEFINITIONS not in each.value.labels]
-        group = [*(each for old in known for each in old.elements), *group]
-        definitions = Pattern(Subject("", {DEFINITIONS}), group)
+        definitions = Pattern(Subject("", {DEFINITIONS}), named)
         return with_other_elements(whole, (*before, definitions))
 
     def _resolved(self, here: Definition) -> Pattern:
@@ -301,6 +338,6 @@ def shared_tools(program: ProgramLike) -> tuple[Pattern, ...]:
     >>> len(t.elements)
     2
     """
-    definitions = Program(program_patterns(program, by="shared_tools"))
+    definitions = program_of(program, by="shared_tools")
     tools = [each for each in definitions.outermost if is_tool(each.pattern)]
     return tuple(tool_with_types(definitions, each) for each in tools)

@@ -1,18 +1,22 @@
 """Scopes: which definitions of a program can be seen from where.
 
 What is defined at the top of a file is seen in all of it, agents and tools in a group or below an
-annotation too. What is defined inside an agent or workflow is seen in it; the parameters and types
-of a tool are seen in that tool.
+annotation too, and in the files that import it. What is defined inside an agent or workflow is seen
+in it; the parameters and types of a tool are seen in that tool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Final
 
-from gram import Pattern, TreePath, is_reference
+from attrs import frozen
+
+from gram import Diagnostic, Pattern, Subject, TreePath, is_reference, walk
 from gram.checks import Reading
-from gram.trees import WHOLE, Scope, Scoped, scopes_from
+from gram.errors import NoPatternError
+from gram.trees import WHOLE, Scope, Scoped
 
 from ..labels import ANSWER, DEFINITIONS, is_agent, is_answer, is_runnable, is_tool
 from ..language import (
@@ -23,6 +27,7 @@ from ..language import (
 )
 from ..signatures import RESERVED, shared_shapes, type_names, with_shared_shapes
 from ..workflows import FlowArrow, arrows_in
+from .imports import NO_TEXT, Import, imports_of
 
 
 def program_scopes(pattern: Pattern) -> Scope:
@@ -41,6 +46,55 @@ def program_scopes(pattern: Pattern) -> Scope:
 
 
 _TYPES = RESERVED | {ANSWER}
+
+FILE: Final = Subject("", {"Gram.File"})
+"""The subject of the pattern that holds a further file among the patterns of a program."""
+
+
+@frozen(eq=False)
+class Files:
+    """The files of a program, and which of them each imports.
+
+    It tells the scopes of such a program, as `program_scopes` does where there is one file.
+
+    Attributes:
+        imports: the imports of each file, by the scope of the file: `WHOLE` is that of the first,
+            the path of the pattern that holds it that of a further one.
+        faults: what is wrong with the imports.
+    """
+
+    imports: Mapping[TreePath, Sequence[Import]]
+    faults: Sequence[Diagnostic] = ()
+
+    @classmethod
+    def unread(cls, patterns: Sequence[Pattern]) -> Files:
+        """The one file of some patterns; what it imports was not read, which is a fault."""
+        imports = tuple(imports_of(patterns))
+        return cls({WHOLE: imports}, tuple(_open(each, patterns[0]).below(0) for each in imports))
+
+    def __call__(self, pattern: Pattern) -> Scope:
+        """To which scope the names below a pattern belong."""
+        return "private" if pattern.value == FILE else program_scopes(pattern)
+
+    def scope_of(self, path: TreePath) -> TreePath:
+        """The scope of the file that a pattern is in."""
+        return path[:1] if path[:1] in self.imports else WHOLE
+
+    def seen_from(self, scope: TreePath) -> Iterator[TreePath]:
+        """The scopes of the files that a file imports."""
+        return (each.scope for each in self.imports[scope] if each.scope is not None)
+
+    def are_read(self, path: TreePath) -> bool:
+        """Whether all was read that the file imports in which a pattern is."""
+        return all(each.scope is not None for each in self.imports[self.scope_of(path)])
+
+
+def _open(given: Import, header: Pattern) -> Diagnostic:
+    code, message, hint = NO_TEXT
+    if given.name is not None:
+        code, message = "open-import", f'"{given.name}" is imported, and a text opens no files'
+        hint = "give the path of the file: load(path), load_project(path), gram COMMAND FILE"
+    return given.fault(code, message, header, hint)
 
 
 class Definition(Scoped):
@@ -97,14 +151,16 @@ class Program:
 
     Attributes:
         patterns: its patterns.
+        files: the files that they were read from.
         agents, workflows, tools, answers: all of them by path, in the order of the text.
         runnables, named: the agents and workflows, and these with the tools.
-        outermost: the agents, workflows and tools that are not inside one.
-        scopes: the paths of the scopes: `WHOLE`, every agent and every workflow.
+        outermost: the agents, workflows and tools of the first file that are not inside one.
+        scopes: the paths of the scopes: `WHOLE`, every further file, agent and workflow.
     """
 
-    def __init__(self, patterns: Iterable[Pattern]) -> None:
+    def __init__(self, patterns: Iterable[Pattern], files: Files | None = None) -> None:
         self.patterns = tuple(patterns)
+        self.files = Files.unread(self.patterns) if files is None else files
         self.agents: dict[TreePath, Definition] = {}
         self.workflows: dict[TreePath, Definition] = {}
         self.tools: dict[TreePath, Definition] = {}
@@ -113,7 +169,7 @@ class Program:
         self._others: dict[TreePath, list[Definition]] = {WHOLE: []}
         self._types: dict[TreePath, dict[str, list[Definition]]] = {}
         self._seen: dict[TreePath, Mapping[str, Pattern]] = {}
-        self._completed: dict[TreePath, tuple[Pattern, list[str]]] = {}
+        self._completed: dict[TreePath, tuple[Pattern, list[Definition]]] = {}
         pending = [Definition((i,), each, WHOLE) for i, each in enumerate(self.patterns)][::-1]
         while pending:
             pending.extend(reversed(self._add(pending.pop())))
@@ -125,11 +181,14 @@ class Program:
     @classmethod
     def of(cls, reading: Reading) -> Program:
         """The program that is read."""
-        return cls(reading.patterns)
+        return cls(reading.patterns, files_of(reading))
 
     def _add(self, here: Definition) -> list[Definition]:
         """Note what a pattern defines; the patterns below it that may define something."""
         scope = here.scope
+        if here.path in self.files.imports:
+            self._named[here.path], self._others[here.path] = {}, []
+            return self._below(here, here.path)
         if is_runnable(here.pattern):
             (self.agents if is_agent(here.pattern) else self.workflows)[here.path] = here
             scope = here.path
@@ -137,14 +196,14 @@ class Program:
         elif is_tool(here.pattern):
             self.tools[here.path] = here
         elif is_answer(here.pattern):
-            if scope != WHOLE:
+            if not self.is_top(scope):
                 self.answers[here.path] = here
             return []
-        elif scope != WHOLE and DEFINITIONS in here.pattern.value.labels:
+        elif not self.is_top(scope) and DEFINITIONS in here.pattern.value.labels:
             return self._below(here, scope)
         else:
             self._others[scope].append(here)
-            if scope != WHOLE or here.pattern.value.labels & RESERVED:
+            if not self.is_top(scope) or here.pattern.value.labels & RESERVED:
                 return []
             return self._below(here, scope)
         if here.name:
@@ -155,9 +214,63 @@ class Program:
         elements = enumerate(here.pattern.elements)
         return [Definition((*here.path, index), each, scope) for index, each in elements]
 
+    def is_top(self, scope: TreePath) -> bool:
+        """Whether a scope is the whole of a file."""
+        return scope in self.files.imports
+
+    @property
+    def tops(self) -> Iterator[Definition]:
+        """What is defined at the top of the files, types too."""
+        yield from (each for each in self.named.values() if self.is_top(each.scope))
+        for scope in self.files.imports:
+            for same in self.types_in(scope).values():
+                yield from same
+
+    @cached_property
+    def in_files(self) -> Mapping[str, Definition]:
+        """What is defined at the top of further files, by name: of one name the first."""
+        found: dict[str, Definition] = {}
+        for each in self.named.values():
+            if each.scope in self.files.imports and each.scope != WHOLE:
+                found.setdefault(each.name, each)
+        return found
+
     def scopes_from(self, scope: TreePath) -> Iterator[TreePath]:
-        """A scope and those around it, from the inside out."""
-        return scopes_from(scope, self.runnables)
+        """A scope and those around it, from the inside out, then the files that are imported."""
+        way = [scope]
+        while not self.is_top(way[-1]):
+            if way[-1] not in self.runnables:
+                raise NoPatternError(f"no scope is at the path {way[-1]}")
+            way.append(self.runnables[way[-1]].scope)
+        return iter([*way, *self.files.seen_from(way[-1])])
+
+    def are_different(self, meant: Sequence[Definition]) -> bool:
+        """Whether some definitions of one name are not all the same."""
+        return any(not self._same(meant[0], each, frozenset()) for each in meant[1:])
+
+    def _same(
+        self, one: Definition, other: Definition, known: frozenset[tuple[TreePath, TreePath]]
+    ) -> bool:
+        """Whether two definitions are equal, and where they are in two files, all they name."""
+        pair = one.path, other.path
+        if one.path == other.path or pair in known:
+            return True
+        if one.pattern != other.pattern:
+            return False
+        if self.files.scope_of(one.path) == self.files.scope_of(other.path):
+            return True
+        for name in _words(one.pattern):
+            meant = self._first(name, one.scope), self._first(name, other.scope)
+            if meant[0] is None or meant[1] is None:
+                if meant[0] is not meant[1]:
+                    return False
+            elif not self._same(meant[0], meant[1], known | {pair}):
+                return False
+        return True
+
+    def _first(self, name: str, scope: TreePath) -> Definition | None:
+        meant = (*self.meant(name, scope), *self.types_meant(name, scope))
+        return meant[0] if meant else None
 
     def definitions_in(self, scope: TreePath) -> Iterator[list[Definition]]:
         """What a scope defines by name, types too, those of one name together."""
@@ -217,6 +330,10 @@ class Program:
                 found += [(path, each) for each in self.meant(name, agent.path)[:1]]
         return found
 
+    def namesakes(self, here: Definition) -> list[Definition]:
+        """What is defined under the name of a definition in its scope."""
+        return self._named[here.scope].get(here.name, [])
+
     def names_seen(self, scope: TreePath) -> Iterator[str]:
         """The names of the agents and tools that are seen in a scope."""
         for around in self.scopes_from(scope):
@@ -227,7 +344,7 @@ class Program:
         """What is defined inside agents and workflows, by name: of one name the first."""
         found: dict[str, Definition] = {}
         for each in self.named.values():
-            if each.scope != WHOLE:
+            if not self.is_top(each.scope):
                 found.setdefault(each.name, each)
         return found
 
@@ -261,46 +378,60 @@ class Program:
     def types_seen(self, scope: TreePath) -> Mapping[str, Pattern]:
         """The types that signatures in a scope see, by name; of one name the nearest."""
         if scope not in self._seen:
-            own = {name: same[0].pattern for name, same in self.types_in(scope).items()}
-            outer = self.types_seen(self.runnables[scope].scope) if scope != WHOLE else {}
-            self._seen[scope] = {**outer, **own} if own and outer else own or outer
+            around = [each for each in self.scopes_from(scope) if self.types_in(each)]
+            found: dict[str, Pattern] = {}
+            for each in reversed(around):
+                found |= {name: same[0].pattern for name, same in self.types_in(each).items()}
+            self._seen[scope] = found
         return self._seen[scope]
 
     def type_uses(self, holder: Definition) -> Iterator[tuple[TreePath, str, list[Definition]]]:
         """The labels and keys in a tool or answer that name types, and what each can mean there.
 
         Of an agent or workflow they are those in its signature. Those of the types that are
-        defined around it and that it uses are among them, because these types are put beside it.
+        defined around it and that it uses are among them, because these types are put beside it:
+        they mean what they mean where the type is defined. What the holder defines itself hides
+        what agents around it define, since an agent may have been put into another.
 
         Yields:
             The path of the pattern, the part (``labels`` or a key), and the definitions, the
             nearest first.
         """
-        seen = self.types_seen(holder.scope)
-        own = {
-            element.value.identity: Definition((*holder.path, index), element, holder.path)
+        elements = [
+            Definition((*holder.path, index), element, holder.path)
             for index, element in enumerate(holder.pattern.elements)
-            if element.value.identity in seen
-        }
-        entered: set[str] = set()
-        pending = [(holder.path, holder.pattern)] if seen else []
+        ]
+        own: Mapping[str, Definition] = {}
+        pending = [(holder.path, holder.pattern, holder.scope)]
         if is_runnable(holder.pattern):
             written = written_signature(holder.pattern)
-            elements = enumerate(holder.pattern.elements if seen else ())
-            pending = [((*holder.path, at), each) for at, each in elements if each is written]
+            signature = (each for each in elements if each.pattern is written)
+            pending = [(each.path, each.pattern, holder.path) for each in signature]
+        else:
+            own = {each.name: each for each in elements if each.name}
+        entered: dict[str, Definition] = {}
         while pending:
-            at, pattern = pending.pop()
-            for path, part, name in type_names(pattern):
+            at, pattern, around = pending.pop()
+            is_inside = at[: len(holder.path)] == holder.path
+            seen = self.types_seen(around)
+            for path, part, name in type_names(pattern) if seen else ():
                 if name not in seen:
                     continue
-                meant = self.types_meant(name, holder.scope)
-                yield (*at, *path), part, [own[name], *meant] if name in own else meant
-                if name not in own and name not in entered:
-                    entered.add(name)
-                    pending.append((meant[0].path, meant[0].pattern))
+                meant = self.types_meant(name, around)
+                if name in own:
+                    meant = [own[name], *meant]
+                if is_inside and meant[0].scope == holder.path:
+                    meant = [meant[0], *(each for each in meant[1:] if self.is_top(each.scope))]
+                first = entered.get(name, meant[0])
+                if first.path != meant[0].path:
+                    meant = [first, *meant]
+                elif name not in entered and name not in own:
+                    pending.append((first.path, first.pattern, first.scope))
+                entered[name] = first
+                yield (*at, *path), part, meant
 
-    def completed(self, holder: Definition) -> tuple[Pattern, list[str]]:
-        """A tool or an answer with the types put beside it that it uses, and their names.
+    def completed(self, holder: Definition) -> tuple[Pattern, list[Definition]]:
+        """A tool or an answer with the types put beside it that it uses, and these.
 
         Of an agent or workflow, those that its signature uses and that are not its own.
         """
@@ -308,15 +439,30 @@ class Program:
             self._completed[holder.path] = self._complete(holder)
         return self._completed[holder.path]
 
-    def _complete(self, holder: Definition) -> tuple[Pattern, list[str]]:
-        seen = self.types_seen(holder.scope)
-        if not seen:
+    def _complete(self, holder: Definition) -> tuple[Pattern, list[Definition]]:
+        used: dict[str, Definition] = {}
+        for _, _, (first, *_) in self.type_uses(holder):
+            if first.scope != holder.path:
+                used.setdefault(first.name, first)
+        if not used:
             return holder.pattern, []
-        pattern = _put_beside(holder.pattern)(holder.pattern, seen)
-        if pattern is holder.pattern:
-            return pattern, []
-        named = [(each.value.identity, each) for each in pattern.elements]
-        return pattern, [name for name, each in named if seen.get(name) is each]
+        shapes = {name: each.pattern for name, each in used.items()}
+        pattern = _put_beside(holder.pattern)(holder.pattern, shapes)
+        added = (used.get(each.value.identity) for each in pattern.elements)
+        return pattern, [each for each in added if each is not None]
+
+
+def files_of(reading: Reading) -> Files | None:
+    """The files of the program that is read; None where it is one text."""
+    return reading.scopes if isinstance(reading.scopes, Files) else None
+
+
+def _words(pattern: Pattern) -> Iterator[str]:
+    """All that may be a name in a pattern: identities, labels, and names of types in properties."""
+    for _, each in walk(pattern):
+        yield each.value.identity
+    for _, _, name in type_names(pattern):
+        yield name
 
 
 def _put_beside(pattern: Pattern) -> Callable[[Pattern, Mapping[str, Pattern]], Pattern]:

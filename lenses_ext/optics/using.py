@@ -1,15 +1,15 @@
 """Using optics: `view`, `preview`, `put`, `over` and `collect`, which read as in the literature.
 
-All take a document for its patterns, and `each_agent` looks into an agent, too. What is put into a
-document gives the edited document.
+All take a document or a project for its patterns, and `each_agent` looks into an agent, too. What
+is put into a document gives the edited document.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, Protocol, TypeAlias, TypeVar, Union, overload, runtime_checkable
 
-from gram import ArgumentError, Document, Pattern
+from gram import ArgumentError, Pattern
 from gram.errors import expect
 
 from ..errors import FocusError, ManyPartsError
@@ -19,7 +19,21 @@ S = TypeVar("S")
 A = TypeVar("A")
 B = TypeVar("B")
 Patterns: TypeAlias = tuple[Pattern, ...]
-D = TypeVar("D", Document, Pattern)
+
+
+@runtime_checkable
+class HasPatterns(Protocol):
+    """A document, or a project, whose patterns are looked into."""
+
+    @property
+    def patterns(self) -> Patterns:
+        """The patterns."""
+
+    def replace(self, patterns: Patterns) -> Any:
+        """The same with other patterns."""
+
+
+D = TypeVar("D", bound=Union[HasPatterns, Pattern])
 """What is taken for the patterns in it, by lenses that look into several."""
 
 
@@ -121,12 +135,12 @@ def collect(traversal: Traversal[Any, A, Any], state: Any) -> tuple[A, ...]:
 
 def _whole(state: Any) -> Any:
     """What an optic looks into: of a document its patterns."""
-    return state.patterns if isinstance(state, Document) else state
+    return state.patterns if isinstance(state, HasPatterns) else state
 
 
 def _within(state: Any, new: Any) -> Any:
     """What has changed, as the document it is of if it is of one."""
-    return state.replace(new) if isinstance(state, Document) else new
+    return state.replace(new) if isinstance(state, HasPatterns) else new
 
 
 def _expect_optic(function: str, others: str, optic: object, *arguments: object) -> None:

@@ -7,15 +7,15 @@ key of a property may follow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import chain, islice
 from typing import Any, Final
 
 from pyrsistent import PMap
 
 from gram import Pattern, TreePath, is_reference, walk
-from gram.errors import expect, expect_all
+from gram.errors import expect
 from gram.suggestions import did_you_mean
+from gram.trees import WHOLE
 
 from ..errors import PartError, ProgramError
 from ..labels import is_agent, is_runnable, is_tool
@@ -32,7 +32,7 @@ from ..language import (
     tool_spec_of,
     tool_spec_schema,
 )
-from ..names import Program, tool_with_types
+from ..names import Program, ProgramLike, program_of, tool_with_types
 from ..optics import Getter, any_property, computed, optic_name, view
 from .paths import ANY, PathError, read_path, write_path
 from .place import Kind, Place
@@ -55,13 +55,16 @@ _HINTS: Final[Mapping[str, str]] = {
 _DOCUMENT = Place((), Kind.DOCUMENT, ())
 
 
-def find_places(patterns: Sequence[Pattern], path: str) -> tuple[Place, ...]:
-    """The places in a document that a path leads to, in the order of the text.
+def find_places(program: ProgramLike, path: str) -> tuple[Place, ...]:
+    """The places in a program that a path leads to, in the order of the text.
+
+    Of a project, a path leads to what its other files define, too; ``*`` at the beginning stands
+    for what the first file defines.
 
     Raises:
         PathError: it is not a path, or leads nowhere; the message has the nearest names.
     """
-    document = _Document(expect_all(patterns, Pattern, "patterns", by="find_places"))
+    document = _Document(program_of(program, by="find_places"))
     words = read_path(path)
     places: list[Place] = [_DOCUMENT]
     for count, word in enumerate(words):
@@ -69,7 +72,8 @@ def find_places(patterns: Sequence[Pattern], path: str) -> tuple[Place, ...]:
         for place in places:
             if word == ANY:
                 below = document.below(place).values()
-                found.extend(child for child in below if child.kind in _NAMED)
+                own = (each for each in below if count or document.is_own(each))
+                found.extend(child for child in own if child.kind in _NAMED)
             else:
                 here = (child for name, child in document.leads(place) if name == word)
                 found.extend(islice(here, 1))
@@ -80,17 +84,18 @@ def find_places(patterns: Sequence[Pattern], path: str) -> tuple[Place, ...]:
     return tuple(places)
 
 
-def new_property(patterns: Sequence[Pattern], place: Place, key: str) -> Place:
+def new_property(program: ProgramLike, place: Place, key: str) -> Place:
     """The place of a property that a pattern, parameter or map does not have yet.
 
     Raises:
         PathError: it has it, or cannot have one, or the key is a word that means something else
             there, so that no path would lead to the property.
     """
-    patterns = expect_all(patterns, Pattern, "patterns", by="new_property")
+    document = _Document(program_of(program, by="new_property"))
+    patterns = document.patterns
     expect(place, Place, "place", by="new_property")
     path = write_path((*place.words, key))
-    below = _Document(patterns).below(place)
+    below = document.below(place)
     if place.kind is Kind.PARAMETERS:
         hint = _HINTS["parameters"].format(place=write_path(place.words[:-1]))
         raise PathError(f"{place.path} has no properties to add to: {hint}", path)
@@ -108,16 +113,15 @@ def new_property(patterns: Sequence[Pattern], place: Place, key: str) -> Place:
     return new
 
 
-def completions(patterns: Sequence[Pattern], begun: str) -> list[str]:
+def completions(program: ProgramLike, begun: str) -> list[str]:
     """The paths that go on from one that is begun, by one word."""
     expect(begun, str, "begun", by="completions")
-    patterns = expect_all(patterns, Pattern, "patterns", by="completions")
+    document = _Document(program_of(program, by="completions"))
     words = begun.split(".")[:-1]  # a name with a dot is not completed
     try:
-        places = find_places(patterns, ".".join(words)) if words else (_DOCUMENT,)
+        places = find_places(program, ".".join(words)) if words else (_DOCUMENT,)
     except PathError:
         return []
-    document = _Document(patterns)
     kinds = {name: to.kind for place in places for name, to in document.below(place).items()}
     names = [ANY, *kinds] if _NAMED.intersection(kinds.values()) else [*kinds]
     paths = (".".join([*words, write_path([name])]) for name in names)
@@ -127,8 +131,13 @@ def completions(patterns: Sequence[Pattern], begun: str) -> list[str]:
 class _Document:
     """Finds the words that may follow a place, and where they lead."""
 
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
-        self.patterns = patterns
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self.patterns = program.patterns
+
+    def is_own(self, place: Place) -> bool:
+        """Whether a place is in the first file."""
+        return self._program.files.scope_of(place.tree_path) == WHOLE
 
     def below(self, place: Place) -> dict[str, Place]:
         """The words that may follow, each with the first place it leads to."""
@@ -176,7 +185,7 @@ class _Document:
             elif is_tool(pattern):
                 if any(path[:depth] in around for depth in range(1, len(path))):
                     continue
-            elif len(path) > 1:
+            elif not self._program.is_top(path[:-1]):
                 continue
             if name:
                 yield name, Place((name,), Kind.PATTERN, path)
@@ -251,10 +260,6 @@ class _Document:
             return view(tool_spec_schema, tool)
 
         return computed(optic_name(tool_spec_schema), schema)
-
-    @cached_property
-    def _program(self) -> Program:
-        return Program(self.patterns)
 
 
 def _parts(

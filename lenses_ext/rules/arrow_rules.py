@@ -11,7 +11,7 @@ from gram.plurals import one_of
 from gram.suggestions import did_you_mean
 
 from ..labels import is_agent, kind_of
-from ..names import Definition, Program, is_defined_there
+from ..names import Definition, Program, is_defined_there, reached
 from ..signatures import written_arrow
 from ..workflows import ARROW_LABELS, HANDOFF, FlowArrow, arrows_in, edges_in, workflow_of
 from .rules import called
@@ -183,11 +183,15 @@ def _handed_over_to(
 def handoff_names(reading: Reading) -> Iterator[Diagnostic]:
     """Two agents of one name that a conversation may be handed over to."""
     program = reading.once(Program.of)
-    first: dict[str, Definition] = {}
-    for holder in holders(reading):
-        for path, meant in program.handed_over(holder):
+    hand_over = [each for each in holders(reading) if is_agent(each.pattern)]
+    for root in program.outermost if hand_over else ():
+        first: dict[str, Definition] = {}
+        within = reached(program, root)
+        in_run = (each for each in hand_over if each.path in within)
+        handed = (each for holder in in_run for each in program.handed_over(holder))
+        for path, meant in handed:
             known = first.setdefault(meant.name, meant)
-            if known.path != meant.path and known.pattern != meant.pattern:
+            if program.are_different([known, meant]):
                 where = reading.cited(known.path)
                 message = f'another agent "{meant.name}", at {where}, is handed over to as well'
                 yield Diagnostic.found(

@@ -354,17 +354,15 @@ def agent_signature(reading: Reading) -> Iterator[Diagnostic]:
     for holder in judged(reading, "runnables"):
         if written_signature(holder.pattern) is None:
             continue
-        spec = tool_spec_of(program.completed(holder)[0])
-        places = {id(each): at for at, each in enumerate(holder.pattern.elements)}
+        completed, used = program.completed(holder)
+        spec = tool_spec_of(completed)
+        places = {id(each): (*holder.path, at) for at, each in enumerate(holder.pattern.elements)}
+        places |= {id(each.pattern): each.path for each in used}
         for each in signature_diagnostics(spec):
             first = each.path[0] if each.path else None
-            if not isinstance(first, int):
+            if not isinstance(first, int) or _may_be_imported(program, holder, each):
                 continue
-            element = spec.elements[first]
-            if id(element) in places:
-                path: TreePath = (*holder.path, places[id(element)])
-            else:
-                path = program.types_meant(element.value.identity, holder.scope)[0].path
+            path = places[id(spec.elements[first])]
             yield attrs.evolve(each, path=(*path, *each.path[1:]))
 
 
@@ -406,11 +404,17 @@ def _signature_faults(program: Program, holder: Definition) -> Iterator[Diagnost
         faults = signature_diagnostics(completed) if signature_of(completed.elements) else ()
     for each in faults:
         first = each.path[0] if each.path else 0
+        if _may_be_imported(program, holder, each):
+            continue
         if isinstance(first, int) and first >= own and used:
-            meant = program.types_meant(used[first - own], holder.scope)[0]
-            yield attrs.evolve(each, path=(*meant.path, *each.path[1:]))
+            yield attrs.evolve(each, path=(*used[first - own].path, *each.path[1:]))
         else:
             yield attrs.evolve(each, path=(*holder.path, *each.path[steps:]))
+
+
+def _may_be_imported(program: Program, holder: Definition, fault: Diagnostic) -> bool:
+    """Whether a fault is about a type that is not known, where an import is not read."""
+    return fault.code == "unknown-type" and not program.files.are_read(holder.path)
 
 
 def pattern(reading: Reading) -> Iterator[Diagnostic]:
@@ -433,8 +437,7 @@ def pattern(reading: Reading) -> Iterator[Diagnostic]:
 
 def _where_written(program: Program, tool: Definition, text: str) -> tuple[TreePath, str]:
     """The path and the part of a tool, or of a type that it uses, that say a pattern for texts."""
-    types = [program.types_meant(name, tool.scope)[0] for name in program.completed(tool)[1]]
-    for each in (tool, *types):
+    for each in (tool, *program.completed(tool)[1]):
         for below, part in walk(each.pattern):
             if part.value.properties.get("pattern") == text:
                 return (*each.path, *below), "pattern"

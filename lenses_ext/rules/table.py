@@ -9,7 +9,7 @@ from gram.checks import CHECKS
 
 from ..labels import AGENT, ANSWER, DEFINITIONS, TOOLS, WORKFLOWS
 from ..language import AGENTS, SETTINGS, TOOL_SPECS, WORKFLOW_PARTS
-from ..names import DEFINED_TWICE, REFERENCE_CHECKS, TYPE_CHECKS
+from ..names import DEFINED_TWICE, IMPORT_CHECKS, REFERENCE_CHECKS, TYPE_CHECKS
 from ..schemas import KEYWORDS
 from ..signatures import RESERVED, RESERVED_KEYS
 from ..workflows import ARROW_LABELS
@@ -46,6 +46,7 @@ PROGRAM_CHECKS: Final = (
     Check("misspelt-label", "warning", placement_rules.misspelt_label, {"label-case"}),
     Check("missing-label", "warning", placement_rules.missing_label),
     Check("arrow-outside", "warning", placement_rules.arrow_outside),
+    IMPORT_CHECKS[1],
     *REFERENCE_CHECKS,
     Check("tool-name", "warning", of_each("tools", rules.tool_name)),
     Check("missing-signature", "error", of_each("tools", rules.missing_signature)),

@@ -15,15 +15,16 @@ from gram import Diagnostic, Document, Pattern, TreePath, check, only_errors, pa
 from gram.checks import CHECKS
 from gram.diagnostics import PartPath
 from gram.errors import expect
-from gram.trees import WHOLE, carry_origin
+from gram.trees import carry_origin
 
 from ..labels import AGENT, TOOL, TOOLS
 from ..names import (
-    Program,
     ProgramLike,
+    Project,
     choose,
+    diagnose,
     document_of_program,
-    program_patterns,
+    program_of,
     program_scopes,
     reached,
 )
@@ -57,38 +58,38 @@ def validate_program(program: ProgramLike) -> tuple[Diagnostic, ...]:
     A document without agents and tools has no faults. Paths begin with the index of a top-level
     pattern.
     """
-    patterns = program_patterns(program, by="validate_program")
-    definitions = Program(patterns)
-    within = {each.path for each in definitions.outermost}
-    for same in definitions.types_in(WHOLE).values():
-        within.update(each.path for each in same)
-    return _checked(program, patterns, within) if definitions.outermost else ()
+    definitions = program_of(program, by="validate_program")
+    tops = [*definitions.tops]
+    if all(each.path not in definitions.named for each in tops):
+        return ()
+    within = {each.path for each in tops}
+    within |= {(*file, 0) for file, imports in definitions.files.imports.items() if imports}
+    return diagnose(program, _VALIDATION, within)
 
 
 def agent_diagnostics(program: ProgramLike, agent: str | None = None) -> tuple[Diagnostic, ...]:
     """What is wrong with an agent and all that it refers to, in the order of the text.
 
     Args:
-        program: a document, the patterns of one, or a pattern.
+        program: a project, a document, the patterns of one, or a pattern.
         agent: the name of the agent; without it, the only one.
 
     Raises:
         ProgramError: there is no such agent.
     """
-    patterns = program_patterns(program, by="agent_diagnostics")
-    definitions = Program(patterns)
+    definitions = program_of(program, by="agent_diagnostics")
     chosen = choose(definitions, agent, document=document_of_program(program))
-    return _checked(program, patterns, reached(definitions, chosen))
+    return diagnose(program, _VALIDATION, reached(definitions, chosen))
 
 
-def new_errors(before: Document, after: Document) -> tuple[Diagnostic, ...]:
+def new_errors(before: Document | Project, after: Document | Project) -> tuple[Diagnostic, ...]:
     """The errors of a program that an edit adds.
 
     Errors that were there before are left out, even when the edit moved them or renamed what they
     are about.
     """
-    expect(before, Document, "before", by="new_errors")
-    expect(after, Document, "after", by="new_errors")
+    expect(before, (Document, Project), "before", by="new_errors")
+    expect(after, (Document, Project), "after", by="new_errors")
     new = _errors(after)
     old = _errors(before) if new else []
     for key in (_words, _spot):
@@ -99,8 +100,8 @@ def new_errors(before: Document, after: Document) -> tuple[Diagnostic, ...]:
     return tuple(new)
 
 
-def _errors(document: Document) -> list[Diagnostic]:
-    return list(only_errors(check(document, checks=_ERRORS, scopes=program_scopes)))
+def _errors(program: Document | Project) -> list[Diagnostic]:
+    return list(only_errors(diagnose(program, _ERRORS)))
 
 
 def _without(
@@ -116,14 +117,14 @@ def _without(
     return left
 
 
-def _words(fault: Diagnostic, _: Document) -> object:
+def _words(fault: Diagnostic, _: Document | Project) -> object:
     """What a fault says, without the places in its message."""
     return fault.code, re.sub(r"\d+:\d+", "", fault.message)
 
 
-def _spot(fault: Diagnostic, document: Document) -> object:
+def _spot(fault: Diagnostic, program: Document | Project) -> object:
     """Where a fault is: the place in the trees, and the part at fault."""
-    subject = pattern_at(document.patterns, _steps(fault.path)).value
+    subject = pattern_at(program.patterns, _steps(fault.path)).value
     known = {"identity": subject.identity, "labels": subject.labels}
     part = next((step for step in fault.path if isinstance(step, str)), "")
     return fault.code, fault.path, known.get(part, subject.properties.get(part))
@@ -131,13 +132,6 @@ def _spot(fault: Diagnostic, document: Document) -> object:
 
 def _steps(path: PartPath) -> TreePath:
     return tuple(step for step in path if isinstance(step, int))
-
-
-def _checked(
-    program: ProgramLike, patterns: tuple[Pattern, ...], within: Collection[TreePath]
-) -> tuple[Diagnostic, ...]:
-    read = program if isinstance(program, Document) else patterns
-    return check(read, checks=_VALIDATION, scopes=program_scopes, within=within)
 
 
 def _validated(pattern: Pattern, label: str, labels: Collection[str]) -> tuple[Diagnostic, ...]:

@@ -40,6 +40,7 @@ from .values import (
     basic,
 )
 from .writer import (
+    agent_style,
     parse_program as parse_program,
     signature_text,
     write_program as write_program,

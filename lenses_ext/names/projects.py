@@ -1,0 +1,287 @@
+"""Projects: a program with the files that it imports, each read once.
+
+Reading follows imports inside one folder, the root, and opens nothing outside it: the root is the
+nearest folder above the first file that has ``gram.toml``, ``pyproject.toml`` or ``.git``, else the
+folder of that file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import attrs
+from attrs import field, frozen
+
+from gram import ArgumentError, Diagnostic, Document, GramDecodeError, Pattern, TreePath, parse_file
+from gram.documents import decode, resolved, write_together
+from gram.errors import MAX_LEVELS, expect, expect_all
+from gram.trees import WHOLE
+
+from ..signatures import agent_style, parse_program
+from .imports import NO_TEXT, Import, imports_of
+from .scopes import FILE, Files
+
+MOST_FILES: Final = 1_000
+"""How many files a program may have."""
+
+MOST_BYTES: Final = 50_000_000
+"""How many bytes the imported files of a program may have together."""
+
+_MARKS: Final = ("gram.toml", "pyproject.toml", ".git")
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+@frozen(eq=False, slots=False)
+class Project:
+    """A program of one or several files.
+
+    As a document, it has patterns, and `replace` gives the project that says other ones: those of
+    the first file, then one for each further file, which holds the patterns of it.
+
+    Attributes:
+        path: the first file, links followed.
+        root: the folder that no import leads out of.
+        documents: the files by their paths, links followed; the first file first.
+        imported: the files that each file imports, in the order of its list, with what the list
+            says; None for one that was not read.
+        refused: what is wrong with the imports, by the file that has them.
+    """
+
+    path: Path
+    root: Path
+    documents: Mapping[Path, Document]
+    imported: Mapping[Path, Sequence[tuple[Import, Path | None]]] = field(repr=False)
+    refused: Mapping[Path, Sequence[Diagnostic]] = field(factory=dict, repr=False)
+
+    @property
+    def document(self) -> Document:
+        """The document of the first file."""
+        return self.documents[self.path]
+
+    @property
+    def filename(self) -> str | None:
+        """The name of the first file, as it was given."""
+        return self.document.filename
+
+    @cached_property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """The patterns of the first file, then a pattern for each other file."""
+        first, *others = self.documents.values()
+        return (*first.patterns, *(Pattern(FILE, each.patterns) for each in others))
+
+    @cached_property
+    def files(self) -> Files:
+        """What is seen from where."""
+        first = len(self.document.patterns)
+        scopes: dict[Path | None, TreePath] = {
+            path: (first + number - 1,) if number else WHOLE
+            for number, path in enumerate(self.documents)
+        }
+        imports = {
+            scopes[path]: tuple(each._replace(scope=scopes.get(to)) for each, to in found)
+            for path, found in self.imported.items()
+        }
+        faults = tuple(
+            each.below(*scopes[path], 0) for path, found in self.refused.items() for each in found
+        )
+        return Files(imports, faults)
+
+    def holder(self, path: TreePath) -> Path:
+        """The file that holds the pattern at a path of `patterns`."""
+        first = len(self.document.patterns)
+        return [*self.documents][max(0, path[0] - first + 1)]
+
+    def replace(self, patterns: Iterable[Pattern]) -> Project:
+        """The project that says other patterns; each file changes no more than they ask for.
+
+        Where an edit changes imports, files that are not known yet are read.
+
+        Args:
+            patterns: the patterns of the first file, then one for each further file, in the order
+                of `patterns`.
+        """
+        wanted = expect_all(patterns, Pattern, "patterns", by="replace")
+        others = len(self.documents) - 1
+        first, rest = wanted[: len(wanted) - others], wanted[len(wanted) - others :]
+        if len(wanted) < others or any(each.value != FILE for each in rest):
+            raise ArgumentError("replace: patterns end with those that hold the further files")
+        said = (first, *(each.elements for each in rest))
+        documents = {
+            path: document.replace(new)
+            for (path, document), new in zip(self.documents.items(), said, strict=True)
+        }
+        if all(map(_imports_alike, self.documents.values(), documents.values())):
+            return attrs.evolve(self, documents=documents)
+        return _Reader(self.root, documents).project(self.path)
+
+    def as_read(self) -> Project:
+        """The same with the texts of edited files read again, so that their parts have places."""
+        if not any(each.changes for each in self.documents.values()):
+            return self
+        documents = {
+            path: parse_program(each.text, each.filename) if each.changes else each
+            for path, each in self.documents.items()
+        }
+        return attrs.evolve(self, documents=documents)
+
+    def changed_since(self, before: Project) -> tuple[Path, ...]:
+        """The files that have another text than in ``before``, or that it does not have."""
+        expect(before, Project, "before", by="changed_since")
+        known = before.documents
+        return tuple(
+            path
+            for path, each in self.documents.items()
+            if path not in known or (known[path] is not each and known[path].text != each.text)
+        )
+
+    def save(self, before: Project) -> tuple[Path, ...]:
+        """Write the files that were changed: all of them, or none where one cannot be written.
+
+        Args:
+            before: the project as it was read.
+
+        Returns:
+            The files that were written.
+
+        Raises:
+            OSError: a file cannot be written, or another program has changed it since it was read.
+        """
+        changed = self.changed_since(before)
+        texts = {path: self.documents[path].text for path in changed}
+        known = {path: before.documents[path].text for path in changed if path in before.documents}
+        write_together(texts, known)
+        return changed
+
+
+def load_project(
+    path: str | os.PathLike[str], documents: Mapping[Path, Document] | None = None
+) -> Project:
+    """Read a program from a file, with the files that it imports.
+
+    What is wrong with an import is a fault of the project, which `validate_program` reports.
+
+    Args:
+        path: the file.
+        documents: documents that are meant instead of what the files at their paths have, such as
+            those that somebody edits.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not gram.
+    """
+    expect(path, (str, os.PathLike), "path", by="load_project")
+    first = resolved(Path(path))
+    known = {resolved(where): each for where, each in (documents or {}).items()}
+    if first not in known:
+        known[first] = parse_file(path, style=agent_style)
+    return _Reader(_root_of(first), known).project(first)
+
+
+def _root_of(file: Path) -> Path:
+    marked = (each for each in file.parents if any((each / mark).exists() for mark in _MARKS))
+    return next(marked, file.parent)
+
+
+def _imports_alike(before: Document, after: Document) -> bool:
+    said = ([each.name for each in imports_of(one.patterns)] for one in (before, after))
+    return before is after or next(said) == next(said)
+
+
+class _RefusedError(Exception):
+    """An import that is not followed: the code of the fault, what is wrong, and a hint."""
+
+
+class _Reader:
+    """Follows imports from file to file."""
+
+    def __init__(self, root: Path, known: Mapping[Path, Document]) -> None:
+        self._root = root
+        self._known = known
+        self._documents: dict[Path, Document] = {}
+        self._bytes = 0
+
+    def project(self, first: Path) -> Project:
+        imported: dict[Path, list[tuple[Import, Path | None]]] = {}
+        refused: dict[Path, list[Diagnostic]] = {}
+        self._documents[first] = self._known[first]
+        pending = [first]
+        for path in pending:
+            header, imported[path], refused[path] = self._documents[path].patterns[:1], [], []
+            for each in imports_of(header):
+                target = None
+                try:
+                    target = self._target(path, each.name)
+                    if target in (known for _, known in imported[path]):
+                        raise _RefusedError("repeated-import", f'"{each.name}" is imported already')
+                    if target not in self._documents:
+                        self._documents[target] = self._read(target)
+                        pending.append(target)
+                except _RefusedError as why:
+                    code, message, *hint = why.args
+                    refused[path].append(each.fault(code, message, header[0], *hint))
+                    target = None
+                imported[path].append((each, target))
+        return Project(first, self._root, self._documents, imported, refused)
+
+    def _target(self, importer: Path, name: str | None) -> Path:
+        """The file that an import names."""
+        outside = "import-outside"
+        if name is None:
+            raise _RefusedError(*NO_TEXT)
+        if _ADDRESS.match(name):
+            raise _RefusedError(outside, f'"{name}" is an address, and nothing is fetched')
+        if Path(name).is_absolute():
+            hint = "write the path from the folder of this file"
+            raise _RefusedError(outside, f'"{name}" is an absolute path', hint)
+        try:
+            found = resolved(importer.parent / name)
+        except OSError as error:
+            raise _RefusedError("missing-import", f'"{name}": {error.strerror}') from None
+        if not found.is_relative_to(self._root):
+            hint = f"the project is {self._root}; a gram.toml above both files widens it"
+            raise _RefusedError(outside, f'"{name}" is outside the project', hint)
+        if found == importer:
+            raise _RefusedError("repeated-import", "the file imports itself")
+        if not found.exists() and found not in self._known:
+            raise _RefusedError("missing-import", f'"{name}" is not there: no file {_shown(found)}')
+        return found
+
+    def _read(self, path: Path) -> Document:
+        """The document of a file inside the root."""
+        unreadable = "unreadable-import"
+        try:
+            document = self._known.get(path) or parse_program(self._text(path), _shown(path))
+        except GramDecodeError as error:
+            told = f"{_shown(path)}:{error.lineno}:{error.colno}: {error.msg}"
+            raise _RefusedError(unreadable, told, error.hint) from None
+        except OSError as error:
+            raise _RefusedError(unreadable, f"{_shown(path)}: {error.strerror}") from None
+        if any(each.levels >= MAX_LEVELS for each in document.patterns):
+            told = f"{_shown(path)} has {MAX_LEVELS} levels, one more than can be imported"
+            raise _RefusedError(unreadable, told)
+        return document
+
+    def _text(self, path: Path) -> str:
+        if not path.is_file():
+            what = "a folder" if path.is_dir() else "not a regular file"
+            hint = "import its files one by one" if path.is_dir() else None
+            raise _RefusedError("missing-import", f"{_shown(path)} is {what}", hint)
+        told = f"the program has more than {MOST_FILES:,} files"
+        if len(self._documents) < MOST_FILES:
+            with path.open("rb") as file:
+                content = file.read(MOST_BYTES - self._bytes + 1)
+            self._bytes += len(content)
+            if self._bytes <= MOST_BYTES:
+                return decode(content, _shown(path))
+            told = f"the imported files have more than {MOST_BYTES:,} bytes"
+        raise _RefusedError("too-many-imports", told)
+
+
+def _shown(path: Path) -> str:
+    """A path for messages: from the current folder."""
+    return os.path.relpath(path)

@@ -1,0 +1,526 @@
+"""Programs of several files: what an import brings into sight, and what is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from gram import Document, GramDecodeError, Pattern, dumps, only_errors, parse
+from lenses_ext import (
+    ProgramError,
+    Project,
+    agent_diagnostics,
+    agent_instruction,
+    change_places,
+    collect,
+    each_agent,
+    find_agents,
+    find_places,
+    load_project,
+    new_errors,
+    over,
+    parse_program,
+    resolve,
+    tool_spec_description,
+    validate_program,
+    view,
+    write_program,
+)
+from lenses_ext.names import find_runnables, projects
+
+Written = Callable[..., Path]
+AGENT = 'Agent {description: "d", instruction: "x", model: "p/m"}'
+TOOL = "[search:Tool {description: 'Searches'} | (q::Text)==>(::Text)]"
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Written:
+    """Writes the files of a project, the first of which is given back."""
+
+    def write(files: Mapping[str, str]) -> Path:
+        (tmp_path / "gram.toml").touch()
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        return tmp_path / next(iter(files))
+
+    return write
+
+
+def faults_of(file: Path) -> list[str]:
+    return [f"{each.code}: {each.message}" for each in validate_program(load_project(file))]
+
+
+# --- what is seen
+
+
+def test_what_an_imported_file_defines_at_its_top_is_seen(written: Written) -> None:
+    file = written(
+        {
+            "agents/a.gram": f'{{imports: ["../tools/search.gram"]}} [a:{AGENT} | search]',
+            "tools/search.gram": "[search:Tool {description: 'd'} | (q::Query)==>(::Text)]"
+            "[Query:Object | (t::Text)]",
+        }
+    )
+
+    project = load_project(file)
+
+    assert validate_program(project) == ()
+    (agent,) = find_agents(project)
+    assert agent.value.identity == "a"
+    assert write_program(resolve(project).elements[0]) == (
+        '[search:Tool {description: "d"} | (q::Query)==>(::Text), [Query::Object | (t::Text)]]'
+    )
+
+
+def test_what_an_imported_file_imports_itself_is_not_seen(written: Written) -> None:
+    file = written(
+        {
+            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | b, search]',
+            "b.gram": f'{{imports: ["c.gram"]}} [b:{AGENT} | search]',
+            "c.gram": TOOL,
+        }
+    )
+
+    (fault,) = validate_program(load_project(file))
+
+    assert fault.code == "undefined-reference"
+    assert (
+        fault.hint
+        == f"it is defined at {os.path.relpath(file.parent)}/c.gram:1:2: import that file here"
+    )
+
+
+def test_each_definition_means_what_it_means_in_its_own_file(written: Written) -> None:
+    tool = "[search:Tool {{description: '{}'}} | (q::Query)==>(::Text)]"
+    file = written(
+        {
+            "a.gram": f'{{imports: ["b.gram", "t.gram"]}} [a:{AGENT} | b, search]',
+            "t.gram": tool.format("mine") + " [Query:Object | (a::Text)]",
+            "b.gram": f'{{imports: ["deep/t.gram"]}} [b:{AGENT} | search]',
+            "deep/t.gram": tool.format("theirs") + " [Query:Object | (b::Integer)]",
+        }
+    )
+    project = load_project(file)
+
+    whole = resolve(project)
+
+    assert validate_program(project) == ()
+    inner, own = whole.elements
+    assert view(tool_spec_description, own) == "mine"
+    assert view(tool_spec_description, inner.elements[0]) == "theirs"
+    assert "(b::Integer)" in write_program(inner)
+    assert "(a::Text)" in write_program(own)
+    assert agent_diagnostics(whole) == (), "the resolved agent is valid by itself"
+    again = parse(dumps(whole))
+    assert agent_diagnostics(again) == (), "and so is its text"
+    assert resolve(again) == whole
+
+
+def test_a_type_brings_the_types_of_its_own_file(written: Written) -> None:
+    file = written(
+        {
+            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | '
+            "[t:Tool {description: 'd'} | (u::User)==>(::Text)]]",
+            "b.gram": '{imports: ["c.gram"]} [User:Object | (name::Name)]',
+            "c.gram": "[Name:Object | (first::Text)]",
+        }
+    )
+    project = load_project(file)
+
+    assert validate_program(project) == ()
+    assert "[Name::Object | (first::Text)]" in write_program(resolve(project))
+
+
+def test_two_types_of_one_name_that_one_tool_would_need_are_a_fault(written: Written) -> None:
+    file = written(
+        {
+            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | '
+            "[t:Tool {description: 'd'} | (u::User)==>(n::Name)==>(::Text)]] "
+            "[Name:Object | (x::Text)]",
+            "b.gram": '{imports: ["c.gram"]} [User:Object | (name::Name)]',
+            "c.gram": "[Name:Object | (first::Text)]",
+        }
+    )
+
+    faults = only_errors(validate_program(load_project(file)))
+
+    assert {each.code for each in faults} == {"ambiguous-type"}
+    assert "c.gram:1:2" in faults[0].message
+    assert "a.gram:1:" in faults[0].message
+
+
+def test_files_may_import_each_other(written: Written) -> None:
+    file = written(
+        {
+            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | b] {TOOL}',
+            "b.gram": f'{{imports: ["a.gram"]}} [b:{AGENT} | search]',
+        }
+    )
+
+    project = load_project(file)
+
+    assert validate_program(project) == ()
+    assert len(project.documents) == 2
+    assert dumps(resolve(project)).count("search") == 1
+
+
+def test_a_name_of_two_files_is_a_fault_only_where_it_is_used(written: Written) -> None:
+    files = {
+        "a.gram": f'{{imports: ["b.gram", "c.gram"]}} [a:{AGENT} | other, more]',
+        "b.gram": TOOL + TOOL.replace("search:", "other:"),
+        "c.gram": TOOL.replace("Text", "Integer") + TOOL.replace("search:", "more:"),
+    }
+    assert faults_of(written(files)) == []
+
+    used = written(files | {"a.gram": files["a.gram"].replace("more]", "more, search]")})
+
+    (fault,) = validate_program(load_project(used))
+    assert fault.code == "ambiguous-reference"
+    places = " or ".join(
+        f"the one at {os.path.relpath(used.with_name(name))}:1:2" for name in ("b.gram", "c.gram")
+    )
+    assert fault.message == f'"search" can mean two things: {places}'
+    with pytest.raises(ProgramError, match="can mean two things"):
+        resolve(load_project(used))
+
+
+def test_an_equal_definition_in_two_files_is_no_fault_unless_it_means_two_things(
+    written: Written,
+) -> None:
+    tool = "[search:Tool {description: 'd'} | (q::Query)==>(::Text)]"
+    files = {
+        "a.gram": f'{{imports: ["b.gram", "c.gram"]}} [a:{AGENT} | search]',
+        "b.gram": f"{tool} [Query:Object | (a::Text)]",
+        "c.gram": f"{tool} [Query:Object | (a::Text)]",
+    }
+    same = load_project(written(files))
+    assert only_errors(validate_program(same)) == ()
+
+    differs = written(files | {"c.gram": f"{tool} [Query:Object | (b::Text)]"})
+
+    assert [each.code for each in only_errors(validate_program(load_project(differs)))] == [
+        "ambiguous-reference"
+    ]
+
+
+def test_the_same_name_in_the_file_itself_and_in_an_imported_one_is_ambiguous(
+    written: Written,
+) -> None:
+    file = written(
+        {
+            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | search] {TOOL}',
+            "b.gram": TOOL.replace("Text", "Integer"),
+        }
+    )
+
+    assert [each.partition(":")[0] for each in faults_of(file)] == ["ambiguous-reference"]
+
+
+def test_two_agents_of_one_name_that_one_run_could_hand_over_to_are_a_fault(
+    written: Written,
+) -> None:
+    hands = f"[NAME:{AGENT} | (NAME)-[:HANDOFF]->(desk)]\n[desk:{AGENT}]"
+    files = {
+        "a.gram": f'{{imports: ["b.gram", "c.gram"]}} [a:{AGENT} | b, c] [d:{AGENT} | b]',
+        "b.gram": hands.replace("NAME", "b"),
+        "c.gram": hands.replace("NAME", "c").replace(
+            '[desk:Agent {description: "d"', '[desk:Agent {description: "e"'
+        ),
+    }
+    file = written(files)
+
+    faults = only_errors(validate_program(load_project(file)))
+
+    assert [each.code for each in faults] == ["handoff-name"]
+    assert faults[0].filename == f"{os.path.relpath(file.parent)}/c.gram"
+    assert "b.gram:2:2" in faults[0].message
+    assert only_errors(agent_diagnostics(load_project(file), "d")) == ()
+    apart = files["a.gram"].replace("| b, c]", "| b]") + f"[e:{AGENT} | c]"
+    assert faults_of(written(files | {"a.gram": apart})) == [], "two runs, and each has one"
+
+
+def test_an_import_of_which_nothing_is_used_is_a_warning(written: Written) -> None:
+    text = f'{{imports: ["b.gram"]}}\n[a:{AGENT}]'
+
+    (fault,) = validate_program(load_project(written({"a.gram": text, "b.gram": TOOL})))
+
+    assert (fault.code, fault.severity) == ("unused-import", "warning")
+    assert fault.place.endswith("a.gram:1:12")
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("imports", "code", "said"),
+    [
+        ('["none.gram"]', "missing-import", '"none.gram" is not there'),
+        ('["tools"]', "missing-import", "tools is a folder"),
+        ('["../x.gram"]', "import-outside", '"../x.gram" is outside the project'),
+        ('["/etc/hostname"]', "import-outside", "is an absolute path"),
+        ('["https://example.org/x.gram"]', "import-outside", "nothing is fetched"),
+        ('["file:b.gram"]', "import-outside", "nothing is fetched"),
+        ('["a.gram"]', "repeated-import", "the file imports itself"),
+        ('["b.gram", "tools/../b.gram"]', "repeated-import", "is imported already"),
+        ('["bad.gram"]', "unreadable-import", "bad.gram:2:3: unexpected"),
+        ('["binary.gram"]', "unreadable-import", "is not UTF-8"),
+        ('["link.gram"]', "import-outside", '"link.gram" is outside the project'),
+        ('["out/x.gram"]', "import-outside", '"out/x.gram" is outside the project'),
+        ('["circle.gram"]', "missing-import", '"circle.gram": '),
+        ('["pipe.gram"]', "missing-import", "is not a regular file"),
+        ('"b.gram"', "import-value", "imports are a list"),
+        ("[5]", "import-value", "imports are a list"),
+        ('[""]', "import-value", "imports are a list"),
+    ],
+)
+def test_an_import_that_cannot_be_followed_is_a_fault_at_its_place(
+    written: Written, tmp_path: Path, imports: str, code: str, said: str
+) -> None:
+    text = f"{{imports: {imports}}}\n[a:{AGENT} | search]"
+    file = written(
+        {"in/a.gram": text, "in/b.gram": TOOL, "in/bad.gram": "(a)\n (", "in/tools/t.gram": ""}
+    )
+    (tmp_path / "gram.toml").rename(tmp_path / "in" / "gram.toml")
+    (tmp_path / "x.gram").write_text(TOOL)
+    inside = tmp_path / "in"
+    (inside / "binary.gram").write_bytes(b"\xff\x00")
+    (inside / "link.gram").symlink_to(tmp_path / "x.gram")
+    (inside / "out").symlink_to(tmp_path)
+    (inside / "circle.gram").symlink_to("circle.gram")
+    os.mkfifo(inside / "pipe.gram")
+
+    faults = [each for each in validate_program(load_project(file)) if each.severity == "error"]
+
+    fault = faults[0]
+    assert fault.code == code
+    assert said in fault.message
+    assert fault.filename == str(file)
+    assert fault.excerpt.partition("\n")[2].strip("^ ") == "", fault.excerpt
+    assert len(faults) == 1, "what may be in the file is not reported as missing, too"
+    with pytest.raises(ProgramError, match=r"a\.gram:1:"):
+        resolve(load_project(file))
+
+
+def test_an_agent_is_refused_for_the_imports_of_the_files_that_it_reaches(
+    written: Written,
+) -> None:
+    file = written(
+        {
+            "a.gram": f'{{imports: ["b.gram", "c.gram"]}} [a:{AGENT} | b] [d:{AGENT} | search]',
+            "b.gram": f'{{imports: ["none.gram"]}} [b:{AGENT}]',
+            "c.gram": TOOL,
+        }
+    )
+    project = load_project(file)
+
+    assert [each.code for each in agent_diagnostics(project, "a")] == ["missing-import"]
+    assert agent_diagnostics(project, "d") == ()
+
+
+def test_a_text_by_itself_opens_nothing() -> None:
+    text = f'{{imports: ["b.gram"]}} [a:{AGENT} | search]'
+
+    for program in (parse(text), parse(text).patterns):
+        (fault,) = validate_program(program)
+        assert (fault.code, fault.place) == ("open-import", "1:12")
+        assert "load_project(path)" in (fault.hint or "")
+        with pytest.raises(ProgramError, match=r'"b\.gram" is imported'):
+            resolve(program)
+
+
+def test_a_program_of_too_many_files_or_bytes_is_refused(
+    written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"t{number}.gram" for number in range(5)]
+    imports = ", ".join(f'"{name}"' for name in names)
+    files = {"a.gram": f"{{imports: [{imports}]}} [a:{AGENT}]"}
+    file = written(files | dict.fromkeys(names, TOOL))
+
+    monkeypatch.setattr(projects, "MOST_FILES", 4)
+    few = [each for each in validate_program(load_project(file)) if each.severity == "error"]
+    monkeypatch.setattr(projects, "MOST_FILES", 10)
+    monkeypatch.setattr(projects, "MOST_BYTES", 3 * len(TOOL))
+    small = [each for each in validate_program(load_project(file)) if each.severity == "error"]
+
+    assert [each.message for each in few] == ["the program has more than 4 files"] * 2
+    assert {each.code for each in small} == {"too-many-imports"}
+    assert f"more than {3 * len(TOOL)} bytes" in small[0].message
+
+
+def test_the_folder_of_a_file_is_its_project_where_nothing_above_says_so(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "t.gram").write_text(TOOL)
+    (inner / "a.gram").write_text(f'{{imports: ["../t.gram"]}} [a:{AGENT} | search]')
+    marked = any(
+        (each / mark).exists()
+        for each in inner.parents
+        for mark in (".git", "pyproject.toml", "gram.toml")
+    )
+    assert not marked, "this test needs a folder outside of any project"
+
+    assert load_project(inner / "a.gram").root == inner.resolve()
+    assert [each.partition(":")[0] for each in faults_of(inner / "a.gram")] == ["import-outside"]
+    (tmp_path / "pyproject.toml").touch()
+    assert faults_of(inner / "a.gram") == []
+
+
+def test_the_first_file_is_refused_as_any_file_is(tmp_path: Path) -> None:
+    (tmp_path / "bad.gram").write_text("(a")
+
+    with pytest.raises(GramDecodeError, match=r"bad\.gram:1:3"):
+        load_project(tmp_path / "bad.gram")
+    with pytest.raises(FileNotFoundError):
+        load_project(tmp_path / "none.gram")
+
+
+# --- edits
+
+
+def test_an_edit_goes_into_the_file_that_holds_the_definition(written: Written) -> None:
+    text = f"// tools\n{TOOL} // of all\n"
+    file = written({"a.gram": f'{{imports: ["t.gram"]}} [a:{AGENT} | search] // a', "t.gram": text})
+    project = load_project(file)
+
+    (place,) = find_places(project, "search.description")
+    edited = project.replace(change_places(project.patterns, [(place, lambda old: "Finds")]))
+
+    (changed,) = edited.changed_since(project)
+    assert changed == file.with_name("t.gram").resolve()
+    assert edited.documents[changed].text == text.replace("'Searches'", "'Finds'")
+    assert new_errors(project, edited) == ()
+    assert edited.save(project) == (changed,)
+    assert changed.read_text() == text.replace("'Searches'", "'Finds'")
+    assert load_project(file).patterns == edited.patterns
+
+
+def test_lenses_look_into_all_files_of_a_project(written: Written) -> None:
+    file = written(
+        {"a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | b]', "b.gram": f"[b:{AGENT}] // b"}
+    )
+    project = load_project(file)
+
+    edited = over(each_agent & agent_instruction, str.upper, project)
+
+    assert isinstance(edited, Project)
+    assert collect(each_agent & agent_instruction, edited) == ("X", "X")
+    assert [each.text[-4:] for each in edited.documents.values()] == ["| b]", "// b"]
+
+
+def test_all_files_of_an_edit_are_written_or_none(written: Written) -> None:
+    file = written({"a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | b]', "b.gram": f"[b:{AGENT}]"})
+    other = file.with_name("b.gram")
+    project = load_project(file)
+    edited = project.replace(
+        change_places(
+            project.patterns,
+            [
+                (place, lambda _: "new")
+                for name in "ab"
+                for place in find_places(project, f"{name}.instruction")
+            ],
+        )
+    )
+    before = file.read_text(), other.read_text()
+    assert len(edited.changed_since(project)) == 2
+
+    other.write_text(before[1] + " ")
+    with pytest.raises(OSError, match="changed by another program"):
+        edited.save(project)
+
+    assert file.read_text() == before[0]
+    other.write_text(before[1])
+    edited.save(project)
+    assert ["new" in each.read_text() for each in (file, other)] == [True, True]
+
+
+def test_an_edit_that_imports_another_file_reads_it(written: Written) -> None:
+    file = written({"a.gram": f"{{imports: []}} [a:{AGENT} | search]", "t.gram": TOOL})
+    project = load_project(file)
+    assert [each.code for each in validate_program(project)] == ["undefined-reference"]
+
+    (header,) = parse_program('{imports: ["t.gram"]}').patterns
+    edited = project.replace((header, *project.patterns[1:]))
+
+    assert validate_program(edited) == ()
+    assert len(edited.documents) == 2
+
+
+def test_documents_that_are_given_are_meant_instead_of_the_files(written: Written) -> None:
+    file = written({"a.gram": f'{{imports: ["t.gram"]}} [a:{AGENT} | search]', "t.gram": "(x)"})
+    assert len(faults_of(file)) == 2  # nothing is used, and nothing is found
+
+    project = load_project(file, {file.with_name("t.gram"): parse_program(TOOL)})
+
+    assert validate_program(project) == ()
+
+
+# --- one file, and the same in several
+
+
+@st.composite
+def linked_programs(draw: st.DrawFn) -> list[str]:
+    """The definitions of a program that refer to each other, each a text."""
+    count = draw(st.integers(1, 3))
+
+    def some(kind: str, first: int = 0) -> list[str]:
+        names = [f"{kind}{number}" for number in range(first, count)]
+        return draw(st.lists(st.sampled_from(names), unique=True, max_size=2)) if names else []
+
+    texts = []
+    for at in range(count):
+        fields = [f"(f{number}::{name})" for number, name in enumerate(some("U", at + 1))]
+        texts.append(f"[U{at}:Object | {', '.join([*fields, '(n::Text)'])}]")
+        given_ = "".join(f"(p{number}::{name})==>" for number, name in enumerate(some("U")))
+        returned = draw(st.sampled_from(["Text", "U0"]))
+        texts.append(f"[t{at}:Tool {{description: 'd'}} | {given_ or '()==>'}(::{returned})]")
+        handed = [f"(h{at})-[:HANDOFF]->({name})" for name in some("h") if name != f"h{at}"]
+        own = draw(st.sampled_from([[], ["[t9:Tool {description: 'd'} | (u::U0)==>(::Text)]"]]))
+        for name, held in (
+            (f"a{at}", [*some("a", at + 1), *some("t"), *own]),
+            (f"h{at}", [*some("t"), *own, *handed]),
+        ):
+            texts.append(f"[{name}:{AGENT}{' | ' if held else ''}{', '.join(held)}]")
+    if len(steps := [*some("a"), *some("t")]) > 1:
+        arrows = "-->".join(f"({each})" for each in steps)
+        texts.append(f"[w:Workflow | {', '.join(steps)}, {arrows}]")
+    return draw(st.permutations(texts))
+
+
+@given(linked_programs(), st.data())
+def test_definitions_in_files_of_their_own_mean_what_they_mean_in_one(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], data: st.DataObject
+) -> None:
+    document = parse_program("\n".join(texts))
+    folder = tmp_path_factory.mktemp("split")
+    names = ["0.gram", "1.gram", "2.gram"]
+    holders = [data.draw(st.sampled_from(names)) for _ in texts]
+    for name in names:
+        others = ", ".join(f'"{each}"' for each in names if each != name)
+        own = [text for text, holder in zip(texts, holders, strict=True) if holder == name]
+        (folder / name).write_text("\n".join([f"{{imports: [{others}]}}", *own]))
+
+    for name in names:
+        project = load_project(folder / name)
+        for each in find_runnables(project):
+            assert _resolved(project, each.value.identity) == _resolved(
+                document, each.value.identity
+            )
+
+
+def _resolved(program: Document | Project, name: str) -> tuple[list[str], Pattern | None]:
+    """What is wrong with an agent, and the agent with its references resolved."""
+    codes = [each.code for each in only_errors(agent_diagnostics(program, name))]
+    try:
+        whole = resolve(program, name)
+    except ProgramError:
+        return sorted(codes), None
+    assert resolve(whole) == whole
+    assert codes or not only_errors(agent_diagnostics(whole))
+    return sorted(codes), whole
