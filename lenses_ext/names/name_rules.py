@@ -17,6 +17,7 @@ from ..labels import is_runnable, is_tool, is_workflow, kind_of
 from ..signatures import RESERVED
 from .imports import IMPORTS
 from .scopes import Definition, Program
+from .uses import uses
 
 MOST_HINTS = 50
 """For how many references similar names are looked up, which takes long among many names."""
@@ -38,21 +39,16 @@ def unused_import(reading: Reading) -> Iterator[Diagnostic]:
     program = reading.once(Program.of)
     if all(not imports for imports in program.files.imports.values()):
         return
-    used: set[tuple[TreePath, TreePath]] = set()
-    scope_of = program.files.scope_of
-    for each in program.runnables.values():
-        for _, name in each.names_used:
-            used |= {(scope_of(each.path), it.scope) for it in program.meant(name, each.path)}
-    for each in (program.tools | program.answers | program.runnables).values():
-        for at, _, meant in program.type_uses(each):
-            used |= {(scope_of(at), it.scope) for it in meant}
+    named = (each for each in uses(program) if not each.is_definition)
+    used = {(program.files.scope_of(each.path), each.meant.name) for each in named}
     for scope, imports in program.files.imports.items():
-        for each_import in imports:
-            if each_import.scope is not None and (scope, each_import.scope) not in used:
-                message = f'nothing of "{each_import.name}" is used in this file'
+        for each in imports:
+            if each.scope is None:
+                continue
+            if not any((scope, name) in used for name in program.names_at(each.scope)):
+                message = f'nothing of "{each.name}" is used in this file'
                 hint = "remove it from the imports"
-                path = (*scope, 0)
-                yield Diagnostic.found(message, path, IMPORTS, span=each_import.span, hint=hint)
+                yield Diagnostic.found(message, (*scope, 0), IMPORTS, span=each.span, hint=hint)
 
 
 # --- definitions

@@ -7,7 +7,7 @@ in it; the parameters and types of a tool are seen in that tool.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -272,10 +272,14 @@ class Program:
         meant = (*self.meant(name, scope), *self.types_meant(name, scope))
         return meant[0] if meant else None
 
+    def names_at(self, scope: TreePath) -> Collection[str]:
+        """The names that a scope defines, those of types too."""
+        return {**self._named[scope], **self.types_in(scope)}
+
     def definitions_in(self, scope: TreePath) -> Iterator[list[Definition]]:
         """What a scope defines by name, types too, those of one name together."""
         named, types = self._named[scope], self.types_in(scope)
-        for name in {**named, **types}:
+        for name in self.names_at(scope):
             same = [*named.get(name, ()), *types.get(name, ())]
             yield sorted(same, key=lambda each: each.path)
 
