@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Generator, Iterator
@@ -25,10 +26,9 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,
-    max_examples=50,
+    max_examples=25,
     database=None,
 )
-settings.register_profile("brief", settings.get_profile("default"), max_examples=15)
 settings.register_profile(
     "search",
     settings.get_profile("default"),
@@ -56,6 +56,15 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that wait for long begin first: one process has them while others use the cores."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONG_WAITS))
+
+
+gc.disable()  # until all tests are collected
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: no test that collects garbage looks through it again."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -46,12 +46,14 @@ class _Node:
         parent: the node around it.
         came_from: where in the source it came from, or None.
         partner: the node of the other document that it is.
+        is_kept: whether the patterns of both are equal.
     """
 
     def __init__(self, pattern: Pattern, source: Source, parent: _Node | None = None) -> None:
         self.pattern, self._source, self.parent = pattern, source, parent
         self.came_from = _origin(pattern, source)
         self.partner: _Node | None = None
+        self.is_kept = False
         self._elements: list[_Node] | None = None
 
     @property
@@ -66,7 +68,7 @@ class _Node:
         """Whether it has a partner, or is inside a pattern that is equal to its partner."""
         around = self.parent
         while around is not None and not self.partner:
-            if around.partner and around.pattern == around.partner.pattern:
+            if around.is_kept:
                 return True
             around = around.parent
         return self.partner is not None
@@ -83,7 +85,7 @@ class _Node:
         pattern = self.pattern
         came_from = self.came_from or (self.partner.came_from if self.partner else None)
         came_from = came_from or pattern.came_from
-        if self.partner and self.partner.pattern == pattern:
+        if self.partner and self.is_kept:
             elements = self.partner.pattern.elements
         else:
             elements = tuple([each.result() for each in self._elements or ()])
@@ -166,7 +168,8 @@ class _Adoption:
 
     def _pair(self, old: _Node, new: _Node) -> None:
         old.partner, new.partner = new, old
-        if old.pattern != new.pattern:
+        old.is_kept = new.is_kept = old.pattern == new.pattern
+        if not new.is_kept:
             self._open(old.elements, new.elements)
 
     def _is_free(self, old: _Node, key: Key | None = None) -> bool:
