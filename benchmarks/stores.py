@@ -92,11 +92,11 @@ def recording(store: RunStore) -> None:
     returned = Folded(result, call, state)
 
     def model() -> None:
-        log.note(Begun((3,)), may_be_lost=True)
+        log.note(Begun((3,)))
         log.append(replied, 0.5)
 
     def tool() -> None:
-        log.note(Begun((3, 0)), may_be_lost=True)
+        log.note(Begun((3, 0)))
         log.append(returned, 0.5)
 
     def once() -> None:

@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
@@ -135,7 +135,8 @@ def tidy(path: Path) -> None:
         store.prune_conversations(before)
         if _used(store) > LARGEST:
             for old in reversed([*store.conversations()]):
-                old.remove_if_old(datetime.now(UTC))
+                with suppress(RunTakenError):
+                    old.remove(datetime.now(UTC))
                 if _used(store) <= LARGEST:
                     return
 
@@ -182,9 +183,9 @@ class HabitLog:
         """Write an event, see `RunLog.append`."""
         self._tried(lambda log: log.append(folded, seconds))
 
-    def note(self, note: Note, *, may_be_lost: bool = False) -> None:
+    def note(self, note: Note) -> None:
         """Write a note, see `RunLog.note`."""
-        self._tried(lambda log: log.note(note, may_be_lost=may_be_lost))
+        self._tried(lambda log: log.note(note))
 
     def _tried(self, write: Callable[[RunLog], T]) -> T | None:
         if self._log is None:

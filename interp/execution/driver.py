@@ -139,7 +139,7 @@ class Driver:
         self._thread = OneThread()
         self._recorder: Recorder | None = None
         if log is not None:
-            self._recorder = Recorder(log, tools)
+            self._recorder = Recorder(log)
             if not log.has_begun:
                 log.begin(state, tools.values())
         self._spans: RunSpans | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -14,10 +14,9 @@ from typing import TypeVar
 
 from ..concurrency import FromOutside, call_in_thread, to_its_end
 from ..errors import AgentError, ApprovalNeeded, ModelError, StoreError
-from ..machine import Ask, CallModel, CallTool, Effect, Event, State, Status
+from ..machine import Ask, Effect, Event, State, Status
 from ..models import noticing_retries
 from ..secrets import without_keys
-from ..tools import Tool
 from .run_log import Folded, RunLog
 from .run_notes import Begun, Failed, Note, Retried, Stopped
 
@@ -31,15 +30,13 @@ class Recorder:
 
     Args:
         log: a file, or what a store keeps of one run.
-        tools: the tools of the run by their names, as far as they are known.
 
     Attributes:
         written: how many events were written.
     """
 
-    def __init__(self, log: RunLog, tools: Mapping[str, Tool]) -> None:
+    def __init__(self, log: RunLog) -> None:
         self._log = log
-        self._tools = tools
         self.written = 0
         self._notes: set[asyncio.Task[None]] = set()
         self._asked: deque[Callable[[], None]] = deque()
@@ -91,8 +88,7 @@ class Recorder:
         if isinstance(effect, Ask):  # it begins when it is allowed
             yield
             return
-        may_be_lost = self._may_be_repeated(effect)
-        await self._ask(partial(self._note, Begun(at), may_be_lost=may_be_lost))
+        await self._ask(partial(self._note, Begun(at)))
         began = monotonic()
 
         def retried(error: ModelError, wait: float) -> None:
@@ -113,15 +109,8 @@ class Recorder:
             if self._notes:
                 await asyncio.wait(self._notes)
 
-    def _may_be_repeated(self, effect: Effect) -> bool:
-        """Whether an effect is made again where it is not known if it was made."""
-        if isinstance(effect, CallTool):
-            tool = self._tools.get(effect.name)
-            return tool is not None and not tool.once
-        return isinstance(effect, CallModel)
-
-    def _note(self, note: Note, *, may_be_lost: bool = False) -> None:
-        self._recorded(lambda: self._log.note(note, may_be_lost=may_be_lost))
+    def _note(self, note: Note) -> None:
+        self._recorded(lambda: self._log.note(note))
 
     def _recorded(self, write: Callable[[], object]) -> None:
         try:

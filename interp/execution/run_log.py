@@ -75,13 +75,8 @@ class RunLog(Protocol):
             OSError, StoreError: it cannot be written.
         """
 
-    def note(self, note: Note, *, may_be_lost: bool = False) -> None:
+    def note(self, note: Note) -> None:
         """Write a note; nothing is written once the log is let go.
-
-        Args:
-            note: the note.
-            may_be_lost: whether it may be lost when the machine that has the log crashes, so that
-                nothing has to wait for its disk.
 
         Raises:
             OSError, StoreError: it cannot be written.

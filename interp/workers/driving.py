@@ -23,7 +23,7 @@ from ..errors import (
 from ..execution import Driver as RunDriver, LiveHandler, Telemetry, log_fields
 from ..history.records import RecordedRun, position_text
 from ..history.stores import RunRow, RunStatus, RunStore, StoredRun, process_of
-from ..machine import CallModel, Usage, pending, start_again
+from ..machine import CallModel, Usage, pending
 from ..running import budget_of
 from ..secrets import without_keys
 from ..tools import ToolLibrary
@@ -213,15 +213,10 @@ class Driver:
             await driver.finish()
 
     def _begun_anew(self, row: RunRow) -> tuple[StoredRun, RecordedRun]:
-        """A run to go on with; a turn that has not begun gets the conversation so far."""
-        log, kept = StoredRun.of(self._store, row.id)
-        conversation = row.facts.conversation
-        if conversation is not None and not kept.entries:
-            context = self._store.conversation(conversation).context
-            if context != kept.first.context[:-1]:
-                log.begin_anew(start_again(kept.first, context=context).state)
-                return StoredRun.of(self._store, row.id)
-        return log, kept
+        """A run to go on with; a turn that has not begun follows the conversation so far."""
+        if row.facts.conversation is not None:
+            self._queue.follow(row.id)
+        return StoredRun.of(self._store, row.id)
 
     def _after_outage(self, run: str, error: HeldError) -> None:
         """Have a run wait whose model does not answer; where others are answered, it has failed.

@@ -12,8 +12,8 @@ from gram import GramError
 from gram.errors import expect
 from lenses_ext import ProgramLike
 
-from ..execution import Begun, Folded, now
-from ..history.records import EntryWriter, Head, RecordedRun, head_of
+from ..execution import Begun, Folded
+from ..history.records import RecordedRun, event_line, note_line
 from ..history.stores import RunFacts, RunStore, StoredRun
 from ..machine import At, Decided, Effect, Limits, Resumed, State, pending, start_again, step
 from ..programs import the_agent
@@ -27,20 +27,20 @@ class Fork:
     """A new run that begins like another.
 
     Attributes:
-        head: its first entry.
+        kept: the other.
         first: the State that it begins with.
         entries: what it has of the other.
         state: the State that they lead to.
     """
 
-    head: Head
+    kept: RecordedRun
     first: State
     entries: tuple[str, ...]
     state: State
 
     def write(self, log: StoredRun) -> None:
         """Write it to a store."""
-        log.begin_with(self.head, self.first, self.entries, self.state if self.entries else None)
+        log.begin_with(self.first, self.kept.library, self.entries, self.state)
 
 
 def fork_run(
@@ -67,8 +67,8 @@ def fork_run(
     expect(store, RunStore, "store", by="fork_run")
     expect(run, str, "run", by="fork_run")
     facts, new = store.row(run).facts, os.urandom(8).hex()
-    fork = forked(store.recorded(run), new, program, agent=agent)
     facts = RunFacts("", parent=run, tenant=facts.tenant, priority=facts.priority)
+    fork = forked(store.recorded(run), new, program, agent=agent)
     fork.write(StoredRun(store, new, facts=facts))
     return new
 
@@ -100,10 +100,8 @@ def forked(
         change = Resumed(limits)
         state = step(state, change).state
         steps.append((Folded(change, None, state), None))
-    writer = EntryWriter()
-    entries = [writer.event(each, seconds) for each, seconds in steps]
-    entries += [writer.note(each) for each in begun]
-    return Fork(head_of(first, kept.library, now()), first, tuple(entries), state)
+    entries = [event_line(*each) for each in steps] + [note_line(each) for each in begun]
+    return Fork(kept, first, tuple(entries), state)
 
 
 def _taken(kept: RecordedRun, first: State) -> tuple[list[_Taken], list[Begun]]:

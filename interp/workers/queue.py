@@ -224,6 +224,15 @@ class RunQueue:
             )
         )
 
+    def follow(self, run: str) -> None:
+        """Have a turn that has not begun follow what was said in its conversation so far."""
+        self._database.execute(
+            "UPDATE gram_runs AS r SET messages = talk.size FROM gram_conversations AS talk "
+            f"WHERE r.id = ? AND talk.name = r.conversation AND r.leased_until < {CLOCK} "
+            "AND NOT EXISTS (SELECT 1 FROM gram_entries WHERE run = r.id AND seq > 0)",
+            run,
+        )
+
     def ended(self, run: str) -> None:
         """Drive a run no more that has ended, and let the next of its conversation begin."""
 

@@ -16,15 +16,8 @@ from gram.suggestions import did_you_mean
 
 from ..errors import RunExistsError, StoreError, ValidationError
 from ..execution import CANCELLED, Folded, Stopped
-from ..history.records import (
-    EntryWriter,
-    Head,
-    PathLike,
-    RecordedRun,
-    head_of,
-    read_turns,
-)
-from ..history.stores import ENDED, RunFacts, RunStore, StoredRun
+from ..history.records import PathLike, RecordedRun, note_line, read_turns
+from ..history.stores import ENDED, RunFacts, RunStore, StoredRun, whole_entries
 from ..json_text import Json, write_json
 from ..machine import (
     Ask,
@@ -59,7 +52,7 @@ def cancel_run(store: RunStore, run: str) -> None:
     if row.status in ENDED:
         raise StoreError(f"{store.name_of(run)} is {row.status}: nothing is left to cancel")
     claim = store.take_over(run)
-    claim.append(EntryWriter().note(Stopped(CANCELLED)))
+    claim.append(note_line(Stopped(CANCELLED)))
     claim.let_go("cancelled", Usage(None, None), CANCELLED)
     tell_workers(store, run)
 
@@ -171,7 +164,7 @@ def export_run(store: RunStore, run: str, path: PathLike) -> None:
     expect(store, RunStore, "store", by="export_run")
     expect(run, str, "run", by="export_run")
     expect(path, (str, os.PathLike), "path", by="export_run")
-    content = "".join(f"{each}\n" for each in store.entries(run)).encode()
+    content = "".join(f"{each}\n" for each in whole_entries(store.ready(), run)).encode()
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -228,20 +221,25 @@ def _take(
     store: RunStore, path: PathLike, found: RecordedRun, text: str, tenant: str | None
 ) -> tuple[str, bool]:
     """Take one turn of a file: it becomes a run of its own, with all that it begins with."""
-    head, *entries = text.removesuffix("\n").split("\n")
+    _, *entries = text.removesuffix("\n").split("\n")
     entries = [each for each in entries if not each.startswith("(:TakenBack ")]
     if len(entries) != len(found.entries):
         raise ValidationError(f"{path}: each entry has to be on a line of its own")
-    if found.start:
-        head = head_of(found.first, found.library, found.started).line
     run = found.first.run_id or os.urandom(8).hex()
     log = StoredRun(store, run, facts=RunFacts("", tenant=tenant))
     last = found.entries[-1] if found.entries else None
-    stopped_by = last.error if isinstance(last, Stopped) else None
     try:
-        log.begin_with(Head.of(head, found), found.first, entries, found.state, stopped_by)
+        log.begin_with(
+            found.first,
+            found.library,
+            entries,
+            found.state,
+            stopped_by=last.error if isinstance(last, Stopped) else None,
+            started=found.started,
+        )
     except RunExistsError:
-        if store.entries(run)[: 1 + len(entries)] == [head, *entries]:
+        kept = store.recorded(run)
+        if kept.first == found.first and store.entries(run)[1 : 1 + len(entries)] == entries:
             return run, True
         told = f"{store.name} has run {run} already, with other entries than this file"
         hint = "`gram runs export` writes those of the store to a new file"

@@ -4,22 +4,10 @@ from .conversation_files import (
     load_context,
     save_context,
 )
-from .conversation_pattern import (
-    messages_to_patterns,
-    written_context,
-)
+from .conversation_pattern import messages_of, messages_to_patterns
 from .effect_text import effect_lines
-from .entry_writer import (
-    EntryWriter,
-    event_lines,
-    run_text,
-)
-from .first_entry import (
-    Head,
-    Turn,
-    context_after,
-    head_of,
-)
+from .entry_lines import event_line, event_lines, note_line, run_text
+from .first_entry import Turn, context_after, head_of, program_text
 from .nodes import pattern_line
 from .pattern_parts import (
     Reader,

@@ -16,9 +16,9 @@ A conversation that is written and read again is equal. `file_pattern` says how 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Final
 
-from gram import Pattern, Subject
+from gram import Pattern, Subject, loads_one
 
 from ...machine import (
     AssistantRole,
@@ -30,10 +30,12 @@ from ...machine import (
     ToolCall,
     UserRole,
     conversation_of,
+    empty_context,
 )
 from .file_pattern import FILE, file_from_pattern, files_to_patterns
 from .nodes import node
-from .pattern_parts import Reader, expect_one_of, write_json_text, write_text
+from .pattern_parts import Reader, expect_one_of, write_text
+from .property_forms import FLAG, JSON_TEXT, NAME, TEXT, WORDS, Form
 
 CONVERSATION = "Conversation"
 ASSISTANT = "Assistant"
@@ -42,7 +44,17 @@ FUNCTION = "Function"
 
 _LABELS: dict[Role, str] = {UserRole: "User", AssistantRole: ASSISTANT}
 _ROLES = {label: role for role, label in _LABELS.items()}
-_MESSAGE_KEYS = ("content", "callId", "refused", "echo", "speaker", "summary")
+_MESSAGE: Final = Form(
+    Message,
+    {"call_id": "callId"},
+    content=WORDS,
+    call_id=TEXT,
+    refused=FLAG,
+    echo=JSON_TEXT,
+    speaker=TEXT,
+    summary=TEXT,
+)
+_CALL: Final = Form(ToolCall, id=WORDS, name=NAME, arguments=JSON_TEXT, echo=JSON_TEXT)
 
 
 def context_written(context: Iterable[Message], *, by: str) -> Pattern:
@@ -70,6 +82,14 @@ def written_context(pattern: Pattern, known: dict[str, bytes]) -> ConversationCo
     return ConversationContext(message_from_pattern(each, known) for each in pattern.elements)
 
 
+def messages_of(lines: Iterable[str]) -> ConversationContext:
+    """Read messages, each of which is one text."""
+    elements = ", ".join(lines)
+    if not elements:
+        return empty_context
+    return written_context(loads_one(f"[:{CONVERSATION} | {elements}]"), {})
+
+
 def message_to_pattern(message: Message, written: set[str]) -> Pattern:
     """Convert a message to a pattern.
 
@@ -79,20 +99,7 @@ def message_to_pattern(message: Message, written: set[str]) -> Pattern:
         message: the message.
         written: the hashes of files whose bytes are written before; new ones are added.
     """
-    role = message.role
-    properties: dict[str, Any] = {}
-    if message.content:
-        properties["content"] = write_text(message.content)
-    if message.refused:
-        properties["refused"] = True
-    if message.echo is not None:
-        properties["echo"] = write_json_text(message.echo)
-    if message.call_id is not None:
-        properties["callId"] = write_text(message.call_id)
-    if message.speaker is not None:
-        properties["speaker"] = write_text(message.speaker)
-    if message.summary is not None:
-        properties["summary"] = write_text(message.summary)
+    role, properties = message.role, _MESSAGE.write(message)
     if isinstance(role, FunctionRole):
         properties["name"] = write_text(role.name)
     label = FUNCTION if isinstance(role, FunctionRole) else _LABELS[role]
@@ -116,47 +123,26 @@ def message_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> Message:
         ValidationError: the pattern is not a message.
     """
     label = expect_one_of([*_ROLES, FUNCTION], pattern)
-    role: MessageRole
-    if label == FUNCTION:
-        read = Reader(pattern, label, [*_MESSAGE_KEYS, "name"])
-        role = FunctionRole(read.name())
-    else:
-        read = Reader(pattern, label, _MESSAGE_KEYS)
-        role = _ROLES[label]
+    names = ("name",) if label == FUNCTION else ()
+    read = Reader(pattern, label, [*_MESSAGE.keys, *names])
+    role: MessageRole = FunctionRole(read.name("name")) if names else _ROLES[label]
     files = [each for each in pattern.elements if FILE in each.value.labels]
     calls = [each for each in pattern.elements if FILE not in each.value.labels]
     return Message(
         role,
-        read.text("content", ""),
-        map(call_from_pattern, calls),
-        read.text("callId") if read.has("callId") else None,
-        read.flag("refused"),
-        read.json_text("echo") if read.has("echo") else None,
-        read.text("speaker") if read.has("speaker") else None,
-        read.text("summary") if read.has("summary") else None,
+        tool_calls=map(call_from_pattern, calls),
         attachments=[file_from_pattern(each, known) for each in files],
+        **_MESSAGE.read(read),
     )
 
 
 def call_to_pattern(call: ToolCall) -> Pattern:
     """Convert a tool call to a pattern."""
-    properties: dict[str, Any] = {
-        "id": write_text(call.id),
-        "name": write_text(call.name),
-        "arguments": write_json_text(call.arguments),
-    }
-    if call.echo is not None:
-        properties["echo"] = write_json_text(call.echo)
-    return node(TOOL_CALL, properties)
+    return node(TOOL_CALL, _CALL.write(call))
 
 
 def call_from_pattern(pattern: Pattern) -> ToolCall:
     """Read a tool call from a pattern; see `message_from_pattern`."""
-    read = Reader(pattern, TOOL_CALL, ["id", "name", "arguments", "echo"])
+    read = Reader(pattern, TOOL_CALL, _CALL.keys)
     read.without_elements()
-    return ToolCall(
-        read.text("id", ""),
-        read.name(),
-        read.json_text("arguments"),
-        read.json_text("echo") if read.has("echo") else None,
-    )
+    return ToolCall(**_CALL.read(read))

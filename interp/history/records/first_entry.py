@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cache
-from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from pyrsistent import pvector
@@ -45,7 +44,7 @@ from ...json_text import write_json
 from ...machine import (
     ApprovalPolicy,
     ConversationContext,
-    Limits,
+    Resumed,
     State,
     Status,
     allow_all,
@@ -61,12 +60,12 @@ from .conversation_pattern import (
     messages_to_patterns,
     written_context,
 )
+from .event_pattern import CHANGES
 from .file_pattern import file_from_pattern, files_to_patterns
 from .nodes import node, pattern_line
-from .note_pattern import read_time, write_time
-from .pattern_parts import Reader, without_empty, write_json_value, write_text
+from .pattern_parts import Reader, write_json_value, write_text
+from .property_forms import TIME
 from .recorded_run import BUILT_IN, LIBRARY, ONCE, RecordedRun
-from .run_parts import CHANGE_KEYS, Changes
 
 RUN: Final = "Run"
 FORMAT: Final = 1
@@ -75,7 +74,7 @@ FORMAT: Final = 1
 _KEYS: Final = (
     *("format", "version", "run", "started", "file", "program", "agent", "input"),
     *("after", "without"),
-    *CHANGE_KEYS,
+    *CHANGES.keys,
 )
 _POLICY: Final = "ApprovalPolicy"
 ATTACHED: Final = "Attached"
@@ -110,50 +109,14 @@ def context_after(state: State) -> ConversationContext:
     return interrupted_context(state)
 
 
-class Head(NamedTuple):
-    """The first entry of a run.
-
-    Attributes:
-        line: its line.
-        program: the text of the program.
-        filename: the name of the program's file, or None.
-        library: what the tools are.
-    """
-
-    line: str
-    program: str
-    filename: str | None
-    library: tuple[Pattern, ...]
-
-    @classmethod
-    def of(cls, line: str, run: RecordedRun) -> Head:
-        """The first entry of a run that was read.
-
-        Args:
-            line: its line.
-            run: the run.
-        """
-        return cls(line, run.program, run.filename, run.library)
-
-    @property
-    def hash(self) -> str:
-        """The hash of the text of the program."""
-        return sha256(self.program.encode(errors="surrogatepass")).hexdigest()
-
-    @property
-    def shared(self) -> tuple[str, ...]:
-        """The parts of the line that all runs of the program have in common."""
-        program = pattern_line(node(RUN, {"program": write_text(self.program)}))
-        in_braces = program[program.index("{") + 1 : program.rindex("}")]
-        return in_braces, pattern_line(node(LIBRARY, {}, self.library))
-
-
 def head_of(
     state: State,
     tools: Iterable[Tool | Pattern],
     started: datetime | None = None,
     after: Turn | None = None,
-) -> Head:
+    *,
+    has_context: bool = True,
+) -> str:
     """The first entry of a run.
 
     Args:
@@ -161,43 +124,39 @@ def head_of(
         tools: the implementations of its tools, or what a record has of them.
         started: when it began, if that is known.
         after: the turn of the same file that it goes on from, or None.
+        has_context: whether it has the messages before it; else they are kept elsewhere.
     """
-    run = state.beginning.run
-    program, filename = _text_of(run.program)
+    run, before = state.beginning.run, context_before(state)
     library = tuple(tool_pattern(each, run.once) for each in tools)
-    before = context_before(state)
     properties, parts = _said(state, library)
-    properties |= without_empty(
-        {
-            "version": _version(),
-            "run": write_text(run.run_id),
-            "started": None if started is None else write_time(started),
-        }
-    )
+    properties["version"] = _version()
     properties["input"] = write_json_value(run.given)
+    if run.run_id:
+        properties["run"] = write_text(run.run_id)
+    if started is not None:
+        properties["started"] = TIME.write(started)
     if after is not None and before == after.context:
         old, old_parts = _said(after.state, after.library)
         missing = sorted({*old, *old_parts} - {*properties, *parts})
-        properties = {k: each for k, each in properties.items() if not _is_same(each, old.get(k))}
-        parts = {k: each for k, each in parts.items() if each != old_parts.get(k)}
+        same = {key for key, value in old.items() if _is_same(value, properties.get(key))}
+        properties = {key: value for key, value in properties.items() if key not in same}
+        parts = {key: part for key, part in parts.items() if part != old_parts.get(key)}
         properties["after"] = write_text(after.state.run_id)
         properties |= {"without": pvector(missing)} if missing else {}
-        before = empty_context
+        has_context = False
     elements = list[Pattern]()
-    if before:
+    if before and has_context:
         elements.append(node(CONVERSATION, {}, messages_to_patterns(before)))
     if run.attachments:
-        written = {file.sha256 for each in context_before(state) for file in each.attachments}
+        written = {file.sha256 for each in before for file in each.attachments}
         elements.append(node(ATTACHED, {}, files_to_patterns(run.attachments, written)))
     elements += [parts[label] for label in (_POLICY, LIBRARY) if label in parts]
-    return Head(pattern_line(node(RUN, properties, elements)), program, filename, library)
+    return pattern_line(node(RUN, properties, elements))
 
 
 def _is_same(value: Value, other: Value | None) -> bool:
     """Whether two values are written alike; 1 and 1.0 are not."""
-    return other is not None and pattern_line(node(RUN, {"value": value})) == pattern_line(
-        node(RUN, {"value": other})
-    )
+    return other is not None and node(RUN, {"value": value}) == node(RUN, {"value": other})
 
 
 def _said(
@@ -205,21 +164,21 @@ def _said(
 ) -> tuple[dict[str, Value], dict[str, Pattern]]:
     """The properties and parts of a first entry that the next turn may have in common with it."""
     run = state.beginning.run
-    program, filename = _text_of(run.program)
-    properties: dict[str, Any] = without_empty(
-        {
-            "format": FORMAT,
-            "program": write_text(program),
-            "agent": write_text(run.program.value.identity),
-        }
+    program, filename = program_text(run.program)
+    begun_with = Resumed(
+        run.limits, run.model, None, run.settings or None, run.check_results and None
     )
+    properties: dict[str, Any] = CHANGES.write(begun_with) | {
+        "format": FORMAT,
+        "program": write_text(program),
+        "agent": write_text(run.program.value.identity),
+    }
     if filename is not None:
         properties["file"] = write_text(filename)
-    changes = Changes(run.limits, run.model, run.settings or None, run.check_results and None)
     parts = {LIBRARY: node(LIBRARY, {}, library)}
     if run.policy != allow_all:
         parts[_POLICY] = run.policy.to_pattern()
-    return properties | changes.properties(), parts
+    return properties, parts
 
 
 @cache
@@ -230,7 +189,7 @@ def _version() -> str:
 
 
 def _find_text(program: Pattern) -> tuple[str, str | None]:
-    """A text that a program is read from, and the name of its file."""
+    """A text that a program is read from, and the name of its file, or None."""
     read = origin(program)
     if read is None:
         return dumps(program), None
@@ -242,7 +201,7 @@ def _find_text(program: Pattern) -> tuple[str, str | None]:
     return (text if found == program else dumps(program)), filename
 
 
-_text_of = memo(_find_text)
+program_text = memo(_find_text)
 
 
 def tool_pattern(tool: Tool | Pattern, once: frozenset[str]) -> Pattern:
@@ -260,13 +219,19 @@ def tool_pattern(tool: Tool | Pattern, once: frozenset[str]) -> Pattern:
     return Pattern(Subject(tool.name, {"Implementation"}, properties))
 
 
-def run_from_head(head: Pattern, source: Source, turns: Mapping[str, Turn] = {}) -> RecordedRun:
+def run_from_head(
+    head: Pattern,
+    source: Source,
+    turns: Mapping[str, Turn] = {},
+    before: ConversationContext = empty_context,
+) -> RecordedRun:
     """A recorded run as its first entry says that it began.
 
     Args:
         head: the entry.
         source: the text that it is in.
         turns: the turns before it by their ids.
+        before: the messages before it, if they are kept elsewhere.
 
     Raises:
         ValidationError: it is no first entry, or the program cannot be run; the fault has its
@@ -276,67 +241,55 @@ def run_from_head(head: Pattern, source: Source, turns: Mapping[str, Turn] = {})
         message, hint = "this is not the record of a run", "`gram run --record FILE` writes one"
         raise ValidationError.of([Diagnostic.of("no-run", message, head, "labels", hint=hint)])
     read = Reader(head, RUN, _KEYS)
-    after, old, parts = None, dict[str, Value](), dict[str, Pattern]()
+    after, parts = None, dict[str, Pattern]()
     if read.has("after"):
         after = turns.get(read.text("after"))
         if after is None:
             read.refuse("no-turn", "no turn before this one has this id", "after", _HINT)
         old, parts = _said(after.state, after.library)
-        for name in read.names("without"):
-            old.pop(name, None)
-            parts.pop(name, None)
-        read.properties = old | read.properties
-    if read.properties.get("format") != FORMAT:
-        found = read.properties.get("format")
+        without = read.names("without")
+        parts = {label: part for label, part in parts.items() if label not in without}
+        old = {key: value for key, value in old.items() if key not in without}
+        read.properties, before = old | read.properties, after.context
+    if (found := read.properties.get("format")) != FORMAT:
         which = "a later" if isinstance(found, int) and found > FORMAT else "another"
-        message, hint = f"the format is not {FORMAT}", f"it was written by {which} version"
-        raise ValidationError.of(
-            [Diagnostic.of("other-format", message, head, "format", hint=hint)]
-        )
+        hint = f"it was written by {which} version"
+        read.refuse("other-format", f"the format is not {FORMAT}", "format", hint)
     own = {label: each for each in head.elements for label in each.value.labels}
     parts |= own
     if len(own) != len(head.elements) or not {LIBRARY} <= {*parts} <= _PARTS:
         others = f"{CONVERSATION}, {ATTACHED} and {_POLICY}"
-        message = f"a {RUN} has a {LIBRARY}, and at most one each of {others}"
-        read.refuse("no-run", message)
+        read.refuse("no-run", f"a {RUN} has a {LIBRARY}, and at most one each of {others}")
     program, filename = read.text("program"), read.text("file") if read.has("file") else None
-    context, policy = parts.get(CONVERSATION), parts.get(_POLICY)
-    changes = Changes.read(read)
+    changes = CHANGES.read(read)
     try:
-        is_same = after and not {"program", "agent", "file"} & {*head.value.properties}
-        agent = (
-            after.state.beginning.run.program
-            if after and is_same
-            else the_agent(parse(program, filename), read.text("agent"), by="load_run")
-        )
+        if after and not {"program", "agent", "file"} & {*head.value.properties}:
+            agent = after.state.beginning.run.program
+        else:
+            agent = the_agent(parse(program, filename), read.text("agent"), by="load_run")
     except GramError as error:
         read.refuse("no-program", f"what was run is not a valid program: {error}", "program", _HINT)
-    known: dict[str, bytes] = {}
-    before = after.context if after else empty_context
-    known |= {f.sha256: f.content for each in before for f in each.attachments if f.content}
-    before = written_context(context, known) if context else before
+    known = {f.sha256: f.content for each in before for f in each.attachments if f.content}
+    if CONVERSATION in parts:
+        before = written_context(parts[CONVERSATION], known)
     attached = parts[ATTACHED].elements if ATTACHED in parts else ()
     files = [file_from_pattern(each, known) for each in attached]
-    allows = ApprovalPolicy.from_pattern(policy) if policy else allow_all
-    given = read.json_value("input").value
-    library = parts[LIBRARY].elements
+    policy = ApprovalPolicy.from_pattern(parts[_POLICY]) if _POLICY in parts else allow_all
+    given, library = read.json_value("input").value, parts[LIBRARY].elements
     tools = (each.value for each in library)
     try:
         first = start(
             agent,
             [given, *files] if files else given,
             before,
-            limits=changes.limits or Limits(),
-            model=changes.model,
-            settings=changes.settings,
-            check_results=changes.check_results is not False,
-            policy=allows,
+            policy=policy,
             run_id=read.text("run", ""),
             once=(each.identity for each in tools if each.properties.get(ONCE) is True),
+            **changes,
         ).state
     except GramError as error:
         read.refuse("no-run", f"the run cannot be begun: {error}", "input", _HINT)
-    started = read_time(read, "started") if read.has("started") else None
+    started = TIME.read(read, "started") if read.has("started") else None
     place = origin(head)
     start_at = place.span.start if place else 0
     return RecordedRun(first, (), program, filename, library, started, source, start_at)

@@ -10,9 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from attrs import fields
 
@@ -20,16 +18,23 @@ from gram import Pattern
 
 from ...execution import Note
 from .nodes import node
-from .pattern_parts import Reader, write_text
+from .pattern_parts import Reader
+from .property_forms import AT, SECONDS, TEXT, TIME, Form
 
 NOTES: Final = {kind.__name__: kind for kind in get_args(Note)}
 """The notes, by their labels."""
 
+_FIELDS: Final = {"at": AT, "time": TIME, "error": TEXT, "wait": SECONDS, "seconds": SECONDS}
+_FORMS: Final = {
+    label: Form(kind, {}, **{each.name: _FIELDS[each.name] for each in fields(kind)})
+    for label, kind in NOTES.items()
+}
+
 
 def note_to_pattern(note: Note) -> Pattern:
     """Convert a note to a pattern."""
-    written = {name: _FORMS[name][0](getattr(note, name)) for name in _names(type(note))}
-    return node(type(note).__name__, written)
+    label = type(note).__name__
+    return node(label, _FORMS[label].write(note))
 
 
 def label_of_note(pattern: Pattern) -> str | None:
@@ -43,38 +48,7 @@ def note_from_pattern(pattern: Pattern, label: str) -> Note:
     Raises:
         ValidationError: the pattern is not a note; the fault has its place.
     """
-    names = _names(NOTES[label])
-    read = Reader(pattern, label, names)
+    read = Reader(pattern, label, _FORMS[label].keys)
     read.without_elements()
-    note: Note = NOTES[label](**{name: _FORMS[name][1](read, name) for name in names})
+    note: Note = NOTES[label](**_FORMS[label].read(read))
     return note
-
-
-def _names(kind: type[Note]) -> list[str]:
-    return [each.name for each in fields(kind)]
-
-
-def write_time(time: datetime) -> str:
-    """A moment as the value of a property."""
-    return time.isoformat(timespec="milliseconds")
-
-
-def read_time(read: Reader, key: str = "time") -> datetime:
-    """The moment that `write_time` wrote."""
-    text = read.text(key)
-    try:
-        found = datetime.fromisoformat(text)
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
-    except ValueError:
-        read.refuse("ill-typed", f"{key} of {read.label} must be a time, found {text}", key)
-
-
-_SECONDS: Final = (lambda each: round(each, 6), lambda read, key: read.seconds(key) or 0.0)
-_FORMS: Final[dict[str, tuple[Callable[[Any], Any], Callable[[Reader, str], Any]]]] = {
-    "at": (tuple, Reader.position),
-    "time": (write_time, read_time),
-    "error": (write_text, Reader.text),
-    "wait": _SECONDS,
-    "seconds": _SECONDS,
-}
-"""How each field of a note is written and read."""

@@ -118,6 +118,12 @@ class Reader:
         tagged = isinstance(value, TaggedString) and value.tag == JSON
         return write_json(self.parsed(text, key) if tagged else text)
 
+    def checked_json(self, key: str) -> str:
+        """The text of a property that is JSON."""
+        text = self.json_text(key)
+        self.parsed(text, key)
+        return text
+
     def parsed(self, text: str, key: str) -> Json:
         """Parse the text of a property as JSON."""
         try:

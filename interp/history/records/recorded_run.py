@@ -32,7 +32,7 @@ from ...machine import (
 )
 from ...reprs import NOTEBOOK
 from ...tools import Tool
-from .fingerprints import Fingerprints
+from .fingerprints import fingerprint
 from .replayer import RecordedStep
 
 LIBRARY: Final = "Library"
@@ -180,9 +180,8 @@ class RecordedRun:
         Raises:
             ReplayError: a reply answers another request.
         """
-        fingerprints = Fingerprints()
         for step in self.steps:
-            if not _fits(step, fingerprints):
+            if not _fits(step):
                 at = position_text(step.event.at)
                 told = f"the reply at {at} answers another request than the entries before it make"
                 raise ReplayError(self.placed(f"{told}\n{_HINT}", step))
@@ -191,15 +190,14 @@ class RecordedRun:
     @property
     def fitting(self) -> tuple[RecordedStep, ...]:
         """Its steps up to the first that does not fit, see `check`."""
-        fingerprints = Fingerprints()
-        return tuple(takewhile(lambda step: _fits(step, fingerprints), self.steps))
+        return tuple(takewhile(_fits, self.steps))
 
 
-def _fits(step: RecordedStep, fingerprints: Fingerprints) -> bool:
+def _fits(step: RecordedStep) -> bool:
     """Whether a reply answers what is asked; other steps do in any case."""
     if step.request is None or not isinstance(step.effect, CallModel):
         return True
-    return fingerprints.of(step.effect.request) == step.request
+    return fingerprint(step.effect.request) == step.request
 
 
 _HINT: Final = (

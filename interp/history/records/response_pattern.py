@@ -4,44 +4,50 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gram import Pattern, Subject
+from gram import Pattern
 
 from ...machine import AgentResponse, ToolInvocation, Usage, empty_context
 from .conversation_pattern import CONVERSATION, messages_to_patterns, written_context
 from .file_pattern import file_from_pattern, files_to_patterns
 from .nodes import node
-from .pattern_parts import Reader, without_empty, write_json_value, write_text
+from .pattern_parts import Reader, write_json_value, write_text
+from .property_forms import FLAG, NUMBER, WORDS, Form
 
 RESPONSE = "AgentResponse"
 INVOCATION = "ToolInvocation"
 
-_TOKENS: Final = {
-    "input_tokens": "inputTokens",
-    "output_tokens": "outputTokens",
-    "cached_tokens": "cachedTokens",
-    "reasoning_tokens": "reasoningTokens",
-}
-"""The property of each number of `Usage`."""
+_RESPONSE: Final = Form(
+    AgentResponse,
+    {"is_typed": "typed", "is_text": "text"},
+    content=WORDS,
+    is_typed=FLAG,
+    is_text=FLAG,
+    truncated=FLAG,
+    unfinished=FLAG,
+)
+_USAGE: Final = Form(
+    Usage,
+    {
+        "input_tokens": "inputTokens",
+        "output_tokens": "outputTokens",
+        "cached_tokens": "cachedTokens",
+        "reasoning_tokens": "reasoningTokens",
+    },
+    input_tokens=NUMBER,
+    output_tokens=NUMBER,
+    cached_tokens=NUMBER,
+    reasoning_tokens=NUMBER,
+)
 
 
 def response_written(response: AgentResponse) -> Pattern:
     """Convert a response to a pattern: its elements are the invocations and the conversation."""
-    properties = without_empty(
-        {
-            "content": write_text(response.content),
-            "typed": response.is_typed,
-            "text": response.is_text,
-            "truncated": response.truncated,
-            "unfinished": response.unfinished,
-        }
-    )
-    known = response.usage.details()
-    properties |= {_TOKENS[name]: known[name] for name in _TOKENS if name in known}
     written: set[str] = set()
     elements = [invocation_written(each, written) for each in response.tools_used]
     if response.context:
         elements.append(node(CONVERSATION, {}, messages_to_patterns(response.context, written)))
-    return Pattern(Subject("", {RESPONSE}, properties), elements)
+    properties = _RESPONSE.write(response) | _USAGE.write(response.usage)
+    return node(RESPONSE, properties, elements)
 
 
 def written_response(pattern: Pattern, known: dict[str, bytes]) -> AgentResponse:
@@ -50,25 +56,18 @@ def written_response(pattern: Pattern, known: dict[str, bytes]) -> AgentResponse
     Raises:
         ValidationError: the pattern is not a response; the fault has its place.
     """
-    keys = ["content", "typed", "text", "truncated", "unfinished", *_TOKENS.values()]
-    read = Reader(pattern, RESPONSE, keys)
+    read = Reader(pattern, RESPONSE, [*_RESPONSE.keys, *_USAGE.keys])
     elements = list(pattern.elements)
     said = [elements.pop()] if elements and CONVERSATION in elements[-1].value.labels else []
     used = tuple(written_invocation(each, known) for each in elements)
-    context = written_context(said[0], known) if said else empty_context
-    content = read.text("content", "")
-    is_typed, is_text = read.flag("typed"), read.flag("text")
-    if is_typed and not is_text:
-        read.parsed(content, "content")
+    given = _RESPONSE.read(read)
+    if given.get("is_typed") and not given.get("is_text"):
+        read.parsed(given["content"], "content")
     return AgentResponse(
-        content,
-        used,
-        context,
-        Usage(**{name: read.number(key) for name, key in _TOKENS.items() if read.has(key)}),
-        is_typed,
-        read.flag("truncated"),
-        read.flag("unfinished"),
-        is_text=is_text,
+        tools_used=used,
+        context=written_context(said[0], known) if said else empty_context,
+        usage=Usage(**_USAGE.read(read)),
+        **given,
     )
 
 

@@ -40,7 +40,7 @@ from ...errors import ProtocolError, ValidationError
 from ...execution import Folded, Note, now
 from ...machine import Event, State, Status
 from ...tools import Tool
-from .entry_writer import EntryWriter, run_text
+from .entry_lines import event_line, note_line, run_text
 from .first_entry import RUN, Turn, tool_pattern
 from .recorded_run import RecordedRun
 from .replayer import Replayer
@@ -88,7 +88,6 @@ class RunFile:
         self._tools: tuple[Tool, ...] = ()
         self._start = 0
         self._after: Turn | None = None
-        self._entries = EntryWriter()
         self._file: FileIO | None = None
         self._read: _Content | None = None
         self._may_lack_events = False
@@ -204,21 +203,17 @@ class RunFile:
             self._brought_to(folded.state)
             return
         self._may_lack_events = True
-        self._write(f"{self._entries.event(folded, seconds)}\n")
+        self._write(f"{event_line(folded, seconds)}\n")
         self._may_lack_events = False
 
-    def note(self, note: Note, *, may_be_lost: bool = False) -> None:
+    def note(self, note: Note) -> None:
         """Write a note; nothing is written of what was given up, once the file is let go.
-
-        Args:
-            note: the note.
-            may_be_lost: not needed: nothing that is written to a file waits for the disk.
 
         Raises:
             OSError: the file cannot be written.
         """
         if self._file is not None and not self._file.closed:
-            self._write(f"{self._entries.note(note)}\n")
+            self._write(f"{note_line(note)}\n")
 
     def _brought_to(self, state: State) -> tuple[Event, ...]:
         """Write what the file has not of a State; gives the events that the State has not.
@@ -244,7 +239,7 @@ class RunFile:
             reason = f"another process has gone on with it; nothing recorded: {error}"
             raise OSError(errno.ESTALE, reason, str(self.path)) from None
         for step in steps:
-            self._write(f"{self._entries.event(step.folded)}\n")
+            self._write(f"{event_line(step.folded)}\n")
         self._may_lack_events = False
         return missed
 

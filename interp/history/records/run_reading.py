@@ -39,12 +39,19 @@ class RecordedTurns(NamedTuple):
     given: ConversationContext
 
 
-def read_turns(text: str, name: str | None = None, *, may_be_empty: bool = False) -> RecordedTurns:
+def read_turns(
+    text: str,
+    name: str | None = None,
+    before: ConversationContext = empty_context,
+    *,
+    may_be_empty: bool = False,
+) -> RecordedTurns:
     """Read the turns of a recorded conversation, or one run.
 
     Args:
         text: the runs as gram, see `run_text`; a ``[:Conversation …]`` may come first.
         name: how messages name it, such as its file.
+        before: the messages before a turn that is kept without them.
         may_be_empty: whether such a conversation is enough, without a turn.
 
     Raises:
@@ -65,7 +72,7 @@ def read_turns(text: str, name: str | None = None, *, may_be_empty: bool = False
                 read.refuse("no-turn", "no turn before this entry has this id", "run")
             last = befores[taken]
             continue
-        begun = run_from_head(head, source, turns)
+        begun = run_from_head(head, source, turns, before)
         after, last = head.value.properties.get("after"), begun.first.run_id
         befores[last] = after if isinstance(after, str) else ""
         runs[last] = run = evolve(begun, entries=tuple(_entries(begun, entries)))
@@ -102,9 +109,11 @@ def _entries(run: RecordedRun, patterns: list[Pattern]) -> Iterator[Entry]:
             yield _step(replayer, each, known)
 
 
-def read_run(text: str, name: str | None = None) -> RecordedRun:
+def read_run(
+    text: str, name: str | None = None, before: ConversationContext = empty_context
+) -> RecordedRun:
     """Read a recorded run, the last one of a conversation; see `read_turns`."""
-    return read_turns(text, name).runs[-1]
+    return read_turns(text, name, before).runs[-1]
 
 
 def taken_back(run: str) -> Pattern:

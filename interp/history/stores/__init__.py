@@ -15,6 +15,7 @@ from .addresses import (
 )
 from .conversations import Conversation
 from .database import make_tables
+from .entries import whole_entries
 from .kept_conversations import (
     FileConversation,
     KeptConversation,

@@ -4,55 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from attrs import frozen
 
-from gram import loads_one
 from gram.errors import expect
 
 from ...errors import RunTakenError, StoreError
 from ...machine import ConversationContext, Message
-from ..records import messages_to_patterns, pattern_line, written_context
+from ..records import messages_to_patterns, pattern_line
 from .database import Database, in_pages
-from .entries import remove_entries, remove_unused_texts, with_texts
-
-_NAME: Final = "messages:"
-_BETWEEN: Final = ", "
-"""What is between two elements of a pattern on one line."""
-
-_MAY_REFER: Final = "(:File {"
-"""What is in the text of a message with a file whose bytes may be those of a file before it."""
+from .entries import messages_between, remove_entries, whole_entries
 
 _A_PAGE: Final = 50
-
-
-@frozen
-class Turn:
-    """The place of a run in a conversation.
-
-    Attributes:
-        conversation: the name of the conversation.
-        before: how many messages it had when the run began.
-        text: these messages, as the first entry of the run has them.
-        program: the path of the program that the conversation is with, or "".
-    """
-
-    conversation: str
-    before: int
-    text: str = ""
-    program: str = ""
-
-    @classmethod
-    def after(cls, conversation: str, context: ConversationContext, program: str = "") -> Turn:
-        """The turn that begins after some messages."""
-        lines = map(pattern_line, messages_to_patterns(context))
-        return cls(conversation, len(context), _BETWEEN.join(lines), program)
-
-    @property
-    def named(self) -> dict[str, str]:
-        """The text by the name that stands for it in the first entry."""
-        return {f"{_NAME}{self.before}": self.text}
 
 
 @frozen
@@ -70,17 +34,17 @@ class Conversation:
     changed: datetime | None = None
 
     def __len__(self) -> int:
-        found = self.database.execute(
-            "SELECT size FROM gram_conversations WHERE name = ?", self.name
-        )
-        return int(found[0][0]) if found else 0
+        return int(self._of_row("size") or 0)
 
     @property
     def program(self) -> str:
         """The path of the program that it is with, or ""."""
-        sql = "SELECT program FROM gram_conversations WHERE name = ?"
+        return str(self._of_row("program") or "")
+
+    def _of_row(self, column: str) -> Any:
+        sql = f"SELECT {column} FROM gram_conversations WHERE name = ?"
         found = self.database.execute(sql, self.name)
-        return str(found[0][0]) if found else ""
+        return found[0][0] if found else None
 
     @property
     def context(self) -> ConversationContext:
@@ -101,13 +65,7 @@ class Conversation:
         """
         expect(before, (int, type(None)), "before", by="page")
         expect(limit, (int, type(None)), "limit", by="page")
-        begin, end = page_of(len(self), before, limit)
-        texts = texts_of(self.database, self.name, begin, end)
-        if begin and any(_MAY_REFER in each for each in texts):
-            texts = texts_of(self.database, self.name, 0, end)  # a file's bytes may stand before
-        pattern = loads_one(f"[:Conversation | {_BETWEEN.join(texts)}]") if texts else None
-        context = written_context(pattern, {}) if pattern else ConversationContext()
-        return context[begin - end :] if context else context
+        return messages_between(self.database, self.name, *page_of(len(self), before, limit))
 
     def unfinished_turn(self) -> str | None:
         """The run of its last turn, if that has no answer and no worker is to go on with it."""
@@ -155,14 +113,10 @@ class Conversation:
         def work() -> None:
             execute("UPDATE gram_conversations SET size = size WHERE name = ?", self.name)
             self._expect_idle()
-            for run, own in execute(
-                "SELECT id, text FROM gram_runs JOIN gram_entries ON run = id AND seq = 0 "
-                "WHERE conversation = ? AND messages >= ?",
-                self.name,
-                size,
-            ):
-                whole = with_texts(own, lambda name: named_text(self.database, self.name, name))
-                execute("UPDATE gram_entries SET text = ? WHERE run = ? AND seq = 0", whole, run)
+            since = "SELECT id FROM gram_runs WHERE conversation = ? AND messages >= ?"
+            for (run,) in execute(since, self.name, size):
+                head = whole_entries(self.database, run)[0]
+                execute("UPDATE gram_entries SET text = ? WHERE run = ? AND seq = 0", head, run)
             execute(
                 "UPDATE gram_runs SET conversation = NULL, messages = NULL "
                 "WHERE conversation = ? AND messages >= ?",
@@ -193,31 +147,19 @@ class Conversation:
                 f"way: run {turns[0][0]}\n  hint: cancel it first"
             )
 
-    def remove(self) -> None:
+    def remove(self, before: datetime | None = None) -> bool:
         """Remove the conversation, with the runs that are its turns, for good.
+
+        Args:
+            before: only if it last changed before this time; else False is returned.
 
         Raises:
             RunTakenError: a turn of it is queued or under way.
             StoreError: the store cannot be written.
         """
-        self.database.together(self._remove)
-        remove_unused_texts(self.database)
+        return self.database.together(lambda: self._remove(before))
 
-    def remove_if_old(self, before: datetime) -> bool:
-        """Remove it; False if it changed since, or a turn of it is queued or under way.
-
-        Args:
-            before: the time before which it changed last.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        try:
-            return self.database.together(lambda: self._remove(before))
-        except RunTakenError:
-            return False
-
-    def _remove(self, before: datetime | None = None) -> bool:
+    def _remove(self, before: datetime | None) -> bool:
         execute = self.database.execute
         found = execute(  # new turns wait until it is removed
             "UPDATE gram_conversations SET size = size WHERE name = ? RETURNING changed", self.name
@@ -254,35 +196,8 @@ def found_conversations(
         yield Conversation(database, name, datetime.fromtimestamp(changed, UTC))
 
 
-def texts_of(database: Database, conversation: str, begin: int, end: int) -> list[str]:
-    """The messages of a conversation from one on to before another, as lines."""
-    found = database.execute(
-        "SELECT text FROM gram_messages WHERE conversation = ? AND seq >= ? AND seq < ? "
-        "ORDER BY seq",
-        conversation,
-        begin,
-        end,
-    )
-    return [text for (text,) in found]
-
-
-def named_text(database: Database, conversation: str | None, name: str) -> str | None:
-    """The messages that a name in a first entry stands for; None for the name of something else."""
-    if conversation is None or not name.startswith(_NAME):
-        return None
-    size = int(name.removeprefix(_NAME))
-    texts = texts_of(database, conversation, 0, size)
-    if len(texts) < size:
-        raise StoreError(f"the conversation {conversation} was removed, which the run is a turn of")
-    return _BETWEEN.join(texts)
-
-
 def add_turn(
-    database: Database,
-    conversation: str,
-    run: str,
-    before: int,
-    messages: Sequence[Message],
+    database: Database, conversation: str, run: str, before: int, messages: Sequence[Message]
 ) -> None:
     """Add what was said in a turn to its conversation, once.
 
@@ -296,35 +211,49 @@ def add_turn(
     Raises:
         StoreError: the conversation has gone on since.
     """
-    written = {file.sha256 for each in messages[:before] for file in each.attachments}
-    lines = [*map(pattern_line, messages_to_patterns(messages[before:], written))]
-    size = database.execute(
-        "INSERT INTO gram_conversations (name, size, run) VALUES (?, 0, '') "
-        "ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING size, run",
-        conversation,
-    )
-    if size == [(before + len(lines), run)]:
+    size, last = size_of(database, conversation)
+    if (size, last) == (len(messages), run):
         return  # written before, where its success could not be told
-    if size[0][0] != before:
+    if size != before:
         raise StoreError(gone_on(conversation))
-    for index, line in enumerate(lines):
+    for place, message in enumerate(messages[before:], before):
+        (pattern,) = messages_to_patterns([message])
         database.execute(
             "INSERT INTO gram_messages (conversation, seq, text) VALUES (?, ?, ?)",
             conversation,
-            before + index,
-            line,
+            place,
+            pattern_line(pattern),
         )
     database.execute(
         "UPDATE gram_conversations SET size = ?, run = ?, "
         f"changed = {database.clock} WHERE name = ?",
-        before + len(lines),
+        len(messages),
         run,
         conversation,
     )
 
 
-def begin_turn(database: Database, turn: Turn) -> None:
+def size_of(database: Database, conversation: str) -> tuple[int, str]:
+    """How many messages a conversation has, and the run of its last turn; others wait for it.
+
+    It is made, if it is not there.
+    """
+    ((size, run),) = database.execute(
+        "INSERT INTO gram_conversations (name, size, run) VALUES (?, 0, '') "
+        "ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING size, run",
+        conversation,
+    )
+    return size, run
+
+
+def begin_turn(database: Database, conversation: str, before: int, program: str) -> None:
     """Make the conversation of a turn, if it is the first one.
+
+    Args:
+        database: the database, in work that is done together.
+        conversation: the name of the conversation.
+        before: how many messages it had when the run began.
+        program: the path of the program that it is with, or "".
 
     Raises:
         StoreError: the conversation was removed meanwhile.
@@ -333,12 +262,12 @@ def begin_turn(database: Database, turn: Turn) -> None:
         f"INSERT INTO gram_conversations (name, size, run, program, changed) "
         f"VALUES (?, 0, '', ?, {database.clock}) "
         "ON CONFLICT (name) DO UPDATE SET program = excluded.program RETURNING size",
-        turn.conversation,
-        turn.program,
+        conversation,
+        program,
     )
-    if size < turn.before:
+    if size < before:
         raise StoreError(
-            f"the conversation {turn.conversation} was removed since this turn began\n"
+            f"the conversation {conversation} was removed since this turn began\n"
             "  hint: say it again, in a new turn"
         )
 

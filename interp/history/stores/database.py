@@ -6,35 +6,48 @@ rest is here: the clock, and the lock of a row.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from threading import RLock
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 
 from ...errors import StoreError
+from .forks import anew_after_fork
 
 T = TypeVar("T")
 
 Rows: TypeAlias = list[tuple[Any, ...]]
 
+_left: list[object] = []
+"""Connections of parents, which must not be closed in a process that was forked."""
 
-class Database(Protocol):
-    """A database that holds a store.
+
+class Database(ABC):
+    """A database that holds a store, with one connection for each process.
+
+    Args:
+        name: how messages name it, without a password.
 
     Attributes:
-        name: how messages name it, without a password.
+        name: the same.
         clock: SQL for the time in seconds since 1970, the same for all who use the database.
         row_lock: SQL after a SELECT that keeps others from changing its row until the end.
         guard: SQL that lets only one make the tables at a time.
         has_table: SQL that gives a row if there is a table of a name.
-        unwaited: SQL in a FROM that has the end of a statement not wait for the disk.
     """
 
-    name: str
-    clock: str
-    row_lock: str
-    guard: str
-    has_table: str
-    unwaited: str
+    clock: ClassVar[str]
+    row_lock: ClassVar[str]
+    guard: ClassVar[str]
+    has_table: ClassVar[str]
 
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._connection: Any = None
+        self._using = RLock()
+        anew_after_fork(self)
+
+    @abstractmethod
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement; it may be carried out twice if the connection is lost.
 
@@ -42,6 +55,7 @@ class Database(Protocol):
             StoreError: the database cannot be reached, or refuses the statement.
         """
 
+    @abstractmethod
     def together(self, work: Callable[[], T]) -> T:
         """Carry out all statements that some work executes, or none; see `execute`.
 
@@ -50,6 +64,21 @@ class Database(Protocol):
 
     def close(self) -> None:
         """Close the connection; the next statement opens a new one."""
+        with self._using:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
+
+    def after_fork(self) -> None:
+        """Open a connection of its own; closing that of the parent would end it there."""
+        _left.append(self._connection)
+        self._connection = None
+        self._using = RLock()
+
+    def __del__(self) -> None:
+        # a thread that was left behind may have opened it again after it was closed
+        if getattr(self, "_connection", None) is not None:
+            self._connection.close()
 
 
 _A_PAGE: Final = 100

@@ -5,11 +5,21 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
+from weakref import WeakValueDictionary
+
+_living: WeakValueDictionary[str, object] = WeakValueDictionary()
+"""What holds the leases of this process, by their owners."""
 
 
-def new_owner() -> str:
-    """A name for a lease of this process, from which others on this machine tell if it lives."""
-    return f"{this_process()}/{os.urandom(4).hex()}"
+def new_owner(holder: object) -> str:
+    """A name for the owner of a lease, from which others on this machine tell if it lives.
+
+    Args:
+        holder: what holds the lease in this process: the owner lives as long as that.
+    """
+    owner = f"{this_process()}/{os.urandom(4).hex()}"
+    _living[owner] = holder
+    return owner
 
 
 def this_process() -> str:
@@ -27,7 +37,9 @@ def process_of(owner: str) -> str:
 
 
 def is_dead(named: str) -> bool:
-    """Whether an owner is known to be dead: a process of this machine that is no more."""
+    """Whether an owner is known to be dead: its process is no more, or has let go of its lease."""
+    if named.startswith(f"{this_process()}/"):
+        return named not in _living
     machine, pid, started, *_ = [*named.split("/"), "", ""]
     if machine != _machine() or not pid.isdecimal() or not started:
         return False  # elsewhere; only its lease tells

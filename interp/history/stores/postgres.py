@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from threading import RLock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,8 +10,7 @@ from gram.extras import install
 
 from ...errors import ConfigurationError, StoreError, ValidationError
 from ...secrets import hide, without_keys
-from .database import UNKEEPABLE, Rows, T
-from .forks import anew_after_fork
+from .database import UNKEEPABLE, Database, Rows, T
 
 if TYPE_CHECKING:
     import psycopg
@@ -23,16 +20,12 @@ _PAUSE: Final = 0.1  # seconds between two looks
 _PORTS: Final = 65536
 
 
-_left: list[object] = []
-"""Connections of parents, which must not be closed here."""
-
-
-class PostgresDatabase:
+class PostgresDatabase(Database):
     """A Postgres database, with one connection for each process.
 
     A statement whose connection is lost is carried out again on a new one: those of the store may
     be carried out twice. Entries that were written are on the server's disk. Nothing is kept in a
-    session but prepared statements, and none are prepared where a pooler forgets them.
+    session, and no statement is prepared, so that a pooler may stand between.
 
     Args:
         address: ``postgresql://user:password@host:port/database``, or the parameters of libpq,
@@ -53,7 +46,6 @@ class PostgresDatabase:
         "SELECT 1 FROM pg_catalog.pg_tables "
         "WHERE tablename = ? AND schemaname = ANY (current_schemas(false))"
     )
-    unwaited = ", set_config('synchronous_commit', 'off', true) AS commits"
 
     def __init__(self, address: str) -> None:
         try:
@@ -78,12 +70,8 @@ class PostgresDatabase:
             raise _unreadable()
         self._hidden = hide(parts.get("password"))
         host, port, database = (parts.get(key) for key in ("host", "port", "dbname"))
-        self.name = f"postgresql://{host or ''}{f':{port}' if port else ''}/{database or ''}"
+        super().__init__(f"postgresql://{host or ''}{f':{port}' if port else ''}/{database or ''}")
         self.address = address
-        self._connection: psycopg.Connection[Any] | None = None
-        self._prepare_after: int | None = 5  # uses of a statement, as is usual with psycopg
-        self._using = RLock()
-        anew_after_fork(self)
 
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement, see `Database.execute`."""
@@ -97,22 +85,6 @@ class PostgresDatabase:
                 return work()
 
         return self.connected(carry_out)
-
-    def close(self) -> None:
-        """Close the connection; the next statement opens a new one."""
-        import psycopg
-
-        with self._using:
-            connection, self._connection = self._connection, None
-            if connection is not None:
-                with suppress(psycopg.Error):
-                    connection.close()
-
-    def __del__(self) -> None:
-        # a thread that was left behind may have opened it again after it was closed
-        connection = getattr(self, "_connection", None)
-        if connection is not None:
-            connection.close()
 
     def connected(self, carry_out: Callable[[psycopg.Connection[Any]], T]) -> T:
         """What a function does with the connection; on a new one again, if that one is lost.
@@ -138,33 +110,20 @@ class PostgresDatabase:
                         raise self._told(error) from error
                     self.close()
                     sleep(_PAUSE)
-                except _forgotten() as error:  # a pooler has given it another session
-                    if self._prepare_after is None:
-                        raise self._told(error) from error
-                    self._prepare_after = None
-                    self.close()
                 except (UnicodeError, OverflowError):
                     raise ValidationError(UNKEEPABLE) from None
                 except psycopg.Error as error:
                     raise self._told(error) from error
-
-    def after_fork(self) -> None:
-        """Open a connection of its own; closing that of the parent would end it there."""
-        _left.append(self._connection)
-        self._connection = None
-        self._using = RLock()
 
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:
             import psycopg
 
             self._connection = psycopg.connect(
-                self.address,
-                autocommit=True,
-                connect_timeout=10,
-                prepare_threshold=self._prepare_after,
+                self.address, autocommit=True, connect_timeout=10, prepare_threshold=None
             )
-        return self._connection
+        connection: psycopg.Connection[Any] = self._connection
+        return connection
 
     def _told(self, error: psycopg.Error) -> StoreError:
         return StoreError(f"{self.name}: {without_keys(str(error).strip())}")
@@ -175,13 +134,6 @@ def _is_in_transaction(connection: psycopg.Connection[Any]) -> bool:
 
     found = connection.info.transaction_status
     return found in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
-
-
-def _forgotten() -> tuple[type[psycopg.Error], ...]:
-    """What a session says of a prepared statement that another one knows, or that it knows."""
-    from psycopg import errors
-
-    return (errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
 
 
 def _unreadable() -> ConfigurationError:

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
+
+from attrs import asdict
 
 from gram import ArgumentError
 from gram.errors import expect
 
-from ...errors import RunExistsError, StoreError
+from ...errors import RunExistsError, RunTakenError
 from ...machine import Usage
-from ..records import RecordedRun, read_run
-from . import leases
-from .conversations import Conversation, Turn, begin_turn, found_conversations, named_text
+from ..records import RecordedRun
+from .conversations import Conversation, begin_turn, found_conversations
 from .database import Database, Rows
-from .entries import (
-    MANY,
-    cut,
-    joined,
-    keep_texts,
-    remove_entries,
-    remove_unused_texts,
-    shared_text,
-)
+from .entries import MANY, entries_of, recorded_run, remove_entries
 from .leases import Keeper, Lease
-from .owners import new_owner
+from .owners import this_process
 from .run_rows import (
     ENDED,
     RunFacts,
@@ -102,8 +97,8 @@ class RunStore:
         head: str,
         facts: RunFacts,
         *,
-        shared: Sequence[str] = (),
-        turn: Turn | None = None,
+        before: int = 0,
+        path: str = "",
         status: RunStatus = "stopped",
         entries: Sequence[str] = (),
         usage: Usage = Usage(None, None),
@@ -113,10 +108,10 @@ class RunStore:
 
         Args:
             run: its id.
-            head: its first entry.
+            head: its first entry; that of a turn has no messages of the conversation.
             facts: what a list shows of it.
-            shared: parts of the first entry that other runs have, too; they are kept once.
-            turn: its place in its conversation, if it is a turn of one.
+            before: how many messages its conversation had when it began, if it is a turn.
+            path: the path of the program, which that conversation is with.
             status: its status.
             entries: the entries that follow, if it was recorded elsewhere.
             usage: the tokens that it has used.
@@ -127,21 +122,11 @@ class RunStore:
             StoreError: the store cannot be written.
         """
         database = self.ready()
-        own, texts = cut(head, shared, turn.named if turn else {})
-        maker = new_owner()
-        columns = {
+        maker = f"{this_process()}/{os.urandom(4).hex()}"
+        columns = asdict(facts) | {
             "id": run,
             "status": status,
-            "agent": facts.agent,
-            "model": facts.model,
-            "filename": facts.filename,
-            "program": facts.program,
-            "parent": facts.parent,
-            "tenant": facts.tenant,
-            "conversation": facts.conversation,
-            "messages": turn.before if turn else None,
-            "priority": facts.priority,
-            "trace": facts.trace,
+            "messages": None if facts.conversation is None else before,
             "owner": maker,
             "input_tokens": usage.input_tokens,
             "output_tokens": usage.output_tokens,
@@ -149,17 +134,15 @@ class RunStore:
         }
 
         def make() -> Rows:
-            if turn:
-                begin_turn(database, turn)
+            if facts.conversation is not None:
+                begin_turn(database, facts.conversation, before, path)
             made = database.execute(
                 f"INSERT INTO gram_runs ({', '.join(columns)}, created, changed, fence, "
                 f"leased_until) VALUES ({', '.join('?' * len(columns))}, {database.clock}, "
                 f"{database.clock}, 0, 0) ON CONFLICT (id) DO NOTHING RETURNING id",
                 *columns.values(),
             )
-            if made:
-                keep_texts(database, run, texts)
-            for place, entry in enumerate([own, *entries] if made else ()):
+            for place, entry in enumerate([head, *entries] if made else ()):
                 database.execute(
                     "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, ?, 0, ?)",
                     run,
@@ -173,43 +156,8 @@ class RunStore:
         if not database.together(make):
             raise RunExistsError(f"{database.name}: it has a run {run} already")
 
-    def begin_anew(
-        self, run: str, head: str, *, shared: Sequence[str] = (), turn: Turn | None = None
-    ) -> bool:
-        """Replace the first entry of a run that nobody has begun; False if somebody has.
-
-        Args:
-            run: its id.
-            head: its first entry.
-            shared: parts of it that other runs have, too.
-            turn: its place in its conversation, if it is a turn of one.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        database = self.ready()
-        own, texts = cut(head, shared, turn.named if turn else {})
-
-        def replace() -> Rows:
-            replaced = database.execute(
-                "UPDATE gram_entries SET text = ? WHERE run = ? AND seq = 0 AND fence = 0 "
-                "AND EXISTS (SELECT 1 FROM gram_runs "
-                f"WHERE id = ? AND leased_until < {database.clock}) "
-                "AND NOT EXISTS (SELECT 1 FROM gram_entries WHERE run = ? AND seq > 0) "
-                "RETURNING seq",
-                own,
-                *[run] * 3,
-            )
-            if replaced:
-                keep_texts(database, run, texts)
-            if replaced and turn:
-                database.execute("UPDATE gram_runs SET messages = ? WHERE id = ?", turn.before, run)
-            return replaced
-
-        return bool(database.together(replace))
-
     def claim(self, run: str, size: int | None = None, *, fence: int = 0) -> Lease:
-        """Claim a run, to write to it; the lease is renewed until it is let go.
+        """Claim a run, to write to it; the lease is renewed until it is let go, or dropped.
 
         Args:
             run: its id.
@@ -217,10 +165,13 @@ class RunStore:
             fence: that of the last lease of whoever claims it, who has written what has it.
 
         Raises:
-            RunTakenError: somebody else has claimed it, or has gone on with it since it was read.
+            RunTakenError: somebody else has claimed it, or has gone on with it since it was read;
+                or it is a turn, and another one of its conversation goes first.
             StoreError: there is no such run, or the store cannot be written.
         """
-        return self._keeper.keep(leases.claim(self.ready(), run, size, fence))
+        lease = Lease(self.ready(), run)
+        lease.database.together(lambda: lease.claim(size, fence))
+        return self._keeper.keep(lease)
 
     def take_over(self, run: str) -> Lease:
         """Claim a run even if somebody else has it, who can write nothing more to it then.
@@ -228,34 +179,17 @@ class RunStore:
         Raises:
             StoreError: there is no such run, it has ended, or the store cannot be written.
         """
-        return self._keeper.keep(leases.take_over(self.ready(), run))
+        lease = Lease(self.ready(), run)
+        lease.take_over()
+        return self._keeper.keep(lease)
 
     def entries(self, run: str) -> list[str]:
-        """The entries of a run, in their order.
+        """The entries of a run, in their order; the first of a turn has no messages before it.
 
         Raises:
             StoreError: there is no such run, or the store cannot be read.
         """
-        database = self.ready()
-        found = database.execute(
-            "SELECT text, seq, conversation FROM gram_entries JOIN gram_runs ON id = run "
-            "WHERE run = ? ORDER BY seq",
-            run,
-        )
-        if not found:
-            raise no_run(database, run)
-        for place, (_, seq, _) in enumerate(found):
-            if seq != place:
-                raise StoreError(
-                    f"{name_of(database, run)}: its entry {place} is missing: was it removed?"
-                )
-        (own, _, conversation), *others = found
-
-        def text_of(name: str) -> str:
-            said = named_text(database, conversation, name)
-            return shared_text(database, name) if said is None else said
-
-        return [joined(own, text_of), *(text for text, _, _ in others)]
+        return entries_of(self.ready(), run)
 
     def recorded(self, run: str) -> RecordedRun:
         """What is recorded of a run, which can be looked at and replayed.
@@ -266,8 +200,7 @@ class RunStore:
             ValidationError: what is kept is not the record of a run; the fault has its place.
             ReplayError: an event does not fit the run.
         """
-        lines = (f"{each}\n" for each in self.entries(run))
-        return read_run("".join(lines), self.name_of(run))
+        return recorded_run(self.ready(), run)
 
     def name_of(self, run: str) -> str:
         """How messages name a run."""
@@ -341,7 +274,7 @@ class RunStore:
     def prune(
         self, before: datetime, *, status: Sequence[RunStatus] = ENDED, tenant: str | None = None
     ) -> int:
-        """Remove runs that have ended, and the texts that only they used; returns how many.
+        """Remove runs that have ended; returns how many.
 
         Args:
             before: only runs that last changed before this time.
@@ -374,8 +307,6 @@ class RunStore:
         count = 0
         while removed := database.together(remove):
             count += removed
-        if count:
-            remove_unused_texts(database)
         return count
 
     # --- conversations
@@ -427,11 +358,13 @@ class RunStore:
             StoreError: the store cannot be written.
         """
         expect(before, datetime, "before", by="prune_conversations")
-        removed = sum(each.remove_if_old(before) for each in self.conversations(before=before))
+        removed = 0
+        for each in self.conversations(before=before):
+            with suppress(RunTakenError):
+                removed += each.remove(before)
         self.database.execute(
             "DELETE FROM gram_conversations WHERE size = 0 AND changed < ? AND NOT EXISTS "
             "(SELECT 1 FROM gram_runs WHERE conversation = name)",
             before.timestamp(),
         )
-        remove_unused_texts(self.database)
         return removed

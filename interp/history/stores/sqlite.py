@@ -9,21 +9,15 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import RLock
 from typing import Final
 
 from ...errors import StoreError, ValidationError
-from .database import UNKEEPABLE, Rows, T
-from .forks import anew_after_fork
+from .database import UNKEEPABLE, Database, Rows, T
 
 _PATIENCE: Final = 10.0  # seconds in which another process may let go of the file
 
 
-_left: list[object] = []
-"""Connections of parents, which must not be closed here."""
-
-
-class SqliteDatabase:
+class SqliteDatabase(Database):
     """A file, in WAL mode: readers and one writer at a time do not wait for each other.
 
     What is written survives the end of the process. A machine that loses its power can lose the
@@ -39,15 +33,11 @@ class SqliteDatabase:
     row_lock = ""  # a statement that writes has the whole file
     guard = "SELECT 1"  # a transaction has the whole file
     has_table = "SELECT 1 FROM sqlite_master WHERE name = ?"
-    unwaited = ""  # nothing waits for the disk
 
     def __init__(self, path: Path) -> None:
-        self.name = str(path)
+        super().__init__(str(path))
         self._path = path
-        self._connection: sqlite3.Connection | None = None
         self._opened: tuple[int, int] | None = None
-        self._using = RLock()
-        anew_after_fork(self)
 
     def execute(self, sql: str, *values: object) -> Rows:
         """Carry out one statement, see `Database.execute`."""
@@ -72,27 +62,14 @@ class SqliteDatabase:
                 raise
             return found
 
-    def close(self) -> None:
-        """Close the connection; the next statement opens a new one."""
-        with self._using:
-            connection, self._connection = self._connection, None
-            if connection is not None:
-                with suppress(sqlite3.Error):
-                    connection.close()
-
-    def after_fork(self) -> None:
-        """Open a connection of its own; that of the parent is left as it is."""
-        _left.append(self._connection)
-        self._connection = None
-        self._using = RLock()
-
     def _connected(self) -> sqlite3.Connection:
         if self._connection is not None and self._file() != self._opened:
             raise StoreError(f"{self.name}: the file was removed or replaced while it was in use")
         if self._connection is None:
             connection = self._connection_to_write() or self._connection_to_read()
             self._connection, self._opened = connection, self._file()
-        return self._connection
+        found: sqlite3.Connection = self._connection
+        return found
 
     def _connection_to_write(self) -> sqlite3.Connection | None:
         """A connection that reads and writes; None if the file or its folder cannot be written."""

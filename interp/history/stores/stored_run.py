@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import ClassVar
 
 from attrs import evolve
 
+from gram import Pattern
+
 from ...errors import AgentError, StoreError
 from ...execution import CANCELLED, Folded, Note, Stopped, now
 from ...machine import Event, State, Status, Usage, context_before
 from ...tools import Tool
-from ..records import EntryWriter, Head, RecordedRun, differences, event_lines, head_of
-from .conversations import Turn
+from ..records import (
+    RecordedRun,
+    differences,
+    event_line,
+    event_lines,
+    head_of,
+    note_line,
+    program_text,
+)
 from .leases import Lease
 from .run_rows import ENDED, RunFacts, RunStatus
 from .run_store import RunStore
@@ -60,7 +71,6 @@ class StoredRun:
         self._claim: Lease | None = None
         self._size, self._fence = 1, 0
         self._events = 0
-        self._entries = EntryWriter()
         self._unwritten: list[str] = []
         self._stopped_by: str | None = None
         self._writing = Lock()
@@ -74,72 +84,64 @@ class StoredRun:
         return self.store.name_of(self.id)
 
     def begin(self, state: State, tools: Iterable[Tool]) -> None:
-        """Make the run in the store, with its first entry.
+        """Make the run in the store, with its first entry and the events of the State.
 
         Raises:
             RunExistsError: the store has a run of this id.
             StoreError: the store cannot be written.
         """
-        entries = tuple(event_lines(state))
-        head = head_of(state, tools, now())
-        self.begin_with(head, state.beginning, entries, state if entries else None)
+        self.begin_with(state.beginning, tools, tuple(event_lines(state)), state)
 
     def begin_with(
         self,
-        head: Head,
-        state: State,
+        first: State,
+        tools: Iterable[Tool | Pattern],
         entries: Sequence[str] = (),
         standing: State | None = None,
+        *,
         stopped_by: str | None = None,
+        started: datetime | None = None,
     ) -> None:
         """The same with entries that are written already.
 
         Args:
-            head: the first entry.
-            state: the State that it holds.
-            entries: those that follow it.
+            first: the State that the run begins with.
+            tools: the implementations of its tools, or what a record has of them.
+            entries: the entries after the first.
             standing: the State that they lead to, if there are any.
             stopped_by: what the run was stopped by, if that is the last of them.
+            started: when it began, if that is not now.
 
         Raises:
             StoreError: the store has a run of this id, or cannot be written.
         """
-        self.id = self.id or state.run_id
-        program = state.run.program.value
+        self.id = self.id or first.run_id
+        program, is_turn = first.run.program, self._facts.conversation is not None
+        text, filename = program_text(program)
         facts = evolve(
             self._facts,
-            agent=_kept(program.identity),
-            model=_kept(str(state.run.model or program.properties.get("model", ""))),
-            filename=_kept(head.filename or ""),
-            program=head.hash,
+            agent=_kept(program.value.identity),
+            model=_kept(str(first.run.model or program.value.properties.get("model", ""))),
+            filename=_kept(filename or ""),
+            program=sha256(text.encode(errors="surrogatepass")).hexdigest(),
         )
-        turn = _turn(facts.conversation, state, head.filename)
-        status = status_of(standing) if standing else self._status
+        has_begun = standing is not None and bool(entries)
+        status = status_of(standing) if standing and has_begun else self._status
         self.store.create(
             self.id,
-            head.line,
+            head_of(first, tools, started or now(), has_context=not is_turn),
             facts,
-            shared=head.shared,
-            turn=turn,
+            before=len(context_before(first)) if is_turn else 0,
+            path=_kept(str(Path(filename).resolve())) if filename else "",
             status="cancelled" if stopped_by == CANCELLED else status,
             entries=entries,
-            usage=standing.usage if standing else Usage(None, None),
+            usage=standing.usage if standing and has_begun else Usage(None, None),
             reason=stopped_by,
         )
         self._size = 1 + len(entries)
         self._events = len(standing.events) if standing else 0
         self.has_begun = True
         self._close()
-
-    def begin_anew(self, state: State) -> bool:
-        """Replace the State that the run begins with; False if somebody has begun it.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        head = head_of(state, (), now())
-        turn = _turn(self.store.row(self.id).facts.conversation, state, head.filename)
-        return self.store.begin_anew(self.id, head.line, shared=head.shared, turn=turn)
 
     @classmethod
     def of(
@@ -237,16 +239,16 @@ class StoredRun:
             RunTakenError: somebody else has claimed the run since.
             StoreError: the store cannot be written.
         """
-        self._write(self._entries.event(folded, seconds))
+        self._write(event_line(folded, seconds))
         self._events += 1
 
     def append_all(self, events: Iterable[Folded]) -> None:
         """Write events, all or none; see `append`."""
-        lines = [self._entries.event(each) for each in events]
+        lines = [*map(event_line, events)]
         self._write(*lines)
         self._events += len(lines)
 
-    def note(self, note: Note, *, may_be_lost: bool = False) -> None:
+    def note(self, note: Note) -> None:
         """Write a note, see `RunLog.note`.
 
         Raises:
@@ -256,28 +258,19 @@ class StoredRun:
         if isinstance(note, Stopped):
             self._stopped_by = _kept(note.error)
         if self._claim is not None:
-            self._write(self._entries.note(note), may_be_lost=may_be_lost)
+            self._write(note_line(note))
 
     def _close(self) -> None:
         """Close the store until it is needed again, if nobody else uses it."""
         if self._closes_store:
             self.store.close()
 
-    def _write(self, *entries: str, may_be_lost: bool = False) -> None:
+    def _write(self, *entries: str) -> None:
         with self._writing:  # calls that run at once are noted by their threads
             self._unwritten += entries
             if self._claim is not None and self._unwritten:
-                may_be_lost = may_be_lost and len(self._unwritten) == 1
-                self._claim.append(*self._unwritten, may_be_lost=may_be_lost)
+                self._claim.append(*self._unwritten)
                 self._unwritten = []
-
-
-def _turn(conversation: str | None, state: State, filename: str | None) -> Turn | None:
-    """The place in its conversation of a run that begins with a State."""
-    if conversation is None:
-        return None
-    program = _kept(str(Path(filename).resolve())) if filename else ""
-    return Turn.after(conversation, context_before(state), program)
 
 
 def _kept(text: str) -> str:

@@ -9,9 +9,10 @@ from .database import Database, make_tables
 _FORMAT: Final = 1
 
 _TABLES: Final = (
-    # A run that workers are to drive has the name of its queue, until it has ended. It may begin
-    # when it is due; then how often it has failed in a way that may pass, how many workers have
-    # died with it one after the other, and how many events it had when the last one did.
+    # A turn of a conversation says how many messages that had before it, none of which is in its
+    # first entry. A run that workers are to drive has the name of its queue, until it has ended.
+    # It may begin when it is due; then how often it has failed in a way that may pass, how many
+    # workers died with it one after the other, and how many events it had when the last one did.
     """
     CREATE TABLE gram_runs (
         id TEXT NOT NULL PRIMARY KEY,
@@ -75,23 +76,6 @@ _TABLES: Final = (
         PRIMARY KEY (conversation, seq)
     )
     """,
-    # The texts that runs share, and which runs use them, so that pruning need not read all.
-    """
-    CREATE TABLE gram_texts (
-        sha256 TEXT NOT NULL PRIMARY KEY,
-        text TEXT NOT NULL,
-        used DOUBLE PRECISION NOT NULL
-    )
-    """,
-    "CREATE INDEX gram_texts_used ON gram_texts (used, sha256)",
-    """
-    CREATE TABLE gram_uses (
-        run TEXT NOT NULL,
-        sha256 TEXT NOT NULL,
-        PRIMARY KEY (run, sha256)
-    )
-    """,
-    "CREATE INDEX gram_uses_text ON gram_uses (sha256)",
 )
 
 

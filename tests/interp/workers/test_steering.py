@@ -328,9 +328,10 @@ def test_no_file_is_no_run(store: RunStore, tmp_path: Path) -> None:
 
 def test_a_run_that_is_held_cannot_be_answered(store: RunStore) -> None:
     run = waiting_run(store, 1)
-    store.claim(run)
+    claim = store.claim(run)
     with pytest.raises(RunTakenError, match="another process goes on with it"):
         decide_run(store, run, True)
+    assert claim.is_held
 
 
 def test_a_run_that_has_ended_is_not_cancelled_just_then(

@@ -28,7 +28,7 @@ from interp import (
 )
 from interp.execution import Begun
 from interp.history import RunStore
-from interp.history.records import EntryWriter
+from interp.history.records import note_line
 from interp.history.stores import StoredRun
 from interp.machine import Request, pending
 from interp.workers import Registry, RunQueue, cancel_run, decide_run, postgres_of, why_queued
@@ -337,7 +337,7 @@ def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting
     for run in late:
         (asking,) = pending(store.recorded(run).state)
         claim = store.claim(run)
-        claim.append(EntryWriter().note(Begun(asking.at)))
+        claim.append(note_line(Begun(asking.at)))
         claim.let_go("stopped", Usage(None, None))
     run_agent(TALKER, "By hand", model=ScriptedModel(["Yes."]), record=store, conversation="talk")
     following = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)

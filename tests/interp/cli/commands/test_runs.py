@@ -221,11 +221,12 @@ def test_a_run_that_is_somebody_elses_is_not_said_to_go_on_here(address: str) ->
     gram(*SAY, "--record", address, "--conversation", "al", "--approve", "ask")
     (row,) = listed(address, "--status", "waiting")
     with open_store(address) as store:
-        store.take_over(row["id"])
+        taken = store.take_over(row["id"])
 
         done = gram("resume", f"{address}#{row['id']}", "--offline", "--approve", "all")
 
     assert done.returncode == 2
+    assert taken.is_held
     assert "another process goes on with it" in done.stderr
     assert "gram resume" not in done.stderr
 

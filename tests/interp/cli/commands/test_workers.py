@@ -64,8 +64,8 @@ def expect_left(database: str, store: RunStore) -> None:
     run = submit(GREETER, "Hello", store=store)
     if (pid := os.fork()) == 0:
         with open_store(database) as other:
-            other.claim(run)
-            os._exit(0)
+            claim = other.claim(run)
+            os._exit(0 if claim.is_held else 1)
     os.waitpid(pid, 0)
 
     row = store.row(run)

@@ -55,7 +55,7 @@ class Driven:
                 self.state = step(self.state, event).state
             for event in EVENTS[:until]:
                 if event not in self.state.events:
-                    self.log.note(Begun(event.at), may_be_lost=True)
+                    self.log.note(Begun(event.at))
                     self._fold(event)
 
     def _fold(self, event: Event) -> None:

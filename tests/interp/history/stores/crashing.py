@@ -145,9 +145,9 @@ def _driven(address: str, run: str, log: Path, point: int, seed: int | None, syn
     worker = Worker(log, crash, seed)
     append = Lease.append
 
-    def watched(lease: Lease, *entries: str, may_be_lost: bool = False) -> None:
+    def watched(lease: Lease, *entries: str) -> None:
         crash.here()
-        append(lease, *entries, may_be_lost=may_be_lost)
+        append(lease, *entries)
         crash.here()
 
     with pytest.MonkeyPatch.context() as patch, open_store(address) as store:

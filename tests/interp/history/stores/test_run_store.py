@@ -46,16 +46,6 @@ def test_entries_are_kept_in_order(store: RunStore) -> None:
     assert store.entries("two") == ["(:Run)"]
 
 
-def test_what_runs_share_is_kept_once_and_comes_back(store: RunStore) -> None:
-    program = "p" * 5000
-    heads = [f"[:Run {{program: {program}, input: {n}}} | {program}]" for n in range(3)]
-    for n, head in enumerate(heads):
-        store.create(str(n), head, FACTS, shared=[program])
-
-    assert [store.entries(str(n)) for n in range(3)] == [[head] for head in heads]
-    assert store.ready().execute("SELECT count(*) FROM gram_texts") == [(1,)]
-
-
 def test_a_run_is_made_once(store: RunStore) -> None:
     made(store, "one")
 
@@ -128,13 +118,14 @@ def test_claims_are_renewed_together_while_they_are_held(store: RunStore) -> Non
         made(store, name)
     held = [store.claim(name) for name in names]
     held[0].let_go("stopped", Usage(None, None))
-    store.take_over(names[1])
+    taken = store.take_over(names[1])
     store.ready().execute("UPDATE gram_runs SET leased_until = 1")
 
     renew(store.ready(), held)
 
     assert {row.id for row in store.rows(status=["running"], limit=200)} == set(names[2:])
     assert [each.run for each in held if not each.is_held] == names[:2]
+    assert taken.is_held
     left = "SELECT leased_until FROM gram_runs WHERE id = ?"
     assert store.ready().execute(left, names[0]) == [(1.0,)]  # nobody has it
 
@@ -144,7 +135,7 @@ def test_what_several_threads_write_at_once_is_all_kept(store: RunStore) -> None
     log.begin(start(load(EXAMPLES / "hello_world.gram"), "hello")[0], [])
     with log.held(), ThreadPoolExecutor(4) as threads:
         for n in range(40):
-            threads.submit(log.note, Begun((n,)), may_be_lost=n % 2 == 0)
+            threads.submit(log.note, Begun((n,)))
 
     assert len(store.entries("one")) == 41
 
@@ -159,22 +150,6 @@ def test_a_statement_that_is_carried_out_twice_does_the_same(store: RunStore) ->
     claim.let_go("done", Usage(1, 2))
 
     assert store.entries("one") == ["(:Run)", "(:A)"]
-
-
-def test_entries_that_a_crash_of_the_server_lost_are_written_again(store: RunStore) -> None:
-    made(store, "one")
-    claim = store.claim("one")
-    for entry in ("(:A)", "(:B)"):
-        claim.append(entry, may_be_lost=True)
-    store.ready().execute("DELETE FROM gram_entries WHERE run = 'one' AND seq > 0")
-    claim.append("(:C)")
-    claim.append("(:D)", may_be_lost=True)
-
-    assert store.entries("one") == ["(:Run)", "(:A)", "(:B)", "(:C)", "(:D)"]
-
-    store.ready().execute("DELETE FROM gram_entries WHERE run = 'one' AND seq = 4")
-    claim.append("(:E)", may_be_lost=True)
-    assert store.entries("one")[4:] == ["(:D)", "(:E)"]
 
 
 def test_lists_are_filtered_the_newest_first_and_read_in_pages(store: RunStore) -> None:
@@ -198,21 +173,16 @@ def test_lists_are_filtered_the_newest_first_and_read_in_pages(store: RunStore) 
     assert not list(store.rows(before=datetime.now(UTC) - hour))
 
 
-def test_only_runs_that_have_ended_are_pruned_with_the_texts_that_only_they_used(
-    store: RunStore,
-) -> None:
-    texts = {each: each * 300 for each in "abc"}
-    for each in texts:
-        store.create(each, texts[each], FACTS, shared=[texts[each]])
+def test_only_runs_that_have_ended_are_pruned(store: RunStore) -> None:
+    made(store, "a", "b", "c")
     store.claim("a").let_go("done", Usage(0, 0))
-    store.ready().execute("UPDATE gram_texts SET used = 0")
 
     assert store.prune(datetime.now(UTC) - timedelta(hours=1)) == 0
     assert store.prune(datetime.now(UTC) + timedelta(hours=1)) == 1
 
     assert sorted(row.id for row in store.rows()) == ["b", "c"]
-    assert store.entries("b") == [texts["b"]]
-    assert store.ready().execute("SELECT count(*) FROM gram_texts") == [(2,)]
+    assert store.entries("b") == ["(:Run)"]
+    assert store.ready().execute("SELECT count(*) FROM gram_entries") == [(2,)]
 
 
 def test_a_run_that_is_not_there_is_named(store: RunStore) -> None:
@@ -234,19 +204,6 @@ def test_a_store_is_made_once_by_those_who_open_it_at_the_same_time(address: str
         list(threads.map(make, "abcdef"))
     with open_store(address) as store:
         assert len(list(store.rows())) == 6
-
-
-def test_a_text_that_another_run_uses_is_not_pruned(store: RunStore) -> None:
-    text = "t" * 300
-    for run in ("a", "b"):
-        store.create(run, f"{text}{run}", FACTS, shared=[text])
-    store.claim("a").let_go("done", Usage(0, 0))
-    store.ready().execute("UPDATE gram_texts SET used = 0")
-
-    assert store.prune(datetime.now(UTC) + timedelta(hours=1)) == 1
-
-    assert store.entries("b") == [f"{text}b"]
-    assert store.ready().execute("SELECT run, count(*) FROM gram_uses GROUP BY run") == [("b", 1)]
 
 
 def test_a_store_of_another_format_is_refused(store: RunStore, address: str) -> None:
@@ -419,9 +376,8 @@ def _claim_in_a_fork(store: RunStore, run: str) -> int:
     child = os.fork()
     if child == 0:
         try:
-            store.claim(run)
-            own = {lease.run for lease in store._keeper._leases}
-            os._exit(0 if own == {run} else 1)
+            claim = store.claim(run)
+            os._exit(0 if [*store._keeper._leases] == [claim] else 1)
         finally:
             os._exit(2)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -458,5 +414,16 @@ def test_a_first_entry_that_was_changed_is_told(store: RunStore) -> None:
     made(store, "one")
     store.ready().execute("UPDATE gram_entries SET text = '{broken'")
 
-    with pytest.raises(StoreError, match="cannot be read: it was changed"):
-        store.entries("one")
+    with pytest.raises(GramError, match="run one of "):
+        store.recorded("one")
+
+
+def test_a_claim_that_nobody_holds_any_more_is_not_waited_for(store: RunStore) -> None:
+    made(store, "one")
+    claim = store.claim("one")
+    fence = claim.fence
+    assert store.row("one").status == "running"
+    del claim
+
+    assert store.row("one").status == "stopped"
+    assert store.claim("one").fence == fence + 1
