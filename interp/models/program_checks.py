@@ -11,8 +11,8 @@ from gram import Check, Diagnostic, Document, TreePath, check, pattern_at, walk
 from gram.checks import Reading
 from gram.plurals import counted
 from gram.suggestions import did_you_mean
-from lenses_ext import FocusError, Model, agent_models, agent_settings, is_agent, view
-from lenses_ext.names import program_scopes
+from lenses_ext import FocusError, Model, Project, agent_models, agent_settings, is_agent, view
+from lenses_ext.names import diagnose, program_scopes
 from lenses_ext.rules import LINT_CHECKS, PROGRAM_CHECKS, level_check, level_problems
 
 from ..errors import ConfigurationError, ModelError
@@ -40,15 +40,14 @@ def check_program(document: Document, *more: Check) -> tuple[Diagnostic, ...]:
     return check(document, checks=checks, scopes=program_scopes)
 
 
-def lint_program(document: Document, *, today: date) -> tuple[Diagnostic, ...]:
-    """What is doubtful in a document, in the order of its text.
+def lint_program(program: Document | Project, *, today: date) -> tuple[Diagnostic, ...]:
+    """What is doubtful in a program, in the order of its files and their texts.
 
     Args:
-        document: the document.
+        program: the program.
         today: the day by which models retire soon.
     """
-    rows = (*LINT_CHECKS, _retiring(today), level_check(every_row()))
-    return check(document, checks=rows, scopes=program_scopes)
+    return diagnose(program, (*LINT_CHECKS, _retiring(today), level_check(every_row())))
 
 
 def problems_of_levels(levels: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -27,6 +27,7 @@ from lenses_ext import (
     create_tool_specification,
     json_schema_to_type_signature,
     parse_program,
+    put,
     tool_spec_from_json,
     tool_spec_reads,
     tool_spec_sends,
