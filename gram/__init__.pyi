@@ -49,7 +49,7 @@ from .json.canonical_form import (
     to_json as to_json,
 )
 from .reading.in_pieces import read_in_pieces as read_in_pieces
-from .reading.recovery import syntax_errors as syntax_errors
+from .reading.recovery import readable as readable, syntax_errors as syntax_errors
 from .source import (
     Source as Source,
     Span as Span,

@@ -8,8 +8,10 @@ a comma, bar or closing bracket that belongs to it is not reported as another er
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from itertools import islice, takewhile
+from contextlib import suppress
+from itertools import islice, pairwise, takewhile
 
 from ..errors import GramDecodeError, expect
 from ..source import Source
@@ -22,6 +24,8 @@ from .syntax import Token
 _OPENERS = ("(", "[", "@", "@@")
 _WINDOW = 400  # tokens around an error that are looked at, so that long texts take no longer
 _MOST_GUESSED = 20  # errors in a row that are found by guessing
+_LINE_OPENS = re.compile(r"^[(\[@{]", re.MULTILINE)
+_VISIBLE = re.compile(r"[^\s]")
 _REMAINS = (",", "|", ")", "]", "}")
 
 
@@ -119,3 +123,46 @@ def _whole_tokens(text: str, at: int) -> Iterator[Token]:
 def _line_end(text: str, at: int) -> int:
     end = text.find("\n", at)
     return len(text) if end < 0 else end
+
+
+def readable(text: str) -> str:
+    """A text that is gram, with blanks where there was what cannot be read; places stay the same.
+
+    A top-level pattern with an error is left out whole, up to the next bracket that begins a line.
+    So whoever looks at a text that is being written sees what is above and below the error.
+
+    >>> readable("(a)\\n[b {k: }\\n(c)")
+    '(a)\\n        \\n(c)'
+    """
+    expect(text, str, "text", by="readable")
+    source = Source(text)
+    if _error_from(source, 0) is None:
+        return text
+    bounds = [*(found.start() for found in _LINE_OPENS.finditer(text)), len(text)]
+    pieces, at = [_VISIBLE.sub(" ", text[: bounds[0]])], 0
+    while at + 1 < len(bounds):
+        whole = _whole_pattern(source, bounds[at : at + _WINDOW])
+        piece = text[bounds[at] : bounds[at + (whole or 1)]]
+        pieces.append(piece if whole else _VISIBLE.sub(" ", piece))
+        at += whole or 1
+    return "".join(pieces)
+
+
+def _whole_pattern(source: Source, bounds: list[int]) -> int:
+    """How many pieces of a text make a pattern, from the first on; 0 when they make none."""
+    text, depth = source.text, 0
+    for count, (start, end) in enumerate(pairwise(bounds), 1):
+        marks = [text[each.start] for each in tokens(text, start, end) if each.start < end]
+        depth += sum(mark in "([{" for mark in marks) - sum(mark in ")]}" for mark in marks)
+        if depth == 0 and _can_be_read(source, bounds[0], end):
+            return count
+        if depth <= 0 and text[bounds[0]] != "@":
+            break
+    return 0
+
+
+def _can_be_read(source: Source, start: int, end: int) -> bool:
+    with suppress(GramDecodeError):
+        parse_trees(source, start, end)
+        return True
+    return False

@@ -8,7 +8,13 @@ from .language_model import AnyModel, LanguageModel as LanguageModel, SeveralMod
 from .offered_models import offered_models
 from .pace import Pace
 from .prices import context_window, cost_at, price_of as price_of, price_of_reply
-from .program_checks import OfferedCheck, check_program, lint_program, problems_of_levels
+from .program_checks import (
+    RETIRED as RETIRED,
+    OfferedCheck,
+    check_program,
+    lint_program,
+    problems_of_levels,
+)
 from .providers import (
     ADDRESS_RULE,
     OFFLINE,

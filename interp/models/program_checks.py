@@ -7,12 +7,12 @@ from contextlib import suppress
 from datetime import date
 from typing import Final
 
-from gram import Check, Diagnostic, Document, TreePath, check, pattern_at, walk
+from gram import Check, Diagnostic, TreePath, pattern_at, walk
 from gram.checks import Reading
 from gram.plurals import counted
 from gram.suggestions import did_you_mean
-from lenses_ext import FocusError, Model, Project, agent_models, agent_settings, is_agent, view
-from lenses_ext.names import diagnose, program_scopes
+from lenses_ext import FocusError, Model, agent_models, agent_settings, is_agent, view
+from lenses_ext.names import ProgramLike, diagnose
 from lenses_ext.rules import LINT_CHECKS, PROGRAM_CHECKS, level_check, level_problems
 
 from ..errors import ConfigurationError, ModelError
@@ -29,25 +29,26 @@ RETIRED: Final = {
 """Models that OpenAI no longer serves, or will stop serving, with the date."""
 
 
-def check_program(document: Document, *more: Check) -> tuple[Diagnostic, ...]:
-    """The faults of a document and of its agents, in the order of the text.
+def check_program(program: ProgramLike, *more: Check) -> tuple[Diagnostic, ...]:
+    """The faults of a program and of its agents, in the order of its files and their texts.
 
     Args:
-        document: the document.
+        program: the program.
         *more: checks beside the usual ones.
     """
     checks = (*PROGRAM_CHECKS, *MODEL_CHECKS, *more)
-    return check(document, checks=checks, scopes=program_scopes)
+    return diagnose(program, checks)
 
 
-def lint_program(program: Document | Project, *, today: date) -> tuple[Diagnostic, ...]:
+def lint_program(program: ProgramLike, *, today: date) -> tuple[Diagnostic, ...]:
     """What is doubtful in a program, in the order of its files and their texts.
 
     Args:
         program: the program.
         today: the day by which models retire soon.
     """
-    return diagnose(program, (*LINT_CHECKS, _retiring(today), level_check(every_row())))
+    rows = (*LINT_CHECKS, _retiring(today), level_check(every_row()))
+    return diagnose(program, rows)
 
 
 def problems_of_levels(levels: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """What can be wrong in a program: tables of rules, types along arrows, validation."""
 
+from .flow_types import Flow as Flow, Types as Types
 from .lint import (
     LINT_CHECKS as LINT_CHECKS,
     Level as Level,

@@ -31,6 +31,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "tools": "Show which tools bind; print tools from elsewhere as gram.",
         "schema": "Print the tools of a program as JSON.",
         "graph": "Draw a program: its agents, tools and workflows.",
+        "lsp": "Tell an editor what it asks of gram files.",
         "convert": "Print gram as canonical JSON, and JSON as gram.",
     },
     "Run": {

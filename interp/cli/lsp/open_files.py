@@ -1,0 +1,132 @@
+"""The files that an editor has open: their texts as they are typed, and what was read of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from gram import Document, GramError, Pattern, Source, Span, TreePath, pattern_at, readable
+from gram.reading import spans_in_text
+from gram.trees import WHOLE, read_from
+from lenses_ext import Project, load_project, parse_program
+from lenses_ext.names import Program, Use, program_of, uses
+
+from .positions import Positions
+
+
+class OpenFile:
+    """A text that is being edited.
+
+    Args:
+        text: the text.
+        path: where it is saved; None for one that has no file yet.
+        encoding: what columns are counted in.
+    """
+
+    def __init__(self, text: str, path: Path | None, encoding: str) -> None:
+        self.text = text
+        self.path = path
+        self.places = Positions(text, encoding)
+
+    @cached_property
+    def document(self) -> Document:
+        """What can be read of it, with blanks instead of patterns that have a syntax error."""
+        return parse_program(readable(self.text), str(self.path) if self.path else None)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it can be read."""
+        return self.document.text == self.text
+
+
+class Meaning:
+    """What a file and the files that it imports mean, as they are in the editor.
+
+    Args:
+        file: the file.
+        others: the other files that are open, by their paths.
+        before: what it meant when all of it could be read; None where that never was.
+    """
+
+    def __init__(
+        self, file: OpenFile, others: Mapping[Path, OpenFile], before: Meaning | None = None
+    ) -> None:
+        self.file = file
+        self.before = before
+        self.program: Document | Project = file.document
+        if file.path is not None:
+            known = {path: each.document for path, each in others.items()}
+            try:
+                self.program = load_project(file.path, {**known, file.path: file.document})
+            except (GramError, OSError):  # an import that cannot be read is a fault of its own
+                self.program = file.document
+
+    @cached_property
+    def names(self) -> Program:
+        """The definitions, by the scope that they are seen in."""
+        return program_of(self.program, by="lsp")
+
+    @cached_property
+    def uses(self) -> tuple[tuple[Source, Span, Use], ...]:
+        """Every name that means a definition, with its place."""
+        found = []
+        for use in uses(self.names):
+            place = self.place(pattern_at(self.names.patterns, use.path), use.part)
+            if place is not None:
+                found.append((*place, use))
+        return tuple(found)
+
+    def place(self, pattern: Pattern, part: str) -> tuple[Source, Span] | None:
+        """Where a part of a pattern is written."""
+        read, spans = read_from(pattern), spans_in_text(pattern)
+        return (read[0], spans.part_or_subject(part)) if read and spans else None
+
+    def is_here(self, pattern: Pattern) -> bool:
+        """Whether a pattern is written in the file itself."""
+        read = read_from(pattern)
+        return read is not None and read[0] is self.file.document.source
+
+    def use_at(self, offset: int) -> tuple[Span, Use] | None:
+        """The name at an offset of the file, and what it means."""
+        for source, span, use in self.uses:
+            if source is self.file.document.source and span.start <= offset <= span.end:
+                return span, use
+        return None
+
+    @property
+    def both(self) -> Iterator[Meaning]:
+        """What the file means, after what it meant before, where not all of it can be read."""
+        if self.before is not None and not self.file.is_whole:
+            yield self.before
+        yield self
+
+    def seen_at(self, offset: int) -> dict[str, Pattern]:
+        """The agents, workflows and tools that are seen from an offset, by name."""
+        scope = self.scope_at(offset)
+        names = dict.fromkeys(self.names.names_seen(scope))
+        return {name: self.names.meant(name, scope)[0].pattern for name in names}
+
+    def scope_at(self, offset: int) -> TreePath:
+        """The scope at an offset of the file: the innermost agent or workflow around it."""
+        found, below, path = WHOLE, self.file.document.patterns, WHOLE
+        while True:
+            around = ((at, each) for at, each in enumerate(below) if _holds(each, offset))
+            if (inner := next(around, None)) is None:
+                return found
+            path, below = (*path, inner[0]), inner[1].elements
+            found = path if path in self.names.runnables else found
+
+    def pattern_at(self, offset: int) -> Pattern | None:
+        """The smallest pattern around an offset of the file."""
+        found, below = None, self.file.document.patterns
+        while True:
+            around = (each for each in below if _holds(each, offset))
+            if (inner := next(around, None)) is None:
+                return found
+            found, below = inner, inner.elements
+
+
+def _holds(pattern: Pattern, offset: int) -> bool:
+    place = read_from(pattern)
+    return place is not None and place[1] <= offset <= place[2]

@@ -1,0 +1,124 @@
+"""A file at a glance: its symbols, what folds, its colours, and what can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from lsprotocol.types import (
+    CodeLens,
+    Command,
+    DocumentSymbol,
+    FoldingRange,
+    FoldingRangeKind,
+    SymbolKind,
+)
+
+from gram import Pattern, highlighted
+from gram.reading import spans_in_text, tokens
+from lenses_ext import is_agent, is_tool, is_workflow
+from lenses_ext.language import is_arrows
+from lenses_ext.names import find_runnables
+
+from .open_files import OpenFile
+
+COLOURS: Final = {
+    "name": "function",
+    "label": "type",
+    "key": "property",
+    "string": "string",
+    "number": "number",
+    "word": "enumMember",
+    "comment": "comment",
+    "mark": "operator",
+}
+"""The semantic token of each kind of text."""
+
+_KINDS: Final = (
+    (is_agent, SymbolKind.Class),
+    (is_workflow, SymbolKind.Module),
+    (is_tool, SymbolKind.Function),
+)
+
+
+def symbols(file: OpenFile) -> list[DocumentSymbol]:
+    """The definitions of a file, those inside others below them."""
+    return list(_symbols(file, file.document.patterns))
+
+
+def _symbols(file: OpenFile, patterns: tuple[Pattern, ...]) -> Iterator[DocumentSymbol]:
+    for each in patterns:
+        spans = spans_in_text(each)
+        if spans is None or is_arrows(each):
+            continue
+        below = list(_symbols(file, each.elements))
+        if spans.identity is None or not (each.value.labels or each.value.properties):
+            yield from below
+            continue
+        kind = next((kind for is_one, kind in _KINDS if is_one(each)), SymbolKind.Object)
+        yield DocumentSymbol(
+            name=each.value.identity,
+            kind=kind,
+            range=file.places.range(spans.pattern),
+            selection_range=file.places.range(spans.identity),
+            detail=", ".join(sorted(each.value.labels)),
+            children=below,
+        )
+
+
+def folds(file: OpenFile) -> list[FoldingRange]:
+    """What folds: brackets and fences over several lines, and comments."""
+    found: list[tuple[int, int, FoldingRangeKind | None]] = []
+    opened: list[int] = []
+    places = file.places
+    for token in tokens(file.text):
+        mark, line = file.text[token.start : token.end], places.position(token.start).line
+        if mark in ("(", "[", "{"):
+            opened.append(line)
+        elif mark in (")", "]", "}") and opened:
+            found.append((opened.pop(), line - 1, None))
+        elif mark.startswith("```"):
+            found.append((line, places.position(token.end).line, None))
+    comments = [n for n, each in enumerate(file.text.splitlines()) if each.lstrip()[:2] == "//"]
+    for line in comments:
+        if found and found[-1][2] and found[-1][1] == line - 1:
+            found[-1] = (found[-1][0], line, FoldingRangeKind.Comment)
+        else:
+            found.append((line, line, FoldingRangeKind.Comment))
+    return [FoldingRange(start, end, kind=kind) for start, end, kind in found if start < end]
+
+
+def colours(file: OpenFile) -> list[int]:
+    """The semantic tokens, as the protocol packs them: each relative to the one before."""
+    types = list(COLOURS.values())
+    packed: list[int] = []
+    at = line = column = 0
+    for kind, piece in highlighted(file.text):
+        start, at = at, at + len(piece)
+        if kind not in COLOURS:
+            continue
+        for part in piece.splitlines(keepends=True):  # an editor's token is on one line
+            shown = part.strip()
+            here = file.places.position(start + len(part) - len(part.lstrip()))
+            end = file.places.position(start + len(part.rstrip()))
+            start += len(part)
+            if shown:
+                moved = here.character - (column if here.line == line else 0)
+                width = end.character - here.character
+                packed += [here.line - line, moved, width, types.index(COLOURS[kind]), 0]
+                line, column = here.line, here.character
+    return packed
+
+
+def lenses(file: OpenFile) -> list[CodeLens]:
+    """What can be done with the agents and workflows of a file: run, chat, check their tools."""
+    found = []
+    for each in find_runnables(file.document) if file.path else ():
+        spans = spans_in_text(each)
+        if spans is None or spans.identity is None:
+            continue
+        for title, command in (("run", "run"), ("chat", "chat"), ("check tools", "tools")):
+            arguments = [str(file.path), each.value.identity]
+            what = Command(title, f"gram.{command}", arguments=arguments)
+            found.append(CodeLens(file.places.range(spans.identity), command=what))
+    return found

@@ -1,0 +1,106 @@
+"""What is told of a name, a key or a model that the pointer is on."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+from gram import GramError, Pattern, Span, format_text
+from gram.reading import spans_in_text
+from lenses_ext import FocusError, agent_model, is_agent, is_tool, is_workflow, view
+from lenses_ext.labels import kind_of
+from lenses_ext.language import (
+    AGENTS,
+    SETTINGS,
+    TOOL_SPECS,
+    WORKFLOW_PARTS,
+    Vocabulary,
+    tool_spec_of,
+)
+from lenses_ext.signatures import write_program
+
+from ...machine import Usage
+from ...models import RETIRED, find_provider, price_of, unknown_provider
+from .open_files import Meaning
+
+_MILLION = Usage(1_000_000, 0), Usage(0, 1_000_000)
+
+
+def told_at(meaning: Meaning, offset: int) -> tuple[str, Span] | None:
+    """What is told at an offset, as Markdown, and the span that it is about."""
+    if (used := meaning.use_at(offset)) is not None:
+        span, use = used
+        return _definition(meaning, use.meant.pattern), span
+    pattern = meaning.pattern_at(offset)
+    if pattern is None:
+        return None
+    spans = spans_in_text(pattern)
+    assert spans, "it was read"
+    for key, span in spans.keys.items():
+        words = vocabulary_of(pattern)
+        if span.start <= offset <= span.end and words and (text := told_of_key(words, key)):
+            return text, span
+    span = spans.values.get("model", Span(0, -1))
+    if is_agent(pattern) and span.start <= offset <= span.end:
+        return _model(pattern), span
+    return None
+
+
+def vocabulary_of(pattern: Pattern) -> Vocabulary | None:
+    """The vocabulary of an agent, a workflow or a tool; None for other patterns."""
+    kinds = ((is_agent, AGENTS), (is_workflow, WORKFLOW_PARTS), (is_tool, TOOL_SPECS))
+    return next((words for is_one, words in kinds if is_one(pattern)), None)
+
+
+def told_of_key(words: Vocabulary, key: str) -> str | None:
+    """What a key of an agent, a workflow or a tool means; None for a key of one's own."""
+    if key in words.properties:
+        return (words.properties[key].__doc__ or "").strip()
+    if words is AGENTS and key in SETTINGS:
+        return f"A setting of the model: {SETTINGS[key].allowed}."
+    return None
+
+
+def _definition(meaning: Meaning, pattern: Pattern) -> str:
+    """A definition: what it is, what it is for, how it is called, and where it is written."""
+    parts = [f"**{kind_of(pattern)}** `{pattern.value.identity}`"]
+    if place := meaning.place(pattern, "identity"):
+        source, span = place
+        if source is not meaning.file.document.source:
+            name = Path(source.filename or "").name
+            parts[0] += f" in {name}:{source.position(span.start)[0]}"
+    description = pattern.value.properties.get("description")
+    if isinstance(description, str) and description.strip():
+        parts.append(description)
+    try:
+        shown = tool_spec_of(pattern) if is_agent(pattern) or is_workflow(pattern) else pattern
+        parts.append(f"```gram\n{format_text(write_program(shown)).strip()}\n```")
+    except GramError:  # it is faulty, which is told as such
+        pass
+    if is_agent(pattern):
+        parts.append(_model(pattern))
+    return "\n\n".join(filter(None, parts))
+
+
+def _model(agent: Pattern) -> str:
+    """A model: whose it is, what it costs, and when it retires."""
+    try:
+        model = view(agent_model, agent)
+    except FocusError:
+        return ""
+    told = [f"Model `{model}`"]
+    try:
+        if find_provider(model) is None:
+            return unknown_provider(model)
+        prices = [price_of(model, each) for each in _MILLION]
+        if all(prices):
+            told.append("${} in and ${} out for a million tokens".format(*map(_short, prices)))
+    except GramError:  # prices are not installed
+        pass
+    if model.provider.lower() == "openai" and model.name in RETIRED:
+        told.append(f"retires on {RETIRED[model.name]}")
+    return ", ".join(told)
+
+
+def _short(price: Decimal | None) -> str:
+    return f"{price:.2f}".removesuffix(".00")

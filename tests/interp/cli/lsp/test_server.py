@@ -1,0 +1,178 @@
+"""The language server over the protocol, with what VS Code and Neovim send."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types as lsp
+from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
+
+from interp.cli.lsp.completion import completions
+from interp.cli.lsp.open_files import Meaning, OpenFile
+from tests.paths import ROOT
+
+EDITORS = ("visual_studio_code", "neovim")
+
+DESK = """\
+{imports: ["tools.gram"]}
+// The desk.
+[desk:Agent {
+  description: "Answers 😀 people",
+  instruction: "Help with `search`.",
+  model: "OpenAI/gpt-5.6-luna"
+} |
+  search
+]
+
+[flow:Workflow | (desk)-->(refine)]
+
+[refine:Agent {
+  description: "Makes it shorter",
+  instruction: "Make it shorter.",
+  model: "OpenAI/gpt-5.6-luna"
+}]
+"""
+TOOLS = """\
+[search:ToolSpecification {description: "Searches the archive"} |
+  (words::Text)==>(::Array {elementType: String})]
+"""
+
+
+class Editor:
+    """A file that is open in an editor with our server."""
+
+    def __init__(self, client: LanguageClient, folder: Path) -> None:
+        self.client = client
+        self.folder = folder
+        self.version = 1
+
+    def uri(self, name: str = "desk.gram") -> str:
+        return (self.folder / name).as_uri()
+
+    def open(self, text: str, name: str = "desk.gram") -> None:
+        item = lsp.TextDocumentItem(self.uri(name), "gram", self.version, text)
+        self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+
+    def change(self, text: str) -> None:
+        self.version += 1
+        which = lsp.VersionedTextDocumentIdentifier(self.version, self.uri())
+        whole = lsp.TextDocumentContentChangeWholeDocument(text)
+        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(which, [whole]))
+
+    async def faults(self, name: str = "desk.gram") -> list[lsp.Diagnostic]:
+        """What is told after the next pause."""
+        while True:
+            told = self.client.wait_for_notification(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+            await asyncio.wait_for(told, 30)
+            if self.uri(name) in self.client.diagnostics:
+                return list(self.client.diagnostics[self.uri(name)])
+
+    async def ask(self, method: str, kind: type[Any], **given: Any) -> Any:
+        document = lsp.TextDocumentIdentifier(self.uri())
+        asked = kind(text_document=document, **given)
+        return await asyncio.wait_for(self.client.protocol.send_request_async(method, asked), 30)
+
+
+def at(text: str, words: str, after: int = 0) -> lsp.Position:
+    """The position of some words, in UTF-16 units."""
+    offset = text.index(words) + after
+    line = text.count("\n", 0, offset)
+    before = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return lsp.Position(line, len(before.encode("utf-16-le")) // 2)
+
+
+def in_editor(name: str, folder: Path, work: Callable[[Editor], Awaitable[None]]) -> None:
+    """Do something in an editor that has started the server."""
+    (folder / "gram.toml").touch()
+    (folder / "tools.gram").write_text(TOOLS)
+    (folder / "desk.gram").write_text(DESK)
+
+    async def session() -> None:
+        client = make_test_lsp_client()
+        await client.start_io(sys.executable, "-m", "interp", "lsp", cwd=ROOT)
+        capabilities = client_capabilities(name)
+        await client.initialize_session(
+            lsp.InitializeParams(capabilities=capabilities, root_uri=folder.as_uri())
+        )
+        await work(Editor(client, folder))
+        await client.shutdown_session()
+
+    asyncio.run(session())
+
+
+@pytest.mark.parametrize("name", EDITORS)
+def test_an_editor_gets_faults_and_their_end_as_somebody_types(name: str, tmp_path: Path) -> None:
+    async def work(editor: Editor) -> None:
+        editor.open(DESK.replace("  search\n", "  serch\n"))
+        (fault,) = [each for each in await editor.faults() if each.severity == 1]
+        assert fault.code == "undefined-reference"
+        assert "did you mean search" in fault.message
+        assert fault.range.start == at(DESK, "  search", 2)
+        editor.change(DESK)
+        assert [each for each in await editor.faults() if each.severity == 1] == []
+        editor.change(DESK.replace("[flow", "[flow {"))
+        assert {each.code for each in await editor.faults()} == {"syntax"}
+
+    in_editor(name, tmp_path, work)
+
+
+def test_names_lead_to_their_definitions_in_other_files(tmp_path: Path) -> None:
+    async def work(editor: Editor) -> None:
+        editor.open(DESK)
+        here = {"position": at(DESK, "  search", 3)}
+        found = await editor.ask("textDocument/definition", lsp.DefinitionParams, **here)
+        assert (found.uri, found.range.start) == (editor.uri("tools.gram"), lsp.Position(0, 1))
+        told = await editor.ask("textDocument/hover", lsp.HoverParams, **here)
+        assert "Searches the archive" in told.contents.value
+        assert "tools.gram:1" in told.contents.value
+        renamed = await editor.ask(
+            "textDocument/rename", lsp.RenameParams, **here, new_name="look up"
+        )
+        edits = {uri: [each.new_text for each in edits] for uri, edits in renamed.changes.items()}
+        assert edits == {editor.uri(): ["`look up`"], editor.uri("tools.gram"): ["`look up`"]}
+
+    in_editor("neovim", tmp_path, work)
+
+
+def test_what_is_above_and_below_a_break_goes_on_working(tmp_path: Path) -> None:
+    broken = DESK.replace("[flow:Workflow | (desk)-->(refine)]", "[flow:Workflow | (desk)-[:W")
+
+    async def work(editor: Editor) -> None:
+        editor.open(DESK)
+        editor.change(broken)
+        symbols = await editor.ask("textDocument/documentSymbol", lsp.DocumentSymbolParams)
+        assert [each.name for each in symbols] == ["desk", "refine"]
+        here = {"position": at(broken, "[:W", 3)}
+        offered = await editor.ask("textDocument/completion", lsp.CompletionParams, **here)
+        assert [each.label for each in offered] == ["WHEN", "OTHERWISE", "EACH", "HANDOFF"]
+
+    in_editor("visual_studio_code", tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("[a:", "Agent"),
+        ("[a:Agent {in", "instruction"),
+        ('[a:Agent {model: "', "Offline/rehearsal"),
+        ("[a:Agent | ", "refine"),
+        ("[t:Tool | (p::", "Text"),
+        ("[t:Tool | (p::Us", "User"),
+        ('{imports: ["', "tools.gram"),
+        ("[a:Agent {settings: {", "temperature"),
+    ],
+)
+def test_what_may_be_typed_is_offered(typed: str, offered: str, tmp_path: Path) -> None:
+    (tmp_path / "tools.gram").write_text(TOOLS)
+    path = tmp_path / "desk.gram"
+    rest = "\n[User:Object | (n::Text)]\n" + DESK.partition("\n")[2]
+    path.write_text(DESK)
+    before = Meaning(OpenFile(rest, path, "utf-16"), {})
+    meaning = Meaning(OpenFile(typed + rest, path, "utf-16"), {}, before)
+
+    assert offered in [each.label for each in completions(meaning, len(typed))]
