@@ -19,6 +19,7 @@ from .composing.flows import (
     parallel as parallel,
     sequence as sequence,
 )
+from .composing.merging import merge_programs as merge_programs
 from .composing.sharing import inline_tool as inline_tool, share_tool as share_tool
 from .drawings.dot import to_dot as to_dot
 from .drawings.from_program import drawing_of as drawing_of

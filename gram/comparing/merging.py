@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TypeAlias, Union, cast
+from typing import Literal, TypeAlias, Union, cast
 
 from attrs import frozen
 
@@ -29,7 +29,7 @@ from ..source import BOM
 from ..trees import Pattern, TaggedString, Value
 from .lines import merge_lines
 from .matching import match, match_values
-from .parts import Inside, Key, Labels, Part, document_part
+from .parts import Group, Inside, Key, Labels, Part, document_part
 
 
 @frozen
@@ -40,14 +40,17 @@ class Conflict:
         base: the text before, with the comma after it; empty where there was nothing.
         ours: the text that we have there; empty where we removed it.
         theirs: the text that they have there.
-        within: the patterns around it in the text before, from outside in, and last the name of the
-            part: a key, ``identity``, ``labels``, ``elements``; or the pattern that it is about.
+        within: the patterns around it in the text before, from outside in, and last what it is
+            about: a pattern, or the name of a part, which is a key, ``identity``, ``labels``,
+            ``properties`` or ``elements``. Empty for all of a text.
+        parts: the part in each of the three texts, for messages: of a property its value.
     """
 
     base: str
     ours: str
     theirs: str
-    within: tuple[Pattern | str, ...]
+    within: tuple[Pattern | str, ...] = ()
+    parts: tuple[str, str, str] = ("", "", "")
 
 
 Piece: TypeAlias = Union[str, Conflict]
@@ -69,6 +72,16 @@ class Merge:
     def conflicts(self) -> tuple[Conflict, ...]:
         """The conflicts, in the order of the text."""
         return tuple(piece for piece in self.pieces if isinstance(piece, Conflict))
+
+    def taking(self, side: Literal["base", "ours", "theirs"]) -> str:
+        """The text that a merge tool makes when it takes one side of every conflict."""
+        pieces = (
+            f"{self.line_break}{getattr(piece, side)}{self.line_break}"
+            if isinstance(piece, Conflict)
+            else piece
+            for piece in self.pieces
+        )
+        return "".join(pieces)
 
     def text(
         self, ours: str = "ours", theirs: str = "theirs", base: str | None = None, size: int = 7
@@ -139,7 +152,7 @@ def merge(
         if merged.conflicts or _can_be_read(merged.text()):
             return merged
     start, (base, ours, theirs) = text_start(texts[1]), (text.removeprefix(BOM) for text in texts)
-    return Merge((texts[1][:start], Conflict(base, ours, theirs, ())), ends)
+    return Merge((texts[1][:start], Conflict(base, ours, theirs)), ends)
 
 
 def _can_be_read(text: str) -> bool:
@@ -198,7 +211,8 @@ class _Merging:
         if opener is None or closer is None:
             return None
         depth = len(self.within)
-        self.within += _steps(base or ours)
+        if isinstance(ours.extent, syntax.Construct | syntax.Entry):
+            self.within += _steps(base or ours)
         pieces = _List(self, base, ours, theirs).merged()
         del self.within[depth:]
         if pieces is None or (not pieces and "elements" in kinds):
@@ -239,7 +253,16 @@ def _steps(part: Part) -> tuple[Pattern | str, ...]:
             return ("identity",)
         case syntax.Label() | Labels():
             return ("labels",)
+        case syntax.Record():
+            return ("properties",)
+        case Group(kind="elements"):
+            return ("elements",)
     return ()
+
+
+def _said(part: Part) -> str:
+    entry = part.extent
+    return part.text[slice(*(entry.value if isinstance(entry, syntax.Entry) else entry).span)]
 
 
 def _comments(trivia: str) -> list[str]:
@@ -457,7 +480,9 @@ class _List:
             texts.append(", " * bool(comma_before and text) + text)
         part = next(part for part in parts if part)
         base, ours, theirs = texts
-        return Conflict(base, ours, theirs, (*self.merging.within, *_steps(part)))
+        before, we, they = (_said(each) if each else "" for each in parts)
+        within = (*self.merging.within, *_steps(part))
+        return Conflict(base, ours, theirs, within, (before, we, they))
 
 
 class _Out:

@@ -1,4 +1,10 @@
 """Agents and workflows from parts; tools shared by the agents of a document; what changed."""
 
+from .merging import (
+    MergeFault as MergeFault,
+    ProgramMerge as ProgramMerge,
+    conflict_in_words as conflict_in_words,
+    judge_merge as judge_merge,
+)
 from .program_change import Level as Level, ProgramChange as ProgramChange, Said as Said
 from .program_changes import changes as changes, level_of as level_of

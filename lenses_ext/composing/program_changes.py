@@ -21,7 +21,7 @@ from gram.writing import abridged
 
 from ..labels import TOOLS, is_answer, is_runnable, is_tool, kind_of
 from ..language import tool_spec_of
-from ..names import Program, ProgramLike, program_patterns
+from ..names import FILE, Program, ProgramLike, program_patterns
 from ..signatures import RESERVED, is_path, write_program
 from ..workflows import edges_in
 from .program_change import Level, ProgramChange, Said, became, shown, where_they_differ
@@ -79,6 +79,8 @@ class _Part:
         """What it is called, from the outside in."""
         if self.kind == "header":
             return ("header",)
+        if self.pattern.value == FILE:
+            return self.around
         named = f"`{self.name}`" if self.name else abridged(self.pattern, 60)
         return (*self.around, named if self.kind == "pattern" else f"{self.kind} {named}")
 

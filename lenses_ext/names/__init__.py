@@ -17,6 +17,7 @@ from .references import (
     tool_with_types,
 )
 from .scopes import (
+    FILE,
     Definition,
     Files as Files,
     Program,

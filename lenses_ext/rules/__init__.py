@@ -9,3 +9,4 @@ from .lint import (
     with_levels as with_levels,
 )
 from .table import PROGRAM_CHECKS as PROGRAM_CHECKS, WORDS as WORDS
+from .validation import new_errors as new_errors

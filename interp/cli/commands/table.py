@@ -28,6 +28,8 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "query": "Find where a pattern with holes matches.",
         "rewrite": "Put another pattern wherever one with holes matches.",
         "diff": "Say what changed between programs, and what that breaks.",
+        "merge": "Merge what two sides made of a program, and judge it.",
+        "git": "Have git merge programs by structure.",
         "tools": "Show which tools bind; print tools from elsewhere as gram.",
         "schema": "Print the tools of a program as JSON.",
         "graph": "Draw a program: its agents, tools and workflows.",

@@ -61,9 +61,18 @@ def _path_in_repository(path: str) -> str:
     return "" if from_root == "." else from_root
 
 
+def run_git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run git.
+
+    Raises:
+        OSError: there is no git.
+    """
+    return subprocess.run(["git", *arguments], capture_output=True)
+
+
 def _git(*arguments: str) -> bytes:
     """What git prints; nothing when it fails, or there is none."""
     try:
-        return subprocess.run(["git", *arguments], capture_output=True).stdout
+        return run_git(*arguments).stdout
     except (OSError, ValueError):  # a NUL in an argument is a ValueError
         return b""

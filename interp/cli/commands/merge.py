@@ -1,0 +1,115 @@
+"""``gram merge``: merge what two sides made of a program, and judge the result."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from shutil import copyfile
+
+import click
+
+from gram import GramDecodeError
+from lenses_ext import merge_programs
+from lenses_ext.composing import conflict_in_words
+
+from ..completion.completing import complete_files
+from ..failures import NO
+from ..inputs.git_files import run_git
+from ..inputs.program_files import STDIN
+from ..inputs.reading import read_text
+from ..merges_in_git import judge_in_git, tell_merge_faults
+from ..terminal.output import note, show, tell
+from ..terminal.output_files import expect_a_name, expect_other_file, write_result
+
+
+@click.command("merge")
+@click.argument("files", nargs=-1, metavar="BASE OURS THEIRS", shell_complete=complete_files)
+@click.option("-o", "out", metavar="OUT", help="Write to this file.", shell_complete=complete_files)
+@click.option("-i", "--in-place", is_flag=True, help="Write OURS, atomically.")
+@click.option(
+    "-L",
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME",
+    help="What conflicts call the sides; three times: ours, the base, theirs.",
+)
+@click.option("--marker-size", default=7, metavar="N", help="The length of conflict markers.")
+@click.option("--path", metavar="NAME", help="What messages call the program.")
+@click.option(
+    "--across",
+    is_flag=True,
+    help="Judge all programs of a merge in git instead: of the one that is going on, of a merge "
+    "commit (REV), or of what merging two revisions would give (REV REV).",
+)
+def command(
+    files: tuple[str, ...],
+    out: str | None,
+    in_place: bool,
+    labels: tuple[str, ...],
+    marker_size: int,
+    path: str | None,
+    across: bool,
+) -> None:
+    """Merge the changes from BASE to OURS and from BASE to THEIRS, and print the text.
+
+    Conflicts are written between git's markers, and told in words. Errors that the merged program
+    has and neither side had are conflicts too. With conflicts, the exit code is 1.
+
+    Files that are not gram are merged by lines, as git does. gram git install has git use it all.
+    """
+    expect_a_name(out, "-o")
+    expect_other_file(out)
+    if ((in_place or across) and out) or (in_place and across):
+        raise click.UsageError("-i writes OURS, -o another file, --across none: choose one")
+    if across:
+        is_clean = judge_in_git(files)
+    elif len(files) != 3:
+        raise click.UsageError("name three files: BASE OURS THEIRS")
+    else:
+        # git before 2.44 has no names for the sides, and leaves %X as it is
+        names = [name for name in labels if not name.startswith("%")] or ["ours", "base", "theirs"]
+        if len(names) != 3:
+            raise click.UsageError("name all three sides: -L OURS -L BASE -L THEIRS")
+        is_clean = _merge(
+            files, files[1] if in_place else out, names, marker_size, path or files[1]
+        )
+    if not is_clean:
+        sys.exit(NO)
+
+
+def _merge(
+    files: Sequence[str], target: str | None, names: Sequence[str], marker_size: int, path: str
+) -> bool:
+    """Merge files into one of them or another file, or print the text; whether all fits."""
+    ours, base, theirs = names
+    try:
+        found = merge_programs(*(read_text(file)[0] for file in files), filename=path)
+    except GramDecodeError as error:
+        note(f"{path}: merged by lines, as git does: {error.msg} in line {error.lineno} of a side")
+        return _merge_lines(files, target, names, marker_size)
+    for conflict in found.merge.conflicts:
+        tell(f"{path}: conflict: {conflict_in_words(conflict, ours, theirs)}")
+    tell_merge_faults(found.faults, ours, theirs)
+    has_base = run_git("config", "merge.conflictStyle").stdout.strip().endswith(b"diff3")
+    text = found.merge.text(ours, theirs, base if has_base else None, marker_size)
+    write_result(target or STDIN, text)
+    return not (found.merge.conflicts or found.faults)
+
+
+def _merge_lines(
+    files: Sequence[str], target: str | None, names: Sequence[str], marker_size: int
+) -> bool:
+    base, ours, theirs = files
+    if is_printed := target in (None, STDIN):
+        target = ours
+    elif target != ours:
+        copyfile(ours, str(target))
+    labels = (word for name in names for word in ("-L", name))
+    options = ("--marker-size", str(marker_size), *labels, *["-p"] * is_printed)
+    done = run_git("merge-file", *options, str(target), base, theirs)
+    if is_printed:
+        show(done.stdout.decode(errors="replace"), nl=False)
+    if done.stderr:
+        tell(done.stderr.decode(errors="replace").rstrip())
+    return done.returncode == 0

@@ -1,0 +1,347 @@
+"""``gram merge`` and ``gram git install``: three files, and real repositories of git."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import gram
+
+TOOL = 'Tool {description: "d"}'
+DESK = f"""\
+// the desk
+[desk:Agent {{model: "Offline/rehearsal", instruction: "Help."}} |
+  search // finds
+]
+[search:{TOOL} | (q::Text)==>(::Text)]
+"""
+OTHER = '[other:Agent {model: "Offline/rehearsal", instruction: "Ask."} | search]\n'
+
+
+def three(folder: Path, ours: str, theirs: str, base: str = DESK) -> list[str]:
+    """Three files in a folder."""
+    files = []
+    for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
+        (folder / f"{name}.gram").write_bytes(text.encode())
+        files.append(str(folder / f"{name}.gram"))
+    return files
+
+
+def test_changes_of_both_sides_are_printed_or_written(tmp_path: Path) -> None:
+    ours, theirs = DESK.replace("rehearsal", "other"), DESK.replace("Help.", "Help them.")
+    files = three(tmp_path, ours, theirs)
+    merged = ours.replace("Help.", "Help them.")
+
+    printed = gram("merge", *files)
+    written = gram("merge", *files, "-o", str(tmp_path / "new.gram"))
+
+    assert (printed.returncode, printed.stdout, printed.stderr) == (0, merged, "")
+    assert (written.returncode, written.stdout) == (0, "")
+    assert (tmp_path / "new.gram").read_text() == merged
+    assert (tmp_path / "ours.gram").read_text() == ours
+    assert gram("merge", *files, "-i").returncode == 0
+    assert (tmp_path / "ours.gram").read_text() == merged
+
+
+def test_a_conflict_is_marked_and_told_in_words(tmp_path: Path) -> None:
+    files = three(tmp_path, DESK.replace("rehearsal", "x"), DESK.replace("rehearsal", "y"))
+    environment = {"GIT_CONFIG_GLOBAL": str(tmp_path / "config")}
+    (tmp_path / "config").write_text("[merge]\n  conflictStyle = zdiff3\n")
+
+    done = gram("merge", *files, "--path", "desk.gram", cwd=tmp_path)
+    named = gram("merge", *files, "-L", "me", "-L", "old", "-L", "you", **environment)
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        "desk.gram: conflict: agent `desk`: model is changed in two ways: "
+        '"Offline/rehearsal" → "Offline/x" (ours), → "Offline/y" (theirs)\n'
+    )
+    assert '<<<<<<< ours\nmodel: "Offline/x",\n=======\nmodel: "Offline/y",\n>>>>>>> theirs\n' in (
+        done.stdout
+    )
+    assert '<<<<<<< me\nmodel: "Offline/x",\n||||||| old\nmodel: "Offline/rehearsal",\n' in (
+        named.stdout
+    )
+    assert "(me), → " in named.stderr
+
+
+BROKEN = {
+    "ours renames a tool that theirs begins to use": (
+        DESK,
+        DESK.replace("search", "find"),
+        DESK + OTHER,
+        ['"search" is not defined'],
+        ["ours: tool `search` renamed `find`", "theirs: agent `other` is new"],
+    ),
+    "a parameter becomes required that a new caller leaves out": (
+        """\
+[a:$A | (input::Text)==>(::R), [R:Object | (q::Text)]]
+[s:Tool {description: "d"} | (q::Text)==>(n::Integer {default: 1})==>(::Text)]
+""",
+        (" {default: 1}", ""),
+        ("[s:", "[w:Workflow | a, s, (a)-->(s)]\n[s:"),
+        ["n has none instead of required"],
+        ["ours: tool `s`: parameter `n` is required now", "theirs: workflow `w` is new"],
+    ),
+    "a new answer and the OTHERWISE that covered it": (
+        """\
+[w:Workflow |
+  triage, x, y, z,
+  (triage)-[:WHEN {is: "p"}]->(x),
+  (triage)-[:WHEN {is: "q"}]->(y),
+  (triage)-[:OTHERWISE]->(z)]
+[triage:$A | [:Answer:String {enum: ["p", "q"]}]]
+(x:$A) (y:$A) (z:$A)
+""",
+        ('["p", "q"]', '["p", "q", "r"]'),
+        (', z,\n', ',\n', ',\n  (triage)-[:OTHERWISE]->(z)]', ']', ' (z:$A)', ''),
+        ['may give "r", and no arrow is for that'],
+        ["ours: agent `triage`: returns", "theirs: workflow `w`: arrow (triage)-[:OTHERWISE]->(z)"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs", "errors", "met"), BROKEN.values(), ids=BROKEN)
+def test_what_merges_as_text_and_is_broken_as_a_program_is_a_conflict(
+    tmp_path: Path,
+    base: str,
+    ours: str | tuple[str, ...],
+    theirs: str | tuple[str, ...],
+    errors: list[str],
+    met: list[str],
+) -> None:
+    def side(made: str | tuple[str, ...]) -> str:
+        text = base if isinstance(made, tuple) else made
+        pairs = zip(made[::2], made[1::2], strict=True) if isinstance(made, tuple) else ()
+        for old, new in pairs:
+            assert old in text
+            text = text.replace(old, new)
+        return text.replace("$A", 'Agent {model: "Offline/rehearsal", instruction: "x"}')
+
+    files = three(tmp_path, side(ours), side(theirs), side(base))
+    for each in files:
+        assert gram("check", each).returncode == 0
+
+    done = gram("merge", *files)
+
+    assert done.returncode == 1
+    assert "<<<<<<<" not in done.stdout
+    for text in (*errors, *met, "in neither ours nor theirs alone"):
+        assert text in done.stderr
+
+
+def test_texts_that_are_not_gram_are_merged_by_lines_and_it_is_said(tmp_path: Path) -> None:
+    broken = "[desk:Agent {model: \n" + DESK
+    files = three(tmp_path, broken, DESK + "\n\n" + OTHER)
+
+    done = gram("merge", *files)
+    gram("merge", *files, "-i")
+    marked = gram("merge", *three(tmp_path, "<<<<<<< x\n(a)\n", "(b)\n", "(c)\n"))
+
+    assert done.returncode == 0
+    assert done.stdout == broken + "\n\n" + OTHER
+    assert "merged by lines, as git does" in done.stderr
+    assert marked.returncode == 1
+    assert "=======" in marked.stdout
+
+
+def test_what_is_no_text_is_a_conflict_and_stays_as_it_is(tmp_path: Path) -> None:
+    files = three(tmp_path, DESK, DESK)
+    (tmp_path / "ours.gram").write_bytes(b"\xff\x00ours")
+    (tmp_path / "theirs.gram").write_bytes(b"\xff\x00theirs")
+
+    done = gram("merge", *files, "-i")
+
+    assert done.returncode == 1
+    assert "binary" in done.stderr
+    assert (tmp_path / "ours.gram").read_bytes() == b"\xff\x00ours"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("a.gram", "b.gram"), ("-i", "-o", "x", "a", "b", "c"), ("-L", "one", "a", "b", "c")],
+)
+def test_a_wrong_call_is_usage(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    assert gram("merge", *arguments, cwd=tmp_path).returncode == 2
+
+
+# --- in git
+
+
+class Repository:
+    """A repository of git in which gram is installed.
+
+    Args:
+        folder: where it is made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *arguments: str, fails: bool = False) -> str:
+        """Run git; give what it printed."""
+        who = ("user.name=x", "user.email=x@example.com")
+        settings = (word for each in who for word in ("-c", each))
+        environment = {name: text for name, text in os.environ.items() if name[:4] != "GIT_"}
+        environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_EDITOR": "true"}
+        done = subprocess.run(
+            ["git", *settings, *arguments],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert bool(done.returncode) == fails, done.stderr
+        return done.stdout + done.stderr
+
+    def commit(self, **files: str) -> None:
+        """Commit files, given by their names without the suffix."""
+        for name, text in files.items():
+            (self.folder / f"{name}.gram").write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "-qm", "x")
+
+    def sides(self, base: dict[str, str], ours: dict[str, str], theirs: dict[str, str]) -> None:
+        """Two branches from one commit: ``theirs``, and the one that is checked out."""
+        self.commit(**base)
+        self.git("checkout", "-qb", "theirs")
+        self.commit(**theirs)
+        self.git("checkout", "-q", "main")
+        self.commit(**ours)
+
+    def read(self, name: str = "desk") -> str:
+        """The text of a file."""
+        return (self.folder / f"{name}.gram").read_text()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """A repository in which ``gram git install`` was run."""
+    made = Repository(tmp_path)
+    assert gram("git", "install", cwd=tmp_path).returncode == 0
+    return made
+
+
+def test_git_merges_what_its_own_merge_could_not(repository: Repository) -> None:
+    ours = DESK.replace("rehearsal", "other")
+    repository.sides({"desk": DESK}, {"desk": ours}, {"desk": DESK.replace("Help.", "Help them.")})
+
+    repository.git("merge", "theirs")
+
+    assert repository.read() == ours.replace("Help.", "Help them.")
+
+
+def test_git_keeps_a_conflict_open_and_says_what_it_is(repository: Repository) -> None:
+    model = "Offline/rehearsal"
+    sides = ({"desk": DESK.replace(model, f"Offline/{name}")} for name in ("x", "y"))
+    repository.sides({"desk": DESK}, *sides)
+
+    said = repository.git("merge", "theirs", fails=True)
+
+    assert "desk.gram: conflict: agent `desk`: model is changed in two ways" in said
+    assert "UU desk.gram" in repository.git("status", "--short")
+    assert repository.read().count("<<<<<<<") == repository.read().count(">>>>>>>") == 1
+
+
+def test_a_rebase_merges_by_structure_too(repository: Repository) -> None:
+    ours = DESK.replace("rehearsal", "other")
+    repository.sides({"desk": DESK}, {"desk": ours}, {"desk": DESK.replace("Help.", "Help them.")})
+    repository.git("checkout", "-q", "theirs")
+
+    repository.git("rebase", "main")
+
+    assert repository.read() == ours.replace("Help.", "Help them.")
+
+
+def test_what_breaks_across_files_stops_the_merge(repository: Repository) -> None:
+    user = '{imports: ["desk.gram"]}\n' + OTHER
+    repository.sides({"desk": DESK}, {"desk": DESK.replace("search", "find")}, {"other": user})
+
+    said = repository.git("merge", "theirs", fails=True)
+
+    assert 'other.gram:2:66: error[undefined-reference] "search" is not defined' in said
+    assert "ours: tool `search` renamed `find`" in said
+    assert "theirs: agent `other` is new" in said
+    asked = gram("merge", "--across", "main", "theirs", cwd=repository.folder)
+    assert (asked.returncode, asked.stderr in said) == (1, True)
+    repository.git("commit", "-qm", "merged all the same")
+    assert gram("merge", "--across", "HEAD", cwd=repository.folder).stderr == asked.stderr
+
+
+def test_a_merge_that_breaks_nothing_is_committed(repository: Repository) -> None:
+    user = '{imports: ["desk.gram"]}\n' + OTHER
+    broken = {"broken": "[a"}  # as both sides have it
+    repository.sides(
+        {"desk": DESK, **broken}, {"desk": DESK.replace("Help.", "Help them.")}, {"other": user}
+    )
+
+    repository.git("merge", "theirs")
+
+    assert gram("merge", "--across", "HEAD", cwd=repository.folder).returncode == 0
+
+
+def test_across_needs_a_merge(repository: Repository) -> None:
+    repository.commit(desk=DESK)
+
+    for revisions, why in (
+        ([], "no merge is going on"),
+        (["HEAD"], "HEAD is no merge commit"),
+        (["HEAD", "nowhere"], "do not merge"),
+        (["a", "b", "c"], "name a merge commit"),
+    ):
+        done = gram("merge", "--across", *revisions, cwd=repository.folder)
+        assert done.returncode == 1
+        assert why in done.stderr
+
+
+def test_hunks_are_named_by_the_agent_or_tool_that_they_are_in(repository: Repository) -> None:
+    lines = "".join(f"  // {number}\n" for number in range(9))
+    repository.commit(desk=DESK.replace("  search //", f"{lines}  search //"))
+    (repository.folder / "desk.gram").write_text(repository.read().replace("finds", "looks"))
+
+    assert "@@ [desk:Agent" in repository.git("diff")
+
+
+def test_installing_twice_changes_nothing_and_undoing_leaves_what_was_there(
+    tmp_path: Path,
+) -> None:
+    repository = Repository(tmp_path)
+    (tmp_path / ".gitattributes").write_text("*.png binary")
+    hook = tmp_path / ".git" / "hooks" / "pre-merge-commit"
+    before = (tmp_path / ".git" / "config").read_text()
+
+    first, second = (gram("git", "install", cwd=tmp_path) for _ in range(2))
+    attributes = (tmp_path / ".gitattributes").read_text()
+    driver = repository.git("config", "merge.gram.driver")
+    gram("git", "install", "--undo", cwd=tmp_path)
+
+    assert "merge.gram.driver" in first.stderr
+    assert second.stderr == ""
+    assert attributes == "*.png binary\n*.gram merge=gram diff=gram\n"
+    assert "merge -i" in driver
+    assert (tmp_path / ".gitattributes").read_text() == "*.png binary\n"
+    assert (tmp_path / ".git" / "config").read_text() == before
+    assert not hook.exists()
+
+
+def test_a_hook_that_is_there_stays_and_the_line_to_add_is_said(tmp_path: Path) -> None:
+    Repository(tmp_path)
+    hook = tmp_path / ".git" / "hooks" / "pre-merge-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\ntrue\n")
+
+    said = gram("git", "install", cwd=tmp_path).stderr
+    gram("git", "install", "--undo", cwd=tmp_path)
+
+    assert "merge --across || exit 1" in said
+    assert hook.read_text() == "#!/bin/sh\ntrue\n"
+
+
+def test_outside_a_repository_there_is_nothing_to_install(tmp_path: Path) -> None:
+    done = gram("git", "install", cwd=tmp_path, GIT_CEILING_DIRECTORIES=str(tmp_path.parent))
+
+    assert (done.returncode, done.stderr) == (1, "gram: this folder is in no git repository\n")
