@@ -154,11 +154,5 @@ def test_tokens_come_in_order_and_leave_out_only_blanks_and_comments(text: str) 
     assert at == len(text)
 
 
-def test_loading_needs_no_lark() -> None:
-    program = "import sys, gram; gram.loads('(a)'); sys.exit('lark' in sys.modules)"
-
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
 def test_the_limit_on_levels_is_the_documented_one() -> None:
     assert MAX_LEVELS == 100

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import gc
 import pickle
-import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,18 +85,6 @@ def test_equal_patterns_in_one_text_have_two_places() -> None:
 
     assert one == two
     assert [str(origin(each)) for each in (one, two)] == ["1:1", "2:3"]
-
-
-def test_a_place_keeps_the_text_and_nothing_else_of_the_document() -> None:
-    tree = loads_one("[a | (b)-->(c)-->(d), e]")
-    kept = tree.elements[1]
-    others = weakref.ref(tree.elements[0])
-
-    del tree
-    gc.collect()
-
-    assert others() is None
-    assert read_text(kept) == "e"
 
 
 def test_what_was_made_has_no_place() -> None:
@@ -218,18 +204,3 @@ def test_a_changed_pattern_knows_where_it_came_from() -> None:
 def test_a_pattern_comes_from_what_another_one_came_from(wrong: object) -> None:
     with pytest.raises(GramEncodeError, match="came_from"):
         Pattern(came_from=wrong)  # type: ignore[arg-type]  # wrong on purpose
-
-
-def test_a_chain_of_edits_keeps_the_trees_of_its_ends_alone() -> None:
-    document = parse('[a:Agent {k: "one"} | [b | c]]')
-    between: list[weakref.ref[object]] = []
-
-    for number in range(5):
-        (old,) = document.patterns
-        value = attrs.evolve(old.value, properties={"k": str(number)})
-        document = document.replace([attrs.evolve(old, value=value)])
-        between += [weakref.ref(document), weakref.ref(document.patterns[0])]
-    del old
-    gc.collect()
-
-    assert [each() is None for each in between] == [True] * 8 + [False] * 2

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import gc
 import pickle
 import subprocess
 import sys
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -172,18 +170,6 @@ def test_a_repr_is_gram() -> None:
 
     assert repr(tree) == '<Pattern [a:B {k: "v"} | c, (d)-->(e)]>'
     assert repr(tree.value) == '<Subject a:B {k: "v"}>'
-
-
-def test_trees_can_be_referenced_weakly() -> None:
-    tree = Pattern(Subject("a"))
-    reference, subject = weakref.ref(tree), weakref.ref(tree.value)
-    assert reference() is tree
-
-    del tree
-    gc.collect()
-
-    assert reference() is None
-    assert subject() is None
 
 
 # --- changing

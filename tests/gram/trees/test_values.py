@@ -36,11 +36,6 @@ class Level(IntEnum):
     HIGH = 3
 
 
-class Shouted(str):
-    def __str__(self) -> str:
-        return self.upper()
-
-
 class Small(int):
     pass
 
@@ -165,11 +160,6 @@ def test_subclasses_of_the_plain_kinds_become_plain(given: Any, plain: Any) -> N
     assert loads_one(dumps(Pattern(subject(given)))) == Pattern(subject(plain))
 
 
-def test_a_str_that_prints_otherwise_is_taken_by_its_characters() -> None:
-    assert subject(Shouted("quiet")).properties["k"] == "quiet"
-    assert Subject(Shouted("quiet"), {Shouted("label")}) == Subject("quiet", {"label"})
-
-
 # --- what has no notation
 
 
@@ -241,21 +231,3 @@ def test_a_value_without_notation_cannot_be_built(make: Callable[[], object], me
         make()
 
     assert message == str(caught.value)
-
-
-def test_subclasses_of_numbers_in_measurements_and_ranges_become_plain() -> None:
-    assert type(Measurement(Level.HIGH, "m").value) is int
-    assert type(Measurement(Rough(2.5), "m").value) is float
-    assert type(Range(Level.HIGH).lower) is int
-    assert repr(Range(Level.HIGH)) == "Range(lower=3, upper=None)"
-    assert dumps(Pattern(subject(Range(Level.HIGH, Rough(4.5))))) == "(a {k: 3..4.5})"
-
-
-def test_subclasses_of_str_in_values_become_plain() -> None:
-    for value in (
-        Symbol(Colour.RED).value,
-        TaggedString("t", Shouted("quiet")).content,
-        TaggedString(Colour.RED, "x").tag,
-        Measurement(1, Colour.RED).unit,
-    ):
-        assert type(value) is str

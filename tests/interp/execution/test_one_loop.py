@@ -14,18 +14,13 @@ from typing import Any
 
 import pytest
 
-from gram import loads_one
 from interp import (
     ApprovalNeeded,
-    ApprovalPolicy,
-    ApprovalRule,
-    LimitError,
     Limits,
     ScriptedModel,
     ToolLibrary,
     ToolStarted,
     arun,
-    ask_all,
     astream,
     begin,
     load,
@@ -33,7 +28,6 @@ from interp import (
     stream,
     tool,
 )
-from tests.interp.model_server import tool_calls
 from tests.interp.one_tool import AGENT, asking, either_driver, working
 
 Drive = Callable[..., Any]
@@ -168,15 +162,6 @@ def test_a_tool_that_takes_too_long_is_left_behind_with_the_run_inside_it(drive:
             break
         time.sleep(0.02)
     assert inside == ["CancelledError"]
-
-
-@either_driver
-def test_the_time_of_a_run_ends_it_in_time(drive: Drive) -> None:
-    began = time.monotonic()
-    with pytest.raises(LimitError, match="run_seconds"):
-        drive(sleeping(30), [asking(1), "done"], limits=Limits(run_seconds=0.2))
-
-    assert time.monotonic() - began < 2
 
 
 def test_an_async_tool_that_blocks_holds_no_other_run() -> None:
@@ -347,39 +332,6 @@ def test_a_call_that_runs_once_is_asked_about_after_an_interrupt_without_any_rec
 
     asyncio.run(interrupted_twice())
     assert called == [1]
-
-
-def test_questions_come_one_after_another_when_the_rest_is_done() -> None:
-    agent = loads_one(
-        '[a:Agent {instruction: "Help.", model: "OpenAI/x"} |'
-        ' [ask:Tool {description: "A"} | (n::Integer)==>(::Any)],'
-        ' [do:Tool {description: "D"} | (n::Integer)==>(::Any)]]'
-    )
-    order: list[str] = []
-
-    @tool(name="ask", description="A")
-    def ask(n: int) -> Any:
-        order.append(f"ask {n}")
-
-    @tool(name="do", description="D")
-    def do(n: int) -> Any:
-        time.sleep(0.05)
-        order.append(f"do {n}")
-
-    def approve(question: Any) -> bool:
-        order.append(f"approve {question.args['n']}")
-        return True
-
-    calls = [("c1", "ask", {"n": 1}), ("c2", "do", {"n": 2}), ("c3", "ask", {"n": 3})]
-    policy = ApprovalPolicy([ApprovalRule("ask", "ask")], "allow")
-    model = ScriptedModel([tool_calls(*calls), "done"])
-    library = ToolLibrary.of([ask, do])
-    run(agent, "hi", library, model=model, match="types", policy=policy, approve=approve)
-
-    assert [each for each in order if "approve" in each] == ["approve 1", "approve 3"]
-    with pytest.raises(ApprovalNeeded):
-        run(agent, "hi", library, model=ScriptedModel([tool_calls(*calls)]), match="types",
-            policy=ask_all)  # fmt: skip
 
 
 WAYS = {

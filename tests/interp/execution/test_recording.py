@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import subprocess
 import sys
@@ -18,11 +17,9 @@ from interp import (
     LimitError,
     Limits,
     ModelError,
-    Run,
     ScriptedModel,
     ToolLibrary,
     ValidationError,
-    arun,
     ask_all,
     begin,
     load_run,
@@ -32,7 +29,6 @@ from interp import (
     tool,
 )
 from interp.execution import Begun, Failed, Retried, Stopped
-from interp.history.records import RunFile
 from interp.machine import Ask, CallBegun, Effect, Event, Status, fold
 from tests.interp.counting import counting
 from tests.interp.model_server import Answer, ModelServer
@@ -86,17 +82,6 @@ def test_a_run_file_holds_the_run_as_it_was(file: Path) -> None:
     assert response.content == "done"
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text().count("\n") == 1 + len(kept.entries)
-
-
-def test_async_runs_are_recorded_alike(file: Path, tmp_path: Path) -> None:
-    def record(path: Path) -> list[Event]:
-        return sorted(load_run(path).events, key=lambda event: event.at)
-
-    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
-    other = tmp_path / "other.gram"
-    asyncio.run(arun(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=other))
-
-    assert record(file) == record(other)
 
 
 def test_a_run_that_was_stopped_goes_on_from_its_file(file: Path) -> None:
@@ -187,17 +172,6 @@ def test_an_existing_file_is_refused_before_the_model_is_asked(file: Path) -> No
     assert (file.read_text(), model.requests) == ("(mine)", [])
 
 
-@pytest.mark.parametrize("left", ["", "[", "[:Run", "[:Run {", '[:Run {file: "a.gram", format: 2'])
-def test_a_file_that_was_left_before_its_first_entry_is_recorded_in(file: Path, left: str) -> None:
-    file.write_text(left)
-    with pytest.raises(ValidationError, match="nothing of a run had begun"):
-        resume_run(file, counting([]), model=ScriptedModel([]))
-
-    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
-
-    assert load_run(file).content == "done"
-
-
 @pytest.mark.parametrize("mine", ["(mine)", "[:Runner {", "[:Run {}]\n", "\n", " "])
 def test_no_file_of_somebody_else_is_recorded_in(file: Path, mine: str) -> None:
     file.write_text(mine)
@@ -251,25 +225,6 @@ def test_two_runs_are_never_recorded_in_one_file(file: Path) -> None:
 
     assert "another process records a run in it" in str(errors[0])
     assert load_run(file).state.context[-1].content == "done"
-
-
-def test_a_full_disk_stops_the_run_and_keeps_what_was_recorded(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    resource = pytest.importorskip("resource", reason="limits of file sizes are Unix's")
-    held = begin(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 150, hard))
-    try:
-        with pytest.raises(AgentError, match="the run is no longer recorded"):
-            held.finish()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-    assert load_run(file).steps == ()
-    assert held.state.calls
-    assert held.finish().content == "done"  # now there is space
-    assert load_run(file).state == held.state
 
 
 def test_a_tool_is_not_run_when_that_cannot_be_recorded(file: Path) -> None:
@@ -508,24 +463,6 @@ def test_a_call_that_was_under_way_when_the_time_was_up_is_asked_about(file: Pat
 
     assert [(ask.at, ask.may_have_run) for ask in load_run(file).state.asks] == [((0, 0), True)]
     assert done == [0, 1]
-
-
-def test_async_runs_ask_about_such_a_call_too(killed: Path) -> None:
-    file, kept = RunFile.of(killed)
-    asked: list[Ask] = []
-
-    async def go_on() -> None:
-        def allow(ask: Ask) -> bool:
-            asked.append(ask)
-            return True
-
-        model = ScriptedModel(["done"])
-        going = Run(kept.state, once([]), model=model, approve=allow, record=file)
-        await going.afinish()
-
-    asyncio.run(go_on())
-
-    assert [each.at for each in asked] == [(0, 0)]
 
 
 def test_a_call_is_asked_about_though_its_tool_is_no_longer_marked(killed: Path) -> None:

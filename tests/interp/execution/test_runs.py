@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -36,12 +33,10 @@ from tests.interp.one_tool import (
     DOUBLE,
     asking,
     aworking,
-    by_arun,
     by_run,
     either_driver,
     working,
 )
-from tests.paths import ROOT
 
 # --- tools that fail
 
@@ -82,18 +77,6 @@ def test_a_tool_that_fails_is_reported_to_the_model_and_the_run_goes_on(
 
 
 @either_driver
-def test_a_tool_that_hangs_is_left_behind(drive: Any) -> None:
-    released = threading.Event()
-    library = working(lambda n: released.wait(60) if n == 1 else n)
-
-    response = drive(library, [asking(1, 2), "Done."], limits=Limits(tool_seconds=0.05))
-    released.set()
-
-    assert response.tools_used[0].error == 'tool "work" did not answer within 0.05 s'
-    assert response.tools_used[1].result == 2
-
-
-@either_driver
 def test_a_coroutine_that_hangs_is_cancelled(drive: Any) -> None:
     library = aworking(lambda n: asyncio.sleep(60 if n == 1 else 0))
 
@@ -123,50 +106,10 @@ def test_a_tool_may_run_an_agent_itself(drive: Any) -> None:
     assert [each.result for each in response.tools_used] == ["inner 1", "inner 2"]
 
 
-def test_a_process_ends_although_a_tool_hangs() -> None:
-    code = """
-import time
-from interp import *
-from tests.interp.one_tool import AGENT, asking, by_run, by_arun, working
-hanging = working(lambda n: time.sleep(60))
-for drive in (by_run, by_arun):
-    print(drive(hanging, [asking(1), "Done."], limits=Limits(tool_seconds=0.05)).content)
-"""
-    began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-
-    assert done.stdout == "Done.\nDone.\n"
-    assert time.monotonic() - began < 30
-
-
 @either_driver
 def test_ctrl_c_in_a_tool_is_the_users(drive: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
         drive(working(raising(KeyboardInterrupt())), [asking(1), "Done."])
-
-
-def test_tools_of_a_turn_run_at_once_without_blocking() -> None:
-    together = threading.Barrier(3, timeout=5)
-
-    def work(n: int) -> int:
-        together.wait()
-        return n
-
-    library = working(work)
-
-    response = by_arun(library, [asking(1, 2, 3), "Done."])
-
-    assert [each.result for each in response.tools_used] == [1, 2, 3]
-
-
-def test_without_a_limit_of_time_tools_run_in_the_thread_of_the_caller() -> None:
-    library = working(lambda n: threading.get_ident())
-
-    response = by_run(library, [asking(1), "x"], limits=Limits(tool_seconds=None), at_once=1)
-
-    assert response.tools_used[0].result == threading.get_ident()
 
 
 # --- time
@@ -327,26 +270,6 @@ def test_a_cancelled_run_leaves_a_state_to_go_on_from_and_cancels_its_tools() ->
     assert sorted(state.frame.waiting) == [1]
     response = resume_run(state, DOUBLE, model=ScriptedModel(["Done."]), match="types")
     assert [each.result for each in response.tools_used] == [1, 4]
-
-
-def test_ctrl_c_leaves_a_state_to_go_on_from() -> None:
-    def interrupted(n: int) -> int:
-        if n == 2 and not stopped:
-            stopped.append(n)
-            signal.pthread_kill(main, signal.SIGINT)
-            time.sleep(5)
-        return 2 * n
-
-    stopped: list[int] = []
-    main = threading.main_thread().ident or 0
-    model = ScriptedModel([asking(1, 2), "Done."])
-    begun = begin(AGENT, "hi", working(interrupted), model=model, match="types")
-
-    with pytest.raises(KeyboardInterrupt):
-        begun.finish()
-
-    assert sorted(begun.state.frame.answers) == [0]
-    assert [each.result for each in begun.finish().tools_used] == [2, 4]
 
 
 def test_errors_before_a_run_has_begun_have_no_state() -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
 
-from gram import GramError, Pattern
+from gram import Pattern
 from interp import (
     Finished,
     ModelError,
@@ -32,7 +31,6 @@ from tests.interp.model_server import (
     Answer,
     Line,
     ModelServer,
-    completion,
     delta,
     function_call,
     part,
@@ -219,16 +217,6 @@ def test_calls_that_are_denied_are_shown(hello_world: Pattern, watch: Any) -> No
     ]
 
 
-def test_a_server_that_does_not_stream_is_asked_once(
-    hello_world: Pattern, model_server: ModelServer
-) -> None:
-    plain = Answer(raw=json.dumps(completion({"content": "Here."})).encode())
-    model_server.will_say(plain, plain)
-
-    assert observed(hello_world)[-1].response.content == "Here."  # type: ignore[union-attr]  # the last observation is Finished
-    assert aobserved(hello_world)[-1].response.content == "Here."  # type: ignore[union-attr]  # the last observation is Finished
-
-
 def test_usage_may_come_with_the_last_chunk_or_not_at_all(
     hello_world: Pattern, model_server: ModelServer
 ) -> None:
@@ -310,8 +298,3 @@ def test_a_reader_who_stops_leaves_a_run_that_goes_on(
     # the reply may have come whole before it was given up; then it is not asked for again
     assert begun.finish().content in ("Never read.", "Done.")
     assert len(begun.state.invocations) == 2
-
-
-def test_errors_of_a_stream_are_ours(hello_world: Pattern) -> None:
-    with pytest.raises(GramError):
-        observed(hello_world, model=OpenAIModel("http://127.0.0.1:9/v1", "key", attempts=1))

@@ -100,20 +100,6 @@ def test_reports_that_nobody_reads_are_dropped_and_nobody_waits(blocking: bool) 
     assert len(found) < 10_000
 
 
-def test_without_a_limit_of_time_a_tool_keeps_the_thread_of_the_caller() -> None:
-    threads = []
-
-    def load(pages: int, context: ToolContext) -> str:
-        """Loads pages"""
-        threads.append(threading.current_thread())
-        context.report_progress(1)
-        return "loaded"
-
-    list(run_of(load, limits=Limits(tool_seconds=None), at_once=1).stream())
-
-    assert threads == [threading.current_thread()]
-
-
 def test_a_run_that_nobody_watches_takes_reports_and_refuses_wrong_ones() -> None:
     def load(pages: int, context: ToolContext) -> str:
         """Loads pages"""

@@ -303,15 +303,6 @@ def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
     assert arguments is None or used.args_text.value == arguments
 
 
-def test_a_server_that_dies_in_the_middle_is_said_to(
-    hello_world: Pattern, model_server: ModelServer
-) -> None:
-    model_server.will_say(Answer(events=[delta("Hel")], drop=True))
-
-    with pytest.raises(ModelError, match=rf"connection to {model_server.url} broke in the middle"):
-        list(begin(hello_world, "hi", hello_world_tool_library).stream())
-
-
 @pytest.mark.parametrize(
     ("text", "warned"),
     [
@@ -337,10 +328,3 @@ def test_a_call_that_was_written_as_text_is_warned_about(
     said = [record.getMessage() for record in caplog.records if record.name == "interp.model"]
     assert bool(said) == warned
     assert not warned or "wrote a call of sayHello as text" in said[0]
-
-
-def test_what_a_hostile_server_calls_its_error_is_cut() -> None:
-    error = failed({"message": "No.", "code": "invalid api " * 300_000}, status=400)
-
-    assert isinstance(error, ModelError)
-    assert len(error.code or "") < 600

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import given, strategies as st
 
 from gram import Pattern, loads_one, parse
 from interp import (
@@ -88,10 +87,6 @@ def test_a_users_row_takes_the_place_of_a_built_in_one(file: Path) -> None:
 
     assert provider is not None
     assert provider.base_url == "http://127.0.0.1:9"
-
-
-def test_without_a_file_there_are_the_built_in_rows() -> None:
-    assert known_providers() == PROVIDERS
 
 
 def test_the_file_is_looked_for_in_the_users_configuration(
@@ -279,13 +274,6 @@ def test_a_local_server_gets_a_key_when_one_is_set(
     assert sent == ["Bearer none", "Bearer local-secret"]
 
 
-def test_the_older_dialect_can_be_chosen_for_one_model(model_server: ModelServer) -> None:
-    model = connect_model("OpenAI/m", dialect="functions")
-    assert isinstance(model, OpenAIModel)
-
-    assert {"functions", "function_call"} <= set(body(model, FULL))
-
-
 @pytest.mark.parametrize("name", ["OpenAI", "", "/m", "Offline/other"])
 def test_a_name_that_no_model_has_is_a_configuration_error(name: str) -> None:
     with pytest.raises(ConfigurationError):
@@ -346,8 +334,3 @@ def test_addresses_have_a_scheme_and_a_host(text: str) -> None:
 )  # fmt: skip
 def test_what_no_request_can_be_sent_to_is_none(text: str) -> None:
     assert not is_address(text)
-
-
-@given(st.text() | st.text().map("http://{}".format))
-def test_any_text_is_one_or_is_none(text: str) -> None:
-    assert is_address(text) in (True, False)

@@ -24,7 +24,6 @@ from tests.interp.model_server import (
     Answer,
     ModelServer,
     completion,
-    function_call,
     tool_calls,
 )
 from tests.interp.strategies import completions, odd_json
@@ -40,32 +39,12 @@ def test_missing_and_repeated_ids_are_made_up_for(ids: tuple[str | None, str | N
     assert len(set(found)) == 2
 
 
-def test_arguments_may_come_as_an_object_or_not_at_all() -> None:
-    reply = tool_calls(("a", "x", ""), ("b", "x", ""), ("c", "x", ""))
-    reply["tool_calls"][0]["function"]["arguments"] = {"a": [1]}
-    reply["tool_calls"][1]["function"]["arguments"] = None
-
-    assert [call.arguments for call in read_reply(reply).message.tool_calls] == [
-        '{"a":[1]}',
-        "",
-        "",
-    ]
-
-
 def test_a_reply_says_why_it_ended_and_which_model_gave_it() -> None:
     said = read_reply(completion({"content": "hi"}, model="luna-2026-01"))
     unsaid = read_reply({"content": "hi"})
 
     assert (said.finish_reason, said.served_model) == ("stop", "luna-2026-01")
     assert (unsaid.finish_reason, unsaid.served_model) == ("", "")
-
-
-def test_the_older_dialect_is_read(hello_world: Pattern, model_server: ModelServer) -> None:
-    model_server.will_say(function_call("sayHello", {"personName": "Bob"}), "Done.")
-
-    response = run(hello_world, "hello", hello_world_tool_library)
-
-    assert response.tools_used[0].args == {"personName": "Bob"}
 
 
 def test_text_beside_calls_is_not_the_answer(
@@ -87,17 +66,6 @@ def test_calls_are_run_with_any_finish_reason(
     model_server.will_say(Answer(asked), "Done.")
 
     assert len(run(hello_world, "hi", hello_world_tool_library).tools_used) == 1
-
-
-def test_calls_cut_off_at_the_length_limit_are_reported_and_not_run(
-    hello_world: Pattern, model_server: ModelServer
-) -> None:
-    asked = completion(tool_calls(("c1", "sayHello", {})), choice={"finish_reason": "length"})
-    model_server.will_say(Answer(asked), "Done.")
-
-    response = run(hello_world, "hi", hello_world_tool_library)
-
-    assert "cut off" in (response.tools_used[0].error or "")
 
 
 def test_a_refusal_is_an_answer_that_says_so(

@@ -284,14 +284,6 @@ def test_the_tool_of_the_data_model_binds_to_the_built_in_library() -> None:
     assert explain_binding(written, hello_world_tool_library) is None
 
 
-def test_a_specification_binds_to_the_same_tool_each_time() -> None:
-    tools = library()
-
-    narrower = create_tool_specification("add", "Adds", "(x::Integer {minimum: 1})==>(::Any)")
-
-    assert bind_tool(narrower, tools) is bind_tool(narrower, tools) is tools["add"]
-
-
 def test_by_default_everything_has_to_agree() -> None:
     assert bind_tool(SPEC, library(description="Sums")) is None
     with pytest.raises(ToolBindingError):

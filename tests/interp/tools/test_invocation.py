@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any
 
 import pytest
 
-from interp import Tool, ToolError, create_tool, tool
+from interp import Tool, ToolError, create_tool
 from interp.concurrency import FromOutside
 from interp.tools import invoke_tool
 from interp.tools.invocation import acall_tool
@@ -67,33 +66,6 @@ def test_a_tool_may_change_its_arguments_without_the_caller_seeing_it(invoke: An
 
     assert invoke(made(lambda own: own.pop("n")), args) == 1
     assert args == {"n": 1}
-
-
-@either_way
-def test_a_coroutine_sees_the_context_variables_of_its_caller(invoke: Any) -> None:
-    variable: ContextVar[str] = ContextVar("variable")
-
-    async def read(args: Any) -> str:
-        return variable.get()
-
-    token = variable.set("seen")
-    try:
-        assert invoke(made(read), {}) == "seen"
-    finally:
-        variable.reset(token)
-
-
-def test_a_coroutine_inside_a_running_loop_does_not_run_in_that_loop() -> None:
-    async def inside() -> bool:
-        here = asyncio.get_running_loop()
-
-        @tool
-        async def elsewhere() -> bool:
-            return asyncio.get_running_loop() is not here
-
-        return bool(invoke_tool(elsewhere, {}))
-
-    assert asyncio.run(inside())
 
 
 # --- what goes wrong

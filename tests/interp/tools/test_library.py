@@ -180,18 +180,6 @@ def test_a_tool_under_another_name_is_refused() -> None:
             make({"plus": ADD})
 
 
-def test_a_library_does_not_change_with_what_it_was_made_of() -> None:
-    tools = {"add": ADD}
-    library = ToolLibrary(tools)
-    tools["sub"] = SUB
-
-    assert list(library) == ["add"]
-
-
-def test_equal_tools_make_equal_libraries() -> None:
-    assert ToolLibrary.of(shout) == ToolLibrary.of([shout]) != ToolLibrary.of(whisper)
-
-
 def test_two_tools_of_one_name_are_refused() -> None:
     with pytest.raises(ToolError, match='two tools are named "add"'):
         ToolLibrary.of([ADD, SUB, made("add", "Another.")])

@@ -6,9 +6,7 @@ import asyncio
 
 import pytest
 
-from interp.json_text import Json
 from interp.tools.from_functions.function_tools import tool
-from interp.tools.invocation import acall_tool
 from interp.tools.tool_context import ToolContext, current_context, providing
 
 
@@ -17,19 +15,6 @@ def test_a_context_ends_with_its_call_even_when_it_fails() -> None:
         _ = 1 / 0
 
     assert current_context.get() is None
-
-
-def test_a_tool_in_a_thread_keeps_the_context_of_its_call() -> None:
-    @tool
-    def who(context: ToolContext) -> str:
-        """Says who it is."""
-        return context.tool_name
-
-    async def call() -> Json:
-        with providing(ToolContext("agent", "who")):
-            return (await acall_tool(who, {})).text.value
-
-    assert asyncio.run(call()) == "who"
 
 
 def test_tools_that_run_side_by_side_see_their_own_context() -> None:

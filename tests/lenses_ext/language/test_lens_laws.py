@@ -400,19 +400,6 @@ def test_only_an_agent_can_be_put_for_an_agent() -> None:
         put(each_agent, Pattern(Subject("t", {"Tool"})), parse("(a:Agent)").patterns)
 
 
-def test_a_document_is_a_tuple_of_patterns() -> None:
-    with pytest.raises(FocusError, match="each_agent: expected a document or patterns at the root"):
-        collect(each_agent, [Pattern()])
-
-
-def test_a_thousand_agents_are_collected_and_changed() -> None:
-    one = parse("(a:Agent {instruction: 'x'})").patterns
-
-    changed = put(each_instruction, "y", one * 1000)
-
-    assert set(collect(each_instruction, changed)) == {"y"}
-
-
 # --- composing with `lenses`, both ways
 
 

@@ -243,9 +243,3 @@ def test_the_errors_of_a_function_that_is_applied_are_its_own() -> None:
 def test_an_error_inside_a_lens_of_lenses_is_that_of_the_inner_lens() -> None:
     with pytest.raises(FocusError, match="tool_spec_name: no name"):
         collect(each_agent_tool & tool_spec_name, loads_one("[a:Agent | (:Tool)]"))
-
-
-def test_a_lens_cannot_be_iterated() -> None:
-    for use in (list, tuple, lambda lens: "x" in lens):
-        with pytest.raises(TypeError, match="'Lens' object is not"):
-            use(agent_tool_specs)

@@ -1,8 +1,5 @@
 """Whatever is thrown at signatures is handled or refused, soon and with a SignatureError."""
 
-import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -214,26 +211,6 @@ def test_references_that_double_are_compared_soon() -> None:
     definitions["D60"] = {}
 
     assert canonical({"$ref": "#/$defs/D0", "$defs": definitions})
-
-
-def test_an_error_survives_pickling() -> None:
-    with pytest.raises(SignatureError) as caught:
-        parse_type_signature("(a)==>(::String)")
-
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-
-
-def test_importing_loads_no_validator_and_no_network() -> None:
-    code = (
-        "import sys, lenses_ext; "
-        "print([m for m in ('jsonschema_rs', 'openai', 'httpx', 'http.client', 'socket') "
-        "if m in sys.modules])"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-
-    assert result.stdout.strip() == "[]"
 
 
 def test_a_tool_without_elements_has_no_return_type() -> None:

@@ -1,8 +1,5 @@
 """The text form has a grammar made of gram's tokens, and says what a path says."""
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given, strategies as st
 
@@ -30,15 +27,6 @@ def test_every_rule_has_a_method() -> None:
     rules = {rule.builder for rule in compile_grammar(DEFINITION).rules if rule.builder}
 
     assert rules <= {name for name in dir(_Builder) if not name.startswith("_")}
-
-
-def test_reading_needs_no_lark() -> None:
-    program = (
-        "import sys, lenses_ext; lenses_ext.parse_type_signature('(a: Int) --> Text');"
-        "sys.exit('lark' in sys.modules)"
-    )
-
-    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def quoted(name: str) -> str:

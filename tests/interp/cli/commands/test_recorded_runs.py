@@ -26,7 +26,6 @@ from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import ROOT
 
 HELLO = ROOT / "examples" / "hello_world.gram"
-GREETING = {"name": "sayHello", "arguments": '{"personName":"Al"}'}
 CALL = {
     "choices": [
         {
@@ -203,24 +202,6 @@ def test_a_call_that_is_denied_when_the_run_is_resumed_is_in_its_timeline(tmp_pa
     assert "resumed with" in resumed
     assert call.startswith("0.0")
     assert 'sayHello(personName: "world") -> error: denied, not run' in call
-
-
-def test_a_run_that_failed_goes_on_without_asking_or_running_again(
-    tmp_path: Path, model_server: ModelServer
-) -> None:
-    file = tmp_path / "failed.run.gram"
-    model_server.will_say(
-        HI,
-        Answer({"error": {"message": "no"}}, 400),
-    )
-    failed = gram("run", str(HELLO), "hi", "--record", str(file), **at(model_server))
-    assert failed.returncode == 4
-    model_server.will_say("Hello, Al.")
-
-    done = gram("resume", str(file), **at(model_server))
-
-    assert (done.returncode, done.stdout, done.stderr) == (0, "Hello, Al.\n", "")
-    assert [len(each["messages"]) for each in model_server.requests] == [2, 4, 4]
 
 
 def test_the_limits_of_a_resumed_run_are_those_it_had_but_for_what_is_given(

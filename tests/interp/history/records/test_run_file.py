@@ -215,16 +215,6 @@ def test_a_file_in_which_nothing_had_begun_is_a_new_one(path: Path, left: str) -
     assert is_whole(run.state, path)
 
 
-@pytest.mark.parametrize("mine", ["(mine)", "mine\n", "[:Running]"])
-def test_a_file_of_somebody_else_is_not_taken(path: Path, mine: str) -> None:
-    path.write_text(mine)
-
-    with pytest.raises(FileExistsError, match="exists already"):
-        Driven(RunFile(path)).go_on()
-
-    assert path.read_text() == mine
-
-
 def test_a_cut_off_entry_is_written_again(path: Path) -> None:
     run = Driven(RunFile(path))
     run.go_on(3)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import inspect
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -174,19 +173,6 @@ def test_an_async_function_is_awaited_and_its_result_becomes_json() -> None:
     assert asyncio.run(made()) == {"name": "Oslo", "country": "Norway"}
 
 
-def test_the_tool_of_an_async_function_is_a_coroutine_function() -> None:
-    async def wait(n: int) -> int:
-        return n
-
-    class Waiter:
-        async def __call__(self, n: int) -> int:
-            return n
-
-    for function in (wait, functools.partial(wait), Waiter(), Waiter().__call__):
-        assert inspect.iscoroutinefunction(tool(function).invoke)
-    assert not inspect.iscoroutinefunction(tool(weather).invoke)
-
-
 def test_the_result_of_a_function_that_returns_an_awaitable_is_what_it_awaits() -> None:
     def later() -> Awaitable[Unit]:
         return asyncio.sleep(0, Unit.KELVIN)
@@ -233,21 +219,6 @@ def test_methods_and_objects_that_can_be_called_are_functions_too() -> None:
     assert add.schema["properties"] == {"n": {"type": "integer", "description": "to what"}}
     assert (zero.name, zero(n=1), twice.name, twice(n=1)) == ("zero", 0, "twice", 2)
     assert (counter.name, counter.description, counter(n=1)) == ("Counter", "Counts.", -2)
-
-
-def test_a_static_method_can_be_decorated_on_either_side() -> None:
-    class Holder:
-        @tool
-        @staticmethod
-        def inside(n: int) -> int:
-            return n
-
-        @staticmethod
-        @tool
-        def outside(n: int) -> int:
-            return n
-
-    assert (Holder.inside(n=1), Holder.outside(n=2)) == (1, 2)
 
 
 def test_what_a_partial_binds_is_hidden_from_the_model() -> None:
@@ -313,16 +284,6 @@ def test_a_context_is_hidden_from_the_model_and_has_to_be_provided() -> None:
         'tool "who" needs a ToolContext as "context", but no run provides one; '
         "call it inside `with interp.tools.providing(ToolContext(…))`"
     )
-
-
-def test_a_context_that_a_partial_binds_is_settled() -> None:
-    def who(context: ToolContext, greeting: str) -> str:
-        return f"{greeting} {context.agent_name}"
-
-    made = tool(functools.partial(who, ToolContext("bound", "who")))
-
-    with providing(ToolContext("greeter", "who")):
-        assert made(greeting="hi") == "hi bound"
 
 
 def test_a_context_with_a_default_is_left_to_it_outside_of_a_run() -> None:

@@ -305,22 +305,6 @@ def test_json_becomes_what_the_hint_asks_for(hint: Any, value: Json, expected: A
     assert (found, type(found)) == (expected, type(expected))
 
 
-@pytest.mark.parametrize(
-    ("hint", "value"),
-    [
-        (Unit, Unit.KELVIN),
-        (Unit | None, Unit.KELVIN),
-        (Point, Point(1)),
-        (set[int], {1}),
-        (tuple[int, str], (1, "a")),
-        (tuple[int, ...], (1, 2)),
-        (dict[str, Point], {"a": Point(1)}),
-    ],
-)
-def test_python_values_come_back_as_they_are(hint: Any, value: Any) -> None:
-    assert json_type(hint).read(value) == value
-
-
 def test_the_error_for_an_unknown_field_names_the_known_ones() -> None:
     form = json_type(list[Cat])
 
