@@ -117,6 +117,7 @@ from .places.place import (
     change_places as change_places,
     remove_places as remove_places,
 )
+from .places.renaming import rename as rename
 from .rules.validation import (
     agent_diagnostics as agent_diagnostics,
     new_errors as new_errors,

@@ -20,7 +20,7 @@ LINES = [
     line.strip()
     for text in [*(step.get("run", "") for step in STEPS), *(hook["entry"] for hook in HOOKS)]
     for line in text.splitlines()
-    if line.strip().startswith("gram ") and "diff" not in line
+    if line.strip().startswith("gram ")
 ]
 
 

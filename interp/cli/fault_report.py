@@ -50,6 +50,7 @@ def report_faults(
     form: str,
     strict: bool,
     fix: Callable[[str], object] | None = None,
+    together: Callable[[], Iterable[Diagnostic]] = tuple,
 ) -> None:
     """Print the faults of files, count them, and leave with the exit code that they make.
 
@@ -59,23 +60,24 @@ def report_faults(
         form: how they are printed.
         strict: warnings count as errors do.
         fix: fixes a file before; None for no.
+        together: the faults of all files, once each of them was read.
     """
     if fix and STDIN in files:
         raise click.UsageError("--fix writes files, so it cannot be used with standard input")
     faults: list[Diagnostic] = []
 
-    def judge(file: str) -> dict[str, Any]:
+    def judge(file: str) -> None:
         try:
             if fix:
                 fix(file)
-            found = tuple(find(file))
+            faults.extend(find(file))
         except GramDecodeError as error:  # not UTF-8
-            found = (syntax_fault(error),)
-        faults.extend(found)
-        counted = [each for each in found if strict and each.severity == "warning"]
-        return {"code": NO if only_errors(found) or counted else 0}
+            faults.append(syntax_fault(error))
 
     tally = each_file(files, judge)
+    faults.extend(together())
+    if only_errors(faults) or (strict and any(each.severity == "warning" for each in faults)):
+        tally.code = max(tally.code, NO)
     if faults or form != "text":
         from .terminal.fault_formats import show_faults  # imported late: good programs need none
 

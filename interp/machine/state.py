@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attrs import evolve, field, frozen
-from pyrsistent import PMap
 
-from gram import Pattern, Value
+from gram import Pattern
 from gram.plurals import counted
 from lenses_ext import Model
 
-from .approval import ApprovalPolicy
 from .effects import Ask, CallTool, Event
 from .frames import AgentFrame, Frame, Status
 from .limits import Limits
@@ -50,7 +48,9 @@ class State:
 
     def __repr__(self) -> str:
         name = self.agent.value.identity
-        parts = [self.status.value, f"turn {self.turn}", counted(self.run.calls, "call")]
+        frame = self.frame
+        turn = frame.turn if isinstance(frame, AgentFrame) else frame.round
+        parts = [self.status.value, f"turn {turn}", counted(self.run.calls, "call")]
         stopped = [self.stopped] if self.stopped else []
         return f"<State of {name}: {', '.join([*parts, *stopped])}>"
 
@@ -73,21 +73,6 @@ class State:
     def limits(self) -> Limits:
         """How much the run may do."""
         return self.run.limits
-
-    @property
-    def policy(self) -> ApprovalPolicy:
-        """Which tools it may run, and which it asks about."""
-        return self.run.policy
-
-    @property
-    def settings(self) -> PMap[str, Value | None]:
-        """Settings of the models instead of those that the program has; None leaves out."""
-        return self.run.settings
-
-    @property
-    def check_results(self) -> bool:
-        """Whether results have to be of the types that the program declares."""
-        return self.run.check_results
 
     @property
     def usage(self) -> Usage:
@@ -115,19 +100,9 @@ class State:
         return self.run.limit or self.frame.stopped
 
     @property
-    def turn(self) -> int:
-        """How many times the model has been asked before; of a loop, how many rounds are over."""
-        return self.frame.turn if isinstance(self.frame, AgentFrame) else self.frame.round
-
-    @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls of this turn, in the order of the reply; a workflow makes none."""
         return self.frame.calls if isinstance(self.frame, AgentFrame) else ()
-
-    @property
-    def invocations(self) -> LongTuple[ToolInvocation]:
-        """The invocations of the turns before."""
-        return self.frame.invocations if isinstance(self.frame, AgentFrame) else LongTuple()
 
     @property
     def tools_used(self) -> tuple[ToolInvocation, ...]:

@@ -15,7 +15,6 @@ from lenses_ext import Model
 
 from ..concurrency import waited_for
 from ..errors import ConfigurationError, ModelError
-from ..json_text import Json
 from ..secrets import hide, without_keys, without_userinfo
 from .connect import NO_KEY, address_and_key
 from .failures import quoted, reported_in, too_large
@@ -187,14 +186,11 @@ def _names_in(text: str, where: str) -> Iterator[str]:
         said = f"{where} gave no list of models: {quoted(found)}"
         raise ModelError(f"{without_keys(said)}\n  hint: {_NO_LIST}")
     for each in listed:
-        name = next((each[key] for key in _NAMES if each.get(key)), None) if _is_map(each) else each
-        if isinstance(name, str) and name.strip():
-            yield visible(without_keys(name.removeprefix("models/")))
+        if isinstance(each, Mapping):
+            each = next((each[key] for key in _NAMES if each.get(key)), None)
+        if isinstance(each, str) and each.strip():
+            yield visible(without_keys(each.removeprefix("models/")))
 
 
 _NAMES: Final = ("id", "name", "model")
 """Where a list has the names, the best first; Google writes ``models/`` before each."""
-
-
-def _is_map(each: Json) -> bool:
-    return isinstance(each, Mapping)

@@ -264,4 +264,4 @@ class OpenAIModel:
         """A reply, with its server if that is not the provider's own."""
         warn_about_calls_in_text(request, reply.message)
         is_own = is_own_server(request.model, self._server.where)
-        return reply if is_own else reply.from_server(self._server.where)
+        return reply if is_own else reply._replace(server=self._server.where)

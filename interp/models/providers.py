@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
-from attrs import frozen
+from attrs import fields, frozen
 
 from gram.suggestions import did_you_mean
 from lenses_ext import Model
@@ -176,16 +176,12 @@ OFFLINE = Model("Offline", "rehearsal")
 VARIABLE: Final = "GRAM_PROVIDERS"
 """The environment variable that names the file."""
 
-_COLUMNS = {
-    "base_url": None,
-    "key": None,
+_COLUMNS = [each.name for each in fields(Provider) if each.name != "name"]
+_WORDS = {
     "dialect": get_args(Dialect),
     "max_tokens": get_args(MaxTokens),
     "answers": get_args(AnswerMode),
     "answers_as": get_args(AnswerFormat),
-    "max_reply_bytes": None,
-    "context_window": None,
-    "not_taken": None,
 }
 _NAME_OF_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 
@@ -266,7 +262,7 @@ def provider_of(path: str, name: str, table: Any) -> Provider:
         if column not in _COLUMNS:
             hint = did_you_mean(column, _COLUMNS) or f"it may have {', '.join(_COLUMNS)}"
             raise ConfigurationError(f"{where} has no column {column}; {hint}")
-        words = _COLUMNS[column]
+        words = _WORDS.get(column)
         if column in ("max_reply_bytes", "context_window"):
             if type(value) is not int or value < 1:
                 raise ConfigurationError(f"{where} {column} must be a whole number from 1")

@@ -57,10 +57,6 @@ class Reply(NamedTuple):
     server: str = ""
     reasoning: str = ""
 
-    def from_server(self, address: str) -> Reply:
-        """The same, with the address of the server that replied."""
-        return self._replace(server=address)
-
 
 def read_reply(data: object, request: Request | None = None, *, server: str | None = None) -> Reply:
     """Read a reply in any of the forms a model may give.

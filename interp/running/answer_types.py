@@ -11,8 +11,10 @@ from gram import Pattern
 from lenses_ext import (
     agent_answer,
     agent_type_signature,
+    each_agent,
     is_agent,
     json_schema_to_type_signature,
+    over,
     put,
     result_schema,
 )
@@ -95,14 +97,10 @@ def with_value(response: AgentResponse[Any], answer: AnswerType[V] | None) -> Ag
 def _agents_with(program: Pattern, answer: AnswerType[Any]) -> Pattern:
     names = {program.value.identity, *_may_answer(program)}
 
-    def typed(pattern: Pattern) -> Pattern:
-        elements = tuple(map(typed, pattern.elements))
-        if any(new is not old for new, old in zip(elements, pattern.elements, strict=True)):
-            pattern = evolve(pattern, elements=elements)
-        is_meant = is_agent(pattern) and pattern.value.identity in names
-        return _agent_with(pattern, answer) if is_meant else pattern
+    def typed(agent: Pattern) -> Pattern:
+        return _agent_with(agent, answer) if agent.value.identity in names else agent
 
-    return typed(program)
+    return over(each_agent, typed, program)
 
 
 def _may_answer(agent: Pattern) -> Iterator[str]:

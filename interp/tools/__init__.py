@@ -22,7 +22,6 @@ from .library import (
     register_tool as register_tool,
 )
 from .mcp.library import McpLibrary as McpLibrary
-from .mcp.progress import McpProgress as McpProgress
 from .mcp.server import McpServer as McpServer
 from .modules import import_file, split_name
 from .tool_context import ToolContext as ToolContext, current_context, providing

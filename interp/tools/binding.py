@@ -7,9 +7,7 @@ declared type. Errors have the places of both the specification and the function
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import get_args
 
 from gram import Pattern, origin
@@ -28,7 +26,6 @@ from lenses_ext.schemas import Match, differences
 from lenses_ext.weak_cache import memo
 
 from ..errors import ConfigurationError, ToolBindingError
-from ..json_text import Json
 from ..programs import the_agent, tools_to_bind
 from .difference_words import difference_in_words
 from .implementation import Tool
@@ -144,15 +141,12 @@ def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
     if match == "name":
         return
     found: list[tuple[str, str | None]] = []
-    as_text = _schema_texts(spec)
     who = "server" if tool.is_of_server else "function"
     for result, written, made in (
-        (False, partial(view, tool_spec_schema), tool.schema),
-        (True, result_schema, tool.result_schema),
+        (False, view(tool_spec_schema, spec), tool.schema),
+        (True, result_schema(spec), tool.result_schema),
     ):
-        if as_text[result] == _sorted_text(made):
-            continue  # as in most tools: nobody has to look inside
-        for each in differences(written(spec), made, match=match, result=result):
+        for each in differences(written, made, match=match, result=result):
             found.append((difference_in_words(each, who, result=result), each.hint))
     if match == "full":
         both = view(tool_spec_description, spec), tool.description
@@ -168,17 +162,6 @@ def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
     for text, hint in found:
         line = f'{_place(spec)}tool "{tool.name}" differs: {text}{where}'
         yield f"{line}; {hint}" if hint else line
-
-
-_schema_texts: Callable[[Pattern], tuple[str, str]] = memo(
-    lambda spec: (_sorted_text(view(tool_spec_schema, spec)), _sorted_text(result_schema(spec)))
-)
-"""The schemas of a specification's parameters and of its result, as text."""
-
-
-def _sorted_text(schema: Json) -> str:
-    """JSON text in which the order of keys does not show."""
-    return json.dumps(schema, sort_keys=True)
 
 
 def _place(spec: Pattern) -> str:

@@ -16,6 +16,7 @@ from gram.suggestions import did_you_mean
 
 from ..errors import ConfigurationError, ToolError
 from .agent_tools import tool_of_agent
+from .from_functions.tools_of_others import is_of_others, tool_of_others
 from .implementation import Tool
 from .modules import import_file, split_name
 
@@ -293,18 +294,8 @@ def _made_of(function: Pattern | Callable[..., Any]) -> Tool:
         return tool_of_agent(function)
     # Imported here because it loads all the code that reads functions and docstrings.
     from .from_functions.function_tools import tool
-    from .from_functions.tools_of_others import tool_of_others
 
     return tool_of_others(function) or tool(function)
-
-
-def is_of_others(value: object) -> bool:
-    """Whether it is a tool of another framework."""
-    if isinstance(value, list | tuple | set | Mapping | Iterator):
-        return False
-    from .from_functions.tools_of_others import is_foreign_tool
-
-    return is_foreign_tool(value)
 
 
 def _is_file(given: object) -> TypeGuard[str]:

@@ -14,7 +14,7 @@ from .callable import (
     written_signature as written_signature,
 )
 from .model import Model
-from .parameters import parameter, parameter_names, tool_parameters
+from .parameters import parameter, parameter_names, rename_parameter, tool_parameters
 from .settings import SETTINGS as SETTINGS, setting_problems
 from .tool_spec import TOOL_SPECS, tool_spec_name, tool_spec_schema, wire_name as wire_name
 from .traversals import each_agent, traversal_at

@@ -36,31 +36,53 @@ def parameter(name: str) -> Lens[Pattern, Pattern]:
     next: both are set.
     """
 
-    def index_in(tool: Pattern) -> int:
-        names = names_of(_get_nodes(tool))
-        if name in names:
-            return names.index(name)
-        known = ", ".join(parameter_names(tool)) or "none"
-        raise MissingPartError(f'no parameter "{name}" (there are: {known})')
-
     def get(tool: Pattern) -> Pattern:
-        return _get_nodes(tool)[index_in(tool)]
+        return _get_nodes(tool)[_index_in(tool, name)]
 
     def set_(tool: Pattern, new: Pattern) -> Pattern:
-        index = index_in(tool)
+        index = _index_in(tool, name)
         if not isinstance(new, Pattern) or new.elements:
             raise PartError("a parameter is an atom")
         nodes = _get_nodes(tool)
         found = names_of((*nodes[:index], new, *nodes[index + 1 :]))[index]
         if found != name:
             raise PartError(f'expected a node named "{name}", found "{found}"')
-        chain = signature_of(tool.elements)
-        assert chain is not None, "the parameter is a node of it"
-        changed = _with_node(chain, index, new)
-        elements = (changed if each is chain else each for each in tool.elements)
-        return attrs.evolve(tool, elements=tuple(elements))
+        return _with_parameter(tool, index, new)
 
     return lens_of(f"parameter({name!r})", get, set_, "elements")
+
+
+def rename_parameter(tool: Pattern, name: str, new: str) -> Pattern:
+    """A tool with another name for one of its parameters.
+
+    Raises:
+        PartError: it has no such parameter, or one of the new name.
+    """
+    index = _index_in(tool, name)
+    if new in parameter_names(tool):
+        raise PartError(f'there is a parameter "{new}" already')
+    node = _get_nodes(tool)[index]
+    subject = attrs.evolve(node.value, identity=new)
+    if "paramName" in node.value.properties:
+        said = node.value.properties.set("paramName", new)
+        subject = attrs.evolve(node.value, properties=said)
+    return _with_parameter(tool, index, attrs.evolve(node, value=subject))
+
+
+def _index_in(tool: Pattern, name: str) -> int:
+    names = names_of(_get_nodes(tool))
+    if name in names:
+        return names.index(name)
+    known = ", ".join(parameter_names(tool)) or "none"
+    raise MissingPartError(f'no parameter "{name}" (there are: {known})')
+
+
+def _with_parameter(tool: Pattern, index: int, new: Pattern) -> Pattern:
+    chain = signature_of(tool.elements)
+    assert chain is not None, "the parameter is a node of it"
+    changed = _with_node(chain, index, new)
+    elements = (changed if each is chain else each for each in tool.elements)
+    return attrs.evolve(tool, elements=tuple(elements))
 
 
 def with_signature(old: Sequence[Pattern], new: Sequence[Pattern]) -> tuple[Pattern, ...]:

@@ -20,7 +20,7 @@ from gram.errors import expect
 
 from ..errors import PartError, type_in_words
 from ..labels import TOOL, TOOLS, is_tool
-from ..optics import TEXT, Codec, computed, expect_definition, identity, lens_of, text, view
+from ..optics import TEXT, Codec, computed, expect_definition, identity, lens_of, put, text, view
 from ..signatures import (
     TypeSignature,
     parse_type_signature,
@@ -153,21 +153,24 @@ def create_tool_specification(
 # --- as JSON, for programs that are not gram: what counts there is the signature
 
 _KEYS = ("name", "description", "typeSignature")
+_MARKS = {key: lens for key, lens in TOOL_SPECS.properties.items() if key not in TOOL_SPECS.needed}
 
 
 def tool_spec_to_json(tool: Pattern) -> dict[str, Any]:
-    """The JSON of a tool specification: ``name, description, typeSignature, schema``, and ``once``.
+    """The JSON of a tool specification: ``name, description, typeSignature, schema``.
+
+    What it says of ``once``, ``reads``, ``returns`` and ``sends`` is beside them.
 
     Raises:
         FocusError: a part is missing or ill-typed.
     """
-    once = view(tool_spec_once, tool)
+    marks = {key: view(lens, tool) for key, lens in _MARKS.items()}
     return {
         "name": view(tool_spec_name, tool),
         "description": view(tool_spec_description, tool),
         "typeSignature": view(tool_spec_type_signature, tool),
         "schema": view(tool_spec_schema, tool),
-        **({} if once is None else {"once": once}),
+        **{key: value for key, value in marks.items() if value is not None},
     }
 
 
@@ -176,7 +179,7 @@ def tool_spec_from_json(data: object) -> Pattern:
 
     Raises:
         GramDecodeError: it is not this form.
-        FocusError: the name or the description cannot be written.
+        FocusError: a part cannot be written.
         SignatureError: the signature is not one.
 
     >>> tool = tool_spec_from_json(
@@ -190,9 +193,10 @@ def tool_spec_from_json(data: object) -> Pattern:
     for key in _KEYS:
         if not isinstance(data.get(key), str):
             raise GramDecodeError(f"$.{key}: expected a string, found {data.get(key)!r}")
-    if not isinstance(once := data.get("once", False), bool):
-        raise GramDecodeError(f"$.once: expected true or false, found {once!r}")
-    return create_tool_specification(*(str(data[key]) for key in _KEYS), once=once)
+    tool = create_tool_specification(*(str(data[key]) for key in _KEYS))
+    for key in _MARKS.keys() & data.keys():
+        tool = put(_MARKS[key], data[key], tool)
+    return tool
 
 
 # --- as it is sent

@@ -182,6 +182,19 @@ def load_project(
     return _Reader(_root_of(first), known).project(first)
 
 
+def load_together(documents: Mapping[Path, Document]) -> tuple[Project, ...]:
+    """Programs that are judged together, with the files that they import: one for each root.
+
+    Args:
+        documents: documents by their paths, links followed.
+    """
+    groups: dict[object, list[Path]] = {}
+    for path, document in documents.items():
+        is_deep = any(each.levels >= MAX_LEVELS for each in document.patterns)
+        groups.setdefault(path if is_deep else (_root_of(path),), []).append(path)
+    return tuple(_Reader(_root_of(some[0]), documents).project(*some) for some in groups.values())
+
+
 def _root_of(file: Path) -> Path:
     marked = (each for each in file.parents if any((each / mark).exists() for mark in _MARKS))
     return next(marked, file.parent)
@@ -205,11 +218,11 @@ class _Reader:
         self._documents: dict[Path, Document] = {}
         self._bytes = 0
 
-    def project(self, first: Path) -> Project:
+    def project(self, *first: Path) -> Project:
         imported: dict[Path, list[tuple[Import, Path | None]]] = {}
         refused: dict[Path, list[Diagnostic]] = {}
-        self._documents[first] = self._known[first]
-        pending = [first]
+        self._documents |= {path: self._known[path] for path in first}
+        pending = [*first]
         for path in pending:
             header, imported[path], refused[path] = self._documents[path].patterns[:1], [], []
             for each in imports_of(header):
@@ -226,7 +239,7 @@ class _Reader:
                     refused[path].append(each.fault(code, message, header[0], *hint))
                     target = None
                 imported[path].append((each, target))
-        return Project(first, self._root, self._documents, imported, refused)
+        return Project(first[0], self._root, self._documents, imported, refused)
 
     def _target(self, importer: Path, name: str | None) -> Path:
         """The file that an import names."""

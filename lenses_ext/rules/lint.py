@@ -19,6 +19,7 @@ from gram.checks import Reading
 from gram.suggestions import did_you_mean
 from gram.trees import is_header
 
+from ..names import FILE
 from . import leak_rules, use_rules, word_rules
 from .rules import judged
 
@@ -58,8 +59,8 @@ def level_check(rows: Iterable[Check]) -> Check:
     def lint_level(reading: Reading) -> Iterator[Diagnostic]:
         """A property ``lint`` with a code or a level that there is not."""
         holders = [(each.path, each.pattern) for each in judged(reading, "named")]
-        if reading.patterns and is_header(reading.patterns[0]):
-            holders.append(((0,), reading.patterns[0]))
+        for at, header in _headers(reading.patterns).items():
+            holders.append(((0,) if at is None else (at, 0), header))
         for path, pattern in holders:
             levels = pattern.value.properties.get("lint", pmap())
             if not isinstance(levels, PMap):
@@ -103,16 +104,26 @@ def with_levels(
         patterns: the patterns.
         levels: how much codes matter in the project.
     """
-    top = patterns[:1] if patterns and is_header(patterns[0]) else ()
+    headers = _headers(patterns)
     for fault in faults:
         level: Level = levels.get(fault.code, fault.severity)
-        for pattern in (*top, *_way(patterns, fault)):
+        way = [*_way(patterns, fault)]
+        at = fault.path[0] if way and way[0].value == FILE else None
+        header = headers.get(at if isinstance(at, int) else None)
+        for pattern in (header, *way) if header else way:
             said = pattern.value.properties.get("lint")
             level = (_level(said.get(fault.code)) if isinstance(said, PMap) else None) or level
         if fault.severity == "error":
             yield fault
         elif level != "off":
             yield evolve(fault, severity=level)
+
+
+def _headers(patterns: tuple[Pattern, ...]) -> dict[int | None, Pattern]:
+    """The headers of files: that of the first under None, that of a further one under its place."""
+    files: dict[int | None, tuple[Pattern, ...]] = {None: patterns}
+    files |= {at: each.elements for at, each in enumerate(patterns) if each.value == FILE}
+    return {at: some[0] for at, some in files.items() if some and is_header(some[0])}
 
 
 def _level(value: object) -> Level | None:

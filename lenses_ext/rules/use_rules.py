@@ -10,79 +10,84 @@ from pyrsistent import PMap
 from gram import Diagnostic, Pattern, TreePath, Value, walk
 from gram.checks import Reading
 from gram.suggestions import did_you_mean
-from gram.trees import WHOLE, exact
+from gram.trees import exact
 
 from ..labels import is_answer, is_runnable, is_tool, kind_of
 from ..language import written_signature
-from ..names import Definition, Program
+from ..names import Definition, Program, uses
 from ..schemas import NotJson, canonical, kinds_of
-from ..signatures import SignatureError, result_schema, type_names, type_signature_to_json_schema
+from ..signatures import SignatureError, result_schema, type_signature_to_json_schema
 from .flow_types import Types, field_of, fields_of
 from .rules import called, judged
 
 
 def unused_tool(reading: Reading) -> Iterator[Diagnostic]:
-    """A tool that no agent or workflow uses, in a file that has some."""
-    program, used = reading.once(Program.of), reading.once(_used)
-    for each in program.outermost if program.runnables else ():
-        if is_tool(each.pattern) and each.path not in used and each.name:
+    """A tool that no agent or workflow uses, in a file that has some, or that others import."""
+    for each in reading.once(_Uses).unused:
+        if is_tool(each.pattern):
             message = f'no agent or workflow uses the tool "{each.name}"'
-            hint = f"add it to the elements of an agent, {each.name}, or remove it"
+            hint = "refer to it, remove it, or lint it together with the files that import it"
             yield Diagnostic.found(message, each.path, "identity", hint=hint)
 
 
 def unused_definition(reading: Reading) -> Iterator[Diagnostic]:
     """A type that no signature names, or an agent of a group that nothing hands over to."""
-    program, used = reading.once(Program.of), reading.once(_used)
-    if not program.runnables:
-        return  # definitions for other files, or plain data whose labels may look like types
-    for each in program.runnables.values():
-        if each.scope != WHOLE and len(each.path) > len(each.scope) + 1 and each.path not in used:
-            message = f'nothing uses the {kind_of(each.pattern)} "{each.name}"'
+    program = reading.once(Program.of)
+    for each in reading.once(_Uses).unused:
+        kind = kind_of(each.pattern) if is_runnable(each.pattern) else "type"
+        if not is_tool(each.pattern) and not (kind != "type" and program.is_top(each.scope)):
+            message = f'nothing uses the {kind} "{each.name}"'
             yield Diagnostic.found(message, each.path, "identity", hint="remove it")
-    named: dict[str, list[TreePath]] = {}
-    for index, pattern in enumerate(program.patterns):
-        for path, _, name in type_names(pattern):
-            named.setdefault(name, []).append((index, *path))
-    for scope in program.scopes:
-        for name, same in program.types_in(scope).items():
-            for each in same:
-                if all(at[: len(each.path)] == each.path for at in named.get(name, ())):
-                    message = f'no signature uses the type "{name}"'
-                    yield Diagnostic.found(message, each.path, "identity", hint="remove it")
 
 
 def lone_agent(reading: Reading) -> Iterator[Diagnostic]:
     """An agent that nothing refers to, beside others that work together."""
-    program, used = reading.once(Program.of), reading.once(_used)
-    tops = [each for each in program.outermost if is_runnable(each.pattern)]
-    alone = [each for each in tops if each.path not in used and not _leads_on(program, each)]
-    if len(alone) < len(tops):
-        for each in alone:
+    program, found = reading.once(Program.of), reading.once(_Uses)
+    working = {program.files.scope_of(path) for path in found.leading}
+    for each in found.unused:
+        is_top = (
+            each.path in program.runnables and each.scope in working & program.files.imports.keys()
+        )
+        if is_top and each.path not in found.leading:
             message = f'nothing refers to the agent "{each.name}": it runs only by its name'
             yield Diagnostic.found(message, each.path, "identity")
 
 
-def _leads_on(program: Program, holder: Definition) -> bool:
-    """Whether an agent or workflow refers to another."""
-    return any(is_runnable(each.pattern) for each in _uses(program, holder))
+class _Uses:
+    """What is used of a program, and what is not.
+
+    Attributes:
+        unused: the definitions that nothing uses, but for those of files of definitions alone that
+            no other imports.
+        leading: the paths of what refers to an agent or workflow.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        program = reading.once(Program.of)
+        files = program.files
+        used: set[TreePath] = set()
+        self.leading: set[TreePath] = set()
+        for path, _, meant in uses(program):
+            if path[: len(meant.path)] != meant.path:
+                used.add(meant.path)
+                if is_runnable(meant.pattern):
+                    self.leading |= {path[:length] for length in range(1, len(path))}
+        imported = {each.scope for some in files.imports.values() for each in some}
+        whole = {files.scope_of(path) for path in program.runnables} | imported
+        self.unused = [
+            each
+            for scope in program.scopes
+            if files.scope_of(scope) in whole
+            for same in program.definitions_in(scope)
+            for each in same
+            if each.path not in used and not _is_offered(program, each)
+        ]
 
 
-def _uses(program: Program, holder: Definition) -> list[Definition]:
-    """What an agent or workflow has, calls, uses in arrows or hands over to."""
-    inside, in_arrows = program.inside(holder), program.used_in_arrows(holder)
-    return [each for _, each in (*inside, *in_arrows, *program.handed_over(holder))]
-
-
-def _used(reading: Reading) -> set[TreePath]:
-    """The paths of all that something else uses."""
-    program = reading.once(Program.of)
-    return {
-        each.path
-        for holder in program.runnables.values()
-        for each in _uses(program, holder)
-        if each.path != holder.path
-    }
+def _is_offered(program: Program, each: Definition) -> bool:
+    """Whether a definition is an element of an agent or workflow, which thereby has it."""
+    is_element = len(each.path) == len(each.scope) + 1 and not program.is_top(each.scope)
+    return is_element and each.path in program.named
 
 
 def near_duplicate(reading: Reading) -> Iterator[Diagnostic]:
@@ -103,7 +108,7 @@ def near_duplicate(reading: Reading) -> Iterator[Diagnostic]:
             differs = ", but for its name" if other.name != each.name else differs
             where = reading.cited(other.path)
             message = f'{called(each.pattern)} is the tool "{other.name}" at {where}{differs}'
-            hint = "write it once, at the top of the file, and refer to it by its name"
+            hint = "write it once, at the top of a file, and refer to it by its name"
             yield Diagnostic.found(message, each.path, "identity", hint=hint)
 
 

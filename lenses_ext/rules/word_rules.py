@@ -43,10 +43,11 @@ _FILLERS: Final = frozenset(
 
 def tool_in_instruction(reading: Reading) -> Iterator[Diagnostic]:
     """An instruction that names, in backticks, a tool that its agent does not have."""
-    words = reading.once(_Words)
+    words, files = reading.once(_Words), reading.once(Program.of).files
     for agent in judged(reading, "agents"):
         text = agent.pattern.value.properties.get("instruction")
-        if not isinstance(text, str) or "`" not in text:
+        is_read = files.are_read(agent.path)
+        if not isinstance(text, str) or "`" not in text or not is_read:
             continue
         named = {it[1]: it for it in reversed([*_NAMED.finditer(_without(_BLOCK, text))])}
         unknown = named.keys() - words.of_steps - words.of(agent) if named else ()
@@ -64,16 +65,22 @@ def _lacking(
     near = nearest(name, tools, cutoff=0.7)
     places = _places(reading, path, "instruction", rf"(?<=`){re.escape(name)}(?![\w.-])")
     fix: tuple[Edit, ...] = ()
-    if elsewhere := reading.once(_Words).tools.get(name):
+    others = reading.once(_Words).tools.get(name, [])
+    in_file = program.files.scope_of
+    seen = [each for each in program.meant(name, path) if is_tool(each.pattern)]
+    seen += [each for each in others if in_file(each.path) == in_file(path)]
+    is_called = _TOOL_AFTER.match(text, where.end()) or (
+        _TOOL_BEFORE.search(text[: where.start()]) and not _NO_TOOL_AFTER.match(text, where.end())
+    )
+    if seen and program.is_top(seen[0].scope):
         hint = f"add it to the elements of {called(agent.pattern)}: {name}"
-        if all(each.scope for each in elsewhere):
-            hint = "it is inside another agent: move it to the top of the file, and refer to it"
+    elif seen or (others and is_called):
+        at = reading.cited((seen or others)[0].path)
+        hint = f"it is at {at}: move it to the top of this file, or of one that is imported"
     elif near:
         hint = f"did you mean {near[0]}?"
         fix = tuple(Edit(each, near[0]) for each in places)
-    elif _TOOL_AFTER.match(text, where.end()) or (
-        _TOOL_BEFORE.search(text[: where.start()]) and not _NO_TOOL_AFTER.match(text, where.end())
-    ):
+    elif is_called:
         hint = f"it has {', '.join(tools) or 'no tools'}"
     else:
         return None

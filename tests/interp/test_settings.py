@@ -158,7 +158,7 @@ def test_a_state_does_not_follow_the_callers_mapping() -> None:
     settings["stop"].append("b")
 
     assert list(effect.request.settings["stop"]) == ["a"]  # type: ignore[union-attr]  # the first effect is CallModel
-    assert hash(state.settings) is not None
+    assert hash(state.run.settings) is not None
 
 
 def test_a_model_of_ones_own_has_no_base_url() -> None:

@@ -103,7 +103,7 @@ def context_after(state: State) -> ConversationContext:
 
     A turn that has no answer leaves what its tools did, so that it is not done again.
     """
-    is_nothing_done = not state.invocations and len(state.asks) == len(state.calls)
+    is_nothing_done = not state.tools_used and len(state.asks) == len(state.calls)
     if state.status is not Status.DONE and is_nothing_done:
         return context_before(state)
     return interrupted_context(state)

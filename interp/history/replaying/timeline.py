@@ -295,7 +295,7 @@ def _changes(event: Resumed, before: State) -> str | None:
         found |= {"limits": new} if new else {}
     if event.settings:
         found["settings"] = {key: thaw(value) for key, value in event.settings.items()}
-    if event.policy is not None and event.policy != before.policy:
+    if event.policy is not None and event.policy != before.run.policy:
         found["policy"] = dumps(event.policy.to_pattern())
     if event.check_results is not None:
         found["check_results"] = event.check_results

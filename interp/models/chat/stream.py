@@ -127,16 +127,23 @@ class StreamedReply:
         Some servers send several whole calls under one index, or without any. A new id tells them
         apart; without ids, a call is over when its arguments are whole and another has some.
         """
-        id_, index = _id(part), _index(part)
+        id_, index = _id(part), part.get("index")
+        index = index if type(index) is int else None
         if index is not None:
             known = self._by_index.get(index)
-            if known and id_ and known.id != id_ and _names_a_function(part):
+            if known and id_ and known.id != id_ and _has(part, "name"):
                 known = self._by_id.get(id_)
         elif id_:
             known = self._by_id.get(id_)
         else:
             known = self._calls[-1] if self._calls else None
-        if known and not id_ and _has_arguments(part) and known.is_whole():
+        if (
+            known
+            and not id_
+            and _has(part, "name")
+            and _has(part, "arguments")
+            and known.is_whole()
+        ):
             known = None
         return known or self._new_call(id_, index)
 
@@ -161,18 +168,10 @@ def _id(part: Mapping[str, Any]) -> str | None:
     return id_ if isinstance(id_, str) and id_ else None
 
 
-def _index(part: Mapping[str, Any]) -> int | None:
-    index = part.get("index")
-    return index if type(index) is int else None
-
-
-def _names_a_function(part: Mapping[str, Any]) -> bool:
+def _has(part: Mapping[str, Any], what: str) -> bool:
+    """Whether a part has a name, or arguments."""
     function = part.get("function")
-    return isinstance(function, Mapping) and bool(function.get("name"))
-
-
-def _has_arguments(part: Mapping[str, Any]) -> bool:
-    return _names_a_function(part) and bool(part["function"].get("arguments"))
+    return isinstance(function, Mapping) and bool(function.get(what))
 
 
 class _Call:

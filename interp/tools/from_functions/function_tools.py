@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, get_args, get_origin, overload
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, get_args, get_origin, overload
 
 from attrs import frozen
 
@@ -106,21 +106,18 @@ def tool(
     expect(description, (str, type(None)), "description", by="tool")
     expect(once, bool, "once", by="tool")
     expect(alone, bool, "alone", by="tool")
-    marks = _Marks(once, alone)
+    marks = {"once": once, "alone": alone}
     if function is None:
         return lambda decorated: _make_tool(decorated, name, description, marks)
     return _make_tool(function, name, description, marks)
 
 
-class _Marks(NamedTuple):
-    """What a tool says of its calls, see `Tool`."""
-
-    once: bool = False
-    alone: bool = False
+_Marks: TypeAlias = dict[str, Any]
+"""What a tool says of its calls, see `Tool`."""
 
 
 def _marks_of(tool: Tool) -> _Marks:
-    return _Marks(tool.once, tool.alone)
+    return {"once": tool.once, "alone": tool.alone}
 
 
 def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
@@ -134,7 +131,7 @@ def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
     """
     from lenses_ext import create_tool_specification, json_schema_to_type_signature
 
-    made = function if isinstance(function, Tool) else _make_tool(function, None, None, _Marks())
+    made = function if isinstance(function, Tool) else _make_tool(function, None, None, {})
     if made.why_undescribed:
         raise ToolError(made.why_undescribed)
     signature = json_schema_to_type_signature(made.schema, return_schema=made.result_schema)
@@ -197,9 +194,8 @@ def _tool_of(
         result_schema=_result_schema(hints),
         place=place,
         function=function,
-        once=marks.once,
-        alone=marks.alone,
         may_report=bool(contexts),
+        **marks,
     )
 
 

@@ -6,35 +6,18 @@ read. A framework that says nothing of results has results of any type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from attrs import frozen
-
-from ...errors import ToolError
+from ...errors import ToolError, said_by
 from ...json_text import Json
 from ..implementation import Tool
 from .json_values import to_json_value
 
 
-@frozen
-class Shape:
-    """How the tools of a framework are known and read.
-
-    Attributes:
-        framework: its name, for messages.
-        attributes: what its tools have; all of them have to be there.
-        read: makes the tool.
-    """
-
-    framework: str
-    attributes: tuple[str, ...]
-    read: Callable[[Any], Tool]
-
-
-def is_foreign_tool(value: object) -> bool:
+def is_of_others(value: object) -> bool:
     """Whether it is a tool of another framework."""
-    return _shape_of(value) is not None
+    return _framework_of(value) is not None
 
 
 def tool_of_others(value: Any) -> Tool | None:
@@ -43,26 +26,27 @@ def tool_of_others(value: Any) -> Tool | None:
     Raises:
         ToolError: it cannot be called here, or a part of it is not what the framework says.
     """
-    shape = _shape_of(value)
-    if shape is None:
+    framework = _framework_of(value)
+    if framework is None:
         return None
     try:
-        return shape.read(value)
+        return SHAPES[framework][1](value)
     except ToolError as error:
-        raise ToolError(f"a tool of {shape.framework}: {error}") from None
+        raise ToolError(f"a tool of {framework}: {error}") from None
     except Exception as error:  # the code of others may raise anything
-        name = getattr(value, "name", type(value).__name__)
-        said = f"{type(error).__name__}: {error}"
-        raise ToolError(f'a tool of {shape.framework}, "{name}", cannot be read: {said}') from error
+        name, said = getattr(value, "name", type(value).__name__), said_by(error)
+        raise ToolError(f'a tool of {framework}, "{name}", cannot be read: {said}') from error
 
 
-def _shape_of(value: object) -> Shape | None:
+def _framework_of(value: object) -> str | None:
     # A lens or a mock has whatever attribute it is asked for: that is no shape.
-    if isinstance(value, type | Tool) or hasattr(value, "attribute_of_no_framework"):
+    if isinstance(value, _NO_TOOLS) or hasattr(value, "attribute_of_no_framework"):
         return None
-    return next(
-        (each for each in SHAPES if all(hasattr(value, name) for name in each.attributes)), None
-    )
+    fits = (name for name, (has, _) in SHAPES.items() if all(hasattr(value, each) for each in has))
+    return next(fits, None)
+
+
+_NO_TOOLS: Final = (type, Tool, list, tuple, set, Mapping, Iterator)
 
 
 def _langchain(tool: Any) -> Tool:
@@ -143,10 +127,11 @@ def _schema_of(described: Any) -> Mapping[str, Json]:
     return {key: value for key, value in schema.items() if key not in ("title", "description")}
 
 
-SHAPES: Final = (
-    Shape("LangChain", ("name", "description", "tool_call_schema", "invoke"), _langchain),
-    Shape("LlamaIndex", ("metadata", "call", "acall"), _llama_index),
-    Shape("smolagents", ("name", "description", "inputs", "output_type", "forward"), _smolagents),
-    Shape("pydantic-ai", ("name", "function", "takes_ctx", "function_schema"), _pydantic_ai),
-)
-"""The frameworks whose tools are taken, and how they are known."""
+SHAPES: Final[Mapping[str, tuple[tuple[str, ...], Callable[[Any], Tool]]]] = {
+    "LangChain": (("name", "description", "tool_call_schema", "invoke"), _langchain),
+    "LlamaIndex": (("metadata", "call", "acall"), _llama_index),
+    "smolagents": (("name", "description", "inputs", "output_type", "forward"), _smolagents),
+    "pydantic-ai": (("name", "function", "takes_ctx", "function_schema"), _pydantic_ai),
+}
+"""The frameworks whose tools are taken: the attributes that these have, all of them, and how they
+are read."""

@@ -12,18 +12,16 @@ import logging
 from concurrent.futures import Future
 from contextlib import ExitStack
 from math import isfinite
-from traceback import format_exc
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, field
 
 from ...errors import ToolError, said_by
 from ...json_text import Json
-from ...secrets import without_keys
+from ...machine import progress_text
 from ..invocation import ToolResult
 from ..tool_context import ToolContext, current_context
 from .listing import listed_tools
-from .progress import LONGEST_PROGRESS, McpProgress, OnProgress
 from .results import result_of
 from .server import McpServer
 from .stderr import ErrorLines
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     from mcp import Client, types
 
 START_SECONDS: Final = 30.0
+_LONGEST_PROGRESS: Final = 200  # characters of what a server says beside it
 
 _log = logging.getLogger("interp.mcp")
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # else its warnings are printed
@@ -46,7 +45,6 @@ class Connection:
     Args:
         server: the server.
         start_seconds: how long it may take to answer first and to list its tools.
-        on_progress: called with how far a call is, when the server says so.
 
     Attributes:
         tools: the tools as the server listed them, by name.
@@ -54,7 +52,6 @@ class Connection:
 
     server: McpServer
     _start_seconds: float = START_SECONDS
-    _on_progress: OnProgress | None = None
     tools: dict[str, types.Tool] = field(factory=dict, init=False)
     _resources: ExitStack = field(factory=ExitStack, init=False)
     _portal: Any = field(default=None, init=False)
@@ -129,8 +126,11 @@ class Connection:
 
         async def take(progress: float, total: float | None, message: str | None) -> None:
             if isfinite(progress) and isfinite(total or 0):
-                words = " ".join(said(message or "", LONGEST_PROGRESS).split())
-                self._take(McpProgress(name, progress, total, words), context)
+                words = " ".join(said(message or "", _LONGEST_PROGRESS).split())
+                shown = progress_text(progress, total, words)
+                _log.debug("%s: %s: %s", self.server, visible(name), shown)
+                if context is not None:
+                    context.report_progress(progress, total, words)
 
         try:
             answer = await client.call_tool(name, arguments, progress_callback=take)
@@ -214,17 +214,6 @@ class Connection:
         finally:
             if lines:
                 lines.writer.close()
-
-    def _take(self, progress: McpProgress, context: ToolContext | None) -> None:
-        _log.debug("%s: %s: %s", self.server, visible(progress.tool), progress)
-        if context is not None:
-            context.report_progress(progress.done, progress.total, progress.message)
-        if self._on_progress is None:
-            return
-        try:
-            self._on_progress(progress)
-        except Exception:  # noqa: BLE001  # the caller's code may raise anything; the call goes on
-            _log.warning("on_progress of %s failed:\n%s", self.server, without_keys(format_exc()))
 
     async def _note(self, params: types.LoggingMessageNotificationParams) -> None:
         _log.debug("%s: %s", self.server, said(str(params.data)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from functools import reduce
 from importlib.util import find_spec
@@ -22,7 +22,6 @@ from ..implementation import Tool
 from ..invocation import ToolResult
 from ..library import ToolLibrary
 from .lookalikes import look_alikes
-from .progress import OnProgress
 from .server import McpServer, ServerLike, read_servers
 from .untrusted import said, visible
 
@@ -38,7 +37,6 @@ def mcp_library(
     *,
     env: Iterable[str] = (),
     start_seconds: float = 30.0,
-    on_progress: OnProgress | None = None,
 ) -> McpLibrary:
     """A context manager, sync and async: the tools of MCP servers as a `ToolLibrary`.
 
@@ -52,8 +50,6 @@ def mcp_library(
         name: the one server of a file to use; without it, all that are not disabled.
         env: the names of environment variables that a command gets, beside ``PATH`` and the like.
         start_seconds: how long a server may take to start and to list its tools.
-        on_progress: called with an `McpProgress` when a server says how far a call is, in the
-            thread of the connection.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
@@ -67,11 +63,9 @@ def mcp_library(
             response = run(agent, "Hello", library)
     """
     expect(start_seconds, (int, float), "start_seconds", by="mcp_library")
-    if on_progress is not None:
-        expect(on_progress, Callable, "on_progress", by="mcp_library")
     if find_spec("mcp") is None:
         raise ConfigurationError(f"MCP servers need the package mcp: {install('mcp')}")
-    return McpLibrary(read_servers(server, name, env=env), start_seconds, on_progress)
+    return McpLibrary(read_servers(server, name, env=env), start_seconds)
 
 
 @frozen(init=False, repr=False)
@@ -102,7 +96,6 @@ class McpLibrary:
 
     servers: tuple[McpServer, ...]
     _start_seconds: float
-    _on_progress: OnProgress | None = None
     _open: ExitStack = field(factory=ExitStack, init=False)
 
     def __enter__(self) -> ToolLibrary:
@@ -139,7 +132,7 @@ class McpLibrary:
 
         connections = []
         for server in self.servers:
-            connection = Connection(server, self._start_seconds, self._on_progress)
+            connection = Connection(server, self._start_seconds)
             opened.callback(connection.close)
             connection.start()
             connections.append(connection)

@@ -11,10 +11,8 @@ import asyncio
 import codecs
 import logging
 import re
-import ssl
 from collections.abc import Mapping
 from contextlib import aclosing
-from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
@@ -264,12 +262,6 @@ async def _received(
     return response, bytes(body)
 
 
-@lru_cache(maxsize=1)
-def certificates() -> ssl.SSLContext:
-    """The certificates that are trusted: reading them costs more than a call."""
-    return httpx2.create_ssl_context()
-
-
 def _quoted(path: str) -> str:
     """The path of a document as addresses have it, with its parameters in braces."""
     return quote(path, safe="/:@!$&'()*+,;=%?{}")
@@ -277,7 +269,7 @@ def _quoted(path: str) -> str:
 
 def _new_client() -> httpx2.AsyncClient:
     """A client, kept as long as the event loop; it follows no redirects and keeps no cookies."""
-    return httpx2.AsyncClient(verify=certificates(), cookies=no_cookies())
+    return httpx2.AsyncClient(cookies=no_cookies())
 
 
 class _WithoutKeys(logging.Filter):

@@ -35,12 +35,6 @@ _SLASHES: Final = re.compile(r"[/\\\u2044\u2215\u2216\u29f5\u29f8]")
 _ENDS: Final = re.compile(r"[;?#]")
 """What ends a part of a path, for some servers after they have decoded it."""
 
-_OVERLONG: Final = re.compile(
-    rb"(?:\xc0|\xe0\x80|\xf0\x80\x80|\xf8\x80{3}|\xfc\x80{4}|(\xc1|\xe0\x81|\xf0\x80\x81))"
-    rb"([\x80-\xbf])"
-)
-"""ASCII in more bytes than it needs: no UTF-8, but old servers take it."""
-
 _CODE: Final = re.compile(rb"%u([0-9a-f]{4})", re.IGNORECASE)
 
 _BETWEEN: Final = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}
@@ -98,14 +92,17 @@ def in_path(parameter: ApiParameter, value: Json) -> str:
 def has_dots(path: str) -> bool:
     """Whether a part of a path is ``.`` or ``..`` to a server that decodes it, however often.
 
-    Blanks and characters that are no text are left out, as some servers leave them out.
+    Blanks are left out, as some servers leave them out.
 
     >>> has_dots("a/%252e%252E/b"), has_dots("..%5Cb"), has_dots("a..b/.c")
     (True, True, False)
     """
     raw = path.encode(errors="replace")
     for _ in range(_MOST_DECODINGS):
-        text = normalize("NFKC", _OVERLONG.sub(_of_overlong, raw).decode(errors="ignore"))
+        try:
+            text = normalize("NFKC", raw.decode())
+        except UnicodeDecodeError:
+            return True  # it may be a dot in more bytes than it needs, which old servers take
         parts = (_ENDS.split(each)[0] for each in _SLASHES.split(text.replace("\u3002", ".")))
         seen = (
             "".join(char for char in part if char > " " and char.isprintable()) for part in parts
@@ -117,10 +114,6 @@ def has_dots(path: str) -> bool:
             return False
         raw = decoded
     return True  # nobody writes this but to hide something
-
-
-def _of_overlong(found: re.Match[bytes]) -> bytes:
-    return bytes([(found[2][0] & 0x3F) | (0x40 if found[1] else 0)])
 
 
 def _of_code(found: re.Match[bytes]) -> bytes:

@@ -103,7 +103,7 @@ def test_a_world_can_be_put_around_another(blocking: bool) -> None:
     observations = watched(begun, blocking)
 
     assert observations[-1].response.content == "Done."
-    assert [each.result for each in begun.state.invocations] == [1, 2]
+    assert [each.result for each in begun.state.tools_used] == [1, 2]
     assert handler.seen == [CallModel, CallTool, CallTool, CallModel]
     assert any(isinstance(each, TextDelta) for each in observations)
 
@@ -468,7 +468,7 @@ def test_every_call_is_seen_with_what_the_model_was_told(blocking: bool) -> None
     }
 
     assert sorted(finished) == [(0, index) for index in range(4)]
-    assert tuple(finished[0, index] for index in range(4)) == tuple(begun.state.invocations)
+    assert tuple(finished[0, index] for index in range(4)) == tuple(begun.state.tools_used)
     told = [message.content for message in begun.state.context if message.call_id]
     assert [finished[0, n].error for n in (1, 2, 3)] == [
         text.removeprefix("error: ") for text in told[1:]

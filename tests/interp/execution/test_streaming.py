@@ -297,4 +297,4 @@ def test_a_reader_who_stops_leaves_a_run_that_goes_on(
 
     # the reply may have come whole before it was given up; then it is not asked for again
     assert begun.finish().content in ("Never read.", "Done.")
-    assert len(begun.state.invocations) == 2
+    assert len(begun.state.tools_used) == 2

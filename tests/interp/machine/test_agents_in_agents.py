@@ -107,7 +107,7 @@ def test_its_answer_is_the_result_of_the_call() -> None:
     state, (asked,) = folded(state, ToolReturned((0, 1), '"x"'))
 
     assert [each.content for each in asked.request.messages][2:] == ["2", "x"]
-    assert [each.result for each in state.invocations] == [2, "x"]
+    assert [each.result for each in state.tools_used] == [2, "x"]
     state, _ = folded(state, ModelReplied((1,), say("Done.")))
     assert response(state).content == "Done."
 

@@ -141,7 +141,7 @@ def test_the_models_mistakes_are_told_to_it(name: str, arguments: Any, expected:
 
     assert told(state) == [expected]
     assert isinstance(effect, CallModel)
-    assert state.invocations[0].error is not None
+    assert state.tools_used[0].error is not None
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,10 @@ from lenses_ext import (
     create_tool_specification,
     json_schema_to_type_signature,
     parse_program,
+    put,
     tool_spec_from_json,
+    tool_spec_reads,
+    tool_spec_sends,
     tool_spec_to_json,
     write_program,
 )
@@ -411,3 +414,5 @@ def test_the_specification_of_a_tool_that_runs_once_says_so() -> None:
         '[pay:ToolSpecification {description: "Pays.", once: true} |'
     )
     assert tool_spec_from_json(tool_spec_to_json(spec)) == spec
+    said = put(tool_spec_reads, "private", put(tool_spec_sends, True, spec))
+    assert tool_spec_from_json(tool_spec_to_json(said)) == said

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, note, settings, strategies as st
 
-from gram import GramError, only_errors, parse
+from gram import GramError, check, only_errors, parse
 from lenses_ext import (
     agent_diagnostics,
     find_places,
@@ -16,6 +16,8 @@ from lenses_ext import (
     workflow_of,
     write_program,
 )
+from lenses_ext.names import program_scopes
+from lenses_ext.rules import LINT_CHECKS
 
 ENDS = [
     "()", "(a)", "(b)", "(c::a)", "(::a)", "(w)", "(t)", "(x {k: 1})", "(a:Agent)", "(d)",
@@ -37,8 +39,10 @@ HEADS = [
     "w:Workflow:Agent", ":Workflow", "u:Loop {until: {q: 1}}",
 ]  # fmt: skip
 REST = """
-[t:Tool {description: "d"} | (x::P)==>(y::Int)==>(::Array)] [P:Object | (k::Text)]
-(b:Agent {instruction: "x", model: "p/m"})"""
+[t:Tool {description: "d", reads: "private", returns: "untrusted", sends: true} |
+  (x::P)==>(y::Int)==>(::Array)]
+[P:Object | (k::Text)]
+(b:Agent {instruction: "Call `tt`, {name}", model: "p/m", settings: {toolChoice: "q", topP: 1}})"""
 
 
 @st.composite
@@ -68,6 +72,8 @@ def test_any_program_is_judged_read_and_written(text: str) -> None:
     document = parse(text)
 
     assert [each.with_hint() for each in validate_program(document) if each.span is None] == []
+    doubts = check(document, checks=LINT_CHECKS, scopes=program_scopes)
+    assert [each.with_hint() for each in doubts if each.span is None] == []
     for pattern in document.patterns:
         assert set(workflow_of(pattern).order) == set(workflow_of(pattern).nodes)
     for name in ("w", "v", "a", "l", None):

@@ -134,3 +134,111 @@ def test_files_that_are_no_gram_are_told_and_the_others_are_linted(tmp_path: Pat
 def test_standard_input_is_linted_and_not_fixed() -> None:
     assert "warning[tool-in-instruction]" in gram("lint", "-", stdin=SLIP).stdout
     assert gram("lint", "--fix", "-", stdin=SLIP).returncode == 2
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Agents in folders, with tools that they share."""
+    (tmp_path / "gram.toml").write_text("")
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "search.gram").write_text(
+        '[search:Tool {description: "Looks in the archive"} | (q::Text)==>(::Hit)]\n'
+        '[spare:Tool {description: "Does nothing yet"} | (n::Integer)==>(::Text)]\n'
+        "[Hit:Object | (title::Text)]\n[Miss:Object | (why::Text)]\n"
+    )
+    (tmp_path / "desk.gram").write_text(
+        '{imports: ["tools/search.gram"]}\n'
+        '[desk:Agent {instruction: "Call `search`.", model: "Offline/rehearsal"} | search,\n'
+        '  [mail:Tool {description: "Reads mail", reads: "private"} | (n::Text)==>(::Text)]]\n'
+    )
+    return tmp_path
+
+
+def codes(*arguments: object) -> list[tuple[str, str]]:
+    """The files with what is found in them."""
+    rows = json.loads(gram("lint", "--json", *map(str, arguments)).stdout)
+    return [(Path(row["file"]).name, f"{row['code']}: {row['message']}") for row in rows]
+
+
+def test_what_others_use_is_used_where_they_are_linted_together(repository: Path) -> None:
+    assert codes(repository) == [
+        ("search.gram", 'unused-tool: no agent or workflow uses the tool "spare"'),
+        (
+            "search.gram",
+            f'parameter-types: "n" is number here, and string in "mail" at '
+            f"{repository / 'desk.gram'}:3:4",
+        ),
+        ("search.gram", 'unused-definition: nothing uses the type "Miss"'),
+    ]
+    assert codes(repository / "tools") == []
+    assert codes(repository / "desk.gram") == []
+
+
+def test_copies_and_types_are_compared_from_file_to_file(repository: Path) -> None:
+    (repository / "other.gram").write_text(
+        '[other:Agent {instruction: "Find it.", model: "Offline/rehearsal"} |\n'
+        '  [mail:Tool {description: "Reads all mail"} | (n::Text)==>(::Text)]]\n'
+    )
+
+    assert (
+        "other.gram",
+        f'near-duplicate: "mail" is the tool "mail" at {repository / "desk.gram"}:3:4, but for its '
+        "words",
+    ) in codes(repository / "desk.gram", repository / "other.gram")
+
+
+def test_what_flows_together_is_followed_from_file_to_file(repository: Path) -> None:
+    (repository / "web.gram").write_text(
+        '[web:Agent {description: "Reads pages", instruction: "w", model: "Offline/rehearsal"} |\n'
+        '  [fetch:Tool {description: "Gets a page", returns: "untrusted"} | (u::Text)==>(::Text)]]'
+    )
+    text = (repository / "desk.gram").read_text()
+    send = ', web, [send:Tool {description: "Sends mail", sends: true} | (m::Text)==>(::Text)]]\n'
+    (repository / "desk.gram").write_text(
+        text.replace("search.gram", 'search.gram", "web.gram').removesuffix("]\n") + send
+    )
+
+    (found,) = codes(repository / "desk.gram")
+
+    assert found == (
+        "desk.gram",
+        'lethal-trifecta: "desk" reads private data (mail), sees untrusted text (fetch) and can '
+        "send outward (send); 1 tool says nothing of it",
+    )
+
+
+def test_levels_of_a_header_are_those_of_its_file_alone(repository: Path) -> None:
+    tools = repository / "tools" / "search.gram"
+    tools.write_text('{lint: {unused-tool: "off", unused-definition: "off"}}\n' + tools.read_text())
+    desk = repository / "desk.gram"
+    desk.write_text(
+        desk.read_text().replace("{imports", '{lint: {parameter-types: "off"}, imports')
+        + '[more:Tool {description: "Is for later"} | ()==>(::Text)]\n'
+    )
+
+    assert [code.partition(":")[0] for _, code in codes(repository)] == [
+        "unused-tool",
+        "parameter-types",
+    ]
+
+
+def test_a_fix_knows_the_tools_that_are_imported(repository: Path) -> None:
+    desk = repository / "desk.gram"
+    desk.write_text(desk.read_text().replace("`search`", "`serch`"))
+
+    assert gram("lint", "--fix", str(desk)).stdout == ""
+    assert "Call `search`." in desk.read_text()
+
+
+def test_forty_files_of_which_one_is_broken_are_judged_together(repository: Path) -> None:
+    for number in range(40):
+        (repository / f"{number:02}.gram").write_text(
+            '{imports: ["tools/search.gram"]}\n'
+            f'[a{number}:Agent {{instruction: "Find {number}", model: "A/b"}} | search, spare]\n'
+        )
+    (repository / "07.gram").write_text("[a7:Agent {")
+
+    found = codes(repository)
+
+    assert [name for name, code in found if code.startswith("syntax")] == ["07.gram"]
+    assert not any("unused-tool" in code for _, code in found)

@@ -259,7 +259,7 @@ def test_edits_and_settings_of_an_arm_are_those_of_its_runs(tmp_path: Path) -> N
     states = [load_run(str(each.run)).state for each in found.trials if each.run]
     assert "Be brief." in str(states[1].agent)
     assert "Be brief." not in str(states[0].agent)
-    assert [dict(each.settings) for each in states] == [
+    assert [dict(each.run.settings) for each in states] == [
         {"temperature": 0.5},
         {"temperature": 0.5, "seed": 1},
     ]

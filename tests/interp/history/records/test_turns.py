@@ -57,7 +57,7 @@ def test_each_turn_goes_on_from_the_one_before(path: Path) -> None:
     first, second, third = load_runs(path)
     assert [each.content for each in third.state.context][-5:] == ["a", "two", "b", "three", "c"]
     assert second.first.context[:-1] == first.state.context
-    assert third.first.policy == ask_all
+    assert third.first.run.policy == ask_all
     assert load_run(f"{path}#2") == load_run(f"{path}#{second.first.run_id}") == second
     for each in (first, second, third):
         each.check()
@@ -69,7 +69,7 @@ def test_what_a_turn_has_no_more_is_not_taken_over(path: Path) -> None:
     say(path, "three", "3")
 
     first, second, third = load_runs(path)
-    assert (first.first.policy, second.first.policy) == (ask_all, third.first.policy)
+    assert (first.first.run.policy, second.first.run.policy) == (ask_all, third.first.run.policy)
     assert repr(second.first.run.settings["temperature"]) == "1.0"
     assert not third.first.run.settings
 
