@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from attrs import evolve
 from pyrsistent import PMap, pmap
 
-from gram import Check, Diagnostic, Pattern, Symbol
+from gram import Check, Diagnostic, Pattern, Symbol, pattern_at
 from gram.checks import Reading
 from gram.suggestions import did_you_mean
 from gram.trees import is_header
@@ -36,7 +36,6 @@ LINT_CHECKS: Final = (
     Check("unused-definition", "warning", use_rules.unused_definition),
     Check("lone-agent", "info", use_rules.lone_agent),
     Check("near-duplicate", "warning", use_rules.near_duplicate),
-    Check("same-instruction", "info", use_rules.same_instruction),
     Check("parameter-types", "info", use_rules.parameter_types),
     Check("contradictory-settings", "warning", use_rules.contradictory_settings),
 )
@@ -107,9 +106,9 @@ def with_levels(
     headers = _headers(patterns)
     for fault in faults:
         level: Level = levels.get(fault.code, fault.severity)
-        way = [*_way(patterns, fault)]
-        at = fault.path[0] if way and way[0].value == FILE else None
-        header = headers.get(at if isinstance(at, int) else None)
+        steps = tuple(step for step in fault.path if isinstance(step, int))
+        way = [pattern_at(patterns, steps[: at + 1]) for at in range(len(steps))]
+        header = headers.get(steps[0] if way and way[0].value == FILE else None)
         for pattern in (header, *way) if header else way:
             said = pattern.value.properties.get("lint")
             level = (_level(said.get(fault.code)) if isinstance(said, PMap) else None) or level
@@ -130,12 +129,3 @@ def _level(value: object) -> Level | None:
     """The level that a value says; None if it says none."""
     text = value.value if isinstance(value, Symbol) else value
     return next((level for level in _LEVELS if level == text), None)
-
-
-def _way(patterns: tuple[Pattern, ...], fault: Diagnostic) -> Iterator[Pattern]:
-    """The patterns from the top to the one that a fault is about."""
-    for step in fault.path:
-        if not isinstance(step, int) or step >= len(patterns):
-            return
-        yield patterns[step]
-        patterns = patterns[step].elements

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from pyrsistent import PMap
 
-from gram import Diagnostic, Pattern, TreePath, Value, walk
+from gram import Diagnostic, TreePath, Value, walk
 from gram.checks import Reading
 from gram.suggestions import did_you_mean
 from gram.trees import exact
@@ -91,43 +92,32 @@ def _is_offered(program: Program, each: Definition) -> bool:
 
 
 def near_duplicate(reading: Reading) -> Iterator[Diagnostic]:
-    """A tool that is another one, but for its name or its words."""
+    """A tool or agent that does what another does, but for its name or its words."""
     program = reading.once(Program.of)
     first: dict[Hashable, Definition] = {}
-    for each in judged(reading, "tools"):
-        try:
-            tool = program.completed(each)[0]
-            schemas = type_signature_to_json_schema(tool), result_schema(tool)
-            types = exact([canonical(it or {}, match="types") for it in schemas])
-        except (SignatureError, NotJson):
-            continue  # reported already
-        alike = ("name", each.name, types), ("words", _plain(each.pattern, "description"), types)
-        known = [first.setdefault(key, each) for key in alike]
-        if other := next((it for it in known if it is not each), None):
-            differs = ", but for its words" if other.pattern != each.pattern else ""
-            differs = ", but for its name" if other.name != each.name else differs
-            where = reading.cited(other.path)
-            message = f'{called(each.pattern)} is the tool "{other.name}" at {where}{differs}'
+    for each in (*judged(reading, "tools"), *judged(reading, "agents")):
+        found = [first.setdefault(key, each) for key in _keys(program, each)]
+        if other := next((it for it in found if it is not each), None):
+            where = f'"{other.name}" at {reading.cited(other.path)}'
+            is_reworded = other.name == each.name and other.pattern != each.pattern
+            message = f"{called(each.pattern)} repeats {where}{', in other words' * is_reworded}"
             hint = "write it once, at the top of a file, and refer to it by its name"
             yield Diagnostic.found(message, each.path, "identity", hint=hint)
 
 
-def same_instruction(reading: Reading) -> Iterator[Diagnostic]:
-    """An agent with the instruction and the tools of another."""
-    program = reading.once(Program.of)
-    first: dict[Hashable, Definition] = {}
-    for each in judged(reading, "agents"):
-        tools = tuple(meant.name for _, meant in program.inside(each))
-        other = first.setdefault((_plain(each.pattern, "instruction"), tools), each)
-        if other is not each:
-            where = f"{called(other.pattern)} at {reading.cited(other.path)}"
-            message = f"{called(each.pattern)} has the instruction and the tools of {where}"
-            yield Diagnostic.found(message, each.path, "identity")
-
-
-def _plain(pattern: Pattern, key: str) -> str:
-    """A text without its case and layout."""
-    return " ".join(str(pattern.value.properties.get(key)).lower().split())
+def _keys(program: Program, each: Definition) -> Iterator[Hashable]:
+    """What tools or agents have in common that do the same."""
+    key = "description" if is_tool(each.pattern) else "instruction"
+    words = " ".join(str(each.pattern.value.properties.get(key, "")).lower().split())
+    if not is_tool(each.pattern):
+        yield words or each.path, tuple(meant.name for _, meant in program.inside(each))
+        return
+    with suppress(SignatureError, NotJson):  # reported already
+        tool = program.completed(each)[0]
+        schemas = type_signature_to_json_schema(tool), result_schema(tool)
+        types = exact([canonical(it or {}, match="types") for it in schemas])
+        yield "words", words or each.path, types
+        yield "name", each.name, types
 
 
 def parameter_types(reading: Reading) -> Iterator[Diagnostic]:

@@ -182,8 +182,7 @@ def test_copies_and_types_are_compared_from_file_to_file(repository: Path) -> No
 
     assert (
         "other.gram",
-        f'near-duplicate: "mail" is the tool "mail" at {repository / "desk.gram"}:3:4, but for its '
-        "words",
+        f'near-duplicate: "mail" repeats "mail" at {repository / "desk.gram"}:3:4, in other words',
     ) in codes(repository / "desk.gram", repository / "other.gram")
 
 
