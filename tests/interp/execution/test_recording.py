@@ -266,7 +266,7 @@ def test_a_file_that_cannot_be_begun_is_not_left_behind(file: Path) -> None:
     ("text", "error", "message"),
     [
         ("", ValidationError, "nothing of a run had begun"),
-        ("// nothing\n", ValidationError, "nothing of a run had begun"),
+        ("// nothing\n", ValidationError, "no run is recorded in it"),
         ("(a)\n", ValidationError, "not the record of a run"),
         ("[:Run\n", GramDecodeError, "run.gram:2:1"),
         ("(:Run {format: 3})\n", ValidationError, "the format is not 1"),

@@ -18,7 +18,7 @@ from interp.workers.queue import LaterError
 from interp.workers.tables import make_worker_tables
 from tests.interp.cli.process import forked as gram
 from tests.interp.model_server import Answer, ModelServer, completion
-from tests.interp.worker_processes import TALKER, ended, until, worker
+from tests.interp.worker_processes import TALKER, ended, ended_without_waits, until, worker
 
 
 @pytest.fixture
@@ -180,17 +180,12 @@ def test_runs_wait_while_their_model_does_not_answer_and_none_fails(
     database: str, store: RunStore, model_server: ModelServer
 ) -> None:
     down = Answer({"error": {"message": "down"}}, 503)
-    model_server.will_say(*[down] * 6, *["Hi."] * 12)
-    runs = [submit(TALKER, "Hello", store=store) for _ in range(12)]
-
-    def ended_in_time() -> bool:  # as if the time had passed for which the model is left alone
-        store.database.execute("UPDATE gram_buckets SET not_before = 0 RETURNING name")
-        return ended(store, *runs)()
-
+    model_server.will_say(*[down] * 3, *["Hi."] * 6)
+    runs = [submit(TALKER, "Hello", store=store) for _ in range(6)]
     with worker(database, "--at-once", "2", server=model_server):
-        until(ended_in_time)
+        until(ended_without_waits(store, *runs))
 
-    assert len(model_server.requests) == 6 + 12
+    assert len(model_server.requests) == 3 + 6
 
 
 def test_a_run_that_its_model_never_answers_fails_where_others_are_answered(
@@ -201,7 +196,7 @@ def test_a_run_that_its_model_never_answers_fails_where_others_are_answered(
     store.database.execute("UPDATE gram_runs SET attempts = 4 RETURNING id")
     with worker(database, "--at-once", "1", server=model_server):
         until(lambda: store.row(poison).status == "failed")
-        until(ended(store, submit(TALKER, "Hello", store=store)))
+        until(ended_without_waits(store, submit(TALKER, "Hello", store=store)))
 
 
 @pytest.mark.parametrize("wrong", [{"at_once": 0}, {"per_minute": -1.0}, {"at_once": -3}])

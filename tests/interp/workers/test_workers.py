@@ -43,6 +43,7 @@ from tests.interp.worker_processes import (
     TOOLS,
     WORKING,
     ended,
+    ended_without_waits,
     let_time_pass,
     until,
     worker,
@@ -207,7 +208,7 @@ def test_runs_of_higher_priority_are_taken_first(
 
 
 def test_a_run_begins_at_its_time(database: str, store: RunStore) -> None:
-    at = datetime.now(UTC) + timedelta(seconds=6)
+    at = datetime.now(UTC) + timedelta(seconds=3)
     run = submit(GREETER, "Hello", store=store, at=at)
     with worker(database):
         until(ended(store, run))
@@ -258,7 +259,7 @@ def test_a_failure_that_may_pass_is_tried_again_and_another_ends_the_run(
     model_server.will_say(*[down] * 3, "Hi.", Answer({"error": {"message": "no"}}, 400))
     passes = submit(TALKER, "Hello", store=store)
     with worker(database, "--at-once", "1", server=model_server):
-        until(ended(store, passes))
+        until(ended_without_waits(store, passes))
         stays = submit(TALKER, "Hello", store=store)
         until(lambda: store.row(stays).status == "failed")
 
