@@ -78,13 +78,6 @@ class Mute(Exception):  # noqa: N818  # a tool's own exception
         raise ValueError
 
 
-class Trap(dict[str, Any]):
-    """A dict that cannot be looked at."""
-
-    def items(self) -> Any:
-        raise RuntimeError
-
-
 def raising(error: BaseException) -> Any:
     """A tool's function that raises."""
 
@@ -145,33 +138,10 @@ def test_other_base_exceptions_are_reported_like_exceptions(
 
 
 @either_way
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [(raising, "StopIteration: 3"), (raising_later, "RuntimeError: coroutine raised Stop")],
-)
-def test_a_stop_iteration_is_reported(invoke: Any, kind: Any, said: str) -> None:
-    with pytest.raises(ToolError, match=f'^tool "t" failed: {said}'):
-        invoke(made(kind(StopIteration(3))), {})
-
-
-@either_way
-@pytest.mark.parametrize("function", [lambda _: Trap(a=1), lambda _: {1: 2}])
-def test_whatever_a_tool_returns_is_a_result_or_a_tool_error(invoke: Any, function: Any) -> None:
-    with pytest.raises(ToolError, match='tool "t"'):
-        invoke(made(function), {})
-
-
-@either_way
 @pytest.mark.parametrize("result", [object(), float("nan"), {1: 2}, "\ud800", b"x", (1 + 2j)])
 def test_a_result_that_is_not_json_is_a_tool_error(invoke: Any, result: Any) -> None:
     with pytest.raises(ToolError, match=r'^tool "t" returned what is not JSON: '):
         invoke(made(lambda _: result), {})
-
-
-@either_way
-def test_a_coroutine_that_cancels_itself_is_a_tool_error(invoke: Any) -> None:
-    with pytest.raises(ToolError, match='tool "t" failed'):
-        invoke(made(raising_later(asyncio.CancelledError())), {})
 
 
 @either_way

@@ -275,17 +275,6 @@ def test_all_faults_are_reported_at_once_in_the_order_of_the_text() -> None:
     ]
 
 
-def test_faults_of_patterns_that_were_made_differ_by_their_paths() -> None:
-    nameless = Pattern(Subject("", {"Agent"}, {"instruction": "x", "model": "p/m"}))
-
-    faults = validate_program((nameless, Pattern(Subject("g"), [nameless])))
-
-    assert [(each.code, each.path) for each in faults] == [
-        ("missing-name", (0,)),
-        ("missing-name", (1, 0)),
-    ]
-
-
 def test_a_fault_of_a_shared_tool_is_reported_once_whether_read_or_made() -> None:
     agent = Pattern(Subject("a", {"Agent"}, {"instruction": "x", "model": "p/m"}), [
         Pattern(Subject("t")),
@@ -344,24 +333,6 @@ def test_an_error_elsewhere_that_an_edit_causes_is_found() -> None:
     after = before.replace(before.patterns[1:])
 
     assert [fault.code for fault in new_errors(before, after)] == ["undefined-reference"]
-
-
-def test_an_edit_is_judged_where_its_name_is_mentioned() -> None:
-    one = '[b:Agent {instruction: "x", model: "p/m"}]'
-    before = parse(f'{one}{AGENT}{one}, [c:Agent {{instruction: "x", model: "p/m"}} | b]]')
-    other = parse(one.replace("p/m", "q/n")).patterns
-
-    after = before.replace([*other, *before.patterns[1:]])
-
-    assert {each.code for each in new_errors(before, after)} == {"ambiguous-reference"}
-
-
-def test_a_pattern_that_an_edit_repeats_is_judged() -> None:
-    before = parse(AGENT + "(greet:Tool)]")
-
-    after = before.replace([*before.patterns, *before.patterns])
-
-    assert "duplicate-definition" in {each.code for each in new_errors(before, after)}
 
 
 @given(like_agents())
