@@ -82,7 +82,8 @@ class _Part:
         if self.pattern.value == FILE:
             return self.around
         named = f"`{self.name}`" if self.name else abridged(self.pattern, 60)
-        return (*self.around, named if self.kind == "pattern" else f"{self.kind} {named}")
+        is_named_alone = self.kind in ("pattern", "reference")
+        return (*self.around, named if is_named_alone else f"{self.kind} {named}")
 
 
 class _Comparison:
@@ -90,6 +91,7 @@ class _Comparison:
 
     def __init__(self, old: tuple[Pattern, ...], new: tuple[Pattern, ...]) -> None:
         self._old, self._new = Program(old), Program(new)
+        self._same_types = _types(self._old) == _types(self._new)
         self._pairs: list[tuple[_Part, _Part]] = []
         self._gone: set[_Part] = set()
         self._come: set[_Part] = set()
@@ -162,9 +164,9 @@ class _Comparison:
         )
         for pair in found.pairs:
             one, other = old[pair[0]], new[pair[1]]
-            if one.kind == other.kind:
+            if one.kind == other.kind != "reference":
                 self._pair(one, other)
-            else:
+            elif one.kind != other.kind:
                 gone.append(one)
                 come.append(other)
             if pair in found.moved:
@@ -186,7 +188,7 @@ class _Comparison:
             self._pair(one, other)
 
     def _pair(self, old: _Part, new: _Part) -> None:
-        if old.kind == "reference" or (old.kind == "pattern" and old.pattern == new.pattern):
+        if old.pattern == new.pattern and self._same_types and not old.around + new.around:
             return
         self._pairs.append((old, new))
         self._pair_lists(self._parts(self._old, old), self._parts(self._new, new))
@@ -197,7 +199,9 @@ class _Comparison:
         if new in self._moved:
             yield Said(f"is defined {f'in {new.around[-1]}' if new.around else 'at the top'} now")
         if new.kind == "type":
-            texts = [write_program(each.pattern) for each in (old, new)]
+            subjects = (attrs.evolve(each.pattern.value, identity=new.name) for each in (old, new))
+            parts = zip(subjects, (old, new), strict=True)
+            texts = [write_program(Pattern(value, each.pattern.elements)) for value, each in parts]
             if texts[0] != texts[1]:
                 text = " → ".join(where_they_differ(*texts))
                 yield Said(f"{text} (what that breaks is said of what uses it)", behaves=True)
@@ -228,6 +232,10 @@ class _Comparison:
         for name in sorted(before.keys() - after.keys()):
             if before[name] not in self._gone:
                 yield Said(f"uses `{name}` no more", "major" if is_agent else "patch", behaves=True)
+
+
+def _types(program: Program) -> list[list[Pattern]]:
+    return [[each.pattern for each in same] for same in program.types_in(WHOLE).values()]
 
 
 def _spec(program: Program, part: _Part) -> Pattern:

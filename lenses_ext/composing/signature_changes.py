@@ -40,9 +40,9 @@ def signature_changes(old: Pattern, new: Pattern) -> Iterator[Said]:
         schemas = type_signature_to_json_schema(old), type_signature_to_json_schema(new)
         results = result_schema(old) or {}, result_schema(new) or {}
     except SignatureError:
-        texts = signature_text(old), signature_text(new)
+        texts = [signature_text(each) or None for each in (old, new)]
         if texts[0] != texts[1]:
-            note = "a type in it is not defined here, so it may break callers"
+            note = "one of them has no meaning by itself, so it may break callers"
             yield Said(f"signature {became(*texts)} ({note})", "major", unbinds=True)
         return
     yield from _parameters(*schemas)
@@ -116,7 +116,8 @@ def _parameter(old_name: str, name: str, old: _Schema, new: _Schema) -> Iterator
         breaks = differences(before, after, match="types")
         widens = differences(after, before, match="types")
         note = "" if breaks and widens else " (narrower)" if breaks else " (wider)"
-        said = _type_change(where, f"{_keys(one, typed)}{note}", breaks, widens)
+        keys = _keys(one, typed)
+        said = _type_change(where, f"{keys}{note}" if keys else "", breaks, widens)
         unbinds = bool(differences(after, before))
         if breaks or unbinds:
             yield said._replace(unbinds=unbinds)
@@ -140,7 +141,7 @@ def _type_change(
     if not breaks and not widens:
         return Said(f"{what}: words in its type changed", behaves=True)
     place = str((*breaks, *widens)[0]).partition(": spec")[0]
-    text = text if len(text) < _LONG else f"another type, at {place}"
+    text = text if 0 < len(text) < _LONG else f"another type, at {place}"
     return Said(f"{what} {text}", "major" if breaks else "minor")
 
 

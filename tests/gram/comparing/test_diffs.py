@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-from pathlib import Path
 
 import attrs
 import pytest
@@ -22,7 +21,7 @@ from gram import (
 )
 from gram.comparing import DiffError, apply, diff, from_pattern, invert, then, to_pattern
 from tests.gram.strategies import TreeEditor, gram_texts, patterns, tree_editors
-from tests.paths import DATA
+from tests.gram.texts import ACCEPTED
 
 Trees = tuple[Pattern, ...]
 TREES = st.lists(patterns(), max_size=4).map(tuple)
@@ -193,10 +192,16 @@ def test_the_diff_of_a_long_program_is_short() -> None:
     )
 
 
-@pytest.mark.parametrize("path", sorted((DATA / "valid").glob("*.gram")), ids=lambda p: p.stem)
-def test_each_file_of_ours_has_a_diff_to_each_part_of_it(path: Path) -> None:
-    patterns = loads(path.read_text(encoding="utf-8"))
+@given(st.sampled_from(sorted(ACCEPTED)), tree_editors(), st.integers(1, 9))
+def test_files_that_people_wrote_have_diffs_to_their_later_versions(
+    name: str, editor: TreeEditor, edits: int
+) -> None:
+    document = parse(ACCEPTED[name])
+    new = document.patterns
+    for _ in range(edits):
+        new = editor.edit(new)
+    found = from_pattern(to_pattern(diff(document, new)))
 
-    for at in range(len(patterns)):
-        found = diff(patterns, patterns[:at])
-        assert apply(invert(from_pattern(to_pattern(found))), patterns[:at]) == patterns
+    changed = apply(found, document)
+    assert changed.patterns == new
+    assert apply(invert(found), changed).text == document.text
