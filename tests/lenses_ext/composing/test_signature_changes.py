@@ -10,9 +10,7 @@ from lenses_ext.strategies import signature_texts
 
 
 @given(signature_texts(), signature_texts())
-def test_what_breaks_a_caller_or_a_function_is_never_told_as_compatible(
-    old: str, new: str
-) -> None:
+def test_what_breaks_a_caller_or_a_function_is_never_told_as_compatible(old: str, new: str) -> None:
     one, other = (create_tool_specification("t", "D.", each) for each in (old, new))
     schemas = view(tool_spec_schema, one), view(tool_spec_schema, other)
     results = result_schema(one), result_schema(other)
