@@ -23,6 +23,7 @@ from lenses_ext import (
     Model,
     PathError,
     Place,
+    Project,
     ReadOnlyError,
     find_places,
     parse_program,
@@ -153,7 +154,7 @@ def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
             hint = "it is computed from other parts, such as the signature: set those"
             raise Refused(f"{name}: refused: {error.in_words}\n  hint: {hint}") from None
         if edited is not document and not destination.force:
-            _refuse_new_errors(document, edited)
+            refuse_new_errors(document, edited)
         return _laid_out(edited)
 
     several = are_many(files)
@@ -185,7 +186,12 @@ def _laid_out(edited: Document) -> str:
     return format_changes(edited)
 
 
-def _refuse_new_errors(document: Document, edited: Document) -> None:
+def refuse_new_errors(document: Document | Project, edited: Document | Project) -> None:
+    """Refuse an edit that makes a program invalid.
+
+    Raises:
+        Refused: it has errors that it did not have.
+    """
     from lenses_ext import (
         new_errors,  # imported late: only an edit that changes something is judged
     )

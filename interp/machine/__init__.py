@@ -2,6 +2,7 @@
 
 from .agent_frame import is_handover
 from .approval import (
+    POLICY,
     ApprovalPolicy as ApprovalPolicy,
     ApprovalRule as ApprovalRule,
     allow_all as allow_all,

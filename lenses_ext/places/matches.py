@@ -6,7 +6,7 @@ References are followed, and labels that are read as the same are the same: ``To
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from attrs import frozen
@@ -17,12 +17,12 @@ from gram.errors import expect
 
 from ..labels import TOOL, TOOLS
 from ..language import traversal_at
-from ..names import Program, ProgramLike, program_patterns
+from ..names import Program, ProgramLike, Project, program_of, program_patterns
 from ..optics import Traversal
 from ..signatures import basic, is_path, is_typed_path
 from .place import Kind, Place
 
-D = TypeVar("D", Document, Pattern, tuple[Pattern, ...])
+D = TypeVar("D", Document, Project, Pattern, tuple[Pattern, ...])
 
 
 @frozen
@@ -41,9 +41,9 @@ class Match:
 class AsMeant(AsWritten):
     """The patterns of a program, as the language reads them."""
 
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
-        super().__init__(patterns)
-        self._program = Program(patterns)
+    def __init__(self, program: Program) -> None:
+        super().__init__(program.patterns)
+        self._program = program
 
     def label(self, label: str) -> str:
         """One name for all labels that are read as the same."""
@@ -96,9 +96,9 @@ def query(
     (0,) {'_a': 'a', '_d': 'Adds.'}
     """
     wanted = _pattern(pattern, "pattern", "query")
-    patterns = program_patterns(within, by="query")
-    for each in find_matches(wanted, _read(patterns, as_written)):
-        name = pattern_at(patterns, each.path).value.identity
+    reading = _read(within, "query", as_written)
+    for each in find_matches(wanted, reading):
+        name = pattern_at(reading.patterns, each.path).value.identity
         words = (name,) if name else ()
         yield Match(Place(words, Kind.PATTERN, each.path), each.bindings)
 
@@ -137,7 +137,7 @@ def rewrite(
     Args:
         pattern: what is looked for.
         new: what takes its place; its holes stand for what they do in ``pattern``.
-        within: the program: a document, of which every other byte stays, or patterns.
+        within: the program: a document or project, of which every other byte stays, or patterns.
         as_written: see `query`.
 
     Raises:
@@ -150,10 +150,9 @@ def rewrite(
     '(a:Agent {model: "C/d", top: 1}) // the first'
     """
     old, wanted = _pattern(pattern, "pattern", "rewrite"), _pattern(new, "new", "rewrite")
-    patterns = program_patterns(within, by="rewrite")
-    changed = rewritten(old, wanted, _read(patterns, as_written))
+    changed = rewritten(old, wanted, _read(within, "rewrite", as_written))
     result: Any = changed[0] if isinstance(within, Pattern) else changed
-    if isinstance(within, Document):
+    if isinstance(within, Document | Project):
         result = within.replace(changed)
     return result  # type: ignore[no-any-return]  # what was given, changed
 
@@ -163,5 +162,7 @@ def _pattern(given: str | Pattern, name: str, by: str) -> Pattern:
     return loads_one(given) if isinstance(given, str) else given
 
 
-def _read(patterns: tuple[Pattern, ...], as_written: bool) -> AsWritten:
-    return AsWritten(patterns) if as_written else AsMeant(patterns)
+def _read(program: ProgramLike, by: str, as_written: bool) -> AsWritten:
+    if as_written:
+        return AsWritten(program_patterns(program, by=by))
+    return AsMeant(program_of(program, by=by))

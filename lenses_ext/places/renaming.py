@@ -18,13 +18,13 @@ from gram.trees import is_symbol
 from ..errors import PartError, ProgramError
 from ..labels import TOOL, is_runnable, is_tool, kind_of
 from ..language import parameter_names, rename_parameter, tool_spec_of, written_signature
-from ..names import Definition, Program, program_patterns, uses
+from ..names import Definition, Program, ProgramLike, Project, program_of, uses
 from ..signatures import RESERVED, type_names
 from .finding import find_places
 from .paths import PathError, read_path, write_path
 from .place import Kind, Place, change_places
 
-D = TypeVar("D", Document, Pattern, tuple[Pattern, ...])
+D = TypeVar("D", Document, Project, Pattern, tuple[Pattern, ...])
 
 _Change: TypeAlias = Callable[[Pattern], Pattern]
 
@@ -44,16 +44,17 @@ class Named:
     path: TreePath
 
 
-def rename(program: D, path: str, new: str, *, instructions: bool = False) -> D:
+def rename(program: D, path: str | Named, new: str, *, instructions: bool = False) -> D:
     """A program with another name for what a path names, wherever it is meant.
 
     That is in its definition, in references, at the ends of arrows, in signatures, in the ``until``
     of loops, and in the ``as`` of arrows that lead to an agent with such a parameter.
 
     Args:
-        program: a document, of which every other byte stays, or patterns.
+        program: a document or project, of which every other byte stays, or patterns.
         path: the path to an agent, workflow, tool or type, to a node of a workflow that is another
-            use of an agent (``news.nodes.again``), or to a parameter (``search.parameters.query``).
+            use of an agent (``news.nodes.again``), or to a parameter (``search.parameters.query``);
+            or what `named_at` finds there.
         new: the new name.
         instructions: rename it in instructions, too, that name it in backticks; see `mentions`.
 
@@ -68,38 +69,38 @@ def rename(program: D, path: str, new: str, *, instructions: bool = False) -> D:
     (find:Tool) (u:Tool)
     """
     expect(new, str, "new", by="rename")
-    patterns = program_patterns(program, by="rename")
-    named = named_at(patterns, path)
+    before = program_of(program, by="rename")
+    named = named_at(program, path) if isinstance(path, str) else path
     if not new.strip():
         raise ProgramError(f"the new name of {named.name} is empty")
     if named.kind == "type" and new in RESERVED:
         raise ProgramError(f"{new} is a type of the language: take another name")
-    before = Program(patterns)
     changes: dict[TreePath, list[_Change]] = defaultdict(list)
     for at, change in _changes(before, named, new):
         changes[at].append(change)
-    for each in mentions(patterns, named) if instructions else ():
+    for each in mentions(program, named) if instructions else ():
         changes[each.path].append(partial(_told, old=named.name, new=new))
     changed = change_places(
-        patterns,
+        before.patterns,
         [(Place((), Kind.PATTERN, at), partial(_all, what)) for at, what in changes.items()],
     )
-    _refuse_other_meanings(before, Program(changed), named, new)
+    _refuse_other_meanings(before, Program(changed, before.files), named, new)
     result: Any = changed[0] if isinstance(program, Pattern) else changed
-    if isinstance(program, Document):
+    if isinstance(program, Document | Project):
         result = program.replace(changed)
     return result  # type: ignore[no-any-return]  # what was given, changed
 
 
-def named_at(patterns: Sequence[Pattern], path: str) -> Named:
+def named_at(program: ProgramLike, path: str) -> Named:
     """What a path names.
 
     Raises:
         PathError: it leads to nothing that has a name, or to several things.
     """
     *head, last = read_path(path)
+    patterns = program_of(program, by="named_at").patterns
     if head and head[-1] in ("parameters", "nodes"):
-        holder = _one(patterns, write_path(head[:-1]), path)
+        holder = _one(program, write_path(head[:-1]), path)
         pattern = pattern_at(patterns, holder)
         if head[-1] == "nodes" and last in _used_again(pattern):
             return Named("node", last, holder)
@@ -109,11 +110,11 @@ def named_at(patterns: Sequence[Pattern], path: str) -> Named:
             has = f"it has {', '.join(known)}" if known else "it has none"
             raise PathError(f"`{path}` leads nowhere: there is no such parameter; {has}", path)
     try:
-        found = _one(patterns, path, path)
+        found = _one(program, path, path)
     except PathError:
         if not head:
             raise
-        holder = _one(patterns, write_path(head), path)
+        holder = _one(program, write_path(head), path)
         elements = pattern_at(patterns, holder).elements
         types = [at for at, it in enumerate(elements) if _is_type(it) and it.value.identity == last]
         if not types:
@@ -127,15 +128,15 @@ def named_at(patterns: Sequence[Pattern], path: str) -> Named:
     raise PathError(f"`{path}` is no agent, tool or type, nor a parameter or node of one", path)
 
 
-def mentions(patterns: Sequence[Pattern], named: Named) -> tuple[Definition, ...]:
+def mentions(program: ProgramLike, named: Named) -> tuple[Definition, ...]:
     """The agents whose instructions name something in backticks that they see or are."""
-    program, word = Program(patterns), _word(named.name)
+    defined, word = program_of(program, by="mentions"), _word(named.name)
     found = []
-    for agent in program.agents.values():
+    for agent in defined.agents.values():
         text = agent.pattern.value.properties.get("instruction")
         if isinstance(text, str) and word.search(text):
-            seen = [each.path for each in program.meant(named.name, agent.path)[:1]]
-            holds = [meant.path for _, meant in program.inside(agent)]
+            seen = [each.path for each in defined.meant(named.name, agent.path)[:1]]
+            holds = [meant.path for _, meant in defined.inside(agent)]
             if named.path in (seen if named.kind != "parameter" else [agent.path, *holds]):
                 found.append(agent)
     return tuple(found)
@@ -144,9 +145,9 @@ def mentions(patterns: Sequence[Pattern], named: Named) -> tuple[Definition, ...
 # --- what is named
 
 
-def _one(patterns: Sequence[Pattern], path: str, whole: str) -> TreePath:
+def _one(program: ProgramLike, path: str, whole: str) -> TreePath:
     """The one pattern that a path leads to."""
-    places = find_places(patterns, path)
+    places = find_places(program, path)
     if len({each.tree_path for each in places}) > 1:
         raise PathError(f"`{whole}` leads to {len(places)} places: rename one at a time", whole)
     if places[0].kind is not Kind.PATTERN:
@@ -294,8 +295,9 @@ def _refuse_other_meanings(before: Program, after: Program, named: Named, new: s
     paths = [each.path for each in taken] or [path for path, _ in differ]
     place = origin(pattern_at(before.patterns, paths[0]))
     where = f" at {place}" if place else ""
-    what = "is defined already" if taken else "means something else, or nothing yet,"
-    raise ProgramError(f'"{new}" {what}{where}: take another name')
+    what = "defined already" if taken else "used already"
+    more = "" if taken else ", and would mean another thing"
+    raise ProgramError(f'"{new}" is {what}{where}{more}: take another name')
 
 
 def _meanings(program: Program) -> dict[tuple[TreePath, str], tuple[TreePath, ...]]:

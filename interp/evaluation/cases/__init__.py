@@ -12,3 +12,4 @@ from .judging import (
     takes_case as takes_case,
 )
 from .reading import case_faults, read_cases
+from .renaming import rename_in_cases

@@ -52,7 +52,17 @@ def read_cases(path: PathLike) -> tuple[Case, ...]:
     expect(path, (str, os.PathLike), "path", by="read_cases")
     file = Path(path)
     resolved(file)  # refuses what is no path
-    cases, faults = _read(Source(decode(file.read_bytes(), str(path)), str(path)))
+    return cases_in(Source(decode(file.read_bytes(), str(path)), str(path)))
+
+
+def cases_in(source: Source) -> tuple[Case, ...]:
+    """The cases in the text of a file; see `read_cases`.
+
+    Raises:
+        GramDecodeError: the ending of its name is .gram and it is not gram.
+        ValidationError: it has no cases, or something is wrong with them.
+    """
+    cases, faults = _read(source)
     if faults:
         raise ValidationError.of(faults)
     return cases

@@ -1,0 +1,68 @@
+"""``gram rename``: another name for something of a program, wherever it is meant."""
+
+from __future__ import annotations
+
+import click
+
+from gram.documents import write_together
+
+from ..completion.completing import complete_tools
+from ..each_file import each_file, passing_over
+from ..edits import Destination, edit_options
+from ..inputs.program_files import STDIN
+from ..renaming import Renaming, shown_path
+from ..terminal.diffs import show_diff
+from ..terminal.output import note, tell
+
+
+@click.command("rename")
+@click.option(
+    "--instructions",
+    is_flag=True,
+    help="Rename it in instructions, too, that name it in backticks.",
+)
+@click.option(
+    "--tools",
+    multiple=True,
+    shell_complete=complete_tools,
+    metavar="FILE.py[:NAME]",
+    help="Say which functions of a Python file do not bind any more.",
+)
+@edit_options("PATH NEW", shows_diff=True)
+def command(
+    path: str,
+    new: str,
+    files: list[str],
+    destination: Destination,
+    instructions: bool,
+    tools: tuple[str, ...],
+) -> None:
+    """Give what is at PATH in FILES the name NEW, wherever it is meant, and show what would change.
+
+    PATH leads to an agent, a workflow or a tool (desk, desk.tools.search), to a type of the file
+    (User), a parameter (search.parameters.limit), or a node that is another use of an agent
+    (news.nodes.again). It is renamed in its definition, in references, arrows and signatures, in
+    files of the project that import it, and in the cases and approval rules in FILES and beside
+    them. -i writes all files, or none.
+
+    A name is refused that is taken, or with which something would mean another thing.
+    """
+    if STDIN in files:
+        raise click.UsageError("rename changes files: standard input is none")
+    renaming = Renaming(path, new, instructions, destination.force)
+    tally = each_file(files, passing_over(renaming.find))
+    tally.refuse_if_all_passed_over()
+    renaming.change(files)
+    texts = renaming.texts
+    for name, (old, changed) in texts.items():
+        if not destination.in_place:
+            show_diff(old, changed, shown_path(name))
+    if destination.in_place:
+        write_together(
+            {name: changed for name, (_, changed) in texts.items()},
+            {name: old for name, (old, _) in texts.items()},
+        )
+        note("\n".join(f"{shown_path(name)}: changed" for name in texts))
+    for said in (*renaming.told, *renaming.unbound(tools)):
+        tell(said)
+    tally.leave()

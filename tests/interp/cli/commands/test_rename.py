@@ -1,0 +1,143 @@
+"""``gram rename``: another name for something of a program, wherever it is meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import gram
+
+SEARCH = """\
+// Shared.
+[search:Tool {description: "Searches."} | (query::Text)==>(limit::Integer {default: 10})==>(::Text)]
+"""
+DESK = """\
+{imports: ["../shared/search.gram"]}
+[desk:Agent {instruction: "Use `search`.", model: "Offline/rehearsal"} | // the desk
+  search]
+"""
+HELP = DESK.replace("desk", "help").replace("Use `search`.", "Help.")
+RULES = """\
+[:ApprovalPolicy {otherwise: "ask"} |
+  (:Allow {tool: "search", arguments: {limit: "1?"}}), // few
+  (:Deny {tool: "desk/search"}), (:Allow {tool: "*"})]
+"""
+JSON = """\
+{"program": "desk.gram", "input": "search", "calls": ["search"]}
+{"program": "desk.gram", "input": "x", "calls": [{"name": "search", "arguments": {"limit": 3}}]}
+{"program": "other.gram", "input": "x", "calls": ["search"]}
+"""
+CSV = 'program,agent,input,calls\nhelp.gram,help,search,"[""search""]"\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project: a tool that two agents import, with cases and rules beside them."""
+    texts = {
+        "gram.toml": "",
+        "shared/search.gram": SEARCH,
+        "agents/desk.gram": DESK,
+        "agents/help.gram": HELP,
+        "agents/other.gram": DESK.replace("../shared/search.gram", "own.gram"),
+        "agents/own.gram": SEARCH,
+        "agents/rules.gram": RULES,
+        "agents/cases.jsonl": JSON,
+        "agents/cases.csv": CSV,
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_a_shared_tool_is_renamed_in_all_files_that_import_it(project: Path) -> None:
+    shown = gram("rename", "search", "find", "shared/search.gram", cwd=project)
+
+    assert shown.returncode == 0
+    assert (project / "shared/search.gram").read_text() == SEARCH
+    assert "+[find:Tool" in shown.stdout
+    assert shown.stderr == (
+        "agents/desk.gram:2:1: the instruction of desk names `search`: --instructions changes it, "
+        "too\n"
+    )
+    done = gram(
+        "rename", "-i", "--instructions", "search", "find", "shared/search.gram", cwd=project
+    )
+    texts = {each.name: each.read_text() for each in project.glob("*/*")}
+    assert (done.returncode, done.stdout) == (0, "")
+    assert texts["search.gram"] == SEARCH.replace("search:Tool", "find:Tool")
+    assert texts["desk.gram"] == DESK.replace("`search`", "`find`").replace("  search]", "  find]")
+    assert texts["help.gram"] == HELP.replace("  search]", "  find]")
+    assert texts["own.gram"] == SEARCH  # another tool of this name
+    assert texts["rules.gram"] == RULES.replace("search", "find")
+    assert texts["cases.csv"] == CSV.replace('""search""', '""find""')
+    kept, *others = reversed(JSON.splitlines())
+    renamed = [
+        each.replace('["search"', '["find"').replace('"name": "search"', '"name": "find"')
+        for each in reversed(others)
+    ]
+    assert texts["cases.jsonl"].splitlines() == [*renamed, kept]
+
+
+def test_an_agent_is_renamed_in_cases_and_rules(project: Path) -> None:
+    done = gram("rename", "-i", "desk", "front", "agents/desk.gram", cwd=project)
+
+    assert done.returncode == 0
+    assert (project / "agents/rules.gram").read_text() == RULES.replace("desk/", "front/")
+    assert (project / "agents/cases.jsonl").read_text() == JSON  # the file keeps its name
+    gram("rename", "-i", "help", "aid", "agents/help.gram", cwd=project)
+    assert (project / "agents/cases.csv").read_text() == CSV.replace(",help,", ",aid,")
+
+
+def test_a_parameter_is_renamed_in_arguments(project: Path) -> None:
+    done = gram("rename", "-i", "search.parameters.limit", "most", "shared", cwd=project)
+
+    assert done.returncode == 0
+    assert (project / "shared/search.gram").read_text() == SEARCH.replace("limit", "most")
+    assert (project / "agents/rules.gram").read_text() == RULES.replace("limit", "most")
+    assert (project / "agents/cases.jsonl").read_text() == JSON.replace("limit", "most")
+
+
+def test_functions_that_do_not_bind_any_more_are_named(project: Path) -> None:
+    (project / "tools.py").write_text(
+        "from interp import tool\n@tool\ndef search(query: str) -> str:\n"
+        '    """Searches."""\n    return query\n'
+    )
+
+    done = gram("rename", "search", "find", "shared", "--tools", "tools.py", cwd=project)
+
+    assert "tools.py:2: search does not bind any more: call it find" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("nix", "x", "agents/desk.gram"), 1, "`nix` leads nowhere"),
+        (("desk.model", "x", "agents/desk.gram"), 1, "`desk.model` leads to no name"),
+        (("search", "desk", "agents/desk.gram"), 3, '"desk" is used already'),
+        (("desk", "search", "agents/desk.gram"), 3, '"search" is'),
+        (("desk", "x", "-"), 2, "rename changes files"),
+    ],
+)
+def test_what_cannot_be_renamed_is_told_and_nothing_changes(
+    project: Path, words: tuple[str, ...], code: int, message: str
+) -> None:
+    before = {each: each.read_text() for each in project.glob("*/*")}
+
+    done = gram("rename", "-i", *words, cwd=project)
+
+    assert done.returncode == code
+    assert message in done.stderr
+    assert {each: each.read_text() for each in project.glob("*/*")} == before
+
+
+def test_a_rule_that_would_fit_another_call_is_refused(project: Path) -> None:
+    rules = project / "agents/rules.gram"
+    rules.write_text(RULES.replace('tool: "*"', 'tool: "sea*"'))
+
+    done = gram("rename", "-i", "search", "find", "shared", cwd=project)
+
+    assert done.returncode == 1
+    assert "refused: the rule for sea* would fit search and not the new name" in done.stderr
+    assert (project / "shared/search.gram").read_text() == SEARCH
