@@ -6,14 +6,14 @@ moved has its partner all the same.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 
 from attrs import frozen
-from pyrsistent import PMap, PVector
 
 from ..editing import Pairing, align, longest_increasing
-from ..trees import Pattern, Value, exact
+from ..trees import Pattern, Value, exact, walk
+from ..writing import write_value
 
 _ALIKE = 0.6
 _RARE = 4
@@ -52,12 +52,12 @@ def match(old: Sequence[Pattern], new: Sequence[Pattern]) -> Matching:
     """
     pairing = Pairing(len(old), len(new))
     for key in (_itself, _name_and_labels, _name, _all_but_name):
-        if not any(pairing.old_is_free) or not any(pairing.new_is_free):
-            break
-        pairing.pair_by(
-            [key(each) if free else None for each, free in _with(old, pairing.old_is_free)],
-            [key(each) if free else None for each, free in _with(new, pairing.new_is_free)],
-        )
+        if any(pairing.old_is_free) and any(pairing.new_is_free):
+            old_keys, new_keys = (
+                [key(each) if is_free else None for each, is_free in zip(*side, strict=True)]
+                for side in ((old, pairing.old_is_free), (new, pairing.new_is_free))
+            )
+            pairing.pair_by(old_keys, new_keys)
     _pair_alike(pairing, old, new)
     _pair_only_ones(pairing, old, new)
     return matching_of(pairing.partners, len(old))
@@ -117,10 +117,6 @@ def _role(element: Pattern) -> Hashable:
     return subject.labels, bool(subject.identity), len(element.elements) > 0
 
 
-def _with(elements: Sequence[Pattern], flags: Sequence[bool]) -> Iterator[tuple[Pattern, bool]]:
-    return zip(elements, flags, strict=True)
-
-
 # --- what is left
 
 
@@ -129,16 +125,21 @@ def _pair_alike(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]
 
     Only elements that share a rare word are compared, so that the cost stays linear.
     """
-    old_words = {at: _words(old[at]) for at in _free(pairing.old_is_free)}
-    new_words = {at: _words(new[at]) for at in _free(pairing.new_is_free)}
-    old_with, new_with = _places(old_words), _places(new_words)
-    together = Counter(
+    old_words, new_words = (
+        {at: _words(each[at]) for at, is_free in enumerate(free) if is_free}
+        for each, free in ((old, pairing.old_is_free), (new, pairing.new_is_free))
+    )
+    old_with, new_with = (
+        _groups((word, at) for at in words for word in words[at])
+        for words in (old_words, new_words)
+    )
+    together = {
         (one, other)
         for word, places in new_with.items()
         if len(places) <= _RARE and len(old_with.get(word, ())) <= _RARE
         for one in old_with.get(word, ())
         for other in places
-    )
+    }
     likeness = {pair: _likeness(old_words[pair[0]], new_words[pair[1]]) for pair in together}
     for one, other in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
         is_free = pairing.old_is_free[one] and pairing.new_is_free[other]
@@ -149,32 +150,20 @@ def _pair_alike(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]
 def _pair_only_ones(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]) -> None:
     """Pair what is the only one in its role between two partners."""
     for old_gap, new_gap in list(pairing.gaps()):
-        old_by, new_by = _by(_role, old, old_gap), _by(_role, new, new_gap)
+        old_by, new_by = (
+            _groups((_role(each[at]), at) for at in gap)
+            for each, gap in ((old, old_gap), (new, new_gap))
+        )
         for role, places in old_by.items():
-            if len(places) == len(new_by.get(role, ())) == 1:
+            if role and len(places) == len(new_by.get(role, ())) == 1:
                 pairing.pair(places[0], new_by[role][0])
 
 
-def _by(
-    key: Callable[[Pattern], Hashable], elements: Sequence[Pattern], indices: Sequence[int]
-) -> dict[Hashable, list[int]]:
+def _groups(keys: Iterable[tuple[Hashable, int]]) -> dict[Hashable, list[int]]:
     groups: defaultdict[Hashable, list[int]] = defaultdict(list)
-    for index in indices:
-        if (of := key(elements[index])) is not None:
-            groups[of].append(index)
+    for key, index in keys:
+        groups[key].append(index)
     return groups
-
-
-def _free(flags: Sequence[bool]) -> Iterator[int]:
-    return (index for index, free in enumerate(flags) if free)
-
-
-def _places(words: dict[int, frozenset[Hashable]]) -> dict[Hashable, list[int]]:
-    places: defaultdict[Hashable, list[int]] = defaultdict(list)
-    for index, of in words.items():
-        for word in of:
-            places[word].append(index)
-    return places
 
 
 def _likeness(one: frozenset[Hashable], other: frozenset[Hashable]) -> float:
@@ -183,24 +172,12 @@ def _likeness(one: frozenset[Hashable], other: frozenset[Hashable]) -> float:
 
 def _words(element: Pattern) -> frozenset[Hashable]:
     """The words of an element and all below it, without its own name and labels."""
-    found: set[Hashable] = set()
-    inside = [element]
-    for each in inside:
-        for key, value in each.value.properties.items():
-            found.update((key, word) for word in _words_of(value))
-        inside += each.elements
-    found.update(*(({each.value.identity} - {""}) | each.value.labels for each in inside[1:]))
-    return frozenset(found)
-
-
-def _words_of(value: Value) -> Iterator[Hashable]:
-    if isinstance(value, str):
-        yield from value.split()
-    elif isinstance(value, PVector):
-        for item in value:
-            yield from _words_of(item)
-    elif isinstance(value, PMap):
-        for key, item in value.items():
-            yield from ((key, word) for word in _words_of(item))
-    else:
-        yield exact(value)
+    inside = [each for _, each in walk(element)]
+    words = {
+        (key, word)
+        for each in inside
+        for key, value in each.value.properties.items()
+        for word in write_value(value).split()
+    }
+    names = {name for each in inside[1:] for name in (each.value.identity, *each.value.labels)}
+    return frozenset(words | names - {""})
