@@ -26,6 +26,8 @@ _Schema: TypeAlias = dict[str, Any]
 _NO_PARAMETERS: _Schema = {"type": "object"}
 _NO_TYPE = (*TEXTS, "default")
 _LONG = 90
+_WITHOUT = {"type": "anything"}
+"""What a schema means that lacks a keyword."""
 _PARTS = ("properties", "required", "$defs")
 
 
@@ -88,7 +90,8 @@ def _parameter(old_name: str, name: str, old: _Schema, new: _Schema) -> Iterator
     if old_name != name:
         yield Said(f"parameter `{old_name}` renamed `{name}`", "major", unbinds=True)
     one, other = old["properties"][old_name], new["properties"][name]
-    one, other = ({} if each is True else each or {"not": {}} for each in (one, other))
+    none: _Schema = {"not": {}}
+    one, other = (each if isinstance(each, dict) else {} if each else none for each in (one, other))
     was_required, required = old_name in old.get("required", ()), name in new.get("required", ())
     before = _of_one(name, one, was_required, old)
     where = f"parameter `{name}`"
@@ -171,7 +174,7 @@ def _without(schema: _Schema, keys: Iterable[str]) -> _Schema:
 def _keys(old: _Schema, new: _Schema) -> str:
     """The keywords that differ, with their values."""
     texts = [
-        f"{key} {became(old.get(key), new.get(key))}"
+        f"{key} {became(*(each.get(key, _WITHOUT.get(key)) for each in (old, new)))}"
         for key in sorted(old.keys() | new.keys())
         if exact(old.get(key)) != exact(new.get(key))
     ]
@@ -180,7 +183,9 @@ def _keys(old: _Schema, new: _Schema) -> str:
 
 def _type(schema: _Schema) -> str:
     kind = schema.get("type")
-    return kind if isinstance(kind, str) and len(schema) == 1 else shown(schema or "anything")
+    if not schema:
+        return "anything"
+    return kind if isinstance(kind, str) and len(schema) == 1 else shown(schema)
 
 
 def _default_of(schema: Any) -> str:
