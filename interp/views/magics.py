@@ -1,0 +1,97 @@
+"""Notebooks: ``%load_ext interp``, then cells that are programs, and talks with their agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gram import Diagnostic, GramDecodeError, GramError, Pattern, only_errors, syntax_errors
+from gram.checks import syntax_fault
+from gram.display import Content, element
+from lenses_ext import is_runnable, parse_program
+from lenses_ext.names import find_runnables
+
+from ..machine import AgentResponse, ConversationContext
+from ..models import check_program
+from ..programs import the_agent
+from ..running import run
+
+_CELL = "<cell>"
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Teach a notebook ``%%gram`` and ``%gram_chat``; IPython calls this.
+
+    ``%%gram [NAME]`` reads its cell as a program, shows what is wrong or draws it, and binds each
+    agent and workflow under its own name; with NAME, the one that nothing else refers to under
+    that. ``%gram_chat NAME MESSAGE`` says something to one of them; the next message goes on with
+    that conversation. Where the notebook has a variable ``tools``, the agent has these.
+    """
+    from IPython.display import display
+
+    conversations: dict[str, ConversationContext] = {}
+
+    def say(text: str) -> None:
+        display({"text/plain": text}, raw=True)
+
+    def gram(line: str, cell: str) -> None:
+        name = line.strip()
+        faults = _faults(cell)
+        for fault in faults:
+            display(_form(fault), raw=True)
+        if only_errors(faults):
+            return
+        document = parse_program(cell, _CELL)
+        names = [name] if name else [each.value.identity for each in find_runnables(document)]
+        for each in filter(str.isidentifier, names):
+            shell.user_ns[each] = the_agent(document, None if name else each, by="%%gram")
+            conversations.pop(each, None)
+        display(*(shell.user_ns[each] for each in names if each in shell.user_ns))
+
+    def gram_chat(line: str) -> AgentResponse | None:
+        name, _, message = line.strip().partition(" ")
+        agent = shell.user_ns.get(name)
+        if not _is_program(agent) or not message.strip():
+            known = ", ".join(each for each, it in shell.user_ns.items() if _is_program(it))
+            say(f"write %gram_chat NAME MESSAGE; the agents here are: {known or 'none yet'}")
+            return None
+        context, tools = conversations.get(name), shell.user_ns.get("tools")
+        try:
+            response = run(agent, message.strip(), tools, context)
+        except GramError as error:  # a notebook would show all of its traceback
+            say(str(error))
+            return None
+        conversations[name] = response.context
+        return response
+
+    shell.register_magic_function(gram, "cell")
+    shell.register_magic_function(gram_chat, "line")
+
+
+def _is_program(value: object) -> bool:
+    return isinstance(value, Pattern) and is_runnable(value)
+
+
+def _faults(cell: str) -> tuple[Diagnostic, ...]:
+    try:
+        return check_program(parse_program(cell, _CELL))
+    except GramDecodeError:
+        return tuple(map(syntax_fault, syntax_errors(cell, _CELL)))
+
+
+def _form(fault: Diagnostic) -> dict[str, str]:
+    """A fault as a notebook shows it: its line, with the part that is meant underlined."""
+    told = f"{fault} - {fault.hint}" if fault.hint else str(fault)
+    shown = element("pre", [*_line(fault), "\n", told], style="white-space:pre-wrap")
+    return {"text/plain": told, "text/html": shown}
+
+
+def _line(fault: Diagnostic) -> Iterator[Content]:
+    if fault.source is None or fault.span is None:
+        return
+    text, (start, end) = fault.source.text, fault.span
+    first = text.rfind("\n", 0, start) + 1
+    last = (text + "\n").index("\n", start)
+    yield text[first:start]
+    yield element("u", text[start : min(end, last)], style="text-decoration:wavy underline #d33")
+    yield text[min(end, last) : last]
