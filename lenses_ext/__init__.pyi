@@ -20,7 +20,12 @@ from .composing.flows import (
     sequence as sequence,
 )
 from .composing.merging import merge_programs as merge_programs
-from .composing.sharing import inline_tool as inline_tool, share_tool as share_tool
+from .composing.sharing import (
+    Shared as Shared,
+    inline_tool as inline_tool,
+    share_definition as share_definition,
+    share_tool as share_tool,
+)
 from .drawings.dot import to_dot as to_dot
 from .drawings.from_program import drawing_of as drawing_of
 from .drawings.mermaid import to_mermaid as to_mermaid

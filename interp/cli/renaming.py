@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import partial
@@ -14,7 +14,7 @@ from attrs import define, field
 from pyrsistent import PMap
 
 from gram import Document, GramError, Pattern, Source, origin, pattern_at, walk
-from gram.documents import decode
+from gram.documents import decode, write_together
 from lenses_ext import (
     PathError,
     Place,
@@ -36,6 +36,8 @@ from .edits import refuse_new_errors
 from .failures import Refused
 from .inputs.program_files import SUFFIX, find_files
 from .inputs.reading import read_libraries
+from .terminal.diffs import show_diff
+from .terminal.output import note
 
 _CASES = (SUFFIX, ".csv", ".jsonl")
 
@@ -198,6 +200,24 @@ class Renaming:
             new = "/".join(self.new if part == named.name else part for part in parts)
             properties = properties.set("tool", new)
         return attrs.evolve(rule, value=attrs.evolve(rule.value, properties=properties))
+
+
+def show_or_write(texts: Mapping[Path, tuple[str | None, str]], in_place: bool) -> None:
+    """Show what would change in files, or write all of them, or none.
+
+    Args:
+        texts: the old and the new texts; None for a file that is new.
+        in_place: write them.
+    """
+    for path, (old, new) in texts.items():
+        if not in_place:
+            show_diff(old or "", new, shown_path(path))
+    if in_place:
+        write_together(
+            {path: new for path, (_, new) in texts.items()},
+            {path: old for path, (old, _) in texts.items() if old is not None},
+        )
+        note("\n".join(f"{shown_path(path)}: changed" for path in texts))
 
 
 def shown_path(path: Path) -> str:

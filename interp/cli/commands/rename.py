@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import click
 
-from gram.documents import write_together
-
 from ..completion.completing import complete_tools
 from ..each_file import each_file, passing_over
 from ..edits import Destination, edit_options
 from ..inputs.program_files import STDIN
-from ..renaming import Renaming, shown_path
-from ..terminal.diffs import show_diff
-from ..terminal.output import note, tell
+from ..renaming import Renaming, show_or_write
+from ..terminal.output import tell
 
 
 @click.command("rename")
@@ -53,16 +50,7 @@ def command(
     tally = each_file(files, passing_over(renaming.find))
     tally.refuse_if_all_passed_over()
     renaming.change(files)
-    texts = renaming.texts
-    for name, (old, changed) in texts.items():
-        if not destination.in_place:
-            show_diff(old, changed, shown_path(name))
-    if destination.in_place:
-        write_together(
-            {name: changed for name, (_, changed) in texts.items()},
-            {name: old for name, (old, _) in texts.items()},
-        )
-        note("\n".join(f"{shown_path(name)}: changed" for name in texts))
+    show_or_write(renaming.texts, destination.in_place)
     for said in (*renaming.told, *renaming.unbound(tools)):
         tell(said)
     tally.leave()

@@ -26,6 +26,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "add": "Add a tool, a property or a pattern at a path.",
         "del": "Remove the value at a path.",
         "rename": "Give something another name, wherever it is meant.",
+        "share": "Make one definition of copies in several files.",
         "query": "Find where a pattern with holes matches.",
         "rewrite": "Put another pattern wherever one with holes matches.",
         "diff": "Say what changed between programs, and what that breaks.",

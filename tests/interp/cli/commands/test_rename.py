@@ -141,3 +141,34 @@ def test_a_rule_that_would_fit_another_call_is_refused(project: Path) -> None:
     assert done.returncode == 1
     assert "refused: the rule for sea* would fit search and not the new name" in done.stderr
     assert (project / "shared/search.gram").read_text() == SEARCH
+
+
+def test_copies_in_several_files_become_one_that_they_import(project: Path) -> None:
+    own = project / "agents/own.gram"
+    own.write_text(SEARCH.replace("Searches.", "Looks up."))
+
+    shown = gram("share", "search", "shared", "agents/own.gram", cwd=project)
+
+    assert (shown.returncode, own.read_text()) == (0, SEARCH.replace("Searches.", "Looks up."))
+    assert shown.stderr == (
+        "agents/own.gram:2:1: the description 'Looks up.' becomes 'Searches.'\n"
+    )
+    assert "+++ search.gram (new)" in shown.stdout
+    done = gram(
+        "share",
+        "-i",
+        "search",
+        "agents/own.gram",
+        "shared",
+        "--to",
+        "shared/search.gram",
+        cwd=project,
+    )
+    assert done.returncode == 0
+    assert own.read_text() == '// Shared.\n{imports: ["../shared/search.gram"]}\n'
+    refused = gram("share", "nix", "shared", "agents", cwd=project)
+    assert (refused.returncode, refused.stderr) == (
+        1,
+        'refused: "nix" is defined at the top, or in an agent, of 0 files\n'
+        "  hint: it takes two to share it\n",
+    )
