@@ -14,7 +14,7 @@ import attrs
 from attrs import field, frozen
 from pyrsistent import PMap, PVector
 
-from gram import Pattern, TreePath, is_reference
+from gram import Pattern, Subject, TreePath, is_reference, operations
 from gram.comparing import match
 from gram.trees import WHOLE, exact, is_header
 from gram.writing import abridged
@@ -298,10 +298,9 @@ def _arrows(old: Pattern, new: Pattern, renamed: Mapping[str, str]) -> Iterator[
 def _arrow(edge: Pattern, renamed: Mapping[str, str]) -> str:
     """An arrow as text, with the new names of what was renamed."""
 
-    def with_new_name(end: Pattern) -> Pattern:
-        subject = end.value
+    def with_new_name(subject: Subject) -> Subject:
         labels = {renamed.get(label, label) for label in subject.labels}
         name = renamed.get(subject.identity, subject.identity)
-        return Pattern(attrs.evolve(subject, identity=name, labels=labels), end.elements)
+        return attrs.evolve(subject, identity=name, labels=labels)
 
-    return write_program(Pattern(edge.value, map(with_new_name, edge.elements)))
+    return write_program(operations.map(with_new_name, edge))
