@@ -11,8 +11,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -137,7 +137,11 @@ def write_atomically(path: Path, text: str, *, private: bool = False) -> None:
         file.write(text)
 
 
-def write_together(texts: Mapping[Path, str], before: Mapping[Path, str]) -> None:
+def write_together(
+    texts: Mapping[Path, str],
+    before: Mapping[Path, str],
+    hold: Callable[[Path], AbstractContextManager[HeldFile]] = holding,
+) -> None:
     """Replace the contents of several files, of all or of none.
 
     Every new text is on the disk before the first file is replaced. Where a later one cannot be
@@ -146,12 +150,13 @@ def write_together(texts: Mapping[Path, str], before: Mapping[Path, str]) -> Non
     Args:
         texts: the new texts.
         before: the texts that the files are known to have; a file that is not there is new.
+        hold: holds a file, see `holding`.
 
     Raises:
         OSError: a file cannot be written, or has another text than it is known to have.
     """
     with ExitStack() as holder:
-        held = {path: holder.enter_context(holding(path)) for path in sorted(texts)}
+        held = {path: holder.enter_context(hold(path)) for path in sorted(texts)}
         for path, file in held.items():
             old = before.get(path)
             if file.read() != (None if old is None else old.encode()):

@@ -27,7 +27,7 @@ from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library, with_agen
 from .each_file import each_file
 from .inputs.name_matching import matching
 from .inputs.options import RunningOptions
-from .inputs.reading import hint_at_tools, read_checks, read_document
+from .inputs.reading import hint_at_tools, read_checks, read_program
 from .terminal.case_report import Report
 from .terminal.log_lines import show_logs
 from .terminal.output import is_verbose, tell
@@ -206,7 +206,7 @@ class CaseRun:
         raise ValidationError.of([case.fault("no-program", "the case is for no program", "", hint)])
 
     def _agent(self, program: str, agent: str | None) -> Pattern:
-        return the_agent(read_document(program), agent, by="test")
+        return the_agent(read_program(program), agent, by="test")
 
     def _recording(self, file: str, case: Case) -> Recording:
         if self.record is None:

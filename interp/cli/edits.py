@@ -10,7 +10,6 @@ import click
 from attrs import fields, frozen
 
 from gram import (
-    Document,
     GramDecodeError,
     Pattern,
     Symbol,
@@ -26,7 +25,6 @@ from lenses_ext import (
     Project,
     ReadOnlyError,
     find_places,
-    parse_program,
 )
 
 from .completion.completing import path_argument
@@ -34,27 +32,32 @@ from .each_file import Nowhere, each_file, passing_over
 from .failures import Refused
 from .inputs.file_options import json_option
 from .inputs.program_files import STDIN, are_many, words_and_files
-from .inputs.reading import read_text
-from .rewriting import rewrite
+from .inputs.reading import read_program
+from .rewriting import Changes, changed_texts, write_changes
 from .terminal.diffs import show_diff
 from .terminal.output import show
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-Edit: TypeAlias = Callable[[Document], Sequence[Pattern]]
-"""Makes the new patterns of a document."""
+Edit: TypeAlias = Callable[[Project, bool], Sequence[Pattern]]
+"""Makes the new patterns of a program; told whether it is one of several, each edited by itself."""
 
 
-def places_in(document: Document, path: str) -> tuple[Place, ...]:
+def places_in(program: Project, path: str, *, own: bool = False) -> tuple[Place, ...]:
     """The places that a path matches.
+
+    Args:
+        program: the program.
+        path: the path.
+        own: whether the path begins in the file itself, and not in one that it imports.
 
     Raises:
         Nowhere: there are none.
     """
     try:
-        return find_places(document.patterns, path)
+        return find_places(program, path, own=own)
     except PathError as error:
-        raise Nowhere(f"{document.filename}: {error}") from None
+        raise Nowhere(f"{program.filename}: {error}") from None
 
 
 @frozen
@@ -128,47 +131,55 @@ def edit_options(
 _diff_option = click.option("--diff", is_flag=True, help="Print what would change; write nothing.")
 
 
-def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
+def deliver(
+    files: Sequence[str], edit: Edit, destination: Destination, *, with_imports: bool = True
+) -> None:
     """Edit files, and print their new texts, print what would change, or write them.
 
     A file whose edit is refused is left as it is. Where several files are named, those that have
     nothing at the path are passed over. For writing in place, a file is locked, read again and
-    edited.
+    edited; several files that one edit changes are all written, or none.
 
     Args:
         files: files, folders and globs; ``-`` is standard input.
-        edit: makes the new patterns of a document.
+        edit: makes the new patterns of a program.
         destination: what to do with the new texts.
+        with_imports: whether the edit may change what a file imports.
     """
     in_place = destination.in_place
     if in_place and STDIN in files:
         raise click.UsageError("standard input cannot be written in place")
-
-    def change(text: str, name: str) -> str:
-        document = parse_program(text, name)
-        try:
-            edited = document.replace(edit(document))
-        except FocusError as error:
-            raise Refused(f"{name}: refused: {error.in_words}") from None
-        except ReadOnlyError as error:
-            hint = "it is computed from other parts, such as the signature: set those"
-            raise Refused(f"{name}: refused: {error.in_words}\n  hint: {hint}") from None
-        if edited is not document and not destination.force:
-            refuse_new_errors(document, edited)
-        return _laid_out(edited)
-
     several = are_many(files)
 
+    def change(program: Project) -> Project:
+        try:
+            edited = program.replace(edit(program, several))
+        except FocusError as error:
+            raise Refused(f"{program.filename}: refused: {error.in_words}") from None
+        except ReadOnlyError as error:
+            hint = "it is computed from other parts, such as the signature: set those"
+            told = f"{program.filename}: refused: {error.in_words}\n  hint: {hint}"
+            raise Refused(told) from None
+        if edited is not program and not destination.force:
+            refuse_new_errors(program, edited)
+        return edited
+
     def deliver_one(file: str) -> dict[str, Any]:
+        def changes() -> Changes:
+            program = read_program(file, alone=not with_imports)
+            return changed_texts(program, change(program))
+
         if in_place:
-            return {"changed": rewrite(file, change)}
-        text, name = read_text(file)
-        new = change(text, name)
-        if destination.diff:
-            show_diff(text, new, name)
-        else:
-            show(f"// {name}\n" * several + new, nl=False)
-        return {"changed": new != text}
+            return {"changed": write_changes(file, changes)}
+        program = read_program(file, alone=not with_imports)
+        found = changed_texts(program, change(program))
+        text = program.document.text
+        for name, (old, new) in (found or {str(program.filename): (text, text)}).items():
+            if destination.diff:
+                show_diff(old, new, name)
+            else:
+                show(f"// {name}\n" * (several or name != program.filename) + new, nl=False)
+        return {"changed": bool(found)}
 
     tally = each_file(files, passing_over(deliver_one) if several else deliver_one)
     tally.refuse_if_all_passed_over()
@@ -177,16 +188,7 @@ def deliver(files: Sequence[str], edit: Edit, destination: Destination) -> None:
     tally.leave()
 
 
-def _laid_out(edited: Document) -> str:
-    """The text of an edited document, with long new patterns as ``gram fmt`` would write them."""
-    if all(each.old is not None for each in edited.changed_since()):
-        return edited.text
-    from gram.documents import format_changes  # imported late: most edits put in no pattern
-
-    return format_changes(edited)
-
-
-def refuse_new_errors(document: Document | Project, edited: Document | Project) -> None:
+def refuse_new_errors(program: Project, edited: Project) -> None:
     """Refuse an edit that makes a program invalid.
 
     Raises:
@@ -196,11 +198,11 @@ def refuse_new_errors(document: Document | Project, edited: Document | Project) 
         new_errors,  # imported late: only an edit that changes something is judged
     )
 
-    new = new_errors(document, edited)
+    new = new_errors(program, edited)
     if new:
         faults = "\n".join(f"  {fault.severity}[{fault.code}] {fault.message}" for fault in new)
         raise Refused(
-            f"{document.filename}: refused because the program would be invalid (use --force to "
+            f"{program.filename}: refused because the program would be invalid (use --force to "
             f"do it anyway):\n{faults}"
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -65,14 +66,22 @@ def report_faults(
     if fix and STDIN in files:
         raise click.UsageError("--fix writes files, so it cannot be used with standard input")
     faults: list[Diagnostic] = []
+    known: set[object] = set()
+
+    def spot(fault: Diagnostic) -> object:
+        """Where a fault is: of a file that several import, each is told once."""
+        return fault.code, os.path.realpath(fault.filename or STDIN), fault.span or fault.path
 
     def judge(file: str) -> None:
         try:
             if fix:
                 fix(file)
-            faults.extend(find(file))
+            found = [*find(file)]
         except GramDecodeError as error:  # not UTF-8
-            faults.append(syntax_fault(error))
+            found = [syntax_fault(error)]
+        new = [each for each in found if spot(each) not in known]
+        known.update(map(spot, new))
+        faults.extend(new)
 
     tally = each_file(files, judge)
     faults.extend(together())

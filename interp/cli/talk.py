@@ -32,7 +32,7 @@ from ..running import BeginOptions, begin
 from ..tools import bind_agent_tools
 from .inputs.options import TalkOptions
 from .inputs.program_files import STDIN
-from .inputs.reading import hint_at_tools, read_document
+from .inputs.reading import hint_at_tools, read_program
 from .keeping import anew, how_to_resume, kept_in
 from .process import uninterrupted
 from .telemetry import telemetry
@@ -99,7 +99,7 @@ class Talk:
     ) -> None:
         if options.debug or is_verbose():
             show_logs(logging.DEBUG if options.debug else logging.WARNING)
-        self.agent: Pattern = the_agent(read_document(file), options.agent, by="run")
+        self.agent: Pattern = the_agent(read_program(file), options.agent, by="run")
         found = options.library()
         self.library = options.made_up_tools(self.agent, found, file) | found
         with hint_at_tools(options.named_tools, options.mcp, file):

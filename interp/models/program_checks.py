@@ -13,7 +13,13 @@ from gram.plurals import counted
 from gram.suggestions import did_you_mean
 from lenses_ext import FocusError, Model, agent_models, agent_settings, is_agent, view
 from lenses_ext.names import ProgramLike, diagnose
-from lenses_ext.rules import LINT_CHECKS, PROGRAM_CHECKS, level_check, level_problems
+from lenses_ext.rules import (
+    LINT_CHECKS,
+    NAMESAKES,
+    PROGRAM_CHECKS,
+    level_check,
+    level_problems,
+)
 
 from ..errors import ConfigurationError, ModelError
 from .offered_models import Offered, offered_models
@@ -36,8 +42,7 @@ def check_program(program: ProgramLike, *more: Check) -> tuple[Diagnostic, ...]:
         program: the program.
         *more: checks beside the usual ones.
     """
-    checks = (*PROGRAM_CHECKS, *MODEL_CHECKS, *more)
-    return diagnose(program, checks)
+    return diagnose(program, (*PROGRAM_CHECKS, *MODEL_CHECKS, *more))
 
 
 def lint_program(program: ProgramLike, *, today: date) -> tuple[Diagnostic, ...]:
@@ -58,7 +63,8 @@ def problems_of_levels(levels: Mapping[str, object]) -> Iterator[tuple[str, str]
 
 def every_row() -> tuple[Check, ...]:
     """All rows of ``gram check`` and ``gram lint`` that need no network."""
-    return (*PROGRAM_CHECKS, *MODEL_CHECKS, *LINT_CHECKS, _retiring(date.min), level_check(()))
+    told = (*PROGRAM_CHECKS, *MODEL_CHECKS, NAMESAKES, *LINT_CHECKS)
+    return (*told, _retiring(date.min), level_check(()))
 
 
 def _retiring(today: date) -> Check:

@@ -29,7 +29,7 @@ from gram.documents import decode, resolved
 from gram.errors import expect
 from gram.extras import install
 from gram.suggestions import did_you_mean
-from lenses_ext import parse_program
+from lenses_ext import Project, load_project
 
 from ..errors import ConfigurationError, ValidationError
 from ..history.stores import RunStore
@@ -63,7 +63,7 @@ class Schedule:
 
     name: str
     cron: str
-    program: Document
+    program: Project
     input: Given
     options: KeptOptions = field(factory=lambda: KeptOptions())
     facts: Mapping[str, Any] = field(factory=dict)
@@ -190,7 +190,7 @@ def _schedule(pattern: Pattern, folder: Path) -> Schedule:
     return Schedule(
         pattern.value.identity,
         str(given["cron"]),
-        parse_program(decode(program.read_bytes(), str(program)), str(program)),
+        load_project(program),
         said if isinstance(said, str) else _plain(said),
         KeptOptions(**{key: given.get(key) for key in ("agent", "model")}),  # type: ignore[typeddict-item]  # both are texts, as was checked
         {key: given[key] for key in ("tenant", "conversation", "priority") if key in given},

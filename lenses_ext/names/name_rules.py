@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gram import MAX_LEVELS, Check, Diagnostic, TreePath
-from gram.checks import Reading
+from attrs import evolve
+
+from gram import MAX_LEVELS, Check, Diagnostic, TreePath, pattern_at
+from gram.checks import CHECKS, Reading
 from gram.suggestions import did_you_mean
 from gram.trees import WHOLE
 
@@ -49,6 +51,22 @@ def unused_import(reading: Reading) -> Iterator[Diagnostic]:
                 message = f'nothing of "{each.name}" is used in this file'
                 hint = "remove it from the imports"
                 yield Diagnostic.found(message, (*scope, 0), IMPORTS, span=each.span, hint=hint)
+
+
+def dangling_reference(reading: Reading) -> Iterator[Diagnostic]:
+    """A bare name among elements that no pattern in sight has, nor what the file imports."""
+    program = reading.once(Program.of)
+    for found in _DANGLING.find(reading):
+        path = tuple(step for step in found.path if isinstance(step, int))
+        imported = program.files.seen_from(program.files.scope_of(path))
+        name = pattern_at(program.patterns, path).value.identity
+        if program.files.are_read(path) and all(
+            name not in program.names_at(it) for it in imported
+        ):
+            yield found
+
+
+_DANGLING: Final = next(row for row in CHECKS if row.code == "dangling-reference")
 
 
 # --- definitions
@@ -260,12 +278,12 @@ _SAID_OF_REFERENCES: Final = frozenset({"dangling-reference", "handoff", "unconn
 _WRONG_REFERENCE: Final = frozenset({"ambiguous-reference", "reference-cycle", "self-reference"})
 
 IMPORT_CHECKS: Final = (
-    Check("missing-import", "error", import_fault),
+    evolve(_DANGLING, find=dangling_reference),
     Check("unused-import", "warning", unused_import),
 )
 
 REFERENCE_CHECKS: Final = (
-    IMPORT_CHECKS[0],
+    Check("missing-import", "error", import_fault),
     Check("duplicate-definition", "error", duplicate_definition, DEFINED_TWICE),
     Check(
         "duplicate-tool",

@@ -17,14 +17,14 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
-from gram import ArgumentError, Diagnostic, Document, GramDecodeError, Pattern, TreePath, parse_file
+from gram import ArgumentError, Diagnostic, Document, GramDecodeError, Pattern, TreePath
 from gram.documents import decode, resolved, write_together
 from gram.errors import MAX_LEVELS, expect, expect_all
 from gram.trees import WHOLE
 
-from ..signatures import agent_style, parse_program
+from ..signatures import parse_program
 from .imports import NO_TEXT, Import, imports_of
-from .scopes import FILE, Files
+from .scopes import FILE, Files, open_import
 
 MOST_FILES: Final = 1_000
 """How many files a program may have."""
@@ -57,6 +57,14 @@ class Project:
     documents: Mapping[Path, Document]
     imported: Mapping[Path, Sequence[tuple[Import, Path | None]]] = field(repr=False)
     refused: Mapping[Path, Sequence[Diagnostic]] = field(factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, document: Document) -> Project:
+        """A document by itself: no file is opened, and what it imports is a fault."""
+        path = Path(document.filename or "")
+        imports = [(each, None) for each in imports_of(document.patterns)]
+        faults = [open_import(each, document.patterns[0]) for each, _ in imports]
+        return cls(path, path.parent, {path: document}, {path: imports}, {path: faults})
 
     @property
     def document(self) -> Document:
@@ -178,7 +186,8 @@ def load_project(
     first = resolved(Path(path))
     known = {resolved(where): each for where, each in (documents or {}).items()}
     if first not in known:
-        known[first] = parse_file(path, style=agent_style)
+        content, name = Path(path).read_bytes(), os.fspath(path)
+        known[first] = parse_program(decode(content, name), name)
     return _Reader(_root_of(first), known).project(first)
 
 

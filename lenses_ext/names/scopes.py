@@ -70,7 +70,9 @@ class Files:
     def unread(cls, patterns: Sequence[Pattern]) -> Files:
         """The one file of some patterns; what it imports was not read, which is a fault."""
         imports = tuple(imports_of(patterns))
-        return cls({WHOLE: imports}, tuple(_open(each, patterns[0]).below(0) for each in imports))
+        return cls(
+            {WHOLE: imports}, tuple(open_import(each, patterns[0]).below(0) for each in imports)
+        )
 
     def __call__(self, pattern: Pattern) -> Scope:
         """To which scope the names below a pattern belong."""
@@ -89,7 +91,8 @@ class Files:
         return all(each.scope is not None for each in self.imports[self.scope_of(path)])
 
 
-def _open(given: Import, header: Pattern) -> Diagnostic:
+def open_import(given: Import, header: Pattern) -> Diagnostic:
+    """The fault of an import of a text by itself."""
     code, message, hint = NO_TEXT
     if given.name is not None:
         code, message = "open-import", f'"{given.name}" is imported, and a text opens no files'

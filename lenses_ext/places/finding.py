@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pyrsistent import PMap
 
-from gram import Pattern, TreePath, is_reference, walk
+from gram import Pattern, TreePath, is_reference, origin, walk
 from gram.errors import expect
 from gram.suggestions import did_you_mean
 from gram.trees import WHOLE
@@ -55,25 +55,31 @@ _HINTS: Final[Mapping[str, str]] = {
 _DOCUMENT = Place((), Kind.DOCUMENT, ())
 
 
-def find_places(program: ProgramLike, path: str) -> tuple[Place, ...]:
+def find_places(program: ProgramLike, path: str, *, own: bool = False) -> tuple[Place, ...]:
     """The places in a program that a path leads to, in the order of the text.
 
     Of a project, a path leads to what its other files define, too; ``*`` at the beginning stands
     for what the first file defines.
 
+    Args:
+        program: the program.
+        path: the path.
+        own: whether it begins with what the first file of a project defines.
+
     Raises:
         PathError: it is not a path, or leads nowhere; the message has the nearest names.
     """
-    document = _Document(program_of(program, by="find_places"))
     words = read_path(path)
+    defined = program_of(program, by="find_places")
+    document = _Document(defined, own=own or words[0] == ANY)
+    document.expect_one_file(words[0], path)
     places: list[Place] = [_DOCUMENT]
     for count, word in enumerate(words):
         found: list[Place] = []
         for place in places:
             if word == ANY:
                 below = document.below(place).values()
-                own = (each for each in below if count or document.is_own(each))
-                found.extend(child for child in own if child.kind in _NAMED)
+                found.extend(child for child in below if child.kind in _NAMED)
             else:
                 here = (child for name, child in document.leads(place) if name == word)
                 found.extend(islice(here, 1))
@@ -131,13 +137,25 @@ def completions(program: ProgramLike, begun: str) -> list[str]:
 class _Document:
     """Finds the words that may follow a place, and where they lead."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, own: bool = False) -> None:
         self._program = program
+        self._own = own
         self.patterns = program.patterns
 
-    def is_own(self, place: Place) -> bool:
-        """Whether a place is in the first file."""
-        return self._program.files.scope_of(place.tree_path) == WHOLE
+    def expect_one_file(self, word: str, path: str) -> None:
+        """Refuse a first word that two files define, of which the first file sees none before."""
+        files = self._program.files
+        order = {WHOLE: 0, **dict.fromkeys(files.seen_from(WHOLE), 1)}
+        found = [each for name, each in self._top() if name == word]
+        nearest = min((order.get(files.scope_of(each.tree_path), 2) for each in found), default=0)
+        places = {
+            scope: str(origin(each.pattern(self.patterns)))
+            for each in found
+            if order.get(scope := files.scope_of(each.tree_path), 2) == nearest
+        }
+        if len(places) > 1:
+            said = " and ".join(places.values())
+            raise PathError(f"`{word}` is defined at {said}: name the file that is meant", path)
 
     def below(self, place: Place) -> dict[str, Place]:
         """The words that may follow, each with the first place it leads to."""
@@ -180,6 +198,8 @@ class _Document:
         around: set[TreePath] = set()
         for path, pattern in walk(self.patterns):
             name = pattern.value.identity
+            if self._own and self._program.files.scope_of(path) != WHOLE:
+                continue
             if is_runnable(pattern):
                 around.add(path)
             elif is_tool(pattern):

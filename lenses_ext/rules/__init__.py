@@ -3,6 +3,7 @@
 from .flow_types import Flow as Flow, Types as Types
 from .lint import (
     LINT_CHECKS as LINT_CHECKS,
+    NAMESAKES as NAMESAKES,
     Level as Level,
     level_check as level_check,
     level_problems as level_problems,

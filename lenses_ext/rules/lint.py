@@ -27,6 +27,9 @@ Level: TypeAlias = Literal["error", "warning", "info", "off"]
 """How much a finding matters."""
 _LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
+NAMESAKES: Final = Check("namesake-differs", "info", use_rules.namesake_differs)
+"""What ``gram check`` tells of several files together."""
+
 LINT_CHECKS: Final = (
     Check("lethal-trifecta", "warning", leak_rules.lethal_trifecta),
     Check("tool-in-instruction", "warning", word_rules.tool_in_instruction),

@@ -19,7 +19,7 @@ from .rules import of_each, of_property
 _SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
 
 PROGRAM_CHECKS: Final = (
-    *CHECKS,
+    *(row for row in CHECKS if row.code != IMPORT_CHECKS[0].code),
     Check("missing-name", "error", of_each("named", rules.missing_name)),
     Check("slash-in-name", "error", of_each("named", rules.slash_in_name), {"tool-name"}),
     *(
@@ -46,7 +46,7 @@ PROGRAM_CHECKS: Final = (
     Check("misspelt-label", "warning", placement_rules.misspelt_label, {"label-case"}),
     Check("missing-label", "warning", placement_rules.missing_label),
     Check("arrow-outside", "warning", placement_rules.arrow_outside),
-    IMPORT_CHECKS[1],
+    *IMPORT_CHECKS,
     *REFERENCE_CHECKS,
     Check("tool-name", "warning", of_each("tools", rules.tool_name)),
     Check("missing-signature", "error", of_each("tools", rules.missing_signature)),

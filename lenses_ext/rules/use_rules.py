@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -118,6 +119,25 @@ def _keys(program: Program, each: Definition) -> Iterator[Hashable]:
         types = exact([canonical(it or {}, match="types") for it in schemas])
         yield "words", words or each.path, types
         yield "name", each.name, types
+
+
+def namesake_differs(reading: Reading) -> Iterator[Diagnostic]:
+    """A definition that differs from the one of its name in another file."""
+    program = reading.once(Program.of)
+    types = (each for each in program.tops if each.path not in program.named)
+    by_name: dict[tuple[str, str], list[Definition]] = {}
+    for each in (*program.named.values(), *types):
+        kind = kind_of(each.pattern) if each.path in program.named else "type"
+        by_name.setdefault((kind, each.name), []).append(each)
+    for (kind, name), same in by_name.items():
+        usual, _ = Counter(each.pattern for each in same).most_common(1)[0]
+        first = next(each for each in same if each.pattern == usual)
+        file = program.files.scope_of(first.path)
+        for each in same:
+            if each.pattern != usual and program.files.scope_of(each.path) != file:
+                message = f'the {kind} "{name}" differs from the one at {reading.cited(first.path)}'
+                hint = "import one definition, or take another name"
+                yield Diagnostic.found(message, each.path, "identity", hint=hint)
 
 
 def parameter_types(reading: Reading) -> Iterator[Diagnostic]:

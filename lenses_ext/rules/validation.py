@@ -32,7 +32,10 @@ from .rules import nearest_label
 from .table import PROGRAM_CHECKS
 
 _ERRORS = tuple(row for row in PROGRAM_CHECKS if row.severity == "error")
-_VALIDATION = tuple(row for row in PROGRAM_CHECKS if row.severity == "error" or row not in CHECKS)
+_OF_NOTATION = frozenset(row.code for row in CHECKS)
+_VALIDATION = tuple(
+    row for row in PROGRAM_CHECKS if row.severity == "error" or row.code not in _OF_NOTATION
+)
 """All rules of the language, and of the notation those that are errors."""
 
 

@@ -40,7 +40,6 @@ from .values import (
     basic,
 )
 from .writer import (
-    agent_style,
     parse_program as parse_program,
     signature_text,
     write_program as write_program,

@@ -389,12 +389,12 @@ def _judge(file: str, tools: tuple[str, ...], is_offline: bool) -> MetricLike:
     from ...errors import ToolBindingError
     from ...evaluation.experiments import judged_by
     from ...models import OFFLINE
-    from ..inputs.reading import read_document, read_libraries
+    from ..inputs.reading import read_libraries, read_program
 
     name = Path(file).stem
     try:
         return judged_by(
-            read_document(file),
+            read_program(file),
             read_libraries(tools),
             name=name,
             model=OFFLINE if is_offline else None,

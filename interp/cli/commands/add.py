@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from gram import Document, Pattern
-from lenses_ext import PathError, Place, change_places, find_places
+from gram import Pattern
+from lenses_ext import PathError, Place, Project, change_places, find_places
 from lenses_ext.places import ANY, new_property, read_path, write_path
 
 from ..completion.completing import complete_tools
@@ -73,17 +73,19 @@ def command(
     path, value = words
     value = read_word_beside(value, files)
 
-    def edit(document: Document) -> Sequence[Pattern]:
-        patterns = document.patterns
+    def edit(program: Project, own: bool) -> Sequence[Pattern]:
+        patterns = program.patterns
         if path == DOCUMENT:
-            return (*patterns, read_pattern(value))
+            end = len(program.document.patterns)
+            return (*patterns[:end], read_pattern(value), *patterns[end:])
         *above, last = read_path(path)
         if not above or last == ANY:
             raise click.UsageError(
                 "PATH must name a place and the property to add to it, as in agent.description"
             )
-        places = places_in(document, path if _is_list(patterns, path) else write_path(above))
-        return change_places(patterns, [_added(patterns, place, last, value) for place in places])
+        where = path if _is_list(program, path) else write_path(above)
+        places = places_in(program, where, own=own)
+        return change_places(patterns, [_added(program, place, last, value) for place in places])
 
     deliver(files, edit, destination)
 
@@ -99,9 +101,10 @@ def _add_tools(
     path, *names = words
     new = specs_of(library, dict.fromkeys(names))
 
-    def edit(document: Document) -> Sequence[Pattern]:
-        agents = [attrs.evolve(each, lens=None, inside=()) for each in places_in(document, path)]
-        return change_places(document.patterns, [(agent, with_tools) for agent in agents])
+    def edit(program: Project, own: bool) -> Sequence[Pattern]:
+        places = places_in(program, path, own=own)
+        agents = [attrs.evolve(each, lens=None, inside=()) for each in places]
+        return change_places(program.patterns, [(agent, with_tools) for agent in agents])
 
     def with_tools(agent: Pattern) -> Pattern:
         return attrs.evolve(agent, elements=(*agent.elements, *new))
@@ -109,16 +112,16 @@ def _add_tools(
     deliver(files, edit, destination)
 
 
-def _is_list(patterns: Sequence[Pattern], path: str) -> bool:
+def _is_list(program: Project, path: str) -> bool:
     """Whether a path leads to lists of elements, such as the tools of agents."""
     try:
-        return all(place.kind.holds_elements for place in find_places(patterns, path))
+        return all(place.kind.holds_elements for place in find_places(program, path))
     except PathError:
         return path.endswith(".tools")  # its own message says what is wrong
 
 
 def _added(
-    patterns: Sequence[Pattern], place: Place, last: str, value: str
+    program: Project, place: Place, last: str, value: str
 ) -> tuple[Place, Callable[[Any], Any]]:
     """The place to change, and the function that makes its new value."""
     if place.kind.holds_elements:
@@ -126,7 +129,7 @@ def _added(
         agent = attrs.evolve(place, lens=None, inside=())
         return agent, lambda old: attrs.evolve(old, elements=(*old.elements, new))
     try:
-        property_ = new_property(patterns, place, last)
+        property_ = new_property(program, place, last)
     except PathError as error:
         raise click.UsageError(str(error)) from None
     read = read_value(value, None)

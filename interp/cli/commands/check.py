@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 import click
 
 from gram import Diagnostic, Document, Source
-from lenses_ext.names import find_runnables, shared_tools
+from gram.documents import resolved
+from lenses_ext import Project, load_project
+from lenses_ext.names import diagnose, find_runnables, load_together, shared_tools
+from lenses_ext.rules import NAMESAKES
 
 from ...models import OfferedCheck, check_program
 from ..completion.completing import complete_files
 from ..fault_report import fault_options, fix_file, leveled, read_faulty, report_faults
 from ..inputs.file_options import stdin_filename_option
+from ..inputs.program_files import STDIN
 from ..inputs.reading import read_text
 from ..terminal.output import note
 
@@ -44,7 +48,8 @@ def command(
     """Report the faults in FILES; without --models no network, key or tool library is needed.
 
     FILES are files, folders and globs; - is standard input. Schedules and cases are judged, too,
-    also cases in .csv and .jsonl. Exits with 1 if there is an error,
+    also cases in .csv and .jsonl. Of several files, it is told where a definition differs from
+    that of the same name in another file. Exits with 1 if there is an error,
     with 0 if there are only warnings. `gram lint` reports what is valid and doubtful.
     """
     more = (OfferedCheck(lambda name: note(f"asks {name} for its models")).check,) if asks else ()
@@ -58,10 +63,25 @@ def command(
             return found
         others = tuple(_others(found))
         _note(found)
-        return (*leveled(found, check_program(found, *more)), *others)
+        if file == STDIN:
+            program = Project.of(found)
+        else:
+            documents[resolved(Path(file))] = found
+            program = load_project(file, {Path(file): found})
+        return (*leveled(program, check_program(program, *more)), *others)
 
+    documents: dict[Path, Document] = {}
     mend = partial(fix_file, find=check_program) if fix else None
-    report_faults(files, find, form=form, strict=strict, fix=mend)
+    drifted = partial(_drifted, documents)
+    report_faults(files, find, form=form, strict=strict, fix=mend, together=drifted)
+
+
+def _drifted(documents: Mapping[Path, Document]) -> Iterator[Diagnostic]:
+    """Where a definition differs from its namesake in another of the files."""
+    names = {each.filename for each in documents.values()}
+    for program in load_together(documents) if len(documents) > 1 else ():
+        found = leveled(program, diagnose(program, (NAMESAKES,)))
+        yield from (each for each in found if each.filename in names)
 
 
 def _others(document: Document) -> Iterator[Diagnostic]:

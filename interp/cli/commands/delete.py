@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from gram import Document, Pattern
-from lenses_ext import remove_places
+from gram import Pattern
+from lenses_ext import Project, remove_places
 
 from ..edits import Destination, deliver, edit_options, places_in
 
@@ -19,7 +19,7 @@ def command(path: str, files: list[str], destination: Destination) -> None:
     matching values of a file, or none of them if one is required.
     """
 
-    def edit(document: Document) -> tuple[Pattern, ...]:
-        return remove_places(document.patterns, places_in(document, path))
+    def edit(program: Project, own: bool) -> tuple[Pattern, ...]:
+        return remove_places(program.patterns, places_in(program, path, own=own))
 
     deliver(files, edit, destination)

@@ -32,7 +32,7 @@ from ...programs import models_of
 from ..completion.completing import complete_files
 from ..failures import NO
 from ..inputs.file_options import json_option
-from ..inputs.reading import read_document
+from ..inputs.reading import read_program
 from ..inputs.record_option import LARGEST, OLDEST, own_store
 from ..terminal.line_input import history_path
 from ..terminal.output import show, show_json
@@ -168,7 +168,7 @@ def _history() -> Iterator[Finding]:
 def _program(file: str) -> Iterator[Finding]:
     """Whether a program is valid, and whether each of its models could be asked."""
     try:
-        document = read_document(file)
+        document = read_program(file)
     except GramError as error:
         yield Finding(False, str(error))
         return

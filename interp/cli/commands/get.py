@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from gram import Document, Pattern, Subject, freeze, is_edge, to_json, write_value
+from gram import Pattern, Subject, freeze, is_edge, to_json, write_value
 from gram.json import Json, value_to_json
 from gram.trees import WALK_SUBJECT
-from lenses_ext import FocusError, Model, write_program
+from lenses_ext import FocusError, Model, Project, write_program
 from lenses_ext.labels import WORKFLOW
 from lenses_ext.places import ANY, read_path
 
@@ -20,7 +20,7 @@ from ..edits import places_in
 from ..failures import INVALID
 from ..inputs.file_options import json_option
 from ..inputs.program_files import are_many, words_and_files
-from ..inputs.reading import read_document
+from ..inputs.reading import read_program
 from ..terminal.output import show, show_json, tell
 
 
@@ -44,7 +44,7 @@ def command(arguments: tuple[str, ...], as_json: bool) -> None:
     found: dict[str, dict[str, Any]] = {}
 
     def find(file: str) -> dict[str, Any]:
-        values, wrong = _values(read_document(file), path)
+        values, wrong = _values(read_program(file), path, own=several)
         if not values and not wrong:
             raise Nowhere(f"{file}: `{path}` is not set")
         for where, value in values.items():
@@ -67,12 +67,12 @@ def command(arguments: tuple[str, ...], as_json: bool) -> None:
     tally.leave()
 
 
-def _values(document: Document, path: str) -> tuple[dict[str, Any], list[FocusError]]:
+def _values(program: Project, path: str, *, own: bool) -> tuple[dict[str, Any], list[FocusError]]:
     """The values at a path, by the path of each, and the parts of the wrong type."""
     values, wrong = {}, []
-    for place in places_in(document, path):
+    for place in places_in(program, path, own=own):
         try:
-            value = place.get(document.patterns)
+            value = place.get(program.patterns)
         except FocusError as error:
             wrong.append(error)
         else:

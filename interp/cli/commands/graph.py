@@ -12,7 +12,7 @@ from ...views import with_counts
 from ..completion.completing import complete_files
 from ..inputs.file_options import agent_option
 from ..inputs.program_files import STDIN
-from ..inputs.reading import read_document
+from ..inputs.reading import read_program
 from ..inputs.record_option import named_runs
 from ..terminal.output import note, show, tell
 from ..terminal.output_files import expect_a_name, expect_other_file, write_result
@@ -54,7 +54,7 @@ def command(
     suffix = Path(out or "").suffix.lower()
     if form is None and suffix in _PICTURES:
         raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
-    drawing = drawing_of(read_document(file), agent)
+    drawing = drawing_of(read_program(file), agent)
     if recorded is not None:
         from ...history.replaying import timeline  # imported late: only runs need it
 

@@ -20,8 +20,8 @@ from ..inputs.program_files import STDIN
 from ..inputs.reading import (
     hint_at_tools,
     library_for,
-    read_document,
     read_libraries,
+    read_program,
 )
 from ..inputs.record_option import named_runs, run_argument
 from ..process import interruptible
@@ -75,7 +75,7 @@ def command(
     if named and "tools" not in live:
         raise click.UsageError("--tools, --mcp and --openapi need --live tools")
     terminal = JsonAnswers(is_streaming=False) if as_json else Terminal()
-    changed = None if program is None else the_agent(read_document(program), agent, by="replay")
+    changed = None if program is None else the_agent(read_program(program), agent, by="replay")
     for kept in named_runs(run):
         if changed is None:
             _replay(Replay(kept), terminal)

@@ -20,7 +20,7 @@ from ..inputs.record_option import Age, store_option
 from ..terminal.output import note, show, show_json
 
 if TYPE_CHECKING:
-    from gram import Document
+    from lenses_ext import ProgramLike
 
     from ...history.stores import RunStore
     from ...workers import Requeue
@@ -70,13 +70,13 @@ def requeue(
     itself, or gets another --program, is forked before the event that failed it, under an id such
     as RUN.again-1. Without RUN the filters say which.
     """
-    from ..inputs.reading import read_document
+    from ..inputs.reading import read_program
 
     is_filtered = bool(tool or model or any(filters.values()))
     if bool(runs) == is_filtered:
         raise click.UsageError("give runs, or filters such as --status failed --since 1h")
     read_limits(limits)  # refuses what is none
-    document = None if program is None else read_document(program)
+    document = None if program is None else read_program(program)
     with open_store(store, must_exist=True) as opened:
         filters["status"] = filters["status"] or ("failed",)
         named = [run_named(opened, each) for each in runs]
@@ -101,7 +101,7 @@ def requeue(
 def _planned(
     store: RunStore,
     runs: list[str],
-    program: Document | None,
+    program: ProgramLike | None,
     agent: str | None,
     limits: tuple[str, ...],
 ) -> Iterator[Requeue | GramError]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from gram import Document, Pattern
-from lenses_ext import rewrite
+from gram import Pattern
+from lenses_ext import Project, rewrite
 
 from ..each_file import Nowhere
 from ..edits import Destination, deliver, edit_options, read_pattern
@@ -33,10 +33,10 @@ def command(
     old = read_pattern(read_word_beside(pattern, files), "PATTERN")
     wanted = read_pattern(read_word_beside(new, files), "NEW")
 
-    def edit(document: Document) -> tuple[Pattern, ...]:
+    def edit(document: Project, _: bool) -> tuple[Pattern, ...]:
         changed = rewrite(old, wanted, document.patterns, as_written=as_written)
         if changed == document.patterns:
             raise Nowhere(f"{document.filename}: nothing to change: the pattern is not found")
         return changed
 
-    deliver(files, edit, destination)
+    deliver(files, edit, destination, with_imports=False)

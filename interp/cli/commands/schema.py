@@ -14,7 +14,7 @@ from ..completion.completing import complete_files
 from ..each_file import each_file
 from ..inputs.file_options import agent_option
 from ..inputs.program_files import are_many
-from ..inputs.reading import read_document, read_tool_specs
+from ..inputs.reading import read_program, read_tool_specs
 from ..terminal.output import note, show_json
 
 
@@ -61,4 +61,4 @@ def command(
 
 def _itself(file: str, agent: str | None) -> Pattern:
     """An agent or workflow as the tool that others call."""
-    return tool_spec_of(the_agent(read_document(file), agent, by="schema"))
+    return tool_spec_of(the_agent(read_program(file), agent, by="schema"))

@@ -6,8 +6,8 @@ from functools import partial
 
 import click
 
-from gram import Document, Pattern
-from lenses_ext import PathError, change_places, find_places
+from gram import Pattern
+from lenses_ext import PathError, Project, change_places, find_places
 from lenses_ext.places import Kind, new_property, read_path, write_path
 
 from ..each_file import Nowhere
@@ -21,7 +21,7 @@ def command(path: str, value: str, files: list[str], destination: Destination) -
     """Set the value at PATH in FILES to VALUE, and print the new text.
 
     The files come first or last: gram set a.gram PATH VALUE, or gram set PATH VALUE agents/. They
-    are files, folders and globs.
+    are files, folders and globs. What the file imports is set in the file that defines it.
 
     A string is taken literally, any other value is read in gram notation. @FILE takes the value
     from a file, - from standard input. The change is refused if the program would become invalid.
@@ -29,25 +29,25 @@ def command(path: str, value: str, files: list[str], destination: Destination) -
     """
     new = read_word_beside(value, files)
 
-    def edit(document: Document) -> tuple[Pattern, ...]:
+    def edit(program: Project, own: bool) -> tuple[Pattern, ...]:
         try:
-            places = places_in(document, path)
+            places = places_in(program, path, own=own)
         except Nowhere as nowhere:
-            raise Nowhere(str(nowhere) + _hint(document, path)) from None
+            raise Nowhere(str(nowhere) + _hint(program, path)) from None
         return change_places(
-            document.patterns, [(place, partial(read_value, new)) for place in places]
+            program.patterns, [(place, partial(read_value, new)) for place in places]
         )
 
     deliver(files, edit, destination)
 
 
-def _hint(document: Document, path: str) -> str:
+def _hint(program: Project, path: str) -> str:
     """A hint if `gram add` could add what is not there to a map, such as the settings."""
     try:
         *above, last = read_path(path)
-        places = find_places(document.patterns, write_path(above))
+        places = find_places(program, write_path(above))
         if places[0].kind is Kind.PROPERTY:
-            new_property(document.patterns, places[0], last)
+            new_property(program, places[0], last)
             return "\n  hint: gram add adds it"
     except PathError:
         pass

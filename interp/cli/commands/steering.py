@@ -139,9 +139,9 @@ def fork(run: str, program: str | None, agent: str | None, as_json: bool) -> Non
     differently.
     """
     from ...workers import fork_run
-    from ..inputs.reading import read_document
+    from ..inputs.reading import read_program
 
-    document = None if program is None else read_document(program)
+    document = None if program is None else read_program(program)
     with run_in_store(run) as (store, parent):
         new = fork_run(store, parent, document, agent=agent)
     if as_json:

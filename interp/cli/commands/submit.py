@@ -81,9 +81,9 @@ def command(
     words = [] if message is None else [message]
     (said,) = said_to(file, words, given, attached, reads_stdin=False)
     from ...workers import submit  # imported late: completion needs the options alone
-    from ..inputs.reading import read_document
+    from ..inputs.reading import read_program
 
-    document = read_document(file)
+    document = read_program(file)
     with open_store(store) as opened, telemetry() as made, _span(made, agent or file):
         over = _over(opened, run_id)
         run = submit(

@@ -13,7 +13,6 @@ from gram.json import Json
 from lenses_ext import (
     find_agents,
     new_errors,
-    parse_program,
     signature_text,
     tool_spec_name,
     view,
@@ -30,8 +29,8 @@ from ..inputs.file_options import agent_option, json_option, mcp_option, openapi
 from ..inputs.options import match_option
 from ..inputs.program_files import STDIN, are_many
 from ..inputs.project import tools_of_project
-from ..inputs.reading import read_document, read_libraries, read_text, read_tool_specs
-from ..rewriting import rewrite
+from ..inputs.reading import read_libraries, read_program, read_tool_specs
+from ..rewriting import Changes, changed_texts, write_changes
 from ..terminal.diffs import show_diff
 from ..terminal.output import note, show, show_json
 
@@ -130,20 +129,21 @@ def _update(
     """
     from ..library_specs import with_words_of
 
-    def change(text: str, name: str) -> str:
-        document = parse_program(text, name)
-        specs = the_tools(document, agent, to_bind=True)
-        after = document.replace(with_words_of(library, document.patterns, specs))
-        if errors := new_errors(document, after):
-            raise Refused(f"{name}: not updated, it would be invalid: {errors[0].message}")
-        if is_shown:
-            show_diff(text, after.text, name)
-        return after.text
+    def changes() -> Changes:
+        program = read_program(file)
+        specs = the_tools(program, agent, to_bind=True)
+        after = program.replace(with_words_of(library, program.patterns, specs))
+        if errors := new_errors(program, after):
+            raise Refused(f"{file}: not updated, it would be invalid: {errors[0].message}")
+        found = changed_texts(program, after)
+        for name, (old, new) in found.items() if is_shown else ():
+            show_diff(old, new, name)
+        return found
 
     if is_written:
-        rewrite(file, change)
+        write_changes(file, changes)
     else:
-        change(*read_text(file))
+        changes()
 
 
 def _tell_of_others(
@@ -157,7 +157,7 @@ def _tell_of_others(
     others = [name for name, why in whys.items() if why is None]
     if not others:
         return
-    names = [agent] if agent else [each.value.identity for each in find_agents(read_document(file))]
+    names = [agent] if agent else [each.value.identity for each in find_agents(read_program(file))]
     where = names[0] if len(names) == 1 else "AGENT"
     command = f"gram add {quote(file)} {where}.tools{given} {' '.join(others)} -i"
     note(f"{file} does not have {', '.join(others)}\n  hint: {command}")

@@ -22,6 +22,7 @@ from .program_files import STDIN
 
 if TYPE_CHECKING:
     from gram import Pattern
+    from lenses_ext import Project
 
     from ...evaluation.cases import Check
     from ...history.records import RecordedRun
@@ -58,6 +59,25 @@ def read_document(name: str) -> Document:
     from lenses_ext import parse_program
 
     return parse_program(*read_text(name))
+
+
+def read_program(name: str, *, alone: bool = False) -> Project:
+    """Read the program in a file with what it imports; ``-`` is standard input, by itself.
+
+    Args:
+        name: the name of the file.
+        alone: take the file by itself, too.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not gram.
+    """
+    from lenses_ext import Project, load_project
+
+    document = read_document(name)
+    if alone or name == STDIN:
+        return Project.of(document)
+    return load_project(name, {Path(name): document})
 
 
 def read_word(word: str) -> str:
@@ -114,7 +134,7 @@ def read_tool_specs(
     if not name.endswith(".json"):
         from ...programs import the_tools
 
-        return tuple(the_tools(read_document(name), agent, to_bind=to_bind))
+        return tuple(the_tools(read_program(name), agent, to_bind=to_bind))
     from ...json_text import read_json
     from ...machine import tools_from_json
 

@@ -11,14 +11,13 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
 )
-from pathlib import Path
 from typing import Any, TypeAlias, Union, Unpack
 
 from attrs import evolve, field, fields, frozen
 
-from gram import ArgumentError, GramEncodeError, GramError, Pattern, parse_file
+from gram import ArgumentError, GramEncodeError, GramError, Pattern
 from gram.errors import expect
-from lenses_ext import Model, ProgramLike, agent_model, view
+from lenses_ext import Model, ProgramLike, agent_model, load_project, view
 from lenses_ext.schemas import Match, same_json
 
 from ...concurrency import waited_for
@@ -304,7 +303,7 @@ def _agent(arm: Arm, cases: Iterable[Case]) -> Pattern:
 def _read(program: Program) -> ProgramLike:
     if not isinstance(program, str | os.PathLike):
         return program
-    return parse_file(Path(program))
+    return load_project(program)
 
 
 @contextmanager
