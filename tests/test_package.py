@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.paths import ROOT
 
 OURS = {"gram", "lenses_ext", "interp", "tests", "benchmarks", "pytest_gram"}
-NAMED_OTHERWISE = {"yaml": "pyyaml"}
+NAMED_OTHERWISE = {"IPython": "ipython", "yaml": "pyyaml"}
 HAS_NO_FILES = {"_typeshed"}  # type checkers bring it
 IN_SOME_ENVIRONMENTS = {
     *("gguf", "xllamacpp"),  # a real server of models

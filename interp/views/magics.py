@@ -27,8 +27,9 @@ def load_ipython_extension(shell: Any) -> None:
     that. ``%gram_chat NAME MESSAGE`` says something to one of them; the next message goes on with
     that conversation. Where the notebook has a variable ``tools``, the agent has these.
     """
-    from IPython.display import display
+    from IPython import display as shown
 
+    display: Any = shown.display
     conversations: dict[str, ConversationContext] = {}
 
     def say(text: str) -> None:
