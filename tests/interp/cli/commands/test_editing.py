@@ -508,3 +508,87 @@ def test_a_property_of_a_wrong_type_is_set_to_one_of_the_right_type(
     assert "names no provider" in gram("set", str(file), "a.model", "m").stderr
     assert "settings" not in gram("del", str(file), "a.settings").stdout
     assert "has to be there" in gram("del", str(file), "a.instruction").stderr
+
+
+TEAM = """\
+[a:Agent {model: "OpenAI/x", settings: {top_p: 1}} | // first
+  [t:Tool {description: "Adds."} | (n::Integer {default: 0x10})==>(::Integer)]]
+[b:Agent {model: 'OpenAI/x'}]
+[c:Agent {model: ["OpenAI/y", "Ollama/z"]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "where", "changed"),
+    [
+        ("*.model", 'model = "OpenAI/x"', "ab"),
+        ("*.model", "model = OpenAI/x and name != a", "b"),
+        ("*.model", "model = Ollama/z or settings.top_p = 1", "ac"),
+        ("*.model", "settings.top_p != 1", "bc"),
+        ("*.model", "tools.*.description = 'Adds.'", "a"),
+        ("*.model", "tools.t.parameters.n.default = 16", "a"),
+    ],
+)
+def test_values_are_set_where_a_condition_holds(
+    tmp_path: Path, path: str, where: str, changed: str
+) -> None:
+    file = tmp_path / "team.gram"
+    file.write_text(TEAM)
+
+    done = gram("set", path, "Offline/rehearsal", str(file), "--where", where)
+
+    assert done.returncode == 0
+    now = dict(re.findall(r"^\[(\w):Agent \{model: (.*?)[,}]", done.stdout, re.M))
+    assert {name for name, model in now.items() if "Offline" in model} == set(changed)
+
+
+def test_a_condition_that_holds_nowhere_or_is_none_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "team.gram"
+    file.write_text(TEAM)
+
+    done = gram("set", "*.model", "x/y", str(file), "--where", "model = nix")
+    wrong = gram("set", "*.model", "x/y", str(file), "--where", "model ~ nix")
+
+    assert (done.returncode, wrong.returncode) == (1, 2)
+    assert "at no `*.model` does model = nix hold" in done.stderr
+    assert "is no condition at character 1: write PATH = VALUE" in wrong.stderr
+
+
+def test_what_get_prints_as_json_is_set_again(tmp_path: Path) -> None:
+    file = tmp_path / "team.gram"
+    file.write_text(TEAM)
+    (tmp_path / "other.gram").write_text("(d:Agent {model: 'OpenAI/x'})\n")
+
+    for path in ("*.model", "*.tools", "*.schema", "*.settings", "*.tools.*.parameters.n"):
+        printed = gram("get", "--json", path, str(file)).stdout
+        assert gram("set", "--from", "-", str(file), stdin=printed).stdout == TEAM
+    printed = gram("get", "--json", "*.model", str(tmp_path)).stdout
+    done = gram(
+        "set", "-i", "--from", "-", str(tmp_path), stdin=printed.replace("OpenAI/x", "Ollama/w")
+    )
+    assert done.returncode == 0
+    assert file.read_text() == TEAM.replace("OpenAI/x", "Ollama/w")
+    assert (tmp_path / "other.gram").read_text() == "(d:Agent {model: 'Ollama/w'})\n"
+    changed = gram("get", "--json", "a.tools", str(file)).stdout.replace("Adds.", "Sums.")
+    again = gram("set", "--from", "-", str(file), stdin=changed)
+    assert again.stdout == file.read_text().replace("Adds.", "Sums.")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("[1", "--from: not JSON: "),
+        ("[1]", "--from: expected what gram get --json prints"),
+        ('{"nix.model": "x"}', "`nix.model` leads nowhere"),
+        ('{"a.model": 3}', 'the model of "a": expected models'),
+    ],
+)
+def test_json_that_is_not_of_get_is_refused(tmp_path: Path, given: str, message: str) -> None:
+    file = tmp_path / "team.gram"
+    file.write_text(TEAM)
+
+    done = gram("set", "-i", "--from", "-", str(file), stdin=given)
+
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert file.read_text() == TEAM
