@@ -357,11 +357,6 @@ class ToolInvocation:
         return given if isinstance(given, dict) else {}
 
     @property
-    def has_broken_args(self) -> bool:
-        """Whether what the model wrote as arguments is no JSON object."""
-        return not isinstance(self.args_text.value, dict)
-
-    @property
     def result(self) -> Json:
         """The result, a fresh copy; None if there is an error."""
         return None if self.result_text is None else self.result_text.value

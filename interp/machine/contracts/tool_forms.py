@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from attrs import frozen
 
@@ -52,7 +53,7 @@ def tools_from_json(data: Json, *, tell: Tell = lambda _: None) -> tuple[Pattern
     'now'
     """
     check_json(data)
-    left = _LeftOut()
+    left = _LeftOut(list)
     found: dict[str, Pattern] = {}
     for path, tool in _each_tool(data, "$", left):
         spec = _read(path, tool, left)
@@ -60,7 +61,7 @@ def tools_from_json(data: Json, *, tell: Tell = lambda _: None) -> tuple[Pattern
         if name in found:
             raise ValidationError(f'{path}: there is another tool "{name}" in the list')
         found[name] = spec
-    left.tell(tell)
+    _tell_of(left, tell)
     return tuple(found.values())
 
 
@@ -85,11 +86,11 @@ def tools_to_json(
     if strict and not TOOL_FORMS[form].has_strict:
         having = ", ".join(name for name, each in TOOL_FORMS.items() if each.has_strict)
         raise ValidationError(f"{form} has no strict form; {having} have one")
-    left = _LeftOut()
+    left = _LeftOut(list)
     for each in tools:
         _compare(each, form, left)
     written = [TOOL_FORMS[form].write(each, strict) for each in tools]
-    left.tell(tell)
+    _tell_of(left, tell)
     return TOOL_FORMS[form].around(written)
 
 
@@ -131,23 +132,17 @@ def _responses_tool(tool: Pattern, strict: bool) -> dict[str, Json]:
     return {"type": "function", **_function(tool, strict), "strict": strict}
 
 
-def _anthropic_tool(tool: Pattern, _: bool) -> dict[str, Json]:
-    function = _function(tool, False)
-    return {
-        "name": function["name"],
-        "description": function["description"],
-        "input_schema": function["parameters"],
-    }
+def _under(schema: str, result: str = "") -> Callable[[Pattern, bool], dict[str, Json]]:
+    """Writes a function with its schemas under other names; without the second, one is left out."""
 
+    def write(tool: Pattern, _: bool) -> dict[str, Json]:
+        written = _function(tool, False)
+        written[schema] = written.pop("parameters")
+        if result and (gives := result_schema(tool)) is not None:
+            written[result] = gives
+        return written
 
-def _gemini_tool(tool: Pattern, _: bool) -> dict[str, Json]:
-    function, result = _function(tool, False), result_schema(tool)
-    return {
-        "name": function["name"],
-        "description": function["description"],
-        "parametersJsonSchema": function["parameters"],
-        **({} if result is None else {"responseJsonSchema": result}),
-    }
+    return write
 
 
 TOOL_FORMS: Final[Mapping[str, ToolForm]] = {
@@ -159,9 +154,9 @@ TOOL_FORMS: Final[Mapping[str, ToolForm]] = {
     ),
     "openai-functions": ToolForm(_function, ("parameters",), has_strict=True),
     "openai-responses": ToolForm(_responses_tool, ("parameters",), has_strict=True),
-    "anthropic": ToolForm(_anthropic_tool, ("input_schema",)),
+    "anthropic": ToolForm(_under("input_schema"), ("input_schema",)),
     "gemini": ToolForm(
-        _gemini_tool,
+        _under("parametersJsonSchema", "responseJsonSchema"),
         ("parametersJsonSchema", "parameters_json_schema", "parameters"),
         ("responseJsonSchema", "response_json_schema", "response"),
         "all",
@@ -187,31 +182,26 @@ TOOL_FORMS: Final[Mapping[str, ToolForm]] = {
 functions, and Responses), Anthropic's, Gemini's, MCP's, and the form of the specification."""
 
 
-class _LeftOut:
-    """What has no counterpart in the other form, and in which tools."""
+_LeftOut: TypeAlias = defaultdict[str, list[str]]
+"""What has no counterpart in the other form, and in which tools."""
 
-    def __init__(self) -> None:
-        self.tools_by_reason: dict[str, list[str]] = {}
 
-    def add(self, reason: str, tool: str) -> None:
-        self.tools_by_reason.setdefault(reason, []).append(tool)
-
-    def tell(self, tell: Tell) -> None:
-        for reason, tools in self.tools_by_reason.items():
-            tell(f"{reason}: {', '.join(dict.fromkeys(tools))}")
+def _tell_of(left: _LeftOut, tell: Tell) -> None:
+    for reason, tools in left.items():
+        tell(f"{reason}: {', '.join(dict.fromkeys(tools))}")
 
 
 def _compare(tool: Pattern, form: str, left: _LeftOut) -> None:
     """Note what a form does not say of a tool."""
     name, result, row = view(tool_spec_name, tool), result_schema(tool), TOOL_FORMS[form]
     if not row.names and wire_name(name) != name:
-        left.add(f"{form} does not take every name; changed", name)
+        left[f"{form} does not take every name; changed"].append(name)
     if result is None or row.results == "all":
         return
     if row.results == "none":
-        left.add(f"{form} has no types of results; left out", name)
+        left[f"{form} has no types of results; left out"].append(name)
     elif result.get("type") != "object":
-        left.add(f"{form} has types only of results that are objects; left out", name)
+        left[f"{form} has types only of results that are objects; left out"].append(name)
 
 
 # --- reading
@@ -239,7 +229,7 @@ def _each_tool(data: Json, path: str, left: _LeftOut) -> Iterator[tuple[str, dic
         _leave_out(data, path, left)
     elif "functionDeclarations" in lists or "function_declarations" in lists:
         for key in data.keys() - set(lists):
-            left.add(_done_by_provider(key), path)
+            left[_done_by_provider(key)].append(path)
 
 
 _AROUND: Final = ("tools", "functions", "functionDeclarations", "function_declarations", "result")
@@ -273,11 +263,11 @@ def _leave_out(data: dict[str, Json], path: str, left: _LeftOut) -> None:
     """Leave out what a provider does by itself, such as a search; all else is a fault."""
     kind = data.get("type")
     if kind == "custom":
-        left.add('"custom" takes a text in place of arguments; left out', path)
+        left['"custom" takes a text in place of arguments; left out'].append(path)
     elif isinstance(kind, str) and kind not in ("function", "object"):
-        left.add(_done_by_provider(kind), path)
+        left[_done_by_provider(kind)].append(path)
     elif len(data) == 1 and isinstance(next(iter(data.values())), dict):
-        left.add(_done_by_provider(next(iter(data))), path)
+        left[_done_by_provider(next(iter(data)))].append(path)
     else:
         keys = ", ".join(data) or "no keys"
         raise ValidationError(f"{path}: a tool has a name; this has {keys}")
@@ -325,7 +315,7 @@ def _read_spec(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
     row, name = TOOL_FORMS["spec"], view(tool_spec_name, spec)
     schema = _schema(data, row.schema, row, path, name, left)
     if schema is not None and not same_json(schema, view(tool_spec_schema, spec)):
-        left.add('"schema" says other types than "typeSignature", which counts', name)
+        left['"schema" says other types than "typeSignature", which counts'].append(name)
     _note_what_has_no_place(data, row, name, left)
     return spec
 
@@ -337,7 +327,7 @@ def _note_what_has_no_place(
     read = {"name", "description", row.inside, *row.schema, *row.result, *row.known}
     for key, value in data.items():
         if key not in read and (key not in _OPTIONAL or value not in (None, False)):
-            left.add(f'a specification has no place for "{key}"; left out', name)
+            left[f'a specification has no place for "{key}"; left out'].append(name)
 
 
 # fmt: off
@@ -385,7 +375,7 @@ def _schema(
             return schema
 
         def note(place: str) -> None:
-            left.add(f'JSON Schema has no "{place.rpartition(".")[2]}"; left out', name)
+            left[f'JSON Schema has no "{place.rpartition(".")[2]}"; left out'].append(name)
 
         made: dict[str, Any] = from_openapi_schema(schema, f"{path}.{key}", note)
         return made
@@ -397,7 +387,7 @@ def _description(data: dict[str, Json], name: str, path: str, left: _LeftOut) ->
     if description is not None and not isinstance(description, str):
         raise ValidationError(f"{path}.description: expected text, found {_shown(description)}")
     if description is None or not description.strip():
-        left.add("no description, so the name is used for it", name)
+        left["no description, so the name is used for it"].append(name)
         return name
     return description
 
