@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -13,7 +14,8 @@ from gram.checks import syntax_fault
 from gram.diagnostics import only_errors
 from gram.plurals import counted
 from lenses_ext import Project, parse_program
-from lenses_ext.rules import with_levels
+from lenses_ext.names import load_together
+from lenses_ext.rules import Level
 
 from .each_file import each_file
 from .failures import NO
@@ -117,10 +119,24 @@ def fix_file(file: str, find: Callable[[Document], Iterable[Diagnostic]]) -> Non
     rewrite(file, mended)
 
 
-def leveled(program: Document | Project, faults: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Faults of a program as they matter there, by the project file and by the program itself."""
+def judge_together(
+    documents: Mapping[Path, Document], find: Callable[[Project], Iterable[Diagnostic]]
+) -> Iterator[Diagnostic]:
+    """What is found in documents that are judged together, with the files that they import.
+
+    Args:
+        documents: the documents by their paths, links followed.
+        find: what is found in a program of several files.
+    """
+    names = {each.filename for each in documents.values()}  # others are only imported
+    found = (each for program in load_together(documents) for each in find(program))
+    return (each for each in found if each.filename in names)
+
+
+def project_levels() -> Mapping[str, Level]:
+    """How much findings matter in the project of the current folder, by their codes."""
     project = find_project()
-    return tuple(with_levels(faults, program.patterns, project.levels if project else {}))
+    return project.levels if project else {}
 
 
 def read_faulty(text: str, name: str) -> Document | tuple[Diagnostic, ...]:

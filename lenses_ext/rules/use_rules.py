@@ -102,7 +102,9 @@ def near_duplicate(reading: Reading) -> Iterator[Diagnostic]:
             where = f'"{other.name}" at {reading.cited(other.path)}'
             is_reworded = other.name == each.name and other.pattern != each.pattern
             message = f"{called(each.pattern)} repeats {where}{', in other words' * is_reworded}"
-            hint = "write it once, at the top of a file, and refer to it by its name"
+            hint = (
+                "write it once, and refer to it by its name; gram share does so from file to file"
+            )
             yield Diagnostic.found(message, each.path, "identity", hint=hint)
 
 

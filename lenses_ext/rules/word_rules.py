@@ -46,8 +46,7 @@ def tool_in_instruction(reading: Reading) -> Iterator[Diagnostic]:
     words, files = reading.once(_Words), reading.once(Program.of).files
     for agent in judged(reading, "agents"):
         text = agent.pattern.value.properties.get("instruction")
-        is_read = files.are_read(agent.path)
-        if not isinstance(text, str) or "`" not in text or not is_read:
+        if not isinstance(text, str) or "`" not in text or not files.are_read(agent.path):
             continue
         named = {it[1]: it for it in reversed([*_NAMED.finditer(_without(_BLOCK, text))])}
         unknown = named.keys() - words.of_steps - words.of(agent) if named else ()
@@ -69,8 +68,10 @@ def _lacking(
     in_file = program.files.scope_of
     seen = [each for each in program.meant(name, path) if is_tool(each.pattern)]
     seen += [each for each in others if in_file(each.path) == in_file(path)]
-    is_called = _TOOL_AFTER.match(text, where.end()) or (
-        _TOOL_BEFORE.search(text[: where.start()]) and not _NO_TOOL_AFTER.match(text, where.end())
+    start, end = where.span()
+    is_called = bool(_TOOL_AFTER.match(text, end)) or (
+        bool(_TOOL_BEFORE.search(text, max(0, start - 20), start))
+        and not _NO_TOOL_AFTER.match(text, end)
     )
     if seen and program.is_top(seen[0].scope):
         hint = f"add it to the elements of {called(agent.pattern)}: {name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -11,12 +11,19 @@ import click
 from gram import Diagnostic, Document, Source
 from gram.documents import resolved
 from lenses_ext import Project, load_project
-from lenses_ext.names import diagnose, find_runnables, load_together, shared_tools
-from lenses_ext.rules import NAMESAKES
+from lenses_ext.names import diagnose, find_runnables, shared_tools
+from lenses_ext.rules import NAMESAKES, with_levels
 
 from ...models import OfferedCheck, check_program
 from ..completion.completing import complete_files
-from ..fault_report import fault_options, fix_file, leveled, read_faulty, report_faults
+from ..fault_report import (
+    fault_options,
+    fix_file,
+    judge_together,
+    project_levels,
+    read_faulty,
+    report_faults,
+)
 from ..inputs.file_options import stdin_filename_option
 from ..inputs.program_files import STDIN
 from ..inputs.reading import read_text
@@ -53,6 +60,11 @@ def command(
     with 0 if there are only warnings. `gram lint` reports what is valid and doubtful.
     """
     more = (OfferedCheck(lambda name: note(f"asks {name} for its models")).check,) if asks else ()
+    levels = project_levels()
+    documents: dict[Path, Document] = {}
+
+    def matters(program: Project, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+        return with_levels(found, program.patterns, levels)
 
     def find(file: str) -> tuple[Diagnostic, ...]:
         text, name = read_text(file, stdin_filename)
@@ -68,20 +80,15 @@ def command(
         else:
             documents[resolved(Path(file))] = found
             program = load_project(file, {Path(file): found})
-        return (*leveled(program, check_program(program, *more)), *others)
+        return (*matters(program, check_program(program, *more)), *others)
 
-    documents: dict[Path, Document] = {}
+    def drifted() -> Iterator[Diagnostic]:
+        """Where a definition differs from its namesake in another of the files."""
+        some = documents if len(documents) > 1 else {}
+        return judge_together(some, lambda it: matters(it, diagnose(it, (NAMESAKES,))))
+
     mend = partial(fix_file, find=check_program) if fix else None
-    drifted = partial(_drifted, documents)
     report_faults(files, find, form=form, strict=strict, fix=mend, together=drifted)
-
-
-def _drifted(documents: Mapping[Path, Document]) -> Iterator[Diagnostic]:
-    """Where a definition differs from its namesake in another of the files."""
-    names = {each.filename for each in documents.values()}
-    for program in load_together(documents) if len(documents) > 1 else ():
-        found = leveled(program, diagnose(program, (NAMESAKES,)))
-        yield from (each for each in found if each.filename in names)
 
 
 def _others(document: Document) -> Iterator[Diagnostic]:

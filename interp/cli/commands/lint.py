@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -11,11 +11,19 @@ import click
 
 from gram import Diagnostic, Document
 from gram.documents import resolved
-from lenses_ext.names import load_together
+from lenses_ext import Project
+from lenses_ext.rules import with_levels
 
 from ...models import lint_program
 from ..completion.completing import complete_files
-from ..fault_report import fault_options, fix_file, leveled, read_faulty, report_faults
+from ..fault_report import (
+    fault_options,
+    fix_file,
+    judge_together,
+    project_levels,
+    read_faulty,
+    report_faults,
+)
 from ..inputs.file_options import stdin_filename_option
 from ..inputs.program_files import STDIN
 from ..inputs.reading import read_text
@@ -36,29 +44,25 @@ def command(
     {unused-tool: "off"}}: error, warning, info or off. Exits with 1 if there is an error, with 0
     if there are only warnings.
     """
-
+    levels, today = project_levels(), date.today()
     documents: dict[Path, Document] = {}
 
-    def find(file: str) -> tuple[Diagnostic, ...]:
+    def doubts(program: Document | Project) -> Iterator[Diagnostic]:
+        return with_levels(lint_program(program, today=today), program.patterns, levels)
+
+    def find(file: str) -> Iterable[Diagnostic]:
         found = read_faulty(*read_text(file, stdin_filename))
         if not isinstance(found, Document):
             return found
         if file == STDIN:  # a text opens no files
-            return leveled(found, lint_program(found, today=date.today()))
+            return doubts(found)
         documents[resolved(Path(file))] = found
         return ()
 
-    def fix_one(file: str) -> None:
-        fix_file(file, lambda document: _doubts({resolved(Path(file)): document}))
+    def mend(file: str) -> None:
+        where = resolved(Path(file))
+        fix_file(file, lambda document: judge_together({where: document}, doubts))
 
-    mend = fix_one if fix else None
-    together = partial(_doubts, documents)
-    report_faults(files, find, form=form, strict=strict, fix=mend, together=together)
-
-
-def _doubts(documents: Mapping[Path, Document]) -> Iterator[Diagnostic]:
-    """What is doubtful in documents, judged together with the files that they import."""
-    names = {each.filename for each in documents.values()}
-    for program in load_together(documents):
-        found = leveled(program, lint_program(program, today=date.today()))
-        yield from (each for each in found if each.filename in names)
+    together = partial(judge_together, documents, doubts)
+    mender = mend if fix else None
+    report_faults(files, find, form=form, strict=strict, fix=mender, together=together)

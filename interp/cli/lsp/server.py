@@ -19,9 +19,10 @@ from pygls.uris import to_fs_path
 from gram import Diagnostic, GramError, Source, Span, format_text, only_errors, syntax_errors
 from gram.checks import syntax_fault
 from gram.writing import write_name
+from lenses_ext.rules import with_levels
 
 from ...models import check_program, lint_program
-from ..fault_report import leveled
+from ..fault_report import project_levels
 from . import hints, outline
 from .completion import completions
 from .open_files import Meaning, OpenFile
@@ -128,7 +129,7 @@ class GramServer(LanguageServer):
         if not only_errors(found):  # what is doubtful matters when nothing is wrong
             found += lint_program(meaning.program, today=date.today())
         here = meaning.file.document.source
-        faults = leveled(meaning.program, found)
+        faults = with_levels(found, meaning.program.patterns, project_levels())
         return tuple(each for each in faults if each.source in (here, None))
 
     def _shown(self, file: OpenFile, fault: Diagnostic) -> lsp.Diagnostic:
