@@ -38,10 +38,15 @@ class AsWritten:
 
     Args:
         patterns: the trees.
+        may_begin: whether the whole pattern may be found at a place.
     """
 
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
-        self.patterns = tuple(patterns)
+    def __init__(
+        self,
+        patterns: Sequence[Pattern],
+        may_begin: Callable[[TreePath], bool] = lambda _: True,
+    ) -> None:
+        self.patterns, self.may_begin = tuple(patterns), may_begin
 
     def label(self, label: str) -> str:
         """One name for all labels that are read as the same."""
@@ -108,6 +113,8 @@ def find_matches(pattern: Pattern, reading: AsWritten, *, every: bool = False) -
     hops_around: TreePath | None = None
     for path, here in walk(reading.patterns):
         search = _Search(reading, pattern, path, every)
+        if not reading.may_begin(path):
+            continue
         found: Iterator[tuple[TreePath, _State]]
         if path_wanted is None:
             found = ((path, state) for state in search.at_root())

@@ -150,6 +150,7 @@ def deliver(
     if in_place and STDIN in files:
         raise click.UsageError("standard input cannot be written in place")
     several = are_many(files)
+    seen: set[tuple[str, str]] = set()
 
     def change(program: Project) -> Project:
         try:
@@ -175,9 +176,10 @@ def deliver(
         found = changed_texts(program, change(program))
         text = program.document.text
         for name, (old, new) in (found or {str(program.filename): (text, text)}).items():
-            if destination.diff:
+            if destination.diff and (name, new) not in seen:
+                seen.add((name, new))  # several files may import and change one
                 show_diff(old, new, name)
-            else:
+            elif not destination.diff:
                 show(f"// {name}\n" * (several or name != program.filename) + new, nl=False)
         return {"changed": bool(found)}
 

@@ -6,7 +6,7 @@ References are followed, and labels that are read as the same are the same: ``To
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from attrs import frozen
@@ -14,10 +14,11 @@ from attrs import frozen
 from gram import Document, Pattern, TreePath, is_reference, loads_one, pattern_at
 from gram.comparing import AsWritten, Bound, find_matches, rewrite as rewritten
 from gram.errors import expect
+from gram.trees import WHOLE
 
 from ..labels import TOOL, TOOLS
 from ..language import traversal_at
-from ..names import Program, ProgramLike, Project, program_of, program_patterns
+from ..names import Program, ProgramLike, Project, program_of
 from ..optics import Traversal
 from ..signatures import basic, is_path, is_typed_path
 from .place import Kind, Place
@@ -41,8 +42,8 @@ class Match:
 class AsMeant(AsWritten):
     """The patterns of a program, as the language reads them."""
 
-    def __init__(self, program: Program) -> None:
-        super().__init__(program.patterns)
+    def __init__(self, program: Program, may_begin: Callable[[TreePath], bool]) -> None:
+        super().__init__(program.patterns, may_begin)
         self._program = program
 
     def label(self, label: str) -> str:
@@ -71,7 +72,7 @@ class AsMeant(AsWritten):
 
 
 def query(
-    pattern: str | Pattern, within: ProgramLike, *, as_written: bool = False
+    pattern: str | Pattern, within: ProgramLike, *, as_written: bool = False, own: bool = False
 ) -> Iterator[Match]:
     """Where a pattern with holes is found in a program, in the order of the text.
 
@@ -84,6 +85,7 @@ def query(
         pattern: what is looked for, in gram or read already.
         within: the program.
         as_written: follow no reference, and tell labels apart that are read as the same.
+        own: of a project, search its first file alone.
 
     Raises:
         GramDecodeError: the pattern is not one pattern in gram.
@@ -96,7 +98,7 @@ def query(
     (0,) {'_a': 'a', '_d': 'Adds.'}
     """
     wanted = _pattern(pattern, "pattern", "query")
-    reading = _read(within, "query", as_written)
+    reading = _read(within, "query", as_written, own)
     for each in find_matches(wanted, reading):
         name = pattern_at(reading.patterns, each.path).value.identity
         words = (name,) if name else ()
@@ -126,7 +128,12 @@ def each_match(
 
 
 def rewrite(
-    pattern: str | Pattern, new: str | Pattern, within: D, *, as_written: bool = False
+    pattern: str | Pattern,
+    new: str | Pattern,
+    within: D,
+    *,
+    as_written: bool = False,
+    own: bool = False,
 ) -> D:
     """A program with another pattern wherever `query` finds one.
 
@@ -139,6 +146,7 @@ def rewrite(
         new: what takes its place; its holes stand for what they do in ``pattern``.
         within: the program: a document or project, of which every other byte stays, or patterns.
         as_written: see `query`.
+        own: see `query`.
 
     Raises:
         GramDecodeError: one of the two is not one pattern in gram.
@@ -150,7 +158,7 @@ def rewrite(
     '(a:Agent {model: "C/d", top: 1}) // the first'
     """
     old, wanted = _pattern(pattern, "pattern", "rewrite"), _pattern(new, "new", "rewrite")
-    changed = rewritten(old, wanted, _read(within, "rewrite", as_written))
+    changed = rewritten(old, wanted, _read(within, "rewrite", as_written, own))
     result: Any = changed[0] if isinstance(within, Pattern) else changed
     if isinstance(within, Document | Project):
         result = within.replace(changed)
@@ -162,7 +170,13 @@ def _pattern(given: str | Pattern, name: str, by: str) -> Pattern:
     return loads_one(given) if isinstance(given, str) else given
 
 
-def _read(program: ProgramLike, by: str, as_written: bool) -> AsWritten:
+def _read(given: ProgramLike, by: str, as_written: bool, own: bool) -> AsWritten:
+    program = program_of(given, by=by)
+
+    def may_begin(path: TreePath) -> bool:
+        scope = program.files.scope_of(path)
+        return scope != path and not (own and scope != WHOLE)
+
     if as_written:
-        return AsWritten(program_patterns(program, by=by))
-    return AsMeant(program_of(program, by=by))
+        return AsWritten(program.patterns, may_begin)
+    return AsMeant(program, may_begin)

@@ -21,7 +21,7 @@ from ..edits import read_pattern
 from ..failures import NO
 from ..inputs.file_options import json_option
 from ..inputs.program_files import are_many
-from ..inputs.reading import read_document, read_word_beside
+from ..inputs.reading import read_program, read_word_beside
 from ..terminal.output import show, show_json
 
 as_written_option = click.option(
@@ -60,18 +60,18 @@ def command(
     counts: Counter[str] = Counter()
 
     def find(file: str) -> None:
-        document = read_document(file)
-        for match in query(wanted, document, as_written=as_written):
+        program = read_program(file)
+        for match in query(wanted, program, as_written=as_written, own=True):
             counts[file] += 1
             if only_files:
                 break
-            row = _row(match, document.patterns)
+            row = _row(match, program.patterns)
             if as_json:
                 rows.append({"file": file, **row, "bindings": _each(match, _as_json)})
             elif not count:
                 told = ", ".join(f"{name}: {it}" for name, it in _each(match, _shown).items())
                 place = f"{file}:{row['line']}:{row['column']}"
-                found = told or _shown(match.place.pattern(document.patterns))
+                found = told or _shown(match.place.pattern(program.patterns))
                 show([(f"{place}:", "place"), (f" {found}", "")])
 
     tally = each_file(files, find)

@@ -33,10 +33,10 @@ def command(
     old = read_pattern(read_word_beside(pattern, files), "PATTERN")
     wanted = read_pattern(read_word_beside(new, files), "NEW")
 
-    def edit(document: Project, _: bool) -> tuple[Pattern, ...]:
-        changed = rewrite(old, wanted, document.patterns, as_written=as_written)
-        if changed == document.patterns:
-            raise Nowhere(f"{document.filename}: nothing to change: the pattern is not found")
+    def edit(program: Project, _: bool) -> tuple[Pattern, ...]:
+        changed = rewrite(old, wanted, program, as_written=as_written, own=True).patterns
+        if changed == program.patterns:
+            raise Nowhere(f"{program.filename}: nothing to change: the pattern is not found")
         return changed
 
-    deliver(files, edit, destination, with_imports=False)
+    deliver(files, edit, destination)

@@ -97,3 +97,25 @@ def test_rewrite_refuses_what_makes_a_program_invalid(folder: Path) -> None:
     assert done.returncode == 1
     assert "refused because the program would be invalid" in done.stderr
     assert (folder / "a.gram").read_text() == ONE
+
+
+def test_what_is_imported_is_followed_and_found_in_its_own_file_alone(tmp_path: Path) -> None:
+    (tmp_path / "gram.toml").write_text("")
+    tool = '[search:Tool {description: "D"} | (q::Text)==>(::Text)]\n'
+    (tmp_path / "tools.gram").write_text(tool)
+    for name in "ab":
+        text = f'{{imports: ["tools.gram"]}}\n[{name}:Agent {{model: "Offline/x"}} | search]\n'
+        (tmp_path / f"{name}.gram").write_text(text)
+
+    found = gram("query", "[_a:Agent | (_t:Tool {description: _d})]", str(tmp_path)).stdout
+    tools = gram("query", "--count", "(:Tool)", str(tmp_path)).stdout
+    words = ("[:Agent | (:Tool {description: _})]", '[:Agent | (:Tool {description: "E"})]')
+    shown = gram("rewrite", *words, str(tmp_path)).stdout
+    gram("rewrite", "-i", *words, str(tmp_path))
+
+    assert found == "".join(
+        f'{tmp_path}/{name}.gram:2:1: _a: "{name}", _d: "D", _t: "search"\n' for name in "ab"
+    )
+    assert [line.rpartition(" ")[2] for line in tools.splitlines()] == ["0", "0", "1"]
+    assert shown.count("+[search:Tool") == 1
+    assert '{description: "E"}' in (tmp_path / "tools.gram").read_text()
