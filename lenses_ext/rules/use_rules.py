@@ -11,7 +11,6 @@ from pyrsistent import PMap
 
 from gram import Diagnostic, TreePath, Value, walk
 from gram.checks import Reading
-from gram.suggestions import did_you_mean
 from gram.trees import exact
 
 from ..labels import is_answer, is_runnable, is_tool, kind_of
@@ -47,10 +46,8 @@ def lone_agent(reading: Reading) -> Iterator[Diagnostic]:
     program, found = reading.once(Program.of), reading.once(_Uses)
     working = {program.files.scope_of(path) for path in found.leading}
     for each in found.unused:
-        is_top = (
-            each.path in program.runnables and each.scope in working & program.files.imports.keys()
-        )
-        if is_top and each.path not in found.leading:
+        is_alone = each.path in program.runnables and each.path not in found.leading
+        if is_alone and program.is_top(each.scope) and each.scope in working:
             message = f'nothing refers to the agent "{each.name}": it runs only by its name'
             yield Diagnostic.found(message, each.path, "identity")
 
@@ -176,37 +173,30 @@ def contradictory_settings(reading: Reading) -> Iterator[Diagnostic]:
         if isinstance(settings, PMap):
             offered = (*program.inside(agent), *program.handed_over(agent))
             tools = [each.name for _, each in offered if not is_answer(each.pattern)]
-            for key, why, hint in _contradictions(settings, tools):
+            for key, why in _contradictions(settings, tools):
                 message = f"{key} of {called(agent.pattern)} {why}"
-                yield Diagnostic.found(message, agent.path, "settings", keys=(key,), hint=hint)
+                yield Diagnostic.found(message, agent.path, "settings", keys=(key,))
 
 
-def _contradictions(
-    settings: PMap[str, Value], tools: list[str]
-) -> Iterator[tuple[str, str, str | None]]:
-    """The settings that are in vain: the key, why, and how to mend it."""
+def _contradictions(settings: PMap[str, Value], tools: list[str]) -> Iterator[tuple[str, str]]:
+    """The settings that are in vain, each with why."""
     get: Any = settings.get
-    choice = get("toolChoice", "auto")
-    if choice == "none" and tools:
-        yield "toolChoice", "is none, so that none of its tools is ever called", None
-    elif isinstance(choice, str) and choice not in ("auto", "none", *tools):
-        if not tools:
-            yield "toolChoice", f"is {choice}, and it has no tools", None
-        elif choice != "required":
-            hint = did_you_mean(choice, tools) or f"it has {', '.join(tools)}"
-            yield "toolChoice", f"is {choice}, which is no tool of it", hint
-    if get("reasoningEffort") == "none" and "reasoningSummary" in settings:
-        yield "reasoningSummary", "has no effect: reasoningEffort is none", None
-    if get("temperature") == 0 and "topP" in settings:
-        yield "topP", "has no effect: temperature is 0", None
-    most, window = get("maxTokens"), get("contextWindow")
-    if isinstance(most, int) and isinstance(window, int) and most >= window:
-        yield "maxTokens", "is all of the contextWindow: nothing is left for what it is told", None
-    for key in ("compactBy", "contextWindow"):
-        if key in settings and "compactAt" not in settings:
-            yield key, "has no effect without compactAt", None
-    extra = get("extraBody")
-    known = {name.lower(): name for name in settings}
+    choice, most, window = get("toolChoice", "auto"), get("maxTokens"), get("contextWindow")
+    is_full = isinstance(most, int) and isinstance(window, int) and most >= window
+    is_missed = bool(tools) and choice not in ("auto", "none", "required", *tools)
+    is_silent, is_long = get("reasoningEffort") == "none", "compactAt" not in settings
+    rows: tuple[tuple[str, object, str], ...] = (
+        ("toolChoice", choice == "none" and tools, "is none, so that none of its tools is called"),
+        ("toolChoice", choice not in ("auto", "none") and not tools, "is in vain without tools"),
+        ("toolChoice", is_missed, f"is {choice}, and its tools are {', '.join(tools)}"),
+        ("reasoningSummary", is_silent, "is in vain: reasoningEffort is none"),
+        ("topP", get("temperature") == 0, "is in vain: temperature is 0"),
+        ("maxTokens", is_full, "is all of the contextWindow: nothing is left for what it is told"),
+        ("compactBy", is_long, "is in vain without compactAt"),
+        ("contextWindow", is_long, "is in vain without compactAt"),
+    )
+    yield from ((key, why) for key, holds, why in rows if key in settings and holds)
+    extra, known = get("extraBody"), {name.lower(): name for name in settings}
     for key in sorted(extra) if isinstance(extra, PMap) else ():
         if same := known.get(key.replace("_", "").lower()):
-            yield "extraBody", f"has {key}, which is sent instead of {same}", "keep one of them"
+            yield "extraBody", f"has {key}, which is sent instead of {same}: keep one of them"
