@@ -1,5 +1,6 @@
 """The names that the package offers, and where each lives."""
 
+from .composing.bundling import bundle as bundle
 from .composing.composition import (
     add_tool as add_tool,
     overlay as overlay,

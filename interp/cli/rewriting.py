@@ -82,13 +82,13 @@ def changed_texts(before: Project, after: Project) -> Changes:
     return {
         str(before.documents[path].filename): (
             before.documents[path].text,
-            _laid_out(after.documents[path]),
+            laid_out(after.documents[path]),
         )
         for path in after.changed_since(before)
     }
 
 
-def _laid_out(edited: Document) -> str:
+def laid_out(edited: Document) -> str:
     """The text of an edited document, with long new patterns as ``gram fmt`` would write them."""
     if all(each.old is not None for each in edited.changed_since()):
         return edited.text

@@ -13,6 +13,7 @@ from .references import (
     program_of,
     program_patterns as program_patterns,
     reached,
+    resolve,
     shared_tools as shared_tools,
     tool_with_types,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from gram import write_atomically
-from gram.documents import holding
+from gram.documents import holding, write_together
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_a_file_that_another_process_holds_is_refused_at_once(file: Path) -> Non
     code = f"""
 import sys
 from pathlib import Path
-from gram.documents import holding
+from gram.documents import holding, write_together
 with holding(Path({str(file)!r})):
     print("held", flush=True)
     sys.stdin.read()
@@ -210,7 +211,7 @@ def test_what_could_not_be_written_is_known_before(shared: Path, change: Any, re
     code = f"""
 import fcntl, os
 from pathlib import Path
-from gram.documents import holding
+from gram.documents import holding, write_together
 os.setgroups([]), os.setgid(1001), os.setuid(1001)
 try:
     with holding(Path({str(file)!r})) as held:
@@ -238,7 +239,7 @@ def test_a_lock_that_another_user_s_killed_process_left_is_not_in_the_way(
 import os, signal
 from pathlib import Path
 from gram import write_atomically
-from gram.documents import holding
+from gram.documents import holding, write_together
 def as_user(user, do):
     if (child := os.fork()) == 0:
         os.setgroups([]), os.setgid(user), os.setuid(user), os.umask({umask})
@@ -286,3 +287,32 @@ def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="Not a regular file"):
         holding(tmp_path / "pipe").__enter__()
+
+
+def test_files_are_written_together_or_none_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, new = (tmp_path / name for name in ("a", "b", "c"))
+    first.write_text("1")
+    second.write_text("2")
+    known = {first: "1", second: "2"}
+    replace = Path.replace
+
+    def failing(path: Path, target: Path) -> Path:
+        if target.name == "a":  # the last one: files are replaced from the end
+            raise OSError(errno.EIO, "the disk is gone")
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", failing)
+    with pytest.raises(OSError, match="the disk is gone"):
+        write_together({first: "10", second: "20", new: "30"}, known)
+    assert (first.read_text(), second.read_text(), new.exists()) == ("1", "2", False)
+
+    monkeypatch.undo()
+    with pytest.raises(OSError, match="changed by another program"):
+        write_together({first: "10", second: "20"}, known | {second: "x"})
+    assert (first.read_text(), second.read_text()) == ("1", "2")
+
+    write_together({first: "10", second: "20", new: "30"}, known)
+    assert [each.read_text() for each in (first, second, new)] == ["10", "20", "30"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b", "c"]

@@ -31,6 +31,7 @@ from lenses_ext import (
     write_program,
 )
 from lenses_ext.names import find_runnables, projects
+from tests.lenses_ext.strategies import linked_programs
 
 Written = Callable[..., Path]
 AGENT = 'Agent {description: "d", instruction: "x", model: "p/m"}'
@@ -462,35 +463,6 @@ def test_documents_that_are_given_are_meant_instead_of_the_files(written: Writte
 
 
 # --- one file, and the same in several
-
-
-@st.composite
-def linked_programs(draw: st.DrawFn) -> list[str]:
-    """The definitions of a program that refer to each other, each a text."""
-    count = draw(st.integers(1, 3))
-
-    def some(kind: str, first: int = 0) -> list[str]:
-        names = [f"{kind}{number}" for number in range(first, count)]
-        return draw(st.lists(st.sampled_from(names), unique=True, max_size=2)) if names else []
-
-    texts = []
-    for at in range(count):
-        fields = [f"(f{number}::{name})" for number, name in enumerate(some("U", at + 1))]
-        texts.append(f"[U{at}:Object | {', '.join([*fields, '(n::Text)'])}]")
-        given_ = "".join(f"(p{number}::{name})==>" for number, name in enumerate(some("U")))
-        returned = draw(st.sampled_from(["Text", "U0"]))
-        texts.append(f"[t{at}:Tool {{description: 'd'}} | {given_ or '()==>'}(::{returned})]")
-        handed = [f"(h{at})-[:HANDOFF]->({name})" for name in some("h") if name != f"h{at}"]
-        own = draw(st.sampled_from([[], ["[t9:Tool {description: 'd'} | (u::U0)==>(::Text)]"]]))
-        for name, held in (
-            (f"a{at}", [*some("a", at + 1), *some("t"), *own]),
-            (f"h{at}", [*some("t"), *own, *handed]),
-        ):
-            texts.append(f"[{name}:{AGENT}{' | ' if held else ''}{', '.join(held)}]")
-    if len(steps := [*some("a"), *some("t")]) > 1:
-        arrows = "-->".join(f"({each})" for each in steps)
-        texts.append(f"[w:Workflow | {', '.join(steps)}, {arrows}]")
-    return draw(st.permutations(texts))
 
 
 @given(linked_programs(), st.data())
