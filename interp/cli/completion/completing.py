@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from gram import Document, GramError
+from gram import GramError
 
 from ..inputs.program_files import STDIN, find_files, is_input
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import ast
 
     from click.shell_completion import CompletionItem
+
+    from lenses_ext import Project
 
 Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 """What click asks for the words that an argument or option may be."""
@@ -61,7 +63,7 @@ def complete_agent(context: click.Context, _: click.Parameter, begun: str) -> li
     """The names of the agents in the program."""
     from lenses_ext import find_agents
 
-    names = [agent.value.identity for each in _documents(context) for agent in find_agents(each)]
+    names = [agent.value.identity for each in _programs(context) for agent in find_agents(each)]
     return _begun_with(begun, names)
 
 
@@ -77,8 +79,8 @@ def complete_model(context: click.Context, _: click.Parameter, begun: str) -> li
     except ConfigurationError:  # the user's own file cannot be read
         providers = PROVIDERS.values()
     models = [str(OFFLINE)]
-    for document in _documents(context):
-        for agent in find_agents(document):
+    for program in _programs(context):
+        for agent in find_agents(program):
             try:
                 models.append(str(view(agent_model, agent)))
             except FocusError:
@@ -173,7 +175,7 @@ def complete_edit(context: click.Context, _: click.Parameter, begun: str) -> lis
     """The paths in the programs, before the ``=`` and its value."""
     from lenses_ext.places import completions
 
-    paths = (path for each in _documents(context) for path in completions(each.patterns, begun))
+    paths = (path for each in _programs(context) for path in completions(each, begun))
     return [_item(each, is_open=True) for each in dict.fromkeys(paths)]
 
 
@@ -224,37 +226,28 @@ def _paths_in(file: str, begun: str) -> list[str]:
     """The paths in the first of these files that begin with a text; none if it cannot be read."""
     from lenses_ext.places import completions
 
-    for text, name in _read(file):
-        for document in _parsed(text, name):
-            return completions(document.patterns, begun)
+    for program in _read(file):
+        return completions(program, begun)
     return []
 
 
-def _documents(context: click.Context) -> Iterator[Document]:
+def _programs(context: click.Context) -> Iterator[Project]:
     """The programs that are typed already."""
     given = context.params
     arms = [each.partition("=")[2] for each in given.get("named") or ()]
     named = [given.get("files"), given.get("arguments"), [given.get("file")], context.args, arms]
     for argument in chain.from_iterable(each or () for each in named):  # args: before an option
         if argument and is_input(argument):
-            for text, name in _read(argument):
-                yield from _parsed(text, name)
+            yield from _read(argument)
 
 
-def _read(file: str) -> Iterator[tuple[str, str]]:
-    """The text and name of the first program that an argument names, if it can be read."""
-    from ..inputs.reading import read_text
+def _read(file: str) -> Iterator[Project]:
+    """The first program that an argument names, if it can be read."""
+    from ..inputs.reading import read_program
 
     if file != STDIN:
         with suppress(GramError, OSError):
-            yield read_text(find_files(file)[0])
-
-
-def _parsed(text: str, name: str) -> Iterator[Document]:
-    from lenses_ext import parse_program
-
-    with suppress(GramError):
-        yield parse_program(text, name)
+            yield read_program(find_files(file)[0])
 
 
 def _item(value: str, **info: Any) -> CompletionItem:

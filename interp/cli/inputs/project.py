@@ -56,7 +56,7 @@ _TABLE: Final = re.compile(r"^\s*\[\s*tool\s*\.\s*gram\b", re.M)
 
 
 @frozen
-class Project:
+class ProjectFile:
     """A project file that was read.
 
     Attributes:
@@ -91,7 +91,7 @@ class Project:
         return "".join(f"\n  {visible(line)}" for line in lines)
 
 
-def find_project(start: Path | None = None) -> Project | None:
+def find_project(start: Path | None = None) -> ProjectFile | None:
     """The project of a folder, by default of the current one; None if there is none.
 
     Raises:
@@ -108,7 +108,7 @@ def find_project(start: Path | None = None) -> Project | None:
     return None
 
 
-def _read(path: Path) -> Project | None:
+def _read(path: Path) -> ProjectFile | None:
     if not path.exists():
         return None
     shown = os.path.relpath(path)
@@ -150,7 +150,7 @@ class _Reader:
     shown: str
     text: str
 
-    def project(self, table: Any, digest: str) -> Project:
+    def project(self, table: Any, digest: str) -> ProjectFile:
         """The project that a table describes."""
         if not isinstance(table, dict):
             raise self.fault("gram", "tool.gram must be a table")
@@ -171,7 +171,7 @@ class _Reader:
             raise self.fault("lint", 'lint must be a table, such as {unused-tool = "off"}')
         for code, problem in problems_of_levels(lint):
             raise self.fault(code, problem)
-        return Project(self.path, digest, tools, record, lint, self.providers(table))
+        return ProjectFile(self.path, digest, tools, record, lint, self.providers(table))
 
     def providers(self, table: Mapping[str, Any]) -> tuple[Provider, ...]:
         """The new providers."""
@@ -209,12 +209,12 @@ class _Reader:
         return os.path.relpath(folder / name)
 
 
-def _record_of_yes(project: Project) -> Path:
+def _record_of_yes(project: ProjectFile) -> Path:
     """The file that is there once the user has said yes to this content."""
     return user_folder("XDG_STATE_HOME", "~/.local/state") / "trusted" / project.digest
 
 
-def is_trusted(project: Project, *, is_told: bool) -> bool:
+def is_trusted(project: ProjectFile, *, is_told: bool) -> bool:
     """Whether the user has said yes to a project, now or before; the answer is kept.
 
     Args:
@@ -251,9 +251,9 @@ def _use(context: click.Context, _: click.Parameter, is_told: bool) -> None:
     context.meta[__name__] = project
 
 
-def used_project(context: click.Context) -> Project | None:
+def used_project(context: click.Context) -> ProjectFile | None:
     """The project that a command uses: one that the user has said yes to."""
-    found: Project | None = context.meta.get(__name__)
+    found: ProjectFile | None = context.meta.get(__name__)
     return found
 
 
