@@ -7,7 +7,7 @@ References are followed, and labels that are read as the same are the same: ``To
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Union
 
 from attrs import frozen
 
@@ -23,7 +23,7 @@ from ..optics import Traversal
 from ..signatures import basic, is_path, is_typed_path
 from .place import Kind, Place
 
-D = TypeVar("D", Document, Project, Pattern, tuple[Pattern, ...])
+D = TypeVar("D", bound=Union[Document, Project, Pattern, tuple[Pattern, ...]])
 
 
 @frozen

@@ -6,14 +6,14 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, Union
 
 from attrs import evolve, frozen
 from pyrsistent import PMap, PVector, pvector
 
 from gram import Document, Pattern, Subject, Symbol, TreePath, origin, pattern_at
 from gram.errors import expect
-from gram.trees import is_symbol
+from gram.trees import WHOLE, Scoped, is_symbol
 
 from ..errors import PartError, ProgramError
 from ..labels import TOOL, is_runnable, is_tool, kind_of
@@ -24,7 +24,7 @@ from .finding import find_places
 from .paths import PathError, read_path, write_path
 from .place import Kind, Place, change_places
 
-D = TypeVar("D", Document, Project, Pattern, tuple[Pattern, ...])
+D = TypeVar("D", bound=Union[Document, Project, Pattern, tuple[Pattern, ...]])
 
 _Change: TypeAlias = Callable[[Pattern], Pattern]
 
@@ -42,6 +42,13 @@ class Named:
     kind: str
     name: str
     path: TreePath
+
+    @classmethod
+    def of(cls, definition: Scoped) -> Named:
+        """What a definition of a program is called: an agent, workflow, tool or type."""
+        is_node = is_runnable(definition.pattern) or is_tool(definition.pattern)
+        kind = kind_of(definition.pattern) if is_node else "type"
+        return cls(kind, definition.name, definition.path)
 
 
 def rename(program: D, path: str | Named, new: str, *, instructions: bool = False) -> D:
@@ -121,10 +128,8 @@ def named_at(program: ProgramLike, path: str) -> Named:
             raise
         found = (*holder, types[0])
     pattern = pattern_at(patterns, found)
-    if is_runnable(pattern) or is_tool(pattern):
-        return Named(kind_of(pattern), last, found)
-    if _is_type(pattern):
-        return Named("type", last, found)
+    if is_runnable(pattern) or is_tool(pattern) or _is_type(pattern):
+        return Named.of(Scoped(found, pattern, WHOLE))
     raise PathError(f"`{path}` is no agent, tool or type, nor a parameter or node of one", path)
 
 

@@ -13,12 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from gram import Diagnostic, GramError, Source, Span, format_text, only_errors, syntax_errors
+from gram import (
+    Diagnostic,
+    Document,
+    GramError,
+    Source,
+    Span,
+    format_text,
+    only_errors,
+    syntax_errors,
+)
 from gram.checks import syntax_fault
-from gram.writing import write_name
+from lenses_ext import Project, rename
+from lenses_ext.places import Named
 from lenses_ext.rules import with_levels
 
 from ...models import check_program, lint_program
@@ -172,11 +183,32 @@ class GramServer(LanguageServer):
         return [each for each in located if each is not None]
 
     def renamed(self, uri: str, position: lsp.Position, name: str) -> lsp.WorkspaceEdit:
-        """The edits that give what is named at a position another name, wherever it is meant."""
+        """The edits that give what is named at a position another name, wherever it is meant.
+
+        Raises:
+            JsonRpcException: the new name is refused.
+        """
+        meaning, offset = self.place(uri, position)
+        found = meaning.use_at(offset)
+        if found is None:
+            return lsp.WorkspaceEdit()
+        try:
+            after = rename(meaning.program, Named.of(found[1].meant), name)
+        except GramError as error:
+            code = lsp.LSPErrorCodes.RequestFailed
+            raise JsonRpcException(str(error), code=code) from None
         changes: dict[str, list[lsp.TextEdit]] = {}
-        for each in self.uses_of(uri, position):
-            changes.setdefault(each.uri, []).append(lsp.TextEdit(each.range, write_name(name)))
+        for before, document in zip(_documents(meaning.program), _documents(after), strict=True):
+            for each in document.changes:
+                place = self.location(before.source, each.before)
+                if place is not None:
+                    edit = lsp.TextEdit(place.range, each.new)
+                    changes.setdefault(place.uri, []).append(edit)
         return lsp.WorkspaceEdit(changes=changes)
+
+
+def _documents(program: Document | Project) -> list[Document]:
+    return [*program.documents.values()] if isinstance(program, Project) else [program]
 
 
 def _meet(one: Span, other: Span) -> bool:
@@ -236,7 +268,7 @@ def make_server() -> GramServer:
         return meaning.file.places.range(found[0]) if found else None
 
     @answer(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
-    def rename(asked: lsp.RenameParams) -> lsp.WorkspaceEdit:
+    def rename_(asked: lsp.RenameParams) -> lsp.WorkspaceEdit:
         return server.renamed(asked.text_document.uri, asked.position, asked.new_name)
 
     @answer(lsp.TEXT_DOCUMENT_FORMATTING)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 
 from interp.cli.lsp.completion import completions
@@ -135,6 +136,8 @@ def test_names_lead_to_their_definitions_in_other_files(tmp_path: Path) -> None:
         )
         edits = {uri: [each.new_text for each in edits] for uri, edits in renamed.changes.items()}
         assert edits == {editor.uri(): ["`look up`"], editor.uri("tools.gram"): ["`look up`"]}
+        with pytest.raises(JsonRpcException, match='"desk" is used already'):
+            await editor.ask("textDocument/rename", lsp.RenameParams, **here, new_name="desk")
 
     in_editor("neovim", tmp_path, work)
 
