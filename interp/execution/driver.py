@@ -15,7 +15,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, Union
 
-from attrs import evolve
+from attrs import define, evolve, field
 
 from ..concurrency import (
     GRACE,
@@ -86,6 +86,7 @@ _Task: TypeAlias = asyncio.Task[_Answer]
 _News: TypeAlias = asyncio.Queue[Union[Delta, ToolProgress, _Task]]
 
 
+@define(eq=False)
 class Driver:
     """A State, the handler that performs its effects, its log, and who is told of each step.
 
@@ -109,42 +110,31 @@ class Driver:
         OSError, StoreError: the log exists, or cannot be written.
     """
 
-    def __init__(
-        self,
-        state: State,
-        handler: Handler,
-        *,
-        tools: Mapping[str, Tool],
-        log: RunLog | None = None,
-        change: Resumed | None = None,
-        observe: Observer | None = None,
-        watch: Watcher | None = None,
-        telemetry: Telemetry | None = None,
-        at_once: int | None = None,
-        budget: Budget | None = None,
-    ) -> None:
-        self.state = state
-        self._budget = budget
-        self._handler = handler
-        if isinstance(handler, LiveHandler) and at_once == 1:
-            self._handler = evolve(handler, plainly=self._one_by_one)
-        self._is_of_user = not type(handler).__module__.startswith("interp.")
-        self.tools = tools
-        self._change = change
-        self._failure: BaseException | None = None
-        self._telemetry = telemetry
-        self._at_once = at_once
-        self._observe, self._watch = observe, watch
-        self._running: dict[_Task, Effect] = {}
-        self._thread = OneThread()
-        self._recorder: Recorder | None = None
-        if log is not None:
-            self._recorder = Recorder(log)
-            if not log.has_begun:
-                log.begin(state, tools.values())
-        self._spans: RunSpans | None = None
-        self._driving: AsyncGenerator[Observation, None] | None = None
-        self._task: asyncio.Task[object] | None = None
+    state: State
+    _handler: Handler
+    tools: Mapping[str, Tool]
+    _log: RunLog | None = None
+    _change: Resumed | None = None
+    _observe: Observer | None = None
+    _watch: Watcher | None = None
+    _telemetry: Telemetry | None = None
+    _at_once: int | None = None
+    _budget: Budget | None = None
+    _failure: BaseException | None = field(default=None, init=False)
+    _running: dict[_Task, Effect] = field(factory=dict, init=False)
+    _thread: OneThread = field(factory=OneThread, init=False)
+    _recorder: Recorder | None = field(default=None, init=False)
+    _spans: RunSpans | None = field(default=None, init=False)
+    _driving: AsyncGenerator[Observation, None] | None = field(default=None, init=False)
+    _task: asyncio.Task[object] | None = field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        if isinstance(self._handler, LiveHandler) and self._at_once == 1:
+            self._handler = evolve(self._handler, plainly=self._one_by_one)
+        if self._log is not None:
+            self._recorder = Recorder(self._log)
+            if not self._log.has_begun:
+                self._log.begin(self.state, self.tools.values())
 
     def drive(self, *, words: bool, is_read: bool = True) -> AsyncGenerator[Observation, None]:
         """Go on to the end, and show what happens as it happens.
@@ -315,7 +305,8 @@ class Driver:
 
     async def _performed(self, effect: Effect, clock: Clock, report: Report | None) -> Event:
         perform = partial(self._handler.perform, effect, report)
-        performing = in_loop_of_user(perform) if self._is_of_user else perform()
+        is_ours = type(self._handler).__module__.startswith("interp.")
+        performing = perform() if is_ours else in_loop_of_user(perform)
         seconds = self.state.limits.tool_seconds
         if isinstance(effect, Ask):
             with clock.standing_still():
