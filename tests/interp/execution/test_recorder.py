@@ -37,7 +37,7 @@ def test_what_an_interrupt_leaves_behind_is_written_before_what_comes_later(turn
     first, second = CallBegun((0, 0)), CallBegun((0, 1))
 
     async def interrupted() -> None:
-        recorder = Recorder(log, {})  # type: ignore[arg-type]  # it does what is asked of it here
+        recorder = Recorder(log)  # type: ignore[arg-type]  # it does what is asked of it here
         left = recorder.append(None, first, STATE, None)
         left.send(None)
         for _ in range(turns):  # of the loop, so that its thread has begun
