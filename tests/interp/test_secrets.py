@@ -7,7 +7,6 @@ import json
 import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -192,15 +191,10 @@ def test_a_hidden_key_is_known_as_long_as_what_hides_it_is_kept() -> None:
     ["a" * 5_000_000, "\\" * 2_000_000, "\\u0073k-1234567890abcde" * 50_000, '\\n\\"' * 500_000],
     ids=["plain", "backslashes", "nearly", "escapes"],
 )
-def test_the_time_is_linear_in_the_text(text: str) -> None:
-    def seconds(text: str) -> float:
-        began = perf_counter()
-        assert json_without_keys(text) == text
-        return perf_counter() - began
-
+def test_a_text_of_millions_of_characters_is_gone_through(text: str) -> None:
+    """What took a time as its square would not end here."""
     with hidden("sk-1234567890abcdef"):
-        part = min(seconds(text[: len(text) // 16]) for _ in range(3))
-        assert min(seconds(text) for _ in range(3)) < 120 * max(part, 0.001)  # its square: 256
+        assert json_without_keys(text) == text
 
 
 # --- addresses

@@ -151,12 +151,10 @@ def test_a_tool_that_takes_too_long_is_left_behind_with_the_run_inside_it(drive:
             inside.append(type(error).__name__)
             raise
 
-    began = time.monotonic()
     limits = Limits(tool_seconds=0.3)
     response = drive(working(runs_for_long), [asking(1), "done"], limits=limits)
 
     assert "did not answer within 0.3 s" in str(response.tools_used[0].error)
-    assert time.monotonic() - began < 5
     for _ in range(100):
         if inside:
             break
@@ -165,10 +163,12 @@ def test_a_tool_that_takes_too_long_is_left_behind_with_the_run_inside_it(drive:
 
 
 def test_an_async_tool_that_blocks_holds_no_other_run() -> None:
+    begun, may_end, waited = threading.Event(), threading.Event(), list[bool]()
+
     @tool(name="work", description="Works")
     async def blocks(n: int) -> Any:
-        time.sleep(1)
-        return n
+        begun.set()
+        waited.append(may_end.wait(60))
 
     late = threading.Thread(
         target=lambda: run(
@@ -180,8 +180,7 @@ def test_an_async_tool_that_blocks_holds_no_other_run() -> None:
         )
     )
     late.start()
-    time.sleep(0.1)
-    began = time.monotonic()
+    begun.wait()
 
     @tool(name="work", description="Works")
     async def quick(n: int) -> Any:
@@ -191,8 +190,9 @@ def test_an_async_tool_that_blocks_holds_no_other_run() -> None:
     library = ToolLibrary.of([quick])
     model = ScriptedModel([asking(1), "done"])
     assert run(AGENT, "hi", library, model=model, match="types").content == "done"
-    assert time.monotonic() - began < 0.8
+    may_end.set()
     late.join()
+    assert waited == [True]
 
 
 def test_who_stops_reading_at_a_call_has_prevented_it() -> None:
@@ -355,13 +355,11 @@ print(WAY.content)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_process_ends_at_once_though_a_tool_never_returns(way: str) -> None:
     code = HANGS.replace("WAY", WAYS[way].replace("match=", "limits=limits, match="))
-    began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60
     )
 
     assert (done.stdout, done.stderr, done.returncode) == ("done\n", "", 0)
-    assert time.monotonic() - began < 30
 
 
 MANY_LOOPS = """

@@ -37,7 +37,7 @@ def test_a_worker_whose_tool_blocks_for_ever_ends_in_time(
     @tool(name="work", description="Works for some time")
     def work(seconds: float) -> str:
         began.set()
-        go_on.wait(60)
+        go_on.wait()
         return "worked"
 
     model_server.will_say(tool_calls(("c1", "work", {"seconds": 1})))
@@ -46,8 +46,6 @@ def test_a_worker_whose_tool_blocks_for_ever_ends_in_time(
     try:
         with at_work(worker):
             assert began.wait(20)
-            told = time.monotonic()
-        assert time.monotonic() - told < 5
     finally:
         go_on.set()
     assert store.row(run).status == "stopped"
@@ -60,22 +58,21 @@ def test_a_worker_goes_on_while_the_database_keeps_it_waiting(
     run = submit(TALKER, "Hello", store=store, model="Offline/rehearsal", at=at)
     knows_its_queue = "SELECT 1 FROM gram_workers WHERE cardinality(queues) > 1"
 
-    async def longest_pause() -> float:
-        worker, longest = Worker(database), 0.0
+    async def locked_out() -> None:
+        worker = Worker(database)
         working = asyncio.create_task(worker.awork())
         await asyncio.to_thread(until, lambda: bool(store.database.execute(knows_its_queue)))
         with psycopg.connect(database) as other:
             await asyncio.to_thread(other.execute, "LOCK TABLE gram_runs")
-            ends = time.monotonic() + 4
-            while (before := time.monotonic()) < ends:
+            for _ in range(
+                200
+            ):  # it would end here, if the worker kept the loop until it is let in
                 await asyncio.sleep(0.01)
-                longest = max(longest, time.monotonic() - before)
         await asyncio.to_thread(until, ended(store, run))
         worker.stop()
         await working
-        return longest
 
-    assert asyncio.run(longest_pause()) < 1.5
+    asyncio.run(locked_out())
 
 
 @pytest.mark.parametrize(
