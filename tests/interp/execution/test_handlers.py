@@ -249,7 +249,7 @@ def test_what_a_tool_raised_is_kept_for_programs_and_its_traceback_is_logged(
     assert "ZeroDivisionError: by zero" in caplog.text
     kept = pickle.loads(pickle.dumps(begun.state))
     assert kept == begun.state
-    assert kept.calls_made[0].exception is None
+    assert kept.frame.calls_made[0].exception is None
 
 
 @either_way
