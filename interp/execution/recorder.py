@@ -56,10 +56,14 @@ class Recorder:
         try:
             yield await self._ask(holding.__enter__)
         except BaseException as error:  # noted, and raised again
-            if standing().status is not Status.DONE:
-                with suppress(OSError, StoreError):
-                    await self._ask(partial(self._log.note, Stopped(_told(error))))
-            leave = partial(holding.__exit__, type(error), error, error.__traceback__)
+            stopped = error
+
+            def leave() -> bool | None:  # in one go: this may be cancelled again meanwhile
+                if standing().status is not Status.DONE:
+                    with suppress(OSError, StoreError):
+                        self._log.note(Stopped(_told(stopped)))
+                return holding.__exit__(type(stopped), stopped, stopped.__traceback__)
+
             if not await self._ask(leave):
                 raise
         else:

@@ -110,26 +110,16 @@ class Entry:
     def to_json(self) -> dict[str, Any]:
         """The entry as a JSON object; what is unknown or empty is left out."""
         result = read_json(self.result) if self.result and self.kind != "model" else self.result
-        told = {each.name: getattr(self, each.name) for each in fields(Entry)}
-        found = told | {
-            "at": list(self.at),
+        found = _json_of(self) | {
             "arguments": None if self.arguments is None else json_or_text(self.arguments),
             "result": result,
-            "files": [each.to_json() for each in self.files],
-            "calls": list(self.calls),
             "may_have_run": self.may_have_run or None,
-            "usage": None if self.usage is None else self.usage.to_json(),
-            "cost": None if self.cost is None else float(self.cost),
-            "retries": list(self.retries),
-            "level": None,
             "is_summary": self.is_summary or None,
-            "children": [each.to_json() for each in self.children],
+            "level": None,
         }
-        has_result = self.result is not None
+        kept = {"at"} if self.result is None else {"at", "result"}
         return {
-            key: value
-            for key, value in found.items()
-            if value not in (None, "", []) or (key == "result" and has_result) or key == "at"
+            key: each for key, each in found.items() if each not in (None, "", []) or key in kept
         }
 
 
@@ -207,22 +197,26 @@ class Timeline:
 
     def to_json(self) -> dict[str, Any]:
         """The timeline as a JSON object."""
-        return {
-            "agent": self.agent,
-            "model": self.model,
-            "run": self.run_id,
-            "program": self.program,
-            "input": self.input,
-            "attachments": [each.to_json() for each in self.attachments],
-            "status": self.status.name.lower(),
-            "stopped": self.stopped,
-            "started": None if self.started is None else self.started.isoformat(),
-            "answer": self.answer,
-            "usage": self.usage.to_json(),
-            "cost": None if self.cost is None else float(self.cost),
-            "requests": self.requests,
-            "calls": self.calls,
-            "seconds": self.seconds,
-            "entries": [each.to_json() for each in self.entries],
-            "waits_for": [each.to_json() for each in self.waits_for],
-        }
+        found = _json_of(self) | {"waits_for": [each.to_json() for each in self.waits_for]}
+        del found["in_order"]
+        return {"run": found.pop("run_id")} | found
+
+
+def _json_of(made: Any) -> dict[str, Any]:
+    """The attributes of an entry or a timeline as JSON values."""
+    return {each.name: _json(getattr(made, each.name)) for each in fields(type(made))}
+
+
+def _json(value: Any) -> Any:
+    match value:
+        case tuple():
+            return [_json(each) for each in value]
+        case Decimal():
+            return float(value)
+        case datetime():
+            return value.isoformat()
+        case Status():
+            return value.name.lower()
+        case Entry() | File() | Usage():
+            return value.to_json()
+    return value

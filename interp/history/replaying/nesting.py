@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from ...machine import Usage
 from .entries import Entry, Position
 
 
-@frozen
-class Totals:
+class Totals(NamedTuple):
     """What some entries come to together.
 
     Attributes:
@@ -28,22 +28,18 @@ class Totals:
     cost: Decimal | None
 
 
-def totals(entries: Iterable[Entry]) -> Totals:
+def totals(entries: Sequence[Entry]) -> Totals:
     """What some entries come to, none of which is inside another."""
-    requests = calls = 0
-    usage, costs, is_known = Usage(0, 0), Decimal(0), True
-    for each in entries:
-        replies = each.requests if each.is_frame else int(each.kind == "model")
-        if each.usage is None or not replies:
-            is_answered = each.kind == "tool" and not each.is_open and each.how != "dropped"
-            calls += each.tool_calls or is_answered
-            continue
-        requests += replies
-        calls += each.tool_calls or 0
-        usage += each.usage
-        is_known = is_known and each.cost is not None
-        costs += each.cost or 0
-    return Totals(requests, calls, usage, costs if requests and is_known else None)
+    replies = [each for each in entries if each.usage and (each.requests or each.kind == "model")]
+    costs = [each.cost for each in replies if each.cost is not None]
+    calls = (each for each in entries if each.kind == "tool" and not each.is_open)
+    return Totals(
+        sum(1 if each.requests is None else each.requests for each in replies),
+        sum(each.how != "dropped" for each in calls)
+        + sum(each.tool_calls or 0 for each in entries),
+        sum((each.usage for each in replies if each.usage), Usage(0, 0)),
+        sum(costs, Decimal(0)) if len(costs) == len(replies) else None,
+    )
 
 
 def nested(entries: Iterable[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
@@ -75,19 +71,20 @@ def _around(at: Position, frames: set[Position]) -> Position | None:
 
 def _with_children(frame: Entry, children: Sequence[Entry]) -> Entry:
     """An agent or a workflow with what happened inside it, and what that comes to."""
-    found = totals(children)
-    times = [(each.started, each.seconds) for each in children]
-    spans = [
-        (began, began + took) for began, took in times if began is not None and took is not None
+    requests, calls, usage, cost = totals(children)
+    began = min((each.started for each in children if each.started is not None), default=None)
+    ends = [
+        each.started + each.seconds
+        for each in children
+        if each.started is not None and each.seconds is not None
     ]
-    began = min((each for each, _ in times if each is not None), default=None)
     return evolve(
         frame,
-        usage=found.usage,
-        cost=found.cost,
-        requests=found.requests,
-        tool_calls=found.calls,
+        usage=usage,
+        cost=cost,
+        requests=requests,
+        tool_calls=calls,
         started=began,
-        seconds=max(end for _, end in spans) - began if spans and began is not None else None,
+        seconds=max(ends) - began if ends and began is not None else None,
         children=tuple(children),
     )
