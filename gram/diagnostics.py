@@ -37,7 +37,7 @@ class Diagnostic:
         span: the offsets in the text it was read from, or None when it was made.
         hint: how to mend it, or None.
         source: the text that ``span`` counts in.
-        fix: edits of that text that mend it and keep its trees; empty when there is no such fix.
+        fix: edits of that text that mend it; those of the notation's checks keep its trees.
     """
 
     code: str
@@ -101,7 +101,7 @@ class Diagnostic:
             keys: the keys to the value, when the property is a map.
             span: the place, when that is not the place of the pattern or part.
             hint: how to mend it.
-            fix: edits that mend it and keep the trees.
+            fix: edits that mend it.
         """
         by = "Diagnostic.found"
         expect(message, str, "message", by=by)

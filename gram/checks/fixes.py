@@ -10,7 +10,9 @@ from ..errors import expect, expect_all
 
 
 def apply_fixes(document: Document | str, faults: Iterable[Diagnostic]) -> str:
-    """The text of a document after the fixes of these faults; its trees stay the same.
+    """The text of a document after the fixes of these faults.
+
+    Those of the checks of the notation keep its trees.
 
     Faults without a fix are left. Where two fixes overlap, the one that begins first is applied:
     check the result again to find the other.
