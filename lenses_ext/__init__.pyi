@@ -5,7 +5,6 @@ from .composing.composition import (
     add_tool as add_tool,
     overlay as overlay,
     remove_tool as remove_tool,
-    rename_tool as rename_tool,
     replace_tool as replace_tool,
 )
 from .composing.factoring import (

@@ -22,8 +22,8 @@ from gram.suggestions import did_you_mean
 
 from ..errors import FocusError
 from ..labels import AGENT, is_agent, is_tool_or_name
-from ..language import tool_spec_name, wire_name
-from ..optics import put, with_elements
+from ..language import wire_name
+from ..optics import with_elements
 
 
 def add_tool(agent: Pattern, tool: Pattern) -> Pattern:
@@ -64,27 +64,6 @@ def replace_tool(agent: Pattern, name: str, tool: Pattern) -> Pattern:
     by = "replace_tool"
     _expect_tool(by, tool)
     return _replaced(by, agent, _place_of(by, agent, name), tool)
-
-
-def rename_tool(agent: Pattern, name: str, new_name: str) -> Pattern:
-    """An agent with a tool called otherwise. What its texts say of the tool stays as it is.
-
-    Raises:
-        FocusError: the agent has no tool of this name (the message has the nearest), only refers
-            to it, or the new name is empty or taken.
-
-    >>> from gram import dumps, loads_one
-    >>> dumps(rename_tool(loads_one("[a:Agent | (t:Tool)]"), "t", "say"))
-    '[a:Agent | (say:Tool)]'
-    """
-    by = "rename_tool"
-    expect(new_name, str, "new_name", by=by)
-    place = _place_of(by, agent, name)
-    tool = agent.elements[place]
-    if is_reference(tool):
-        reason, hint = f'"{name}" is only referred to', "inline it first (see inline_tool)"
-        raise FocusError(by, "elements", agent, reason, hint)
-    return _replaced(by, agent, place, put(tool_spec_name, new_name, tool))
 
 
 def remove_tool(agent: Pattern, name: str) -> Pattern:

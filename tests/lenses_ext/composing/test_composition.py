@@ -28,7 +28,6 @@ from lenses_ext import (
     parse_program,
     put,
     remove_tool,
-    rename_tool,
     replace_tool,
     resolve,
     share_tool,
@@ -79,19 +78,6 @@ def test_replacing_a_tool_there_and_back_changes_nothing(
     assert tool in replaced.elements
     assert old not in replaced.elements
     assert replace_tool(replaced, tool.value.identity, old) == agent
-
-
-@given(agents(), NEW, st.data())
-def test_renaming_a_tool_there_and_back_changes_nothing(
-    agent: Pattern, new: str, data: st.DataObject
-) -> None:
-    assume(tool_names(agent))
-    old = data.draw(st.sampled_from(tool_names(agent)))
-
-    renamed = rename_tool(agent, old, new)
-
-    assert tool_names(renamed) == [new if name == old else name for name in tool_names(agent)]
-    assert rename_tool(renamed, new, old) == agent
 
 
 @given(agents())
@@ -167,7 +153,6 @@ def agent_edits(draw: st.DrawFn) -> list[Callable[[Pattern], Pattern]]:
         lambda agent: add_tool(agent, tool),
         lambda agent: remove_tool(agent, old),
         lambda agent: replace_tool(agent, old, tool),
-        lambda agent: rename_tool(agent, old, name),
         lambda agent: overlay(agent, other),
         lambda agent: overlay(other, agent),
     ]
@@ -221,19 +206,6 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (
         lambda: replace_tool(AGENT, "x", loads_one("(t:Tool)")),
         '1:1: replace_tool: no tool "x" at elements of [a:Agent]',
-    ),
-    (
-        lambda: rename_tool(AGENT, "sayHello", "b.c"),
-        '1:1: rename_tool: a tool "b.c" is there already at elements of [a:Agent]',
-    ),
-    (
-        lambda: rename_tool(AGENT, "sayHello", ""),
-        "1:12: tool_spec_name: a name cannot be empty at value.identity of [sayHello:Tool]",
-    ),
-    (
-        lambda: rename_tool(AGENT, "other", "x"),
-        '1:1: rename_tool: "other" is only referred to at elements of [a:Agent];'
-        " inline it first (see inline_tool)",
     ),
     (
         lambda: add_tool(AGENT, Pattern(Subject("other"))),
@@ -392,12 +364,6 @@ def test_a_property_is_overlaid_in_its_line() -> None:
     text = in_first(lambda agent: overlay(agent, loads_one("(:Agent {instruction: 'Be kind.'})")))
 
     assert text == TEAM.replace("'Greet.'", "'Be kind.'")
-
-
-def test_a_tool_is_renamed_in_its_line() -> None:
-    text = in_first(lambda agent: rename_tool(agent, "sayHello", "hello"))
-
-    assert text == TEAM.replace("[sayHello", "[hello", 1)
 
 
 def test_a_tool_is_replaced_in_its_line() -> None:
