@@ -26,19 +26,20 @@ class Import(NamedTuple):
         name: what the list of imports says; None where that is not a text.
         span: where it says so; None where the file was made.
         scope: the scope of the imported file, see `Files`; None where it was not read.
+        fault: why it was not read.
     """
 
     name: str | None
     span: Span | None = None
     scope: TreePath | None = None
+    fault: Diagnostic | None = None
 
-    def fault(
-        self, code: str, message: str, header: Pattern, hint: str | None = None
-    ) -> Diagnostic:
-        """What is wrong with it, placed in the header of its file."""
+    def refused(self, header: Pattern, code: str, message: str, hint: str | None = None) -> Import:
+        """The import with what is wrong with it, placed in the header of its file."""
         read = origin(header)
         source = read.source if read else None
-        return Diagnostic(code, "error", message, (IMPORTS,), self.span, hint, source)
+        fault = Diagnostic(code, "error", message, (IMPORTS,), self.span, hint, source)
+        return self._replace(fault=fault)
 
 
 def imports_of(patterns: Sequence[Pattern]) -> Iterator[Import]:
@@ -55,9 +56,19 @@ def imports_of(patterns: Sequence[Pattern]) -> Iterator[Import]:
         yield Import(name, spans.value(IMPORTS, number) if spans else None)
 
 
+def unread_imports(patterns: Sequence[Pattern]) -> Iterator[Import]:
+    """The imports of a text by itself, for which no file is opened."""
+    for each in imports_of(patterns):
+        code, message, hint = NO_TEXT
+        if each.name is not None:
+            code, message = "open-import", f'"{each.name}" is imported, and a text opens no files'
+            hint = "give the path of the file: load(path), load_project(path), gram COMMAND FILE"
+        yield each.refused(patterns[0], code, message, hint)
+
+
 NO_TEXT: Final = (
     "import-value",
     "imports are a list of paths of files",
     'write imports: ["tools/search.gram"]',
 )
-"""The fault of an import that names no file: its code, what is wrong, and a hint."""
+"""What is wrong with an import that names no file: the code, the message, a hint."""

@@ -17,14 +17,14 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
-from gram import ArgumentError, Diagnostic, Document, GramDecodeError, Pattern, TreePath
+from gram import ArgumentError, Document, GramDecodeError, Pattern, TreePath
 from gram.documents import decode, resolved, write_together
 from gram.errors import MAX_LEVELS, expect, expect_all
 from gram.trees import WHOLE
 
 from ..signatures import parse_program
-from .imports import NO_TEXT, Import, imports_of
-from .scopes import FILE, Files, open_import
+from .imports import NO_TEXT, Import, imports_of, unread_imports
+from .scopes import FILE, Files
 
 MOST_FILES: Final = 1_000
 """How many files a program may have."""
@@ -47,24 +47,21 @@ class Project:
         path: the first file, links followed.
         root: the folder that no import leads out of.
         documents: the files by their paths, links followed; the first file first.
-        imported: the files that each file imports, in the order of its list, with what the list
-            says; None for one that was not read.
-        refused: what is wrong with the imports, by the file that has them.
+        imported: the imports of each file, with the path of the imported one; None for one that
+            was not read.
     """
 
     path: Path
     root: Path
     documents: Mapping[Path, Document]
     imported: Mapping[Path, Sequence[tuple[Import, Path | None]]] = field(repr=False)
-    refused: Mapping[Path, Sequence[Diagnostic]] = field(factory=dict, repr=False)
 
     @classmethod
     def of(cls, document: Document) -> Project:
         """A document by itself: no file is opened, and what it imports is a fault."""
         path = Path(document.filename or "")
-        imports = [(each, None) for each in imports_of(document.patterns)]
-        faults = [open_import(each, document.patterns[0]) for each, _ in imports]
-        return cls(path, path.parent, {path: document}, {path: imports}, {path: faults})
+        imports = [(each, None) for each in unread_imports(document.patterns)]
+        return cls(path, path.parent, {path: document}, {path: imports})
 
     @property
     def document(self) -> Document:
@@ -90,14 +87,12 @@ class Project:
             path: (first + number - 1,) if number else WHOLE
             for number, path in enumerate(self.documents)
         }
-        imports = {
-            scopes[path]: tuple(each._replace(scope=scopes.get(to)) for each, to in found)
-            for path, found in self.imported.items()
-        }
-        faults = tuple(
-            each.below(*scopes[path], 0) for path, found in self.refused.items() for each in found
+        return Files(
+            {
+                scopes[path]: tuple(each._replace(scope=scopes.get(to)) for each, to in found)
+                for path, found in self.imported.items()
+            }
         )
-        return Files(imports, faults)
 
     def holder(self, path: TreePath) -> Path:
         """The file that holds the pattern at a path of `patterns`."""
@@ -215,7 +210,7 @@ def _imports_alike(before: Document, after: Document) -> bool:
 
 
 class _RefusedError(Exception):
-    """An import that is not followed: the code of the fault, what is wrong, and a hint."""
+    """An import that is not followed: the code of its fault, the message, and perhaps a hint."""
 
 
 class _Reader:
@@ -229,13 +224,11 @@ class _Reader:
 
     def project(self, *first: Path) -> Project:
         imported: dict[Path, list[tuple[Import, Path | None]]] = {}
-        refused: dict[Path, list[Diagnostic]] = {}
         self._documents |= {path: self._known[path] for path in first}
         pending = [*first]
         for path in pending:
-            header, imported[path], refused[path] = self._documents[path].patterns[:1], [], []
+            header, imported[path] = self._documents[path].patterns[:1], []
             for each in imports_of(header):
-                target = None
                 try:
                     target = self._target(path, each.name)
                     if target in (known for _, known in imported[path]):
@@ -243,12 +236,10 @@ class _Reader:
                     if target not in self._documents:
                         self._documents[target] = self._read(target)
                         pending.append(target)
+                    imported[path].append((each, target))
                 except _RefusedError as why:
-                    code, message, *hint = why.args
-                    refused[path].append(each.fault(code, message, header[0], *hint))
-                    target = None
-                imported[path].append((each, target))
-        return Project(first[0], self._root, self._documents, imported, refused)
+                    imported[path].append((each.refused(header[0], *why.args), None))
+        return Project(first[0], self._root, self._documents, imported)
 
     def _target(self, importer: Path, name: str | None) -> Path:
         """The file that an import names."""

@@ -27,7 +27,7 @@ from ..language import (
 )
 from ..signatures import RESERVED, shared_shapes, type_names, with_shared_shapes
 from ..workflows import FlowArrow, arrows_in
-from .imports import NO_TEXT, Import, imports_of
+from .imports import Import, unread_imports
 
 
 def program_scopes(pattern: Pattern) -> Scope:
@@ -60,19 +60,15 @@ class Files:
     Attributes:
         imports: the imports of each file, by the scope of the file: `WHOLE` is that of the first,
             the path of the pattern that holds it that of a further one.
-        faults: what is wrong with the imports.
     """
 
     imports: Mapping[TreePath, Sequence[Import]]
-    faults: Sequence[Diagnostic] = ()
 
-    @classmethod
-    def unread(cls, patterns: Sequence[Pattern]) -> Files:
-        """The one file of some patterns; what it imports was not read, which is a fault."""
-        imports = tuple(imports_of(patterns))
-        return cls(
-            {WHOLE: imports}, tuple(open_import(each, patterns[0]).below(0) for each in imports)
-        )
+    @property
+    def faults(self) -> Iterator[Diagnostic]:
+        """What is wrong with the imports."""
+        for scope, imports in self.imports.items():
+            yield from (each.fault.below(*scope, 0) for each in imports if each.fault)
 
     def __call__(self, pattern: Pattern) -> Scope:
         """To which scope the names below a pattern belong."""
@@ -89,15 +85,6 @@ class Files:
     def are_read(self, path: TreePath) -> bool:
         """Whether all was read that the file imports in which a pattern is."""
         return all(each.scope is not None for each in self.imports[self.scope_of(path)])
-
-
-def open_import(given: Import, header: Pattern) -> Diagnostic:
-    """The fault of an import of a text by itself."""
-    code, message, hint = NO_TEXT
-    if given.name is not None:
-        code, message = "open-import", f'"{given.name}" is imported, and a text opens no files'
-        hint = "give the path of the file: load(path), load_project(path), gram COMMAND FILE"
-    return given.fault(code, message, header, hint)
 
 
 class Definition(Scoped):
@@ -163,7 +150,7 @@ class Program:
 
     def __init__(self, patterns: Iterable[Pattern], files: Files | None = None) -> None:
         self.patterns = tuple(patterns)
-        self.files = Files.unread(self.patterns) if files is None else files
+        self.files = files or Files({WHOLE: (*unread_imports(self.patterns),)})
         self.agents: dict[TreePath, Definition] = {}
         self.workflows: dict[TreePath, Definition] = {}
         self.tools: dict[TreePath, Definition] = {}
@@ -249,31 +236,30 @@ class Program:
 
     def are_different(self, meant: Sequence[Definition]) -> bool:
         """Whether some definitions of one name are not all the same."""
-        return any(not self._same(meant[0], each, frozenset()) for each in meant[1:])
+        return any(not self._are_same(meant[0], each) for each in meant[1:])
 
-    def _same(
-        self, one: Definition, other: Definition, known: frozenset[tuple[TreePath, TreePath]]
-    ) -> bool:
+    def _are_same(self, one: Definition, other: Definition) -> bool:
         """Whether two definitions are equal, and where they are in two files, all they name."""
-        pair = one.path, other.path
-        if one.path == other.path or pair in known:
-            return True
-        if one.pattern != other.pattern:
-            return False
-        if self.files.scope_of(one.path) == self.files.scope_of(other.path):
-            return True
-        for name in _words(one.pattern):
-            meant = self._first(name, one.scope), self._first(name, other.scope)
-            if meant[0] is None or meant[1] is None:
-                if meant[0] is not meant[1]:
-                    return False
-            elif not self._same(meant[0], meant[1], known | {pair}):
+        known: set[tuple[TreePath, TreePath]] = set()
+        pending = [(one, other)]
+        while pending:
+            one, other = pending.pop()
+            if one.path == other.path or (one.path, other.path) in known:
+                continue
+            if one.pattern != other.pattern:
                 return False
+            known.add((one.path, other.path))
+            if self.files.scope_of(one.path) != self.files.scope_of(other.path):
+                for name in _words(one.pattern):
+                    ours, theirs = (self._first(name, each.scope) for each in (one, other))
+                    if len(ours) != len(theirs):
+                        return False
+                    pending += zip(ours, theirs, strict=True)
         return True
 
-    def _first(self, name: str, scope: TreePath) -> Definition | None:
-        meant = (*self.meant(name, scope), *self.types_meant(name, scope))
-        return meant[0] if meant else None
+    def _first(self, name: str, scope: TreePath) -> list[Definition]:
+        """The definition that a name means, of whatever kind, if it means one."""
+        return [*self.meant(name, scope), *self.types_meant(name, scope)][:1]
 
     def names_at(self, scope: TreePath) -> Collection[str]:
         """The names that a scope defines, those of types too."""

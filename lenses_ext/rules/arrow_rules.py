@@ -181,19 +181,29 @@ def _handed_over_to(
 
 
 def handoff_names(reading: Reading) -> Iterator[Diagnostic]:
-    """Two agents of one name that a conversation may be handed over to."""
+    """An agent that is handed over to, and another of its name in the same run."""
     program = reading.once(Program.of)
     hand_over = [each for each in holders(reading) if is_agent(each.pattern)]
-    for root in program.outermost if hand_over else ():
-        first: dict[str, Definition] = {}
+    names = {meant.name for each in hand_over for _, meant in program.handed_over(each)}
+    same: dict[str, list[Definition]] = {}
+    for each in program.named.values():
+        if each.name in names:
+            same.setdefault(each.name, []).append(each)
+    if not any(map(program.are_different, same.values())):
+        return
+    for root in program.outermost:
         within = reached(program, root)
         in_run = (each for each in hand_over if each.path in within)
-        handed = (each for holder in in_run for each in program.handed_over(holder))
-        for path, meant in handed:
-            known = first.setdefault(meant.name, meant)
+        handed = [each for holder in in_run for each in program.handed_over(holder)]
+        first = {meant.name: meant for _, meant in reversed(handed)}
+        has = (*program.inside(root), *program.used_in_arrows(root))
+        for path, meant in (*handed, *(each for each in has if each[1].name in first)):
+            known = first[meant.name]
             if program.are_different([known, meant]):
                 where = reading.cited(known.path)
                 message = f'another agent "{meant.name}", at {where}, is handed over to as well'
+                if (path, meant) in has:
+                    message = f'another "{meant.name}", at {where}, is handed over to'
                 yield Diagnostic.found(
                     message, path, hint="messages say who spoke: use another name"
                 )

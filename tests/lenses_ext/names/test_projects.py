@@ -246,6 +246,24 @@ def test_two_agents_of_one_name_that_one_run_could_hand_over_to_are_a_fault(
     assert faults_of(written(files | {"a.gram": apart})) == [], "two runs, and each has one"
 
 
+def test_an_agent_that_is_handed_over_to_and_one_that_the_run_begins_with_are_told_apart(
+    written: Written,
+) -> None:
+    file = written(
+        {
+            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | b, [desk:Tool '
+            "{description: 'd'} | ()==>(::Text)]]",
+            "b.gram": f"[b:{AGENT} | (b)-[:HANDOFF]->(desk)] [desk:{AGENT}]",
+        }
+    )
+
+    (fault,) = validate_program(load_project(file))
+
+    assert fault.code == "handoff-name"
+    assert fault.filename == str(file)
+    assert "b.gram:1:" in fault.message
+
+
 def test_an_import_of_which_nothing_is_used_is_a_warning(written: Written) -> None:
     text = f'{{imports: ["b.gram"]}}\n[a:{AGENT}]'
 
