@@ -13,7 +13,9 @@ from ..machine import CallFailed, CallModel, CallTool, Event, ModelReplied
 from ..models import cost_at
 
 if TYPE_CHECKING:
-    from opentelemetry.metrics import Meter
+    from collections.abc import Sequence
+
+    from opentelemetry.metrics import Histogram, Meter
 
 _SECONDS: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96)
 _TOKENS: Final = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
@@ -27,29 +29,20 @@ class Metrics:
     """
 
     def __init__(self, meter: Meter) -> None:
-        self._seconds = meter.create_histogram(
-            "gen_ai.client.operation.duration",
-            unit="s",
-            description="Seconds of requests to models",
-            explicit_bucket_boundaries_advisory=_SECONDS,
-        )
-        self._tokens = meter.create_histogram(
-            "gen_ai.client.token.usage",
-            unit="{token}",
-            description="Tokens of requests to models",
-            explicit_bucket_boundaries_advisory=_TOKENS,
-        )
+        def histogram(name: str, unit: str, description: str, bounds: Sequence[float]) -> Histogram:
+            how = {"unit": unit, "description": description}
+            return meter.create_histogram(name, explicit_bucket_boundaries_advisory=bounds, **how)
+
+        asked, called = "gen_ai.client.operation.duration", "gram.tool.duration"
+        self._seconds = histogram(asked, "s", "Seconds of requests to models", _SECONDS)
+        self._calls = histogram(called, "s", "Seconds of calls of tools", _SECONDS)
+        used = "gen_ai.client.token.usage"
+        self._tokens = histogram(used, "{token}", "Tokens of requests to models", _TOKENS)
         self._cost = meter.create_counter(
             "gram.model.cost", unit="USD", description="What requests have cost, as far as is known"
         )
         self._retries = meter.create_counter(
             "gram.model.retries", description="Requests that were sent again"
-        )
-        self._calls = meter.create_histogram(
-            "gram.tool.duration",
-            unit="s",
-            description="Seconds of calls of tools",
-            explicit_bucket_boundaries_advisory=_SECONDS,
         )
         self._failures = meter.create_counter(
             "gram.tool.failures", description="Calls of tools that failed"

@@ -236,13 +236,12 @@ def _has_tools(value: object) -> bool:
     return isinstance(value, Tool | ToolLibrary) or is_of_others(value)
 
 
-def library_of(given: LibraryLike, *, by: str, name: str = "tools") -> ToolLibrary:
+def library_of(given: LibraryLike, *, by: str) -> ToolLibrary:
     """The library that a function was called with.
 
     Args:
         given: the library, or tools.
         by: the name of the function, for errors.
-        name: what the function calls it.
 
     Raises:
         ArgumentError: it is neither.
@@ -252,7 +251,7 @@ def library_of(given: LibraryLike, *, by: str, name: str = "tools") -> ToolLibra
         return given
     if isinstance(given, ModuleType | Path) or _is_file(given):
         return load_tools(given)
-    return empty_tool_library if given is None else ToolLibrary(_by_name((given,), f"{by}: {name}"))
+    return empty_tool_library if given is None else ToolLibrary(_by_name((given,), f"{by}: tools"))
 
 
 def register_tool(name: str, tool: Tool, library: LibraryLike) -> ToolLibrary:

@@ -158,7 +158,7 @@ def gram_agent(
         __tracebackhide__ = True  # what is wrong is shown at the line of the test
         try:
             pattern = load(request.path.parent / path, agent)
-            library = library_of(tools, by="gram_agent", name="tools")
+            library = library_of(tools, by="gram_agent")
             if library:  # a replayed run needs no tools, but those that are given have to bind
                 bind_agent_tools(pattern, library, match=options.get("match", "full"))
         except (GramError, OSError) as error:

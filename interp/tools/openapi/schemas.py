@@ -62,7 +62,12 @@ class Schemas:
             return [self._with_local_references(each) for each in schema]
         if not isinstance(schema, dict):
             return schema
-        read_only = _read_only(schema)
+        own = schema.get("properties")
+        read_only = {  # only answers have these
+            name
+            for name, each in (own.items() if isinstance(own, dict) else ())
+            if isinstance(each, dict) and each.get("readOnly") is True
+        }
         made: dict[str, Json] = {}
         for key, value in schema.items():
             if key == "$ref" and isinstance(value, str):
@@ -89,18 +94,6 @@ class Schemas:
                 name += "_"
             self._names[reference] = name
         return self._names[reference]
-
-
-def _read_only(schema: dict[str, Json]) -> set[str]:
-    """The properties that only answers have."""
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return set()
-    return {
-        name
-        for name, each in properties.items()
-        if isinstance(each, dict) and each.get("readOnly") is True
-    }
 
 
 # --- results
