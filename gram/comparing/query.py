@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 from pyrsistent import PMap, PVector, pmap
 
 from ..trees import (
@@ -30,7 +30,10 @@ from .holes import ANYTHING, Bound, QueryError, hole, hole_alone, holes_in, lite
 from .hops import Hops, hops_of
 
 MOST_STEPS: Final = 30_000
-"""How many comparisons are made at one place: some patterns could match in endlessly many ways."""
+"""How many comparisons are made at one place before another match is found there."""
+
+MOST_MATCHES: Final = 20_000
+"""How many matches are found at one place: some patterns could match in endlessly many ways."""
 
 
 class AsWritten:
@@ -128,18 +131,18 @@ def find_matches(pattern: Pattern, reading: AsWritten, *, every: bool = False) -
             key = state.parts if every else pmap({k: exact(v) for k, v in state.bindings.items()})
             if (where, key) not in seen:
                 seen.add((where, key))
+                search.steps = 0 if len(seen) < MOST_MATCHES else MOST_STEPS
                 yield Match(where, dict(sorted(state.bindings.items())), state.parts)
 
 
-@frozen
-class _State:
+class _State(NamedTuple):
     """What is known on the way: what the holes stand for, and where parts were found."""
 
     bindings: PMap[str, Bound] = pmap()
     parts: PMap[TreePath, Part] = pmap()
 
     def with_part(self, at: TreePath, part: Part) -> _State:
-        return evolve(self, parts=self.parts.set(at, part))
+        return self._replace(parts=self.parts.set(at, part))
 
 
 _Attempt: TypeAlias = Callable[[_State], Iterator[_State]]
@@ -175,11 +178,11 @@ def _filled(
         yield state
     elif isinstance(old, Pattern) == isinstance(new, Pattern):
         if key(old) == key(new):
-            yield evolve(state, bindings=state.bindings.set(name, new))
+            yield state._replace(bindings=state.bindings.set(name, new))
     else:  # an element, and its name
         whole, called = (old, new) if isinstance(old, Pattern) else (new, old)
         if isinstance(whole, Pattern) and whole.value.identity == called:
-            yield evolve(state, bindings=state.bindings.set(name, whole))
+            yield state._replace(bindings=state.bindings.set(name, whole))
 
 
 class _Search:
@@ -188,7 +191,7 @@ class _Search:
     def __init__(self, reading: AsWritten, root: Pattern, path: TreePath, every: bool) -> None:
         self._reading, self._root, self._path, self._every = reading, root, path, every
         self._known: dict[tuple[TreePath, TreePath], list[_Wanted]] = {}
-        self._steps = 0
+        self.steps = 0
 
     def at_root(self) -> Iterator[_State]:
         """The pattern itself at the place, where references are as they are written."""
@@ -216,8 +219,8 @@ class _Search:
             yield from self._placed(self._wanted(p, at, path), after)
 
     def _count(self) -> None:
-        self._steps += 1
-        if self._steps > MOST_STEPS:
+        self.steps += 1
+        if self.steps > MOST_STEPS:
             place = origin(self._at(self._path)) or f"the place {self._path}"
             raise QueryError(
                 f"{place}: the pattern can be found here in too many ways; say more of its "

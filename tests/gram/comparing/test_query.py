@@ -77,7 +77,11 @@ def test_elements_that_cannot_all_be_found_are_given_up_at_once() -> None:
     assert found(tree, wanted) == [("0", {})]
 
 
-def test_what_is_found_in_endlessly_many_ways_is_refused_with_its_place() -> None:
+@pytest.mark.parametrize("limit", ["MOST_MATCHES", "MOST_STEPS"])
+def test_what_is_found_in_endlessly_many_ways_is_refused_with_its_place(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"gram.comparing.query.{limit}", 300)
     wanted = f"[:A | {', '.join(f'({{k: _h{i}, j: _h{(i + 1) % 12}}})' for i in range(12))}]"
     tree = f"[:A | {', '.join(f'({{k: {i % 7}, j: {i % 5}}})' for i in range(40))}]"
 
