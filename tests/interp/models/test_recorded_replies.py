@@ -6,6 +6,7 @@ What providers wrote is not part of this project: GRAM_CONFORMANCE names the fol
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -15,7 +16,7 @@ from interp import AgentError, ConversationContext, Message, OpenAIModel, UserRo
 from interp.machine import Request
 from interp.models.retries import sent_once
 from lenses_ext import Model
-from tests.interp.model_server import Answer, ModelServer
+from tests.interp.model_server import Answer, ModelServer, serving
 from tests.paths import CONFORMANCE, NOT_HERE
 
 REPLIES = CONFORMANCE / "replies"
@@ -42,12 +43,27 @@ def rows(name: str) -> list[Any]:
     return [pytest.param(row, id=id_) for row, id_ in zip(found, ids, strict=True)]
 
 
-def answered(server: ModelServer, row: dict[str, Any], dialect: Any) -> list[Any]:
+@pytest.fixture(scope="module")
+def server() -> Iterator[ModelServer]:
+    """One server for all rows."""
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def model(server: ModelServer, request: pytest.FixtureRequest) -> Iterator[OpenAIModel]:
+    """Its model, in a dialect."""
+    model = OpenAIModel(server.url, "k", request.param)
+    yield model
+    model.close()
+
+
+def answered(model: OpenAIModel, server: ModelServer, row: dict[str, Any]) -> list[Any]:
     """What the model of a server gives for a row: the pieces of a stream, then reply or error."""
+    server.answers.clear()
     headers = {"content-type": row["content_type"] or "application/json"}
     body = row["body"] if isinstance(row["body"], str) else json.dumps(row["body"])
     server.will_say(Answer(status=row["status"] or 200, headers=headers, raw=body.encode()))
-    model = OpenAIModel(server.url, "k", dialect)
     try:
         with sent_once():
             return list(model.stream(ASKED)) if row["stream"] else [model.complete(ASKED)]
@@ -70,10 +86,13 @@ def may_be_an_error(right: dict[str, Any], error: AgentError) -> bool:
     return is_empty and any(each in str(error) for each in SAYS_NOTHING)
 
 
+@pytest.mark.parametrize("model", ["responses"], indirect=True)
 @pytest.mark.parametrize("row", rows("responses"))
-def test_a_recorded_response_is_read_right(row: dict[str, Any], model_server: ModelServer) -> None:
+def test_a_recorded_response_is_read_right(
+    row: dict[str, Any], model: OpenAIModel, server: ModelServer
+) -> None:
     right = row["right"]
-    *pieces, reply = answered(model_server, row, "responses")
+    *pieces, reply = answered(model, server, row)
     if isinstance(reply, AgentError):
         assert "error" in right or may_be_an_error(right, reply)
         assert right.get("says", "") in str(reply)
@@ -107,12 +126,13 @@ def test_a_recorded_response_is_read_right(row: dict[str, Any], model_server: Mo
         assert all(sha256(what.encode()).hexdigest()[:12] in sha for what, sha in kept if sha)
 
 
+@pytest.mark.parametrize("model", ["tools"], indirect=True)
 @pytest.mark.parametrize("row", rows("chat"))
 def test_a_recorded_completion_is_read_right(
-    row: dict[str, Any], model_server: ModelServer
+    row: dict[str, Any], model: OpenAIModel, server: ModelServer
 ) -> None:
     right = row["right"]
-    *pieces, reply = answered(model_server, row, "tools")
+    *pieces, reply = answered(model, server, row)
     if isinstance(reply, AgentError):
         is_known = (row["provider"], row["kind"]) in NO_RULE
         assert "error" in right or is_known or may_be_an_error(right, reply)
