@@ -379,23 +379,21 @@ class _Search:
         self, p: Hops, found: Hops, at: TreePath, path: TreePath, state: _State
     ) -> Iterator[_State]:
         """The nodes in any order; the last one is that of the result, if it is not a parameter."""
-        *nodes, last = range(len(p.nodes))
-        is_result = not p.nodes[last].value.identity or bool(hole_alone(p.nodes[last]))
+        last = p.nodes[-1]
+        is_result = not last.value.identity or bool(hole_alone(last))
         wanted = []
-        for index in nodes if is_result else (*nodes, last):
-            p_at, options = (*at, *p.places[index]), []
-            for place in found.places[:-1]:
-                attempt = partial(self._element, p.nodes[index], p_at, (*path, *place))
-                if any(attempt(_State())):
-                    options.append(_Option(frozenset({place}), attempt))
-            wanted.append(_Wanted(holes_in(p.nodes[index]), options))
-        state = state.with_part(at, Part(path, path))
-        if not is_result:
-            yield from self._placed(wanted, state)
-            return
-        p_at, result = (*at, *p.places[last]), (*path, *found.places[-1])
-        for after in self._element(p.nodes[last], p_at, result, state):
-            yield from self._placed(wanted, after)
+        for node, node_at in zip(p.nodes, p.places, strict=True):
+            places = found.places[-1:] if is_result and node is last else found.places[:-1]
+            ways = [
+                _Option(
+                    frozenset({place}),
+                    partial(self._element, node, (*at, *node_at), (*path, *place)),
+                )
+                for place in places
+            ]
+            able = [way for way in ways if any(way.attempt(_State()))]
+            wanted.append(_Wanted(holes_in(node), able))
+        return self._placed(wanted, state.with_part(at, Part(path, path)))
 
 
 def _hops_at(pattern: Pattern, path: TreePath) -> frozenset[TreePath]:

@@ -120,7 +120,10 @@ class Renaming:
             return None  # it is told, or was not named
 
     def _change_program(self, project: Project, named: Named) -> None:
-        renamed = rename(project, named, self.new, instructions=self.instructions)
+        try:
+            renamed = rename(project, named, self.new, instructions=self.instructions)
+        except ProgramError as error:
+            raise Refused(f"refused: {error}") from None
         if not self.force:
             refuse_new_errors(project, renamed)
         for agent in () if self.instructions else mentions(project, named):

@@ -7,9 +7,7 @@ References are followed, and labels that are read as the same are the same: ``To
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar, Union
-
-from attrs import frozen
+from typing import Any, NamedTuple, TypeVar, Union
 
 from gram import Document, Pattern, TreePath, is_reference, loads_one, pattern_at
 from gram.comparing import AsWritten, Bound, find_matches, rewrite as rewritten
@@ -26,8 +24,7 @@ from .place import Kind, Place
 D = TypeVar("D", bound=Union[Document, Project, Pattern, tuple[Pattern, ...]])
 
 
-@frozen
-class Match:
+class Match(NamedTuple):
     """A pattern was found.
 
     Attributes:

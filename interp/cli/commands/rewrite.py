@@ -5,10 +5,12 @@ from __future__ import annotations
 import click
 
 from gram import Pattern
+from gram.comparing import QueryError, holes_in
 from lenses_ext import Project, rewrite
 
 from ..each_file import Nowhere
 from ..edits import Destination, deliver, edit_options, read_pattern
+from ..failures import Refused
 from ..inputs.reading import read_word_beside
 from .query import as_written_option
 
@@ -33,8 +35,14 @@ def command(
     old = read_pattern(read_word_beside(pattern, files), "PATTERN")
     wanted = read_pattern(read_word_beside(new, files), "NEW")
 
+    if unbound := sorted(holes_in(wanted) - holes_in(old)):
+        raise click.UsageError(f"NEW has {', '.join(unbound)}, and PATTERN does not")
+
     def edit(program: Project, _: bool) -> tuple[Pattern, ...]:
-        changed = rewrite(old, wanted, program, as_written=as_written, own=True).patterns
+        try:
+            changed = rewrite(old, wanted, program, as_written=as_written, own=True).patterns
+        except QueryError as error:
+            raise Refused(f"refused: {error}") from None
         if changed == program.patterns:
             raise Nowhere(f"{program.filename}: nothing to change: the pattern is not found")
         return changed

@@ -119,3 +119,19 @@ def test_what_is_imported_is_followed_and_found_in_its_own_file_alone(tmp_path: 
     assert [line.rpartition(" ")[2] for line in tools.splitlines()] == ["0", "0", "1"]
     assert shown.count("+[search:Tool") == 1
     assert '{description: "E"}' in (tmp_path / "tools.gram").read_text()
+
+
+@pytest.mark.parametrize(
+    ("new", "code", "message"),
+    [
+        ("(_b)", 2, "NEW has _b, and PATTERN does not"),
+        ("(_a {n: _})", 1, "a.gram:2:1: _ stands for nothing that is known: give the hole a name"),
+    ],
+)
+def test_what_cannot_take_the_place_is_refused(
+    folder: Path, new: str, code: int, message: str
+) -> None:
+    done = gram("rewrite", "-i", "(_a:Agent)", new, str(folder / "a.gram"))
+
+    assert done.returncode == code
+    assert message in done.stderr

@@ -115,8 +115,8 @@ def test_functions_that_do_not_bind_any_more_are_named(project: Path) -> None:
     [
         (("nix", "x", "agents/desk.gram"), 1, "`nix` leads nowhere"),
         (("desk.model", "x", "agents/desk.gram"), 1, "`desk.model` leads to no name"),
-        (("search", "desk", "agents/desk.gram"), 3, '"desk" is used already'),
-        (("desk", "search", "agents/desk.gram"), 3, '"search" is'),
+        (("search", "desk", "agents/desk.gram"), 1, 'refused: "desk" is used already'),
+        (("desk", "search", "agents/desk.gram"), 1, 'refused: "search" is'),
         (("desk", "x", "-"), 2, "rename changes files"),
     ],
 )
