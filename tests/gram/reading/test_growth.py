@@ -45,7 +45,7 @@ def test_calls_grow_with_the_text_and_no_faster(shape: str, use: str) -> None:
     make = SHAPES[shape]
     used(USES[use], make(10))  # what is made once is made before
 
-    few, many = (calls_of(lambda n=n: used(USES[use], make(n))) for n in (200, 800))
+    few, many = (calls_of(lambda n=n: used(USES[use], make(n))) for n in (100, 400))
 
     assert many < 6 * few + 500
 

@@ -45,6 +45,6 @@ def test_calls_grow_with_the_faults_and_no_faster(what: str) -> None:
     make = MANY[what]
     assert validate_program(parse_program(make(5)))
 
-    few, many = (calls_of(lambda n=n: validate_program(parse_program(make(n)))) for n in (50, 200))
+    few, many = (calls_of(lambda n=n: validate_program(parse_program(make(n)))) for n in (25, 100))
 
-    assert many < 6 * few + 2_000
+    assert many < 6 * few + 1_000

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
-
 import pytest
 from pyrsistent import pmap
 
@@ -204,17 +201,6 @@ def test_a_workflow_of_two_nodes_among_the_elements_is_no_arrow() -> None:
 
 def test_a_cycle_is_read_and_comes_last_in_the_order() -> None:
     assert read("a, b, c, (c)-->(a)-->(b)-->(a)").order == ("c", "a", "b")
-
-
-def test_the_same_pattern_is_read_once_and_not_kept() -> None:
-    pattern = loads_one("[w:Workflow | a, b, (a)-->(b)]")
-    assert workflow_of(pattern) is workflow_of(pattern)
-
-    known = weakref.ref(pattern)
-    del pattern
-    gc.collect()
-
-    assert known() is None
 
 
 def test_an_agent_hands_over_along_its_arrows() -> None:
