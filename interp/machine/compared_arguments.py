@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address
+from operator import itemgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 from unicodedata import normalize
@@ -98,13 +99,9 @@ def _json(value: Json, is_sorted: bool) -> str:
     if isinstance(value, list):
         return f"[{','.join(_json(each, is_sorted) for each in value)}]"
     if isinstance(value, dict):
-        pairs = sorted(value.items(), key=_key) if is_sorted else value.items()
+        pairs = sorted(value.items(), key=itemgetter(0)) if is_sorted else value.items()
         return f"{{{','.join(f'{_json(k, True)}:{_json(v, is_sorted)}' for k, v in pairs)}}}"
     return json.dumps(value, ensure_ascii=False)
-
-
-def _key(pair: tuple[str, Json]) -> str:
-    return pair[0]
 
 
 # --- numbers

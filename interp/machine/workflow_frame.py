@@ -293,12 +293,13 @@ def _done(
 ) -> WorkflowTaken:
     if problem := result_problem(run, frame.workflow, result):
         return _failed(run, frame, problem)
+    answer = Message(AssistantRole, _said(result))
     frame = evolve(
         frame,
         status=Status.DONE,
         result=result,
         unfinished=unfinished or frame.unfinished,
-        context=frame.context if frame.place else frame.context.append(_answer(result)),
+        context=frame.context if frame.place else frame.context.append(answer),
         ended=pmap(),
         kept=pmap(),
     )
@@ -340,7 +341,3 @@ def _step_failed(name: str, step: BegunNode, index: int, error: object) -> str:
 
 def _said(value: JsonText) -> str:
     return str(value.value if value.startswith('"') else value)
-
-
-def _answer(result: JsonText) -> Message:
-    return Message(AssistantRole, _said(result))

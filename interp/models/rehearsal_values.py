@@ -105,7 +105,8 @@ class Filling:
         if kind == "string":
             if _OF_PERSON.search(name):
                 return next((each for text in self._said for each in _names_in(text)), None)
-            return _first(_QUOTED.finditer(latest))
+            quoted = _QUOTED.search(latest)
+            return next(filter(None, quoted.groups())) if quoted else None
         return None
 
     def _made_up(self, schema: Json, level: int, inside: frozenset[str], name: str = "") -> Json:
@@ -252,8 +253,3 @@ def _is_capital(word: str) -> bool:
 
 def _mentions(text: str, word: str) -> bool:
     return re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) is not None
-
-
-def _first(matches: Iterable[re.Match[str]]) -> str | None:
-    """What the first match captured, in whichever group."""
-    return next((next(filter(None, match.groups())) for match in matches), None)

@@ -52,7 +52,8 @@ def request_content(
     first, tools, others = _fields(request, form)
     if streaming:
         others |= {"stream": True, "stream_options": {"include_usage": True}}
-    messages = _texts(_sent(request, dialect), _message_texts(dialect, form.server, with_files))
+    said = _one_call_each(request.messages) if dialect == "functions" else request.messages
+    messages = _texts(said, _message_texts(dialect, form.server, with_files))
     lists: dict[str, Iterable[str]] = {"messages": [dumped(first), *messages]}
     if tools:
         lists[dialect] = tools
@@ -177,11 +178,6 @@ def _choice(
         named = {"name": tools[0].value["function"]["name"]} if len(tools) == 1 else None
         choice = "auto"
     return {"function_call": named or choice}
-
-
-def _sent(request: Request, dialect: Dialect) -> Iterable[Message]:
-    """The messages of a request as a dialect has them."""
-    return _one_call_each(request.messages) if dialect == "functions" else request.messages
 
 
 def _one_call_each(messages: Iterable[Message]) -> Iterator[Message]:

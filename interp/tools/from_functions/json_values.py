@@ -33,7 +33,8 @@ def to_json_value(value: Any) -> Json:
     if isinstance(value, Enum):
         return to_json_value(value.value)
     if isinstance(value, Mapping):
-        return {_key(key): to_json_value(below) for key, below in value.items()}
+        named = ((key.value if isinstance(key, Enum) else key, each) for key, each in value.items())
+        return {key: to_json_value(each) for key, each in named}
     if isinstance(value, list | tuple):
         return [to_json_value(item) for item in value]
     if isinstance(value, set | frozenset):
@@ -67,10 +68,6 @@ def _by_pydantic(value: Any) -> Any:
     with suppress(PydanticSerializationError, *NO_SCHEMA):
         return TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True)
     return value
-
-
-def _key(key: Any) -> Any:
-    return key.value if isinstance(key, Enum) else key
 
 
 def _sorted(items: list[Json]) -> list[Json]:

@@ -132,7 +132,8 @@ def read_document(
             else:
                 data = _bytes_of(Path(document))
             text = decode(data, place)
-            form = "JSON" if text.lstrip()[:1] == "{" and not _is_yaml(place) else "YAML"
+            is_yaml = place.lower().endswith((".yaml", ".yml"))
+            form = "JSON" if text.lstrip()[:1] == "{" and not is_yaml else "YAML"
             root = read_json(text) if form == "JSON" else read_json(write_json(read_yaml(text)))
     except MissingYamlError:
         hint = f"YAML needs the package pyyaml: {install('openapi')}"
@@ -153,10 +154,6 @@ def _bytes_of(path: Path) -> bytes:
     if len(data) > _MOST_BYTES:
         raise ConfigurationError(f"{path}: more than {_MOST_BYTES:,} bytes")
     return data
-
-
-def _is_yaml(place: str) -> bool:
-    return place.lower().endswith((".yaml", ".yml"))
 
 
 _NOT_READ: Final = {
