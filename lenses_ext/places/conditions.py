@@ -9,7 +9,7 @@ bare word is a text. ``and`` binds more than ``or``.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
@@ -56,15 +56,13 @@ class Comparison:
         return any(_same(each, self.value) for each in values) == self.is_equal
 
 
-@frozen
-class Condition:
-    """Comparisons of which, in one group, all have to hold."""
+Condition: TypeAlias = tuple[tuple[Comparison, ...], ...]
+"""Groups of comparisons: all of one have to hold."""
 
-    groups: tuple[tuple[Comparison, ...], ...]
 
-    def holds(self, program: ProgramLike, place: Place) -> bool:
-        """Whether it holds at a place of a program."""
-        return any(all(each.holds(program, place) for each in group) for group in self.groups)
+def holds(condition: Condition, program: ProgramLike, place: Place) -> bool:
+    """Whether a condition holds at a place of a program."""
+    return any(all(each.holds(program, place) for each in group) for group in condition)
 
 
 def read_condition(text: str) -> Condition:
@@ -73,7 +71,7 @@ def read_condition(text: str) -> Condition:
     Raises:
         PathError: it is not a condition.
 
-    >>> len(read_condition("model = 'OpenAI/x' and temperature != 0 or name = desk").groups)
+    >>> len(read_condition("model = 'OpenAI/x' and temperature != 0 or name = desk"))
     2
     """
     groups: list[list[Comparison]] = [[]]
@@ -87,7 +85,7 @@ def read_condition(text: str) -> Condition:
         groups[-1].append(Comparison(read_path(path), sign == "=", _value(value)))
         at = found.end()
         if not joined:
-            return Condition(tuple(map(tuple, groups)))
+            return tuple(map(tuple, groups))
         if joined == "or":
             groups.append([])
 

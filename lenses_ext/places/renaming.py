@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import partial, reduce
 from typing import Any, TypeAlias, TypeVar, Union
 
 from attrs import evolve, frozen
@@ -89,7 +89,10 @@ def rename(program: D, path: str | Named, new: str, *, instructions: bool = Fals
         changes[each.path].append(partial(_told, old=named.name, new=new))
     changed = change_places(
         before.patterns,
-        [(Place((), Kind.PATTERN, at), partial(_all, what)) for at, what in changes.items()],
+        [
+            (Place((), Kind.PATTERN, at), partial(reduce, lambda each, change: change(each), what))
+            for at, what in changes.items()
+        ],
     )
     _refuse_other_meanings(before, Program(changed, before.files), named, new)
     result: Any = changed[0] if isinstance(program, Pattern) else changed
@@ -112,7 +115,9 @@ def named_at(program: ProgramLike, path: str) -> Named:
         if head[-1] == "nodes" and last in _used_again(pattern):
             return Named("node", last, holder)
         if head[-1] == "parameters" and (is_runnable(pattern) or is_tool(pattern)):
-            if last in (known := parameter_names(tool_spec_of(pattern))):
+            is_written = is_tool(pattern) or written_signature(pattern) is not None
+            known = parameter_names(tool_spec_of(pattern)) if is_written else ()
+            if last in known:
                 return Named("parameter", last, holder)
             has = f"it has {', '.join(known)}" if known else "it has none"
             raise PathError(f"`{path}` leads nowhere: there is no such parameter; {has}", path)
@@ -211,12 +216,6 @@ def _changes(program: Program, named: Named, new: str) -> Iterator[tuple[TreePat
     for flow in program.workflows.values():
         if [each.path for each in program.meant(old, flow.path)[:1]] == [named.path]:
             yield flow.path, partial(_with_until, old=old, new=new)
-
-
-def _all(changes: Sequence[_Change], pattern: Pattern) -> Pattern:
-    for change in changes:
-        pattern = change(pattern)
-    return pattern
 
 
 def _respelled(pattern: Pattern, *, part: str, old: str, new: str) -> Pattern:

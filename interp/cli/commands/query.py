@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from gram import Pattern, origin, to_json, write_value
 from gram.comparing import Bound
 from gram.json import value_to_json
 from gram.writing import abridged
-from lenses_ext import Match, query
+from lenses_ext import query
 from lenses_ext.errors import describe
 
 from ..completion.completing import complete_files
@@ -65,14 +64,17 @@ def command(
             counts[file] += 1
             if only_files:
                 break
-            row = _row(match, program.patterns)
+            pattern = match.place.pattern(program.patterns)
+            place = origin(pattern)
+            assert place is not None, "it was read"
             if as_json:
-                rows.append({"file": file, **row, "bindings": _each(match, _as_json)})
+                bindings = {name: _as_json(bound) for name, bound in match.bindings.items()}
+                row = {"file": file, "line": place.lineno, "column": place.colno}
+                rows.append({**row, "bindings": bindings})
             elif not count:
-                told = ", ".join(f"{name}: {it}" for name, it in _each(match, _shown).items())
-                place = f"{file}:{row['line']}:{row['column']}"
-                found = told or _shown(match.place.pattern(program.patterns))
-                show([(f"{place}:", "place"), (f" {found}", "")])
+                told = (f"{name}: {_shown(bound)}" for name, bound in match.bindings.items())
+                found = ", ".join(told) or _shown(pattern)
+                show([(f"{file}:{place.lineno}:{place.colno}:", "place"), (f" {found}", "")])
 
     tally = each_file(files, find)
     if as_json:
@@ -87,16 +89,6 @@ def command(
     if not counts:
         tally.code = max(tally.code, NO)
     tally.leave()
-
-
-def _row(match: Match, patterns: tuple[Pattern, ...]) -> dict[str, Any]:
-    place = origin(match.place.pattern(patterns))
-    assert place is not None, "it was read"
-    return {"line": place.lineno, "column": place.colno}
-
-
-def _each(match: Match, show_as: Callable[[Bound], Any]) -> dict[str, Any]:
-    return {name: show_as(bound) for name, bound in match.bindings.items()}
 
 
 def _shown(bound: Bound) -> str:

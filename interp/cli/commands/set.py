@@ -11,7 +11,14 @@ import click
 from gram import GramDecodeError, Pattern, from_json
 from gram.json import Json
 from lenses_ext import PathError, Project, change_places, find_places
-from lenses_ext.places import Kind, new_property, read_condition, read_path, write_path
+from lenses_ext.places import (
+    Kind,
+    holds,
+    new_property,
+    read_condition,
+    read_path,
+    write_path,
+)
 
 from ...errors import ValidationError
 from ...json_text import read_json
@@ -73,7 +80,7 @@ def command(
         except Nowhere as nowhere:
             raise Nowhere(str(nowhere) + _hint(program, path)) from None
         if condition is not None:
-            places = tuple(each for each in places if condition.holds(program, each))
+            places = tuple(each for each in places if holds(condition, program, each))
             if not places:
                 raise Nowhere(f"{program.filename}: at no `{path}` does {where} hold")
         return change_places(
