@@ -124,6 +124,36 @@ def test_a_shared_type_may_be_another_name_of_one() -> None:
     ) == type_signature_to_json_schema(whole)
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            f'[y:{HEAD} | x, [u:Tool {{description: "d"}} | (u::User)==>(::Text)], '
+            f'[User:Object | (n::Text)]] [x:{HEAD} | [t:Tool {{description: "d"}} | '
+            "(u::User)==>(::Text)], [User:Object | (m::Text)]]",
+            "y",
+        ),
+        (
+            f"[w:Workflow | a, b, (a)-->(b)] [a:{HEAD}] [b:{HEAD} | (b)-[:HANDOFF]->(a)]",
+            "w",
+        ),
+    ],
+    ids=["types of one name in two agents", "a node that is handed over to as well"],
+)
+def test_a_resolved_agent_is_resolved_and_valid_as_it_is_and_as_a_text(
+    text: str, name: str
+) -> None:
+    program = parse(text)
+    assert only_errors(validate_program(program)) == ()
+
+    whole = resolve(program, name)
+
+    assert resolve(whole) == whole
+    for each in (whole, loads_one(dumps(whole))):
+        assert each == whole
+        assert only_errors(validate_program(each)) == ()
+
+
 def test_agents_that_hold_each_other_twice_are_refused() -> None:
     pairs = (f"[{side}{i}:{HEAD} | a{i + 1}, b{i + 1}]" for i in range(25) for side in "ab")
     patterns = loads("\n".join(pairs) + f"\n(a25:{HEAD}) (b25:{HEAD})")
