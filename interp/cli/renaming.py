@@ -36,6 +36,8 @@ from .edits import refuse_new_errors
 from .failures import Refused
 from .inputs.program_files import SUFFIX, find_files
 from .inputs.reading import read_libraries
+from .process import interruptible
+from .rewriting import held_file
 from .terminal.diffs import show_diff
 from .terminal.output import note
 
@@ -216,10 +218,9 @@ def show_or_write(texts: Mapping[Path, tuple[str | None, str]], in_place: bool) 
         if not in_place:
             show_diff(old or "", new, shown_path(path))
     if in_place:
-        write_together(
-            {path: new for path, (_, new) in texts.items()},
-            {path: old for path, (old, _) in texts.items() if old is not None},
-        )
+        known = {path: old for path, (old, _) in texts.items() if old is not None}
+        with interruptible():
+            write_together({path: new for path, (_, new) in texts.items()}, known, held_file)
         note("\n".join(f"{shown_path(path)}: changed" for path in texts))
 
 

@@ -69,7 +69,7 @@ def write_changes(file: str, changes: Callable[[], Changes]) -> bool:
         old, new = ({Path(name): found[name][which] for name in found} for which in (0, 1))
         try:
             with interruptible():
-                write_together(new, old, _held)
+                write_together(new, old, held_file)
             return True
         except OSError as error:
             if error.errno != errno.ESTALE:
@@ -98,7 +98,7 @@ def laid_out(edited: Document) -> str:
 
 
 @contextmanager
-def _held(file: Path) -> Iterator[HeldFile]:
+def held_file(file: Path) -> Iterator[HeldFile]:
     """Hold a file; tell the user when that takes longer than other edits do."""
     with ExitStack() as holder:
         for _ in range(_TRIES):

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from gram import Document, Pattern, origin
-from lenses_ext import FocusError, load_project, share_definition
+from lenses_ext import FocusError, load_project, parse_program, share_definition
 from lenses_ext.places import read_path
 
 from ..each_file import each_file
@@ -50,9 +50,9 @@ def command(path: str, files: list[str], destination: Destination, to: str | Non
         place = f"{origin(error.pattern)}: " if isinstance(error.pattern, Pattern) else ""
         raise Refused(f"{place}refused: {error.reason}\n  hint: {error.hint}") from None
     for changed in () if destination.force else shared.documents:
-        if changed in documents:
-            after = load_project(changed, shared.documents)
-            refuse_new_errors(load_project(changed), after)
+        before = documents.get(changed) or parse_program("", shown_path(changed))
+        after = load_project(changed, shared.documents)
+        refuse_new_errors(load_project(changed, {changed: before}), after)
     for old, key, said, says in shared.words:
         tell(f"{origin(old)}: the {key} {said!r} becomes {says!r}")
     texts = {

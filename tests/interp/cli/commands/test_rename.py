@@ -172,3 +172,17 @@ def test_copies_in_several_files_become_one_that_they_import(project: Path) -> N
         'refused: "nix" is defined at the top, or in an agent, of 0 files\n'
         "  hint: it takes two to share it\n",
     )
+
+
+def test_what_uses_something_of_its_file_cannot_be_shared(project: Path) -> None:
+    for name in ("one", "two"):
+        text = HELP.replace('{imports: ["../shared/search.gram"]}', f"// {name}") + SEARCH
+        (project / f"agents/{name}.gram").write_text(text)
+    files = ("agents/one.gram", "agents/two.gram")
+
+    done = gram("share", "-i", "help", *files, "--to", "agents/both.gram", cwd=project)
+
+    assert done.returncode == 1
+    assert '"search" is not defined' in done.stderr
+    assert not (project / "agents/both.gram").exists()
+    assert (project / "agents/one.gram").read_text().startswith("// one")
