@@ -67,7 +67,7 @@ class _Change:
         removed: the places of the elements, or of the parameters of a signature, that go.
         added: further ones, each with the index of the element that it follows.
         hops: of a path, the arrows that are replaced, with the nodes and arrows that do it.
-        whole: what takes the place of the whole.
+        whole: what takes the place of the whole, for each way in which it was found.
     """
 
     says: dict[tuple[str, str], Any] = field(factory=dict)
@@ -76,7 +76,7 @@ class _Change:
     hops: dict[tuple[int, int], tuple[list[_Build], list[tuple[Subject, bool]]]] = field(
         factory=dict
     )
-    whole: _Build | None = None
+    whole: list[_Build] = field(factory=list)
 
 
 class _Rewriting:
@@ -96,10 +96,7 @@ class _Rewriting:
         if self._partners.get(()) == ():
             self._part(())
             return
-        part = match.parts[()]
-        if part.hops and abs(part.hops[1]) < len(self._hops(part.path).edges):
-            raise self._refused("what is no path cannot take the place of a part of a path")
-        self._change(part.path).whole = self._build(())
+        self._change(self._whole(())).whole.append(self._build(()))
 
     def result(self) -> tuple[Pattern, ...]:
         """The trees, changed."""
@@ -120,7 +117,7 @@ class _Rewriting:
         self._says(part.meant, old.value, new.value)
         change, before = self._change(part.meant), _places(old, old_at)
         kept = {self._partners.get(each) for each in _places(new, at)}
-        gone = [self._match.parts[each].path for each in before if each not in kept]
+        gone = [self._whole(each) for each in before if each not in kept]
         change.removed.update(gone)
         last = gone[0][-1] if gone else len(self._at(part.meant).elements)
         for each in _places(new, at):
@@ -130,6 +127,13 @@ class _Rewriting:
                 self._part(each)
             else:
                 change.added.append((last, self._build(each)))
+
+    def _whole(self, old_at: TreePath) -> TreePath:
+        """Where all of what a part of the old pattern was found in is."""
+        path, _, hops = self._match.parts[old_at]
+        if hops and abs(hops[1]) < len(self._hops(path).edges):
+            raise self._refused("a part of a path cannot be moved, removed or become no path")
+        return path
 
     def _path(self, new: Hops, old: Hops, at: TreePath, old_at: TreePath, part: Part) -> None:
         before = [(*old_at, *each) for each in old.places]
@@ -189,7 +193,7 @@ class _Rewriting:
         new, partner = _at(self._new, at), self._partners.get(at)
         if partner is not None:
             self._part(at)
-            path = self._match.parts[partner].path
+            path = self._whole(partner)
             return lambda: self._rebuilt(path, as_whole=False)
         subject = self._subject_filled(new.value)
         below = [self._build((*at, index)) for index in range(len(new.elements))]
@@ -268,7 +272,10 @@ class _Rewriting:
     def _made(self, path: TreePath, here: Pattern, as_whole: bool) -> Pattern:
         change = self._changes.get(path, _Change())
         if as_whole and change.whole:
-            return change.whole()
+            first, *others = [build() for build in change.whole]
+            if any(other != first for other in others):
+                raise self._refused("found twice, and would be changed in two ways")
+            return first
         if hops := hops_of(here):
             return self._rebuilt_path(path, here, hops, change)
         elements: list[Pattern] = []

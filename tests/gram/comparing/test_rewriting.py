@@ -49,6 +49,7 @@ def rewritten(pattern: str, new: str, text: str) -> str:
         ("(_x)-->(_y)", "(_x)-->(m)-->(_y)", "[t | (a)-->(b)]", "[t | (a)-->(m)-->(b)]"),
         ("(_x)-->(b)-->(_y)", "(_x)-->(_y)", "(a)-->(b)-->(c)-->(d)", "(a)-->(c)-->(d)"),
         ("(_x)-->(b)-->(_y)", "(_x)-->(_y)", "(a)-->(b)-->(c)", "(a)-->(c)"),
+        ("[t | (a)-->(b)]", "[t]", "[t | c, (a)-->(b)]", "[t | c]"),
         ("(b)-->(_y)", "(n)-->(_y)", "(a)-->(b)-->(c)", "(a)-->(n)-->(c)"),
         ("(_x)<--(_y)", "(_x)<--(m)<--(_y)", "(a)-->(b)-->(c)", "(a)-->(m)-->(b)-->(m)-->(c)"),
     ],
@@ -66,9 +67,11 @@ def test_the_new_pattern_takes_the_place_of_the_old(
         ("(_a {k: _})", "(_a {j: _})", "\n(x {k: 1})", "2:1: _ stands for nothing that is known"),
         ("(_a {k: _v})", "(_v {k: _v})", "(x {k: 1})", "1:1: _v is no name here, but 1"),
         ("[_a | (:_l)]", "(_l:_l)", "[a | (:B), (:C)]", "change its identity in two ways"),
+        ("[_a | (:_l)]", "[w | _a, (:_l)]", "[a | (:B), (:C)]", "would be changed in two ways"),
+        ("[t | (a)-->(b)]", "[t]", "[t | (a)-->(b)-->(c)]", "a part of a path cannot be moved"),
         ("[_a | _b]", "[_b | _b]", "[a | b]", "1:1: the new pattern puts an element into itself"),
         ("(_x)-->()-->(_y)", "(_x)-->(_y)", "(a)-->(b)-->(c)-->(d)", "change its node in two ways"),
-        ("(_x)-->(_y)", "[p | _x, _y]", "(a)-->(b)-->(c)", "what is no path cannot take the place"),
+        ("(_x)-->(_y)", "[p | _x, _y]", "(a)-->(b)-->(c)", "a part of a path cannot be moved"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_made_is_refused(pattern: str, new: str, text: str, message: str) -> None:
