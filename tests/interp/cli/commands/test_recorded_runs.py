@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -15,12 +16,15 @@ import pytest
 from interp import (
     LimitError,
     Limits,
+    ModelError,
     ScriptedModel,
     hello_world_tool_library,
     load,
     load_run,
     run,
 )
+from interp.machine import Request
+from lenses_ext import parse_program
 from tests.interp.cli.process import COMMAND, at, gram, without_keys
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import ROOT
@@ -473,3 +477,50 @@ def test_an_edited_entry_is_told_in_words(file: Path) -> None:
     assert done.returncode == 3
     assert "the run does not come to this: it answers nothing: it is awaiting" in done.stderr
     assert "ToolReturned(" not in done.stderr
+
+
+BRANCHES = """
+[both:Workflow | one, two]
+[one:Agent {instruction: "1", model: "OpenAI/gpt-5.6-luna"}]
+[two:Agent {instruction: "2", model: "OpenAI/gpt-5.6-luna"}]
+"""
+
+
+def test_a_failure_in_a_parallel_branch_names_its_step(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    program = tmp_path / "both.gram"
+    program.write_text(BRANCHES)
+    model_server.will_say("fine")
+    model_server.answers.append(Answer({"error": {"message": "no"}}, 401))
+
+    done = gram("run", str(program), "go", **at(model_server))
+
+    assert done.returncode == 4
+    assert re.search(r"^both/(one|two) failed$", done.stderr, re.MULTILINE), done.stderr
+
+
+def test_what_failed_says_where(tmp_path: Path) -> None:
+    class Failing(ScriptedModel):
+        """Fails where the second agent asks."""
+
+        def complete(self, request: Request) -> object:
+            if request.instruction == "2":
+                raise OSError("down")
+            return super().complete(request)
+
+    program = parse_program(BRANCHES)
+    with pytest.raises(ModelError) as raised:
+        run(program, "go", model=Failing(["fine"]))
+    assert raised.value.at[0] == "two"
+
+
+def test_a_trace_quotes_what_is_quoted_once(tmp_path: Path) -> None:
+    file = tmp_path / "a.run.gram"
+    agent = parse_program('[a:Agent {instruction: "x", model: "A/b"}]')
+    run(agent, 'say "long"', model=ScriptedModel(['"long"']), record=file)
+
+    told = gram("trace", str(file)).stdout
+
+    assert 'model: "long"' in told
+    assert '""long""' not in told

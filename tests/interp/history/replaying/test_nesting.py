@@ -192,3 +192,29 @@ def test_what_is_not_waited_for_any_more_is_told() -> None:
     assert (wrote.how, wrote.children[0].how) == ("dropped", "dropped")
     assert wrote.error == "not waited for: another step failed"
     assert not wrote.is_open
+
+
+def test_rows_are_flat_and_in_order_each_with_its_level(tmp_path: Path) -> None:
+    program = parse_program(
+        """
+        [boss:Agent {instruction: "Ask `helper`.", model: "A/b"} |
+          [helper:Agent {description: "Helps", instruction: "Help.", model: "A/b"} |
+            (question::Text)==>(::Text)]]
+        """
+    )
+    model = ScriptedModel([tool_calls(("1", "helper", '{"question": "why"}')), "because", "so"])
+    run(program, "go", model=model, record=tmp_path / "a.run.gram")
+
+    found = timeline(load_run(tmp_path / "a.run.gram"))
+    rows = found.to_rows()
+
+    assert [(row["kind"], row["name"], row["level"]) for row in rows] == [
+        ("model", "A/b", 0),
+        ("model", "A/b", 1),
+        ("agent", "helper", 0),
+        ("model", "A/b", 0),
+    ]
+    assert [row["at"] for row in rows] == [list(each.at) for each in found.in_order]
+    assert not any("children" in row for row in rows)
+    assert json.loads(json.dumps(rows)) == rows
+    assert found.to_json()["entries"][1]["children"][0]["result"] == "because"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import os
 import re
@@ -183,6 +184,24 @@ def test_only_runs_that_have_ended_are_pruned(store: RunStore) -> None:
     assert sorted(row.id for row in store.rows()) == ["b", "c"]
     assert store.entries("b") == ["(:Run)"]
     assert store.ready().execute("SELECT count(*) FROM gram_entries") == [(2,)]
+
+
+def test_runs_are_rows_of_a_table(store: RunStore) -> None:
+    store.create("one", "(:Run)", RunFacts("counter", "A/b", "a.gram", "hash", tenant="acme"))
+    store.create("two", "(:Run)", FACTS, usage=Usage(3, 4), reason="a limit")
+
+    rows = [row.to_json() for row in store.rows()]
+
+    assert json.loads(json.dumps(rows)) == rows
+    assert [(row["id"], row["status"], row["tenant"], row["reason"]) for row in rows] == [
+        ("two", "stopped", None, "a limit"),
+        ("one", "stopped", "acme", None),
+    ]
+    assert rows[0].keys() == rows[1].keys()
+    usage = rows[0]["usage"]
+    assert isinstance(usage, dict)
+    assert usage["total_tokens"] == 7
+    assert (rows[1]["agent"], rows[1]["file"], rows[1]["entry_count"]) == ("counter", "a.gram", 1)
 
 
 def test_a_run_that_is_not_there_is_named(store: RunStore) -> None:
