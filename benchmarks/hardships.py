@@ -121,8 +121,8 @@ class Proxy:
         self._open.discard(one)
 
 
-def carry_out(runs: int, workers: int, every: float, poison: int) -> str:
-    """Queue runs, have workers drive them through all of it, and tell what became of them."""
+def carry_out(runs: int, workers: int, every: float, poison: int) -> None:
+    """Queue runs, have workers drive them through all of it, and print what became of them."""
     with (
         tempfile.TemporaryDirectory(prefix="gram-") as folder,
         tempfile.TemporaryDirectory(prefix="gram-pg-") as copy,
@@ -136,12 +136,12 @@ def carry_out(runs: int, workers: int, every: float, poison: int) -> str:
         led = f"postgresql://postgres@127.0.0.1:{proxy.port}/{name}"
         try:
             with open_store(led) as store:
-                return _carried_out(store, led, folder, url, (server, standby, proxy), locals())
+                told = _carried_out(store, led, folder, url, (server, standby, proxy), locals())
+                print(told, flush=True)
         finally:
             with suppress(subprocess.CalledProcessError):
                 standby.stop()
-            with suppress(subprocess.CalledProcessError):
-                server.restart()
+            server.start()  # so that its database can be dropped
 
 
 def _carried_out(
@@ -245,7 +245,7 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=10.0)
     parser.add_argument("--poison", type=int, default=3)
     given = parser.parse_args()
-    print(carry_out(given.runs, given.workers, given.every, given.poison))
+    carry_out(given.runs, given.workers, given.every, given.poison)
 
 
 if __name__ == "__main__":

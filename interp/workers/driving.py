@@ -31,7 +31,7 @@ from .database_errors import is_of_database
 from .limits import LimitedHandler, SharedLimits
 from .needs import why_not_with
 from .overview import WorkerMetrics
-from .queue import IS_OVER, ElsewhereError, HeldError, LaterError, RunQueue
+from .queue import IS_OVER, LaterError, RunQueue
 
 LOGGER: Final = logging.getLogger("interp.workers")
 
@@ -96,8 +96,7 @@ class Driver:
         """Go on with a run, as far as it goes now.
 
         Raises:
-            ElsewhereError: it cannot be driven here.
-            LaterError: it has not ended, and is to go on later.
+            LaterError: it has not ended, and is to go on later, or elsewhere.
         """
         row = await call_in_thread(lambda: self._to_drive(run))
         if row is not None:
@@ -108,11 +107,11 @@ class Driver:
         try:
             with suppress(ApprovalNeeded, LimitError):  # the store has its status
                 await self._drive(run)
-        except HeldError as error:
+        except LaterError as error:
+            if not error.held:
+                raise
             held = error
             await call_in_thread(lambda: self._after_outage(run, held))
-        except LaterError:
-            raise
         except Exception as error:  # a run of a user may raise anything
             if is_of_database(error):
                 raise
@@ -181,7 +180,7 @@ class Driver:
         log, kept = self._begun_anew(row)
         if reason := why_not_with(kept, self._library, self._match):
             self._say_why(run, reason)
-            raise ElsewhereError(reason)
+            raise LaterError(reason, 0.0, is_elsewhere=True)
         deaths = 0
         if row.status == "stopped":
             deaths = self._queue.deaths(run, len(kept.steps), row.left_by)
@@ -218,11 +217,11 @@ class Driver:
             self._queue.follow(row.id)
         return StoredRun.of(self._store, row.id)
 
-    def _after_outage(self, run: str, error: HeldError) -> None:
+    def _after_outage(self, run: str, error: LaterError) -> None:
         """Have a run wait whose model does not answer; where others are answered, it has failed.
 
         Raises:
-            HeldError: it waits.
+            LaterError: it waits.
         """
         reason = without_keys(str(error))
         if error.may_be_of_run and self._queue.failed_again(run) >= _FAILURES:

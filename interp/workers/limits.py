@@ -29,7 +29,7 @@ from ..history.stores import PostgresDatabase, RunStore
 from ..machine import CallModel, Effect, Event
 from ..models import PROVIDERS, awith_retries, sent_once
 from .database_errors import in_words
-from .queue import LONGEST_WAIT, HeldError, LaterError, RunQueue
+from .queue import LONGEST_WAIT, LaterError
 from .submission import postgres_of
 from .tables import CLOCK, LONGEST_REQUEST, SEEN
 
@@ -83,12 +83,11 @@ class SharedLimit:
     def __attrs_post_init__(self) -> None:
         expect(self.at_once, (int, type(None)), "at_once", by="SharedLimit")
         expect(self.per_minute, (int, float, type(None)), "per_minute", by="SharedLimit")
-        for name in ("at_once", "per_minute"):
-            value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise ConfigurationError(f"{name} must be more than 0, found {value!r}")
-            if value is not None and not value <= _MOST:  # nor is NaN
-                raise ConfigurationError(f"{name} must be at most {_MOST}, found {value!r}")
+        for name, value in (("at_once", self.at_once), ("per_minute", self.per_minute)):
+            if value is not None and not 0 < value <= _MOST:  # nor is NaN
+                raise ConfigurationError(
+                    f"{name} must be more than 0, and at most {_MOST}, found {value!r}"
+                )
 
 
 @frozen
@@ -133,7 +132,6 @@ def shared_limits(store: RunStore) -> dict[str, LimitNow]:
     """
     expect(store, RunStore, "store", by="shared_limits")
     database = postgres_of(store)
-    RunQueue(database)  # makes the tables
     found = database.execute(
         f"SELECT name, at_once, per_minute, {_UNDER_WAY.format(name='kept.name')}, "
         f"greatest(coalesce(not_before, 0) - {CLOCK}, 0), coalesce(failures, 0) > 0 "
@@ -162,7 +160,6 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
     expect(store, RunStore, "store", by="set_shared_limits")
     expect_limits(limits, by="set_shared_limits")
     database = postgres_of(store)
-    RunQueue(database)  # makes the tables
     for name, limit in limits.items():
         if limit is None:
             for table in ("gram_limits", "gram_buckets"):
@@ -424,7 +421,7 @@ class LimitedHandler:
                 names = limit_name(model.provider)
                 await call_in_thread(lambda: self.limits.hold_back(names, seconds))
                 if seconds > _PATIENCE:
-                    raise HeldError(str(error), seconds, _names_of(model)) from error
+                    raise LaterError(str(error), seconds, held=_names_of(model)) from error
             if permission.is_probe:
                 raise await self._held(model, error) from error
             raise
@@ -441,17 +438,19 @@ class LimitedHandler:
             return error
         reason = str(error).partition("\n")[0]
         seconds, is_new = await call_in_thread(lambda: self.limits.failed(name, reason))
-        return HeldError(str(error), seconds, _names_of(model), may_be_of_run=is_new)
+        return LaterError(str(error), seconds, held=_names_of(model), may_be_of_run=is_new)
 
     async def _permission(self, model: Model) -> Permission:
         names = _names_of(model) + ([] if self.tenant is None else [_TENANT + self.tenant])
         until = monotonic() + _PATIENCE
         while (permission := await self.limits.ask(names)).wait > 0:
             if monotonic() + permission.wait > until:
+                reason = f"the limits of {' or '.join(names)} are reached"
                 if permission.is_held:
                     reason = f"{model} did not answer, or asked for time: it is asked again later"
-                    raise HeldError(reason, max(permission.wait, _PATIENCE), _names_of(model))
-                raise LaterError(f"the limits of {' or '.join(names)} are reached", permission.wait)
+                    held, wait = _names_of(model), max(permission.wait, _PATIENCE)
+                    raise LaterError(reason, wait, held=held)
+                raise LaterError(reason, permission.wait)
             await asyncio.sleep(permission.wait)
         return permission
 
@@ -462,4 +461,4 @@ def _names_of(model: Model) -> list[str]:
 
 def _may_be_passed(error: Exception) -> bool:
     """Whether another model may be asked: where this one is left alone, too."""
-    return may_be_passed(error) or isinstance(error, HeldError)
+    return may_be_passed(error) or (isinstance(error, LaterError) and bool(error.held))

@@ -21,7 +21,7 @@ from ..history.stores import PostgresDatabase, RunStore
 from .database_errors import is_of_database
 from .driving import reason_of
 from .limits import SharedLimits
-from .queue import GO_ON, HeldError, RunQueue
+from .queue import GO_ON, LaterError, RunQueue
 from .registry import Registry
 from .schedules import Schedule, submit_due
 from .tables import LOOK, SILENT
@@ -75,7 +75,7 @@ class Looks:
         self._submitted_until: float | None = None
         self._limits = limits
         self._leaves: dict[str, str] = {}
-        self._held: dict[str, HeldError] = {}
+        self._held: dict[str, LaterError] = {}
 
     def end(self) -> None:
         """Say that the worker has ended."""
@@ -98,7 +98,7 @@ class Looks:
         extra = {"event": "queue_left", "run": run}
         LOGGER.info("leaves runs such as this to others: %s", reason, extra=extra)
 
-    def hold(self, queue: str, error: HeldError) -> None:
+    def hold(self, queue: str, error: LaterError) -> None:
         """Take no runs from a queue while a model that they need is left alone.
 
         Args:
@@ -138,7 +138,7 @@ class Looks:
     def _looks_for_all(self) -> bool:
         self._limits.settle()
         for queue, error in list(self._held.items()):
-            if not self._limits.is_held(error.names):
+            if not self._limits.is_held(error.held):
                 del self._held[queue]  # it is learned of again
         self._learn_of_queues()
         held = {queue: str(error).partition("\n")[0] for queue, error in self._held.items()}

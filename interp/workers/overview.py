@@ -10,7 +10,7 @@ from attrs import frozen
 from gram.errors import expect
 
 from ..history.stores import PostgresDatabase, RunRow, RunStore
-from .queue import ALIVE, RunQueue
+from .queue import ALIVE
 from .submission import postgres_of
 from .tables import CLOCK
 
@@ -66,7 +66,6 @@ def workers_now(store: RunStore) -> tuple[WorkerNow, ...]:
     """
     expect(store, RunStore, "store", by="workers_now")
     database = postgres_of(store)
-    RunQueue(database)  # makes the tables
     found = database.execute(
         f"SELECT id, {CLOCK} - seen, (SELECT coalesce(array_agg(r.id ORDER BY r.id), '{{}}') "
         "FROM gram_runs AS r WHERE r.status = 'running' "
@@ -83,7 +82,6 @@ def overview(store: RunStore) -> Overview:
     """What the workers of a store have to do; see `workers_now`."""
     expect(store, RunStore, "store", by="overview")
     database = postgres_of(store)
-    RunQueue(database)  # makes the tables
     return _overview(database)
 
 

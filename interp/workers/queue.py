@@ -74,34 +74,28 @@ class LaterError(Exception):
     Attributes:
         seconds: how much later, an hour at most.
         level: how it is logged.
-    """
-
-    def __init__(self, reason: str, seconds: float, level: int = logging.DEBUG) -> None:
-        super().__init__(reason)
-        self.seconds = min(seconds, LONGEST_WAIT)
-        self.level = level
-
-
-class ElsewhereError(LaterError):
-    """A run cannot be driven here, nor can those of its queue: others may take them at once."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason, 0.0)
-
-
-class HeldError(LaterError):
-    """A model is left alone for some time, because it did not answer or has asked for it.
-
-    Attributes:
-        names: what is left alone, as limits name it.
-        may_be_of_run: whether it answered until now, so that the run itself may be why.
+        is_elsewhere: whether neither it nor others of its queue can be driven here: others may take
+            them at once.
+        held: what is left alone meanwhile, as limits name it: a model that did not answer, or asked
+            for time.
+        may_be_of_run: whether that answered until now, so that the run itself may be why.
     """
 
     def __init__(
-        self, reason: str, seconds: float, names: Sequence[str], *, may_be_of_run: bool = False
+        self,
+        reason: str,
+        seconds: float,
+        level: int = logging.DEBUG,
+        *,
+        is_elsewhere: bool = False,
+        held: Sequence[str] = (),
+        may_be_of_run: bool = False,
     ) -> None:
-        super().__init__(reason, seconds)
-        self.names = tuple(names)
+        super().__init__(reason)
+        self.seconds = min(seconds, LONGEST_WAIT)
+        self.level = level
+        self.is_elsewhere = is_elsewhere
+        self.held = tuple(held)
         self.may_be_of_run = may_be_of_run
 
 

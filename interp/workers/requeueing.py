@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import takewhile
 from typing import Final
 
@@ -14,9 +13,9 @@ from lenses_ext import ProgramLike
 
 from ..errors import RunExistsError, StoreError, ValidationError
 from ..execution import Folded
-from ..history.records import RecordedRun, RecordedStep
+from ..history.records import RecordedRun
 from ..history.stores import RunRow, RunStore, StoredRun
-from ..machine import CallFailed, CallTool, Limits, Resumed, State, Status, pending, step
+from ..machine import CallFailed, CallTool, Limits, Resumed, Status, pending, step
 from .forking import forked
 from .limits import limit_name
 from .needs import models_asked, queue_of
@@ -76,8 +75,12 @@ class Requeue:
             log, now = StoredRun.of(self.store, self.row.id)
             if now.state != kept.state:
                 raise StoreError(f"{log.name}: somebody has gone on with it")
-            events = list(_resumed(kept.state, self.limits))
-            with log.held(lambda: events[-1].state if events else kept.state):
+            state, events = kept.state, list[Folded]()
+            if self.limits is not None or state.status is Status.LIMITED:
+                event = Resumed(self.limits)
+                state = step(state, event).state
+                events.append(Folded(event, None, state))
+            with log.held(lambda: state):
                 log.append_all(events)
             queue.add(log.id, queue_of(kept.first, kept.own_tools), None)
             return log.id
@@ -164,22 +167,10 @@ def requeue_of(
     return Requeue(store, row, kept, new, program, agent, limits)
 
 
-def _resumed(state: State, limits: Limits | None) -> Iterator[Folded]:
-    if limits is not None or state.status is Status.LIMITED:
-        event = Resumed(limits)
-        yield Folded(event, None, step(state, event).state)
-
-
 def _before_failure(kept: RecordedRun) -> RecordedRun:
     """A run without the event that failed it, and what follows that."""
-    failing = _failing(kept)
-    if failing is None:
-        return kept
+    failing = next((each for each in kept.steps if each.state.status in _HAS_FAILED), None)
     return evolve(kept, entries=tuple(takewhile(lambda each: each is not failing, kept.entries)))
-
-
-def _failing(kept: RecordedRun) -> RecordedStep | None:
-    return next((each for each in kept.steps if each.state.status in _HAS_FAILED), None)
 
 
 def _again(run: str) -> str:

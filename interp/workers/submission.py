@@ -137,10 +137,10 @@ def to_submit(
 
 
 def postgres_of(store: RunStore) -> PostgresDatabase:
-    """The database of a store that can have workers, with its tables.
+    """The database of a store that can have workers, with the tables of both.
 
     Raises:
-        ConfigurationError: it is not on Postgres.
+        ConfigurationError: it is not on Postgres, or Procrastinate is not installed.
         StoreError: it cannot be reached.
     """
     if not isinstance(store.database, PostgresDatabase):
@@ -149,6 +149,7 @@ def postgres_of(store: RunStore) -> PostgresDatabase:
             "  hint: give --record postgresql://user@host/database (store= in Python)"
         )
     store.ready()
+    RunQueue(store.database)  # makes the tables
     return store.database
 
 
@@ -180,17 +181,17 @@ def _expect_same(
     due: float | None,
 ) -> None:
     """Refuse to go on unless the run that the store has is the one that is submitted."""
-    row = store.row(state.run_id)
-    when = queue.due(state.run_id)  # None where it does not matter any more
-    same = {
-        "the program, the input or an option": start_again(kept, kept.agent, empty_context).state
-        == state,
-        "the conversation": row.facts.conversation == facts.conversation,
-        "the tenant": row.facts.tenant == facts.tenant,
-        "the priority": row.facts.priority == facts.priority,
-        "the time": when is None or when == (due or 0.0),
-    }
-    if others := [what for what, is_same in same.items() if not is_same]:
+    had, when = store.row(state.run_id).facts, queue.due(state.run_id)
+    others = [
+        f"the {name}"
+        for name in ("conversation", "tenant", "priority")
+        if getattr(had, name) != getattr(facts, name)
+    ]
+    if start_again(kept, kept.agent, empty_context).state != state:
+        others.insert(0, "the program, the input or an option")
+    if when is not None and when != (due or 0.0):  # None where it does not matter any more
+        others.append("the time")
+    if others:
         raise StoreError(
             f"{store.name_of(state.run_id)}: another run was submitted under this id: "
             f"{', '.join(others)} differ{'' if len(others) > 1 else 's'}\n"

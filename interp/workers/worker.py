@@ -27,7 +27,7 @@ from .looking import Looks
 from .needs import why_not
 from .overview import WorkerMetrics
 from .process import until_told
-from .queue import GO_ON, ElsewhereError, HeldError, LaterError, RunQueue
+from .queue import GO_ON, LaterError, RunQueue
 from .schedules import Schedule
 from .submission import postgres_of
 from .tables import LOOK, SEEN
@@ -227,9 +227,9 @@ class Worker:
         try:
             await self._driver.go_on(run)
         except LaterError as error:
-            if isinstance(error, ElsewhereError):
+            if error.is_elsewhere:
                 self._looks.leave(queue, run, str(error))
-            if isinstance(error, HeldError):
+            if error.held:
                 self._looks.hold(queue, error)
             seconds = error.seconds
             LOGGER.log(

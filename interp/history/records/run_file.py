@@ -20,6 +20,7 @@ what is known of a file is read from it whenever it is taken up.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import re
@@ -30,6 +31,7 @@ from itertools import takewhile
 from pathlib import Path
 from time import sleep
 from typing import ClassVar, Final, NamedTuple, TypeAlias, Union
+from weakref import WeakValueDictionary
 
 from gram import GramError
 from gram.documents import decode, resolved
@@ -91,6 +93,7 @@ class RunFile:
         self._file: FileIO | None = None
         self._read: _Content | None = None
         self._may_lack_events = False
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def name(self) -> str:
@@ -178,6 +181,8 @@ class RunFile:
             with open(self.path, "r+b", buffering=0, opener=_at_its_end) as file:
                 self._file = file
                 _lock(file, self.path)
+                self._loop = _running_loop()
+                _holders[_identity(file)] = self
                 if not os.fstat(file.fileno()).st_nlink:
                     reason = "removed by another process since it was opened; nothing recorded"
                     raise OSError(errno.ESTALE, reason, str(self.path))
@@ -192,6 +197,14 @@ class RunFile:
     def _let_go(self) -> None:
         if self._file is not None:
             self._file.close()
+
+    def leave(self) -> bool:
+        """Let the file go if an interrupt has left it behind: its event loop runs no more."""
+        is_open = self._file is not None and not self._file.closed
+        if not is_open or self._loop is None or self._loop.is_running():
+            return False
+        self._let_go()
+        return True
 
     def append(self, folded: Folded, seconds: float | None = None) -> None:
         """Write an event, see `RunLog.append`, after those that could not be written before.
@@ -389,6 +402,22 @@ def text_of_file(path: PathLike) -> str:
     return decode(content[:whole] if whole else content, str(path))
 
 
+_holders: WeakValueDictionary[tuple[int, int], RunFile] = WeakValueDictionary()
+"""What this process records in files, by their identity."""
+
+
+def _identity(file: FileIO) -> tuple[int, int]:
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 def _lock(file: FileIO, path: Path) -> None:
     with suppress(ImportError):  # not on Unix, where writers are not kept apart
         import fcntl
@@ -400,6 +429,9 @@ def _lock(file: FileIO, path: Path) -> None:
                 sleep(_PATIENCE / _LOOKS if look < _LOOKS - 1 else 0)
             else:
                 return
+        holder = _holders.get(_identity(file))
+        if holder is not None and holder.leave():
+            return _lock(file, path)
         reason = "another process records a run in it"
         raise BlockingIOError(errno.EWOULDBLOCK, reason, str(path))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,10 +15,29 @@ import pytest
 
 import interp.history.records
 from gram import loads_one
-from interp import AssistantRole, Message, ToolCall, ValidationError, load_run
+from interp import (
+    AgentError,
+    AssistantRole,
+    Message,
+    ScriptedModel,
+    ToolCall,
+    ValidationError,
+    begin,
+    load_run,
+    resume_run,
+)
 from interp.execution import Begun, Folded
 from interp.history.records import RunFile, run_text
-from interp.machine import CallBegun, Event, ModelReplied, State, ToolReturned, start, step
+from interp.machine import (
+    CallBegun,
+    Event,
+    ModelReplied,
+    Request,
+    State,
+    ToolReturned,
+    start,
+    step,
+)
 
 AGENT = loads_one("""
 [counter:Agent {instruction: "Count.", model: "A/b"} |
@@ -243,3 +263,26 @@ def test_what_could_not_be_written_is_written_later_in_its_order(path: Path) -> 
     assert load_run(path).events == EVENTS[:3]
     run.go_on()
     assert is_whole(run.state, path)
+
+
+def test_what_an_event_loop_has_left_behind_keeps_nobody_from_the_file(path: Path) -> None:
+    class Silent(ScriptedModel):
+        """Does not answer."""
+
+        async def acomplete(self, request: Request) -> object:
+            await asyncio.Event().wait()
+            return super().complete(request)
+
+    agent = loads_one('[a:Agent {instruction: "x", model: "A/b"}]')
+    loop = asyncio.new_event_loop()
+    begun = begin(agent, "go", model=Silent([]), record=path)
+    task = loop.create_task(begun.afinish())
+    loop.run_until_complete(asyncio.sleep(0.1))  # as after two Ctrl-C
+
+    assert resume_run(path, model=ScriptedModel(["done"])).content == "done"
+
+    task.cancel()
+    with suppress(asyncio.CancelledError, AgentError):
+        loop.run_until_complete(task)
+    loop.close()
+    assert load_run(path).content == "done"
