@@ -4,6 +4,7 @@ from .imports import IMPORTS as IMPORTS, Import as Import, imports_of as imports
 from .name_rules import DEFINED_TWICE, IMPORT_CHECKS, REFERENCE_CHECKS, TYPE_CHECKS
 from .projects import Project, load_project, load_together as load_together
 from .references import (
+    D,
     ProgramLike,
     choose,
     definitions_of as definitions_of,
@@ -16,6 +17,7 @@ from .references import (
     resolve,
     shared_tools as shared_tools,
     tool_with_types,
+    with_patterns,
 )
 from .scopes import (
     FILE,

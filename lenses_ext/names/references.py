@@ -7,7 +7,7 @@ the agent that is meant.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypeAlias, Union
+from typing import Any, TypeAlias, TypeVar, Union
 
 from gram import (
     Check,
@@ -35,6 +35,9 @@ from .scopes import Definition, Program, program_scopes
 ProgramLike: TypeAlias = Union[Project, Document, Pattern, Iterable[Pattern]]
 """A program: a project, a document, the patterns of one, or a pattern."""
 
+D = TypeVar("D", bound=Union[Project, Document, Pattern, tuple[Pattern, ...]])
+"""A program that is edited."""
+
 
 def program_patterns(program: ProgramLike, *, by: str = "program_patterns") -> tuple[Pattern, ...]:
     """The patterns of a program.
@@ -60,6 +63,14 @@ def program_of(program: ProgramLike, *, by: str) -> Program:
     """
     files = program.files if isinstance(program, Project) else None
     return Program(program_patterns(program, by=by), files)
+
+
+def with_patterns(program: D, patterns: tuple[Pattern, ...]) -> D:
+    """A program with other patterns: a document or project edited, one pattern as one."""
+    result: Any = patterns[0] if isinstance(program, Pattern) else patterns
+    if isinstance(program, Document | Project):
+        result = program.replace(patterns)
+    return result  # type: ignore[no-any-return]  # what was given, changed
 
 
 def document_of_program(program: ProgramLike) -> Document | None:

@@ -7,21 +7,19 @@ References are followed, and labels that are read as the same are the same: ``To
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar, Union
+from typing import NamedTuple
 
-from gram import Document, Pattern, TreePath, is_reference, loads_one, pattern_at
+from gram import Pattern, TreePath, is_reference, loads_one, pattern_at
 from gram.comparing import AsWritten, Bound, find_matches, rewrite as rewritten
 from gram.errors import expect
 from gram.trees import WHOLE
 
 from ..labels import TOOL, TOOLS
 from ..language import traversal_at
-from ..names import Program, ProgramLike, Project, program_of
+from ..names import D, Program, ProgramLike, program_of, with_patterns
 from ..optics import Traversal
 from ..signatures import basic, is_path, is_typed_path
 from .place import Kind, Place
-
-D = TypeVar("D", bound=Union[Document, Project, Pattern, tuple[Pattern, ...]])
 
 
 class Match(NamedTuple):
@@ -155,11 +153,7 @@ def rewrite(
     '(a:Agent {model: "C/d", top: 1}) // the first'
     """
     old, wanted = _pattern(pattern, "pattern", "rewrite"), _pattern(new, "new", "rewrite")
-    changed = rewritten(old, wanted, _read(within, "rewrite", as_written, own))
-    result: Any = changed[0] if isinstance(within, Pattern) else changed
-    if isinstance(within, Document | Project):
-        result = within.replace(changed)
-    return result  # type: ignore[no-any-return]  # what was given, changed
+    return with_patterns(within, rewritten(old, wanted, _read(within, "rewrite", as_written, own)))
 
 
 def _pattern(given: str | Pattern, name: str, by: str) -> Pattern:

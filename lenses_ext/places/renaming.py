@@ -6,25 +6,23 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
-from typing import Any, TypeAlias, TypeVar, Union
+from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
 from pyrsistent import PMap, PVector, pvector
 
-from gram import Document, Pattern, Subject, Symbol, TreePath, origin, pattern_at
+from gram import Pattern, Subject, Symbol, TreePath, origin, pattern_at
 from gram.errors import expect
 from gram.trees import WHOLE, Scoped, is_symbol
 
 from ..errors import PartError, ProgramError
 from ..labels import TOOL, is_runnable, is_tool, kind_of
 from ..language import parameter_names, rename_parameter, tool_spec_of, written_signature
-from ..names import Definition, Program, ProgramLike, Project, program_of, uses
+from ..names import D, Definition, Program, ProgramLike, program_of, uses, with_patterns
 from ..signatures import RESERVED, type_names
 from .finding import find_places
 from .paths import PathError, read_path, write_path
 from .place import Kind, Place, change_places
-
-D = TypeVar("D", bound=Union[Document, Project, Pattern, tuple[Pattern, ...]])
 
 _Change: TypeAlias = Callable[[Pattern], Pattern]
 
@@ -95,10 +93,7 @@ def rename(program: D, path: str | Named, new: str, *, instructions: bool = Fals
         ],
     )
     _refuse_other_meanings(before, Program(changed, before.files), named, new)
-    result: Any = changed[0] if isinstance(program, Pattern) else changed
-    if isinstance(program, Document | Project):
-        result = program.replace(changed)
-    return result  # type: ignore[no-any-return]  # what was given, changed
+    return with_patterns(program, changed)
 
 
 def named_at(program: ProgramLike, path: str) -> Named:
