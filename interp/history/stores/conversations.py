@@ -14,7 +14,7 @@ from ...errors import RunTakenError, StoreError
 from ...machine import ConversationContext, Message
 from ..records import messages_to_patterns, pattern_line
 from .database import Database, in_pages
-from .entries import messages_between, remove_entries, whole_entries
+from .entries import messages_between, whole_entries
 
 _A_PAGE: Final = 50
 
@@ -167,8 +167,9 @@ class Conversation:
         if found and before and found[0][0] >= before.timestamp():
             return False
         self._expect_idle()
-        turns = execute("DELETE FROM gram_runs WHERE conversation = ? RETURNING id", self.name)
-        remove_entries(self.database, [run for (run,) in turns])
+        turns = "SELECT id FROM gram_runs WHERE conversation = ?"
+        execute(f"DELETE FROM gram_entries WHERE run IN ({turns})", self.name)
+        execute("DELETE FROM gram_runs WHERE conversation = ?", self.name)
         execute("DELETE FROM gram_messages WHERE conversation = ?", self.name)
         execute("DELETE FROM gram_conversations WHERE name = ?", self.name)
         return True

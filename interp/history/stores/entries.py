@@ -6,17 +6,11 @@ kept in the conversation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
-
 from ...errors import StoreError
 from ...machine import ConversationContext, empty_context
 from ..records import RecordedRun, head_of, messages_of, read_run
 from .database import Database
 from .run_rows import name_of, no_run
-
-MANY: Final = 500
-"""How many runs are removed in one go, so that others do not wait for long."""
 
 
 def entries_of(database: Database, run: str) -> list[str]:
@@ -78,11 +72,3 @@ def messages_between(
         end,
     )
     return messages_of(text for (text,) in found)
-
-
-def remove_entries(database: Database, runs: Sequence[str]) -> None:
-    """Remove the entries of runs that were removed."""
-    for first in range(0, len(runs), MANY):
-        some = runs[first : first + MANY]
-        marks = ", ".join("?" * len(some))
-        database.execute(f"DELETE FROM gram_entries WHERE run IN ({marks})", *some)

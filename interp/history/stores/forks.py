@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakSet
-
-
-class Forked(Protocol):
-    """Something that begins anew in a process that was forked."""
-
-    def after_fork(self) -> None:
-        """Forget what belongs to the parent: its locks, its claims, its connection."""
-
 
 _known: WeakSet[Any] = WeakSet()
 
 
-def anew_after_fork(found: Forked) -> None:
-    """Have something begin anew in each process that is forked from now on."""
+def anew_after_fork(found: Any) -> None:
+    """Have the ``after_fork`` of something called in each process that is forked from now on.
+
+    It forgets what belongs to the parent: its locks, its claims, its connection.
+    """
     _known.add(found)
 
 

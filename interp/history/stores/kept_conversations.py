@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias, Union
 
 from ...errors import ConfigurationError
-from ...execution import RunLog
 from ...machine import ConversationContext, Status, context_before, empty_context
 from ..records import (
     RunFile,
@@ -33,28 +32,6 @@ from .conversations import page_of
 from .run_rows import RunFacts
 from .run_store import RunStore
 from .stored_run import StoredRun
-
-
-class KeptConversation(Protocol):
-    """A conversation in a file, or in a store."""
-
-    @property
-    def name(self) -> str:
-        """How messages name it."""
-
-    @property
-    def context(self) -> ConversationContext:
-        """The conversation that the next message goes on from."""
-
-    def log(self) -> RunLog:
-        """What the next turn is recorded in."""
-
-    def cut(self, context: ConversationContext) -> None:
-        """Take back what was said after some of its messages.
-
-        Args:
-            context: the messages that stay: the conversation at the end of an earlier turn.
-        """
 
 
 class FileConversation:
@@ -97,7 +74,7 @@ class FileConversation:
 
     @property
     def context(self) -> ConversationContext:
-        """The conversation at the end of its last turn."""
+        """The conversation that the next message goes on from: at the end of its last turn."""
         self._take()
         return self._turns[-1].context if self._turns else self._given
 
@@ -138,7 +115,11 @@ class FileConversation:
         return self._log
 
     def cut(self, context: ConversationContext) -> None:
-        """Take back turns, see `KeptConversation.cut`; their entries stay in the file."""
+        """Take back what was said after some of its messages; the entries stay in the file.
+
+        Args:
+            context: the messages that stay: the conversation at the end of an earlier turn.
+        """
         self._take()
         taken = None
         while self._turns and self._turns[-1].context != context:
@@ -202,7 +183,7 @@ class StoredConversation:
         return StoredRun(self._store, facts=facts, closes_store=self._closes_store)
 
     def cut(self, context: ConversationContext) -> None:
-        """Take back what was said, see `KeptConversation.cut`."""
+        """Take back what was said after some of its messages, see `FileConversation.cut`."""
         with self._open():
             self._conversation.cut(len(context))
 
@@ -224,6 +205,10 @@ class StoredConversation:
         context = context_after(kept.state)
         is_changed = len(context) > len(context_before(kept.first))
         return (log, context) if kept.state.status is not Status.DONE and is_changed else None
+
+
+KeptConversation: TypeAlias = Union[FileConversation, StoredConversation]
+"""A conversation in a file, or in a store."""
 
 
 def open_conversation(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
+from typing import Final
 
 from attrs import asdict
 
@@ -18,7 +19,7 @@ from ...machine import Usage
 from ..records import RecordedRun
 from .conversations import Conversation, begin_turn, found_conversations
 from .database import Database, Rows
-from .entries import MANY, entries_of, recorded_run, remove_entries
+from .entries import entries_of, recorded_run
 from .leases import Keeper, Lease
 from .owners import this_process
 from .run_rows import (
@@ -34,6 +35,9 @@ from .run_rows import (
     no_run,
 )
 from .tables import make_store
+
+_MANY: Final = 500
+"""How many runs are removed in one go, so that others do not wait for long."""
 
 
 class RunStore:
@@ -246,8 +250,8 @@ class RunStore:
             StoreError: the store cannot be read.
         """
         expect_status(status, by="rows")
-        expect(since, (datetime, type(None)), "since", by="rows")
-        expect(before, (datetime, type(None)), "before", by="rows")
+        for name, time in (("since", since), ("before", before)):
+            expect(time, (datetime, type(None)), name, by="rows")
         expect(beginning, str, "beginning", by="rows")
         expect(limit, (int, type(None)), "limit", by="rows")
         where, values = ["TRUE"], list[object]()
@@ -298,10 +302,12 @@ class RunStore:
             removed = database.execute(
                 f"DELETE FROM gram_runs WHERE id IN (SELECT id FROM gram_runs WHERE {where} "
                 f"AND changed < ?{'' if tenant is None else ' AND tenant = ?'} AND {is_free} "
-                f"LIMIT {MANY}) AND {is_free} RETURNING id",
+                f"LIMIT {_MANY}) AND {is_free} RETURNING id",
                 *values,
             )
-            remove_entries(database, [run for (run,) in removed])
+            if runs := [run for (run,) in removed]:
+                marks = ", ".join("?" * len(runs))
+                database.execute(f"DELETE FROM gram_entries WHERE run IN ({marks})", *runs)
             return len(removed)
 
         count = 0
