@@ -145,6 +145,8 @@ class _Document:
     def expect_one_file(self, word: str, path: str) -> None:
         """Refuse a first word that two files define, of which the first file sees none before."""
         files = self._program.files
+        if len(files.imports) == 1:
+            return
         order = {WHOLE: 0, **dict.fromkeys(files.seen_from(WHOLE), 1)}
         found = [each for name, each in self._top() if name == word]
         nearest = min((order.get(files.scope_of(each.tree_path), 2) for each in found), default=0)
