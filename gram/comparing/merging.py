@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Literal, TypeAlias, Union, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, Union, cast
 
 from attrs import frozen
 
@@ -29,7 +29,7 @@ from ..source import BOM
 from ..trees import Pattern, TaggedString, Value
 from .lines import merge_lines
 from .matching import match, match_values
-from .parts import Group, Inside, Key, Labels, Part, document_part
+from .parts import Group, Inside, Key, Part, Slot, document_part
 
 
 @frozen
@@ -163,19 +163,22 @@ def _can_be_read(text: str) -> bool:
     return True
 
 
-@frozen
-class _Cell:
+class _Cell(NamedTuple):
     """A place of the merged list.
 
     Attributes:
-        at: the index of its part in each list, the one before, ours and theirs.
+        slots: its part in each list: the one before, ours and theirs.
         pieces: what is written, None for a conflict.
         maybe: whether it is a conflict that may leave nothing there.
     """
 
-    at: tuple[int | None, ...]
+    slots: Sequence[Slot | None]
     pieces: list[Piece] | None
     maybe: bool = False
+
+    def said(self, name: str) -> list[str | None]:
+        """The blanks and comments beside the part in each text."""
+        return [getattr(slot, name) if slot else None for slot in self.slots]
 
 
 class _Merging:
@@ -201,23 +204,17 @@ class _Merging:
 
     def _inside(self, base: Part | None, ours: Part, theirs: Part) -> list[Piece] | None:
         parts = [part for part in (base, ours, theirs) if part]
-        kinds = {part.kind for part in parts}
-        if len(kinds) > 1 or not all(part.inside for part in parts):
+        kinds, sides = {part.kind for part in parts}, [part.inside for part in parts]
+        if len(kinds) > 1 or not all(sides):
             return None
-        if base is None and not kinds & {"Labels", "Record", "elements", "Header"}:
-            return None
-        opener = _fixed(base.opener if base else None, ours.opener, theirs.opener)
-        closer = _fixed(base.closer if base else None, ours.closer, theirs.closer)
-        if opener is None or closer is None:
+        if base is None and not kinds & {"labels", "Record", "elements", "Header"}:
             return None
         depth = len(self.within)
         if isinstance(ours.extent, syntax.Construct | syntax.Entry):
             self.within += _steps(base or ours)
         pieces = _List(self, base, ours, theirs).merged()
         del self.within[depth:]
-        if pieces is None or (not pieces and "elements" in kinds):
-            return pieces
-        return [opener, *pieces, closer]
+        return pieces
 
     # --- blanks and comments
 
@@ -251,12 +248,12 @@ def _steps(part: Part) -> tuple[Pattern | str, ...]:
             return (key.text,)
         case syntax.Name():
             return ("identity",)
-        case syntax.Label() | Labels():
+        case syntax.Label():
             return ("labels",)
         case syntax.Record():
             return ("properties",)
-        case Group(kind="elements"):
-            return ("elements",)
+        case Group(kind=kind):
+            return (kind,)
     return ()
 
 
@@ -308,40 +305,41 @@ class _List:
         assert ours.inside is not None
         assert theirs.inside is not None
         self.merging, self.kind = merging, ours.kind
-        self.ours, self.theirs = ours.inside, theirs.inside
-        self.sides = (base.inside if base else None, self.ours, self.theirs)
-        self.keys = _keys(*self.sides)
+        self.ours = ours.inside
+        self.sides = (base.inside if base else None, ours.inside, theirs.inside)
+        self.slots = _by_key(*self.sides)
         self.is_one = isinstance(ours.extent, syntax.Entry | syntax.Arrow | syntax.Path)
-        self.is_path = bool(self.ours.arrows)
-        self.has_commas = self.ours.list.commas and not self.is_path
+        self.is_path = bool(ours.inside.arrows)
         self.may_add_nodes = self.is_path and merging.is_list(cast(Pattern, ours.says))
 
     def merged(self) -> list[Piece] | None:
         """The list, or None when it is a conflict as a whole."""
+        opener, closer = (_fixed(*self._of_all(name)) for name in ("opener", "closer"))
         order = self._order()
-        if order is None:
+        if order is None or opener is None or closer is None:
             return None
-        cells = {key: self._cell(key) for key in order}
-        if self.is_one and any(cell.pieces is None for cell in cells.values()):
+        cells = [self._cell(key) for key in order]
+        if self.is_one and any(cell.pieces is None for cell in cells):
             return None
-        if self.is_path:
-            arrows = self._arrows(order)
-            return None if arrows is None else self._written([*cells.values()], arrows)
-        cells = {key: cell for key, cell in cells.items() if cell.pieces != []}
+        arrows = self._arrows(order) if self.is_path else []
+        cells = [cell for cell in cells if cell.pieces != []]
         if self.kind == "elements" and not cells:
             return []
-        may_be_empty = bool(cells) and all(cell.maybe for cell in cells.values())
-        if may_be_empty and self.has_commas and (len(cells) > 1 or self.kind == "elements"):
+        may_be_empty = bool(cells) and all(cell.maybe for cell in cells)
+        if may_be_empty and self.ours.commas and (len(cells) > 1 or self.kind == "elements"):
             return None
-        return self._written([*cells.values()], [])
+        return None if arrows is None else [opener, *self._written(cells, arrows), closer]
+
+    def _of_all(self, name: str) -> list[Any]:
+        return [getattr(side, name) if side else None for side in self.sides]
 
     # --- what is in it, and in which order
 
     def _order(self) -> list[Key] | None:
         """The keys of the merged list; None when both sides moved elements, each in its way."""
-        base, ours, theirs = self.keys
+        base, ours, theirs = self.slots
         before, we, they = (
-            [key for key in keys if all(key in each for each in self.keys)] for keys in self.keys
+            [key for key in keys if all(key in each for each in self.slots)] for keys in self.slots
         )
         moved_by_them = set() if we == they else _moved(before, they)
         if not moved_by_them.isdisjoint(_moved(before, we)):
@@ -368,41 +366,21 @@ class _List:
 
     def _stays(self, key: Key) -> bool:
         """Whether something is written for a key, though it be a conflict."""
-        at = self._places(key)
-        base, ours, theirs = self._parts(at)
+        base, ours, theirs = (slots.get(key) for slots in self.slots)
         kept = ours or theirs
         if kept is None or base is None or (ours and theirs):
             return kept is not None
-        around = [self._trivia(at, name) for name in ("before", "before_comma", "after")]
-        said = [[_comments(each[side] or "") for each in around] for side in (0, 1 if ours else 2)]
-        return said[0] != said[1] or not kept.is_as(base)
+        around = [[_comments(text) for text in slot[1:]] for slot in (base, kept)]
+        return around[0] != around[1] or not kept.part.is_as(base.part)
 
     def _cell(self, key: Key) -> _Cell:
-        at = self._places(key)
-        base, ours, theirs = self._parts(at)
+        base, ours, theirs = slots = [each.get(key) for each in self.slots]
         if ours and theirs:
-            return _Cell(at, self.merging.merged(base, ours, theirs))
+            merged = self.merging.merged(base.part if base else None, ours.part, theirs.part)
+            return _Cell(slots, merged)
         kept = ours or theirs
         assert kept is not None
-        return _Cell(at, None, maybe=True) if base else _Cell(at, [kept.spelled])
-
-    def _places(self, key: Key) -> tuple[int | None, ...]:
-        return tuple(keys.get(key) for keys in self.keys)
-
-    def _parts(self, at: Sequence[int | None]) -> list[Part | None]:
-        return [
-            side.parts[index] if side and index is not None else None
-            for side, index in zip(self.sides, at, strict=True)
-        ]
-
-    def _trivia(self, at: Sequence[int | None], name: str) -> list[str | None]:
-        """The blanks and comments beside a part in each text."""
-        return [
-            side.list.text[slice(*getattr(side.list.elements[index], name))]
-            if side and index is not None
-            else None
-            for side, index in zip(self.sides, at, strict=True)
-        ]
+        return _Cell(slots, None, maybe=True) if base else _Cell(slots, [kept.part.spelled])
 
     # --- the arrows of a path
 
@@ -411,7 +389,7 @@ class _List:
         hops = list(pairwise(nodes))
         before, ours, theirs = (
             dict(zip(pairwise(keys), side.arrows, strict=True)) if side else {}
-            for keys, side in zip(self.keys, self.sides, strict=True)
+            for keys, side in zip(self.slots, self.sides, strict=True)
         )
         for side in () if self.may_add_nodes else (ours, theirs):
             for hop, arrow in side.items():
@@ -430,57 +408,51 @@ class _List:
     # --- the text
 
     def _written(self, cells: Sequence[_Cell], arrows: Sequence[list[Piece]]) -> list[Piece]:
+        trivia = self.merging.trivia
         out = _Out(self.merging.line_break)
-        out.put_trivia(self._end("head"))
+        out.put_trivia(trivia(*self._of_all("head")))
         last_sure = max((at for at, cell in enumerate(cells) if not cell.maybe), default=-1)
         for index, cell in enumerate(cells):
-            comma = self.has_commas and index < last_sure
-            comma_before = self.has_commas and index > last_sure >= 0
-            out.put_trivia(self._lead(cell, index))
+            comma = self.ours.commas and index < last_sure
+            out.put_trivia(self._lead(cell, first=index == 0))
             if cell.pieces is None:
+                comma_before = self.ours.commas and index > last_sure >= 0
                 out.put(self._conflict(cell, comma_before, comma))
                 continue
             out.put(*cell.pieces)
             separator: list[Piece] = [","] if comma else []
-            if self.is_path and index < len(arrows):
-                separator = arrows[index]
-            trivia = self.merging.trivia(*self._trivia(cell.at, "before_comma"))
-            if separator or has_comment(trivia):
-                out.put_trivia(trivia)
+            separator = arrows[index] if index < len(arrows) else separator
+            before_comma = trivia(*cell.said("before_comma"))
+            if separator or has_comment(before_comma):
+                out.put_trivia(before_comma)
             out.put(*separator)
-            out.put_trivia(self.merging.trivia(*self._trivia(cell.at, "after")))
-        out.put_trivia(self._end("tail"))
+            out.put_trivia(trivia(*cell.said("after")))
+        out.put_trivia(trivia(*self._of_all("tail")))
         if self.kind != "document":
             out.put("")
         return out.pieces
 
-    def _end(self, name: str) -> str:
-        """The blanks and comments before the first element or after the last."""
-        base, ours, theirs = (
-            side and side.list.text[slice(*getattr(side.list, name))] for side in self.sides
-        )
-        return self.merging.trivia(base, ours, theirs)
-
-    def _lead(self, cell: _Cell, index: int) -> str:
+    def _lead(self, cell: _Cell, *, first: bool) -> str:
         """The blanks and comments before a part, which may come first or no longer be it."""
-        lead = self.merging.trivia(*self._trivia(cell.at, "before"))
-        was_first = 0 in cell.at[1:]
-        if index == 0 and not was_first and not has_comment(lead) and self.ours.parts:
-            first = self._trivia((None, 0, None), "before")[1] or ""
-            return last_line(first) if has_comment(first) else first
-        return " " if index > 0 and was_first and not (lead or self.is_path) else lead
+        lead = self.merging.trivia(*cell.said("before"))
+        firsts = [side.slots[0] for side in self.sides[1:] if side and side.slots]
+        was_first = any(slot in firsts for slot in cell.slots)
+        if first and not was_first and not has_comment(lead) and self.ours.slots:
+            lead = self.ours.slots[0].before
+            return last_line(lead) if has_comment(lead) else lead
+        return lead or " " * (was_first and not first and not self.is_path)
 
     def _conflict(self, cell: _Cell, comma_before: bool, comma: bool) -> Conflict:
-        parts = self._parts(cell.at)
         texts: list[str] = []
-        trivia = (self._trivia(cell.at, name) for name in ("before_comma", "after"))
-        for part, before_comma, after in zip(parts, *trivia, strict=True):
-            inner = before_comma if before_comma and has_comment(before_comma) else ""
-            text = part.spelled + inner + "," * comma + (after or "") if part else ""
+        for slot in cell.slots:
+            text = ""
+            if slot:
+                inner = slot.before_comma if has_comment(slot.before_comma) else ""
+                text = slot.part.spelled + inner + "," * comma + slot.after
             texts.append(", " * bool(comma_before and text) + text)
-        part = next(part for part in parts if part)
         base, ours, theirs = texts
-        before, we, they = (_said(each) if each else "" for each in parts)
+        part = next(slot.part for slot in cell.slots if slot)
+        before, we, they = (_said(slot.part) if slot else "" for slot in cell.slots)
         within = (*self.merging.within, *_steps(part))
         return Conflict(base, ours, theirs, within, (before, we, they))
 
@@ -515,24 +487,22 @@ def _moved(before: Sequence[Key], now: Sequence[Key]) -> set[Key]:
     return {*now} - {now[at] for at in staying}
 
 
-Keys: TypeAlias = dict[Key, int]
-
-
-def _keys(base: Inside | None, ours: Inside, theirs: Inside) -> list[Keys]:
-    """The index of each part in its list, by keys that the lists share."""
+def _by_key(base: Inside | None, ours: Inside, theirs: Inside) -> list[dict[Key, Slot]]:
+    """The parts of each list, by keys that the lists share."""
     before = _with_new_keys(base.keys, "base") if base else []
     we = _with_new_keys(_shared_keys(base, before, ours), "ours")
     new: dict[object, Key] = {}
-    for key, part in zip(we, ours.parts, strict=True):
+    for key, slot in zip(we, ours.slots, strict=True):
         if key not in before:
-            new.update(dict.fromkeys(_names(part), key))
+            new.update(dict.fromkeys(_names(slot.part), key))
     shared = _shared_keys(base, before, theirs)
-    for index, part in enumerate(theirs.parts):
-        same = [new[name] for name in _names(part) if name in new]
+    for index, slot in enumerate(theirs.slots):
+        same = [new[name] for name in _names(slot.part) if name in new]
         if shared[index] is None and same and same[0] not in shared:
             shared[index] = same[0]
     they = _with_new_keys(shared, "theirs")
-    return [{key: index for index, key in enumerate(keys)} for keys in (before, we, they)]
+    sides = ((before, base.slots if base else ()), (we, ours.slots), (they, theirs.slots))
+    return [dict(zip(keys, slots, strict=True)) for keys, slots in sides]
 
 
 def _shared_keys(base: Inside | None, before: Sequence[Key], new: Inside) -> list[Key | None]:
@@ -542,23 +512,19 @@ def _shared_keys(base: Inside | None, before: Sequence[Key], new: Inside) -> lis
         old_loose, loose = (
             [at for at, key in enumerate(each.keys) if key is None] for each in (base, new)
         )
-        old, parts = [base.parts[at] for at in old_loose], [new.parts[at] for at in loose]
-        for one, other in _pairs(old, parts):
+        old = [base.slots[at].part for at in old_loose]
+        for one, other in _pairs(old, [new.slots[at].part for at in loose]):
             keys[loose[other]] = before[old_loose[one]]
     return keys
 
 
 def _pairs(old: Sequence[Part], new: Sequence[Part]) -> Sequence[tuple[int, int]]:
-    values = [
-        [part.extent.value for part in parts if isinstance(part.extent, syntax.Value)]
-        for parts in (old, new)
-    ]
-    if any(values):
+    if not old or not new:
+        return ()
+    if isinstance(old[0].extent, syntax.Value):
+        values = ([cast(syntax.Value, each.extent).value for each in side] for side in (old, new))
         return match_values(*values).pairs
-    patterns = [
-        [part.says for part in parts if isinstance(part.says, Pattern)] for parts in (old, new)
-    ]
-    return match(*patterns).pairs
+    return match(*([cast(Pattern, each.says) for each in side] for side in (old, new))).pairs
 
 
 def _with_new_keys(keys: Sequence[Key | None], side: str) -> list[Key]:

@@ -24,7 +24,7 @@ class Group(syntax.Extent):
     """Constructs beside each other that are no construct of the grammar by themselves.
 
     Attributes:
-        kind: ``document`` or ``elements``.
+        kind: ``document``, ``labels`` or ``elements``.
         parts: the constructs.
     """
 
@@ -32,26 +32,34 @@ class Group(syntax.Extent):
     parts: tuple[syntax.Extent, ...]
 
 
-@define(eq=False)
-class Labels(syntax.Extent):
-    """The labels of a subject, beside each other."""
+class Slot(NamedTuple):
+    """A part with the blanks and comments around it: before it, before its comma, after it."""
 
-    labels: tuple[syntax.Label, ...]
+    part: Part
+    before: str
+    before_comma: str
+    after: str
 
 
 class Inside(NamedTuple):
-    """What is in a part.
+    """What is in a part, in the order of the text.
 
     Attributes:
-        list: the places of the parts, with the blanks and comments around each.
-        parts: the parts.
+        opener, closer: what is written before and after all the rest.
+        head, tail: the blanks and comments beside them.
+        slots: the parts.
         keys: the key of each part; None for one that has to be matched.
+        commas: whether commas separate the parts.
         arrows: of a path, the arrow after each node but the last.
     """
 
-    list: ElementList
-    parts: Sequence[Part]
+    opener: str
+    head: str
+    slots: Sequence[Slot]
+    tail: str
+    closer: str
     keys: Sequence[Key | None]
+    commas: bool
     arrows: Sequence[Part] = ()
 
 
@@ -83,18 +91,6 @@ class Part:
         return _inside(self.text, self.extent)
 
     @cached_property
-    def opener(self) -> str:
-        """What is written before the parts in it."""
-        assert self.inside is not None
-        return self.text[self.extent.start : self.inside.list.head.start]
-
-    @cached_property
-    def closer(self) -> str:
-        """What is written after the parts in it."""
-        assert self.inside is not None
-        return self.text[self.inside.list.tail.end : self.extent.end]
-
-    @cached_property
     def says(self) -> object:
         """What it means, whatever its layout."""
         match self.extent:
@@ -104,16 +100,14 @@ class Part:
                 return exact(value)
             case syntax.Entry(key=key, value=value):
                 return key.text, Part(self.text, value).says
-            case syntax.Label(name=name):
-                return name.text
-            case syntax.Name(text=text):
+            case syntax.Label(name=syntax.Name(text=text)) | syntax.Name(text=text):
                 return text
             case syntax.SubjectPart(subject=subject):
                 return subject
             case syntax.Arrow(subject=subject, tail_end=tail, head_start=head) as arrow:
                 return self.text[arrow.start : tail], subject.subject, self.text[head : arrow.end]
-            case Group() | Labels() | syntax.Record() if self.inside:
-                return tuple([part.says for part in self.inside.parts])
+            case Group() | syntax.Record() if self.inside:
+                return tuple([slot.part.says for slot in self.inside.slots])
         return "".join(self.spelled.split())
 
     def is_as(self, other: Part) -> bool:
@@ -135,65 +129,58 @@ def document_part(document: Document) -> Part:
 
 def _inside(text: str, whole: syntax.Extent) -> Inside | None:
     start, end = whole.start, whole.end
-    parts: Sequence[syntax.Extent]
+    keys: Sequence[Key | None] = ()
+    parts: Sequence[syntax.Extent] = ()
     match whole:
         case Group(kind="document", parts=parts):
             start = text_start(text)
             head = end_of_head(text, start, parts[0].start if parts else end)
+            keys = [_FIRST if isinstance(each, syntax.Header) else None for each in parts]
             places = list_of(text, start, parts, end, commas=False, head=head)
-            return _read(places, parts, [_FIRST if _is_header(each) else None for each in parts])
-        case Labels(labels=labels):
-            keys = _named(each.name for each in labels)
-            return _read(list_of(text, start, labels, end, commas=False), labels, keys)
+            return _read(whole, places, parts, keys)
+        case Group(kind="labels", parts=parts):
+            keys = _named(each.name for each in parts if isinstance(each, syntax.Label))
+            return _read(whole, list_of(text, start, parts, end, commas=False), parts, keys)
         case Group(parts=parts):
-            return _read(list_of(text, start + 1, parts, end), parts)
+            return _read(whole, list_of(text, start + 1, parts, end), parts)
         case syntax.Record(entries=entries) | syntax.Map(entries=entries):
             keys = _named(each.key for each in entries)
-            return _read(list_of(text, start + 1, entries, end - 1), entries, keys)
+            return _read(whole, list_of(text, start + 1, entries, end - 1), entries, keys)
         case syntax.Array(items=parts, value=value) if value is not None:
-            return _read(list_of(text, start + 1, parts, end - 1), parts)
+            return _read(whole, list_of(text, start + 1, parts, end - 1), parts)
         case syntax.Header(record=record):
             return _inside(text, record)
         case syntax.Bracket(subject=subject, bar=bar, elements=elements):
             below = () if bar is None else (Group(bar, end - 1, "elements", elements),)
-            return _in_order(text, start + 1, (*_subject_parts(subject), *below), end - 1)
+            start, parts, end = start + 1, (*_subject_parts(subject), *below), end - 1
         case syntax.Node(subject=subject):
-            return _in_order(text, start + 1, _subject_parts(subject), end - 1)
+            start, parts, end = start + 1, _subject_parts(subject), end - 1
         case syntax.SubjectPart():
-            return _in_order(text, start, _subject_parts(whole), end)
+            parts = _subject_parts(whole)
         case syntax.Arrow(subject=subject, bracketed=True):
-            return _in_order(text, subject.start, (subject,), subject.end)
+            start, parts, end = subject.start, (subject,), subject.end
         case syntax.Entry(value=value):
-            return _in_order(text, value.start, (value,), value.end)
+            start, parts, end = value.start, (value,), value.end
         case syntax.Annotated(identified=identified, annotations=annotations, body=body):
             first = (identified,) if identified else ()
             parts = (*first, *annotations, body)
             keys = [*[_FIRST] * len(first), *_named((each.key for each in annotations), 1), (2, "")]
-            return _read(list_of(text, start, parts, end, commas=False), parts, keys)
         case syntax.Path():
             return _path(text, whole)
-    return None
+        case _:
+            return None
+    keys = keys or [(_RANKS.get(Part(text, part).kind, 0), "") for part in parts]
+    return _read(whole, list_of(text, start, parts, end, commas=False), parts, keys)
 
 
 _FIRST: Key = (0, "")
-_RANKS = {"Name": 0, "Labels": 1, "Record": 2, "elements": 3}
-
-
-def _is_header(item: syntax.Extent) -> bool:
-    return isinstance(item, syntax.Header)
+_RANKS = {"Name": 0, "labels": 1, "Record": 2, "elements": 3}
 
 
 def _subject_parts(subject: syntax.SubjectPart) -> tuple[syntax.Extent, ...]:
     labels = subject.labels
-    group = (Labels(labels[0].start, labels[-1].end, labels),) if labels else ()
+    group = (Group(labels[0].start, labels[-1].end, "labels", labels),) if labels else ()
     return tuple(part for part in (subject.identity, *group, subject.record) if part)
-
-
-def _in_order(text: str, start: int, parts: Sequence[syntax.Extent], end: int) -> Inside:
-    """The parts of a construct, each of another kind."""
-    kinds = [Part(text, part).kind for part in parts]
-    keys = [(_RANKS.get(kind, 0), "") for kind in kinds]
-    return _read(list_of(text, start, parts, end, commas=False), parts, keys)
 
 
 def _path(text: str, path: syntax.Path) -> Inside:
@@ -202,11 +189,12 @@ def _path(text: str, path: syntax.Path) -> Inside:
     at, nothing = path.start, Span(path.end, path.end)
     for node, arrow in zip(path.nodes, (*path.arrows, None), strict=True):
         to_arrow = Span(node.end, trivia_end(text, node.end)) if arrow else nothing
-        before = Span(at, node.start)
-        elements.append(ListElement(before, node.span, to_arrow, bool(arrow), nothing))
+        elements.append(ListElement(Span(at, node.start), node.span, to_arrow, False, nothing))
         at = arrow.end if arrow else path.end
-    places = ElementList(text, Span(path.start, path.start), tuple(elements), nothing)
-    return _read(places, path.nodes)._replace(arrows=[Part(text, each) for each in path.arrows])
+    start = Span(path.start, path.start)
+    places = ElementList(text, start, tuple(elements), nothing, commas=False)
+    arrows = [Part(text, each) for each in path.arrows]
+    return _read(path, places, path.nodes)._replace(arrows=arrows)
 
 
 def _named(names: Iterable[syntax.Name], rank: int = 0) -> list[Key | None]:
@@ -220,6 +208,22 @@ def _named(names: Iterable[syntax.Name], rank: int = 0) -> list[Key | None]:
 
 
 def _read(
-    places: ElementList, parts: Sequence[syntax.Extent], keys: Sequence[Key | None] = ()
+    whole: syntax.Extent,
+    places: ElementList,
+    parts: Sequence[syntax.Extent],
+    keys: Sequence[Key | None] = (),
 ) -> Inside:
-    return Inside(places, [Part(places.text, part) for part in parts], keys or [None] * len(parts))
+    text = places.text
+    slots = [
+        Slot(Part(text, part), *(text[slice(*each)] for each in (at[0], at[2], at[4])))
+        for part, at in zip(parts, places.elements, strict=True)
+    ]
+    return Inside(
+        text[whole.start : places.head.start],
+        text[slice(*places.head)],
+        slots,
+        text[slice(*places.tail)],
+        text[places.tail.end : whole.end],
+        keys or [None] * len(parts),
+        places.commas,
+    )
