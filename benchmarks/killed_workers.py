@@ -256,8 +256,8 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=10.0)
     parser.add_argument("--record")
     given = parser.parse_args()
-    if given.store:
-        print(carry_out(given.store, runs=given.runs, workers=given.workers, every=given.every))
+    if given.record:
+        print(carry_out(given.record, runs=given.runs, workers=given.workers, every=given.every))
         return
     from tests.interp.postgres import serving_postgres
 
