@@ -77,6 +77,7 @@ class GramServer(LanguageServer):
         text = self.workspace.get_text_document(uri).source
         file = OpenFile(text, Path(path).resolve() if path else None, self.encoding)
         self.files[uri] = file
+        self.faults.pop(uri, None)  # their places are those of the text before
         self._meanings.clear()  # another file may import this one
         if self._waiting is not None:
             self._waiting.cancel()
@@ -100,8 +101,8 @@ class GramServer(LanguageServer):
         if uri not in self._meanings:
             file = self.file(uri)
             others = {each.path: each for each in self.files.values() if each.path}
-            found = Meaning(file, others, self._before.get(uri))
-            self._meanings[uri] = found
+            before = None if file.is_whole else self._before.get(uri)
+            found = self._meanings[uri] = Meaning(file, others, before)
             if file.is_whole:
                 self._before[uri] = found
         return self._meanings[uri]
