@@ -205,7 +205,8 @@ def some_edit(trees: Trees, random: Random, who: str, rank: int) -> Edit | None:
 
         def with_use(tree: Pattern) -> Trees:
             reference = Pattern(Subject(used_name))
-            return (attrs.evolve(tree, elements=(*tree.elements, reference)),)
+            others = (each for each in tree.elements if each != reference)
+            return (attrs.evolve(tree, elements=(*others, reference)),)
 
         return Edit(IN, name, f"uses {used_name}", at(name, with_use))
     if rank == IN and is_bracket and not is_tool(tree) and random.random() < 0.3:

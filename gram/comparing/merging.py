@@ -513,7 +513,11 @@ def _shared_keys(base: Inside | None, before: Sequence[Key], new: Inside) -> lis
             [at for at, key in enumerate(each.keys) if key is None] for each in (base, new)
         )
         old = [base.slots[at].part for at in old_loose]
-        for one, other in _pairs(old, [new.slots[at].part for at in loose]):
+        pairs = _pairs(old, [new.slots[at].part for at in loose])
+        if new.arrows and len(loose) == len(old):  # nodes with new names are known by their places
+            ones, others = ({pair[side] for pair in pairs} for side in (0, 1))
+            pairs = [*pairs, *((at, at) for at in range(len(old)) if at not in ones | others)]
+        for one, other in pairs:
             keys[loose[other]] = before[old_loose[one]]
     return keys
 

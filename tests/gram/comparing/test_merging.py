@@ -260,6 +260,7 @@ def test_the_ends_of_a_path_merge_and_its_middle_is_a_conflict() -> None:
     base = "(a)-->(b)"
 
     assert merge(base, "(x)-->(a)-->(b)", "(a)-->(b)-->(y)").text() == "(x)-->(a)-->(b)-->(y)"
+    assert merge(base, "(new)-->(b)", "(a)-->(other)").text() == "(new)-->(other)"
     assert merge(base, "(a)-->(x)-->(b)", "(a)-->(y)-->(b)").conflicts
     assert merge(base, "(a)-->(x)-->(b)", "(a)-[:WHEN]->(b)").conflicts
 
