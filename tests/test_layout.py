@@ -63,6 +63,7 @@ FLOORS = {
         "workers",
         "views",
         "evaluation",
+        "serving",
         "cli",
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final
@@ -24,18 +24,21 @@ _PROTOCOLS: Final = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grp
 
 
 @contextmanager
-def telemetry(metrics: str | None = None) -> Iterator[Telemetry | None]:
+def telemetry(
+    metrics: str | None = None, readers: Sequence[Any] = ()
+) -> Iterator[Telemetry | None]:
     """What makes spans and metrics, if the environment names where they go; sent at the end.
 
     Args:
         metrics: where metrics are served as Prometheus reads them: a port, or ``host:port``.
+        readers: what else reads the metrics.
 
     Raises:
         ConfigurationError: a package for it is not installed.
         OSError: the port is taken.
     """
     traces, measures = _exporters("traces"), _exporters("metrics")
-    if metrics is None and not traces and not measures:
+    if metrics is None and not (readers or traces or measures):
         yield None
         return
     try:
@@ -54,7 +57,7 @@ def telemetry(metrics: str | None = None) -> Iterator[Telemetry | None]:
     tracer = TracerProvider(resource=resource)
     for each in traces:
         tracer.add_span_processor(BatchSpanProcessor(each))
-    readers: list[Any] = [PeriodicExportingMetricReader(each) for each in measures]
+    readers = [*readers, *(PeriodicExportingMetricReader(each) for each in measures)]
     if metrics is not None:
         readers.append(_served(metrics))
     meter = MeterProvider(readers, resource=resource)

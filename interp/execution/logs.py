@@ -59,7 +59,7 @@ def _add_fields(record: logging.LogRecord) -> bool:
     return True
 
 
-_LOGGERS: Final = ("interp.model", "interp.tools", "interp.mcp", "interp.workers")
+_LOGGERS: Final = ("interp.model", "interp.tools", "interp.mcp", "interp.serving", "interp.workers")
 for _each in _LOGGERS:
     logging.getLogger(_each).addFilter(_add_fields)
 

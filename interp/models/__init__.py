@@ -1,5 +1,6 @@
 """Models: what they are, how they are asked and how their replies are read."""
 
+from .attached_parts import file_of_part
 from .calls_in_text import call_in_text
 from .chat import request_body as request_body
 from .connect import connect_model as connect_model

@@ -14,6 +14,7 @@ from .overview import (
     overview as overview,
     workers_now as workers_now,
 )
+from .process import until_told
 from .queue import IS_OVER, RunQueue, tell_workers
 from .registry import Registry, why_queued
 from .requeueing import Requeue, requeue_of, requeue_run as requeue_run

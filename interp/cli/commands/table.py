@@ -51,6 +51,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "ab": "Run the same cases through several programs, and compare them.",
     },
     "Operate": {
+        "serve": "Serve agents as the models of an OpenAI-compatible server.",
         "submit": "Queue a run for workers, and print its id.",
         "worker": "Take queued runs, and drive them to their ends.",
         "workers": "Say which workers live, on what they work, and what waits.",
@@ -71,7 +72,7 @@ COMMANDS: Final = {name: text for group in GROUPS.values() for name, text in gro
 
 _USE_PROJECTS = {
     *("run", "chat", "resume", "replay", "test", "ab"),
-    *("submit", "worker", "runs", "tools", "models", "doctor"),
+    *("serve", "submit", "worker", "runs", "tools", "models", "doctor"),
 }
 """The commands that run code or ask models, and so may use what a project file names."""
 

@@ -1,0 +1,231 @@
+"""``gram serve``: agents and workflows as the models of a server."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from gram.extras import install
+
+from ..completion.completing import complete_files
+from ..inputs.options import RunningOptions, options_of
+from ..inputs.record_option import record_option
+from ..process import leave_at_termination
+from ..telemetry import telemetry
+from ..terminal.log_lines import LogLines, show_logs
+from ..terminal.output import is_quiet, tell
+
+if TYPE_CHECKING:
+    from ...execution import Spending, Telemetry
+    from ...running import BeginOptions
+    from ...serving import Served
+    from ...tools import ToolLibrary
+
+
+@click.command("serve")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, shell_complete=complete_files)
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where it listens; 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="The port; 8000.")
+@click.option(
+    "--key-env",
+    metavar="NAME",
+    help="The environment variable with the key that clients have to send.",
+)
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="A name that clients call it by, beside those of this machine; * for any.",
+)
+@click.option(
+    "--allow-origin",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Pages that may ask it from a browser, such as https://chat.example; * for any.",
+)
+@click.option(
+    "--at-once", type=click.IntRange(1), default=64, help="How many runs it drives at once; 64."
+)
+@click.option(
+    "--body-bytes",
+    type=click.IntRange(1),
+    default=32_000_000,
+    metavar="NUMBER",
+    help="How long a request may be; 32000000.",
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(0),
+    default=30.0,
+    metavar="SECONDS",
+    help="How long runs may still take when it is told to stop; 30.",
+)
+@click.option("--show-tools", is_flag=True, help="Show clients calls of tools, as events.")
+@click.option("--reload", is_flag=True, help="Take changed programs for new runs.")
+@record_option
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How the lines of the log are written, on standard error; text.",
+)
+@options_of(RunningOptions)
+def command(
+    files: tuple[str, ...],
+    host: str,
+    port: int,
+    key_env: str | None,
+    allow_host: tuple[str, ...],
+    allow_origin: tuple[str, ...],
+    at_once: int,
+    body_bytes: int,
+    grace: float,
+    show_tools: bool,
+    reload: bool,
+    record: str | None,
+    log_format: str,
+    options: RunningOptions,
+) -> None:
+    """Serve the agents and workflows of FILEs as the models of an OpenAI-compatible server.
+
+    Clients ask http://127.0.0.1:8000/v1, by Chat Completions or the Responses API, and name an
+    agent as the model. Each request is a new conversation of what its messages say. With --record,
+    each run is kept in a store, and requests may name conversations that go on there. At SIGTERM or
+    Ctrl-C it takes nothing new, and ends when its runs have.
+    """
+    leave_at_termination()
+    store = _store(record)
+    if store is None and (options.approve == "ask" or options.asks_before_servers):
+        raise click.UsageError(
+            "a run that asks before calls waits for gram runs decide: --record names its store"
+        )
+    key = _key(key_env)
+    level = logging.WARNING if is_quiet() else logging.INFO
+    show_logs(logging.DEBUG if options.debug else level, LogLines(as_json=log_format == "json"))
+    _expect_installed()
+    from ...execution import Spending  # imported late: completion needs no runs
+    from ...serving import LOOPBACK, Doors, Serving, reloading, serve
+
+    library, spending = options.library(), Spending()
+    readers, shown_metrics = _metrics()
+    with telemetry(readers=readers) as made:
+
+        def read() -> tuple[Mapping[str, Served], Iterable[Path]]:
+            return _read(files, options, library, made, spending)
+
+        agents, paths = read()
+        serving = Serving(
+            agents,
+            Doors(LOOPBACK | {host, *allow_host}, frozenset(allow_origin), key),
+            record=store,
+            shows_tools=show_tools,
+            at_once=at_once,
+            most_bytes=body_bytes,
+            grace=grace,
+            metrics=shown_metrics,
+            beside=reloading(read, paths) if reload else None,
+        )
+        serve(serving, host, port)
+    if options.usage:
+        tell(spending.text())
+
+
+def _read(
+    files: Iterable[str],
+    options: RunningOptions,
+    library: ToolLibrary,
+    made: Telemetry | None,
+    spending: Spending,
+) -> tuple[Mapping[str, Served], Iterable[Path]]:
+    """The agents and workflows of some files, and the files that say them.
+
+    Raises:
+        OSError, GramDecodeError: a file cannot be read.
+        ValidationError: an agent has a fault, or two have one name.
+        ToolBindingError: the library does not implement its tools.
+    """
+    from lenses_ext.names import find_runnables
+
+    from ...errors import ValidationError
+    from ...programs import the_agent
+    from ...serving import Served
+    from ...tools import bind_agent_tools
+    from ..inputs.reading import hint_at_tools, read_program
+
+    agents, paths = dict[str, Served](), list[Path]()
+    for file in files:
+        project = read_program(file)
+        paths += project.documents
+        names = [each.value.identity for each in find_runnables(project)]
+        if not names:
+            raise ValidationError(f"{file}: there is no agent to serve")
+        for name in names:
+            if name in agents:
+                raise ValidationError(f"{file}: another file has an agent {name}, too")
+            program = the_agent(project, name, by="serve")
+            own = options.made_up_tools(program, library, file) | library
+            with hint_at_tools(options.named_tools, options.mcp, file):
+                bind_agent_tools(program, own, match=options.match)
+            how = {**options.of_new_run, "policy": options.policy(own), "telemetry": made}
+            if options.usage:
+                how["observe"] = spending.count
+            agents[name] = Served(program, own, cast("BeginOptions", how))
+    return agents, paths
+
+
+def _store(record: str | None) -> str | None:
+    """The store that runs are kept in.
+
+    Raises:
+        click.UsageError: the address is that of a file with one run.
+    """
+    from ...history.stores import Address
+
+    if record is not None and not Address.of(record).is_store:
+        raise click.UsageError(
+            f"--record {record}: many runs are kept in a store, such as runs.db or postgresql://…"
+        )
+    return record
+
+
+def _key(variable: str | None) -> str | None:
+    """The key that clients have to send.
+
+    Raises:
+        ConfigurationError: the variable is not set.
+    """
+    from ...errors import ConfigurationError
+
+    if variable is None:
+        return None
+    if not (key := os.environ.get(variable, "").strip()):
+        raise ConfigurationError(f"--key-env {variable}: the variable is not set, or empty")
+    return key
+
+
+def _expect_installed() -> None:
+    """Refuse to serve without the packages for it.
+
+    Raises:
+        ConfigurationError: they are not installed.
+    """
+    from ...errors import ConfigurationError
+
+    if not all(map(find_spec, ("starlette", "uvicorn"))):
+        raise ConfigurationError(f"serving needs starlette and uvicorn\n  hint: {install('serve')}")
+
+
+def _metrics() -> tuple[list[Any], Callable[[], bytes] | None]:
+    """What reads the metrics of runs, and what shows them; nothing without prometheus-client."""
+    try:
+        from opentelemetry.exporter.prometheus import PrometheusMetricReader
+        from prometheus_client import generate_latest
+    except ImportError:
+        return [], None
+    return [PrometheusMetricReader()], generate_latest

@@ -1,0 +1,93 @@
+"""Who may come in: the names that the server is called by, the pages that ask, the key."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from .refusals import RefusedError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+_OPEN: Final = ("/health",)
+"""What needs no key."""
+
+
+@frozen
+class Doors:
+    """What has to be true of a request before it is read.
+
+    Attributes:
+        hosts: the names and addresses that the server is called by; ``*`` is any.
+        origins: the pages that may ask it from a browser; ``*`` is any.
+        key: the key that clients send as ``Authorization: Bearer …``; None if there is none.
+    """
+
+    hosts: frozenset[str] = LOOPBACK
+    origins: frozenset[str] = frozenset()
+    key: str | None = None
+
+    def check(self, request: Request) -> None:
+        """Let a request in.
+
+        Raises:
+            RefusedError: it does not come in.
+        """
+        host = request.headers.get("host", "")
+        if "*" not in self.hosts and _host_in(host) not in self.hosts:
+            hint = "gram serve --allow-host names it"
+            raise RefusedError(f"the host {host} is not served: {hint}", status=403, code="host")
+        origin = request.headers.get("origin")
+        if origin is not None and not self.origins & {origin, "*"}:
+            hint = "gram serve --allow-origin names it"
+            raise RefusedError(f"pages of {origin} may not ask: {hint}", status=403, code="origin")
+        if self.key is None or request.url.path in _OPEN or request.method == "OPTIONS":
+            return
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        is_known = hmac.compare_digest(given.strip().encode(), self.key.encode())
+        if scheme.lower() != "bearer" or not is_known:
+            raise RefusedError("the key is missing or wrong", status=401, code="invalid_api_key")
+
+
+def _host_in(header: str) -> str | None:
+    try:
+        return urlsplit(f"//{header}").hostname
+    except ValueError:
+        return None
+
+
+class Guarded:
+    """An application behind doors.
+
+    Args:
+        app: the application.
+        doors: the doors.
+        refuse: what answers a request that does not come in.
+    """
+
+    def __init__(
+        self, app: ASGIApp, doors: Doors, refuse: Callable[[RefusedError], ASGIApp]
+    ) -> None:
+        self._app, self._doors, self._refuse = app, doors, refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        from starlette.requests import Request
+
+        app = self._app
+        if scope["type"] == "http":
+            try:
+                self._doors.check(Request(scope))
+            except RefusedError as refused:
+                app = self._refuse(refused)
+        elif scope["type"] != "lifespan":
+            return  # there are no web sockets here
+        await app(scope, receive, send)

@@ -1,0 +1,299 @@
+"""Writes answers as Chat Completions and the Responses API have them, whole and as events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from time import time
+from typing import Any, Final, Protocol
+
+from attrs import frozen
+
+from ..json_text import Json
+from ..machine import AgentResponse, Usage
+from .asked import Asked
+from .refusals import RefusedError
+
+
+@frozen
+class Answer:
+    """What a client gets at the end.
+
+    Attributes:
+        text: the answer: a text, or JSON where the program declares a type.
+        usage: the tokens of the run.
+        is_cut: whether it was cut off at its length limit.
+        is_refusal: whether the model refused, and the text says why.
+    """
+
+    text: str
+    usage: Usage = Usage(0, 0)
+    is_cut: bool = False
+    is_refusal: bool = False
+
+    @classmethod
+    def of(cls, response: AgentResponse) -> Answer:
+        """The answer that a run has given."""
+        return cls(response.content, response.usage, response.truncated, response.refused)
+
+
+class Reply(Protocol):
+    """The reply to one request, in one dialect."""
+
+    def whole(self, answer: Answer) -> dict[str, Json]:
+        """The reply as one object."""
+
+    def begun(self) -> Iterator[str]:
+        """The first events of a stream."""
+
+    def said(self, text: str) -> Iterator[str]:
+        """The events of some more words."""
+
+    def parted(self) -> Iterator[str]:
+        """The events where what was said is over, and calls of tools follow."""
+
+    def watched(self, kind: str, fields: dict[str, Json]) -> Iterator[str]:
+        """The events of something that a client sees beside the answer."""
+
+    def ended(self, answer: Answer) -> Iterator[str]:
+        """The last events, when all words of the answer have been sent."""
+
+    def failed(self, error: RefusedError) -> Iterator[str]:
+        """The last events, where there is no answer."""
+
+
+class ChatReply:
+    """A completion.
+
+    Args:
+        run: the id of the run.
+        asked: what it answers.
+    """
+
+    def __init__(self, run: str, asked: Asked) -> None:
+        self._asked = asked
+        self._head = {"id": f"chatcmpl-{run}", "created": int(time()), "model": asked.model}
+        self._has_said = False
+
+    def whole(self, answer: Answer) -> dict[str, Json]:
+        """The reply as one object."""
+        said = {"content": None, "refusal": answer.text}
+        if not answer.is_refusal:
+            said = {"content": answer.text, "refusal": None}
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", **said},
+            "logprobs": None,
+            "finish_reason": _finish(answer),
+        }
+        usage = {"usage": _chat_usage(answer.usage)}
+        return {**self._head, "object": "chat.completion", "choices": [choice], **usage}
+
+    def begun(self) -> Iterator[str]:
+        """The first chunk: who speaks."""
+        yield self._chunk({"role": "assistant", "content": ""})
+
+    def said(self, text: str) -> Iterator[str]:
+        """A chunk of words."""
+        self._has_said = True
+        yield self._chunk({"content": text})
+
+    def parted(self) -> Iterator[str]:
+        """A blank line: a completion has one text."""
+        if self._has_said:
+            yield self._chunk({"content": "\n\n"})
+
+    def watched(self, kind: str, fields: dict[str, Json]) -> Iterator[str]:
+        """A chunk without choices, which clients skip that do not know it."""
+        yield self._data([], gram={"type": kind, **fields})
+
+    def ended(self, answer: Answer) -> Iterator[str]:
+        """Why it ended, and the tokens if they are asked for."""
+        if answer.is_refusal and not self._has_said:
+            yield self._chunk({"refusal": answer.text})
+        yield self._chunk({}, _finish(answer))
+        if self._asked.with_usage:
+            yield self._data([], usage=_chat_usage(answer.usage))
+        yield "data: [DONE]\n\n"
+
+    def failed(self, error: RefusedError) -> Iterator[str]:
+        """The error in the place of a chunk."""
+        yield event({"error": error.error})
+
+    def _chunk(self, delta: dict[str, Json], finish: str | None = None) -> str:
+        return self._data([{"index": 0, "delta": delta, "finish_reason": finish}])
+
+    def _data(self, choices: list[Json], **more: Json) -> str:
+        return event({**self._head, "object": "chat.completion.chunk", "choices": choices, **more})
+
+
+def _finish(answer: Answer) -> str:
+    return "length" if answer.is_cut else "stop"
+
+
+def _chat_usage(usage: Usage) -> Json:
+    if usage.total_tokens is None:
+        return None
+    return {
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.total_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+    }
+
+
+_SETTINGS: Final[dict[str, Json]] = {
+    "instructions": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "store": False,
+    "temperature": None,
+    "text": {"format": {"type": "text"}},
+    "tool_choice": "auto",
+    "tools": [],
+    "top_p": None,
+}
+"""What a response says of a request's settings, which are the program's own."""
+
+
+class ResponseReply:
+    """A response of the Responses API.
+
+    Each text is an item of its output: what was said before calls of tools, and the answer.
+
+    Args:
+        run: the id of the run.
+        asked: what it answers.
+    """
+
+    def __init__(self, run: str, asked: Asked) -> None:
+        self._run = run
+        self._head = {"id": f"resp_{run}", "object": "response", "created_at": int(time())}
+        named = asked.conversation and {"id": asked.conversation}
+        self._head |= {"model": asked.model, "conversation": named or None, **_SETTINGS}
+        self._output: list[Json] = []
+        self._words: list[str] = []
+        self._numbers = count()
+
+    def whole(self, answer: Answer) -> dict[str, Json]:
+        """The reply as one object."""
+        return self._ended(answer, [self._item(answer.text, "completed", answer.is_refusal)])
+
+    def begun(self) -> Iterator[str]:
+        """The response as it begins."""
+        response = self._as_json("in_progress")
+        yield self._event("response.created", response=response)
+        yield self._event("response.in_progress", response=response)
+
+    def said(self, text: str) -> Iterator[str]:
+        """Words of an item, which begins with the first of them."""
+        if not self._words:
+            yield from self._opened("output_text")
+        self._words.append(text)
+        yield self._event("response.output_text.delta", **self._part, delta=text, logprobs=[])
+
+    def parted(self) -> Iterator[str]:
+        """The end of an item."""
+        if self._words:
+            text, part = "".join(self._words), self._part
+            self._words = []
+            yield self._event("response.output_text.done", **part, text=text, logprobs=[])
+            yield from self._closed(text, is_refusal=False)
+
+    def watched(self, kind: str, fields: dict[str, Json]) -> Iterator[str]:
+        """An event of our own kind."""
+        yield self._event(f"gram.{kind}", **fields)
+
+    def ended(self, answer: Answer) -> Iterator[str]:
+        """The end of the last item, and the whole response."""
+        if answer.is_refusal and not self._words:
+            yield from self._opened("refusal")
+            yield self._event("response.refusal.delta", **self._part, delta=answer.text)
+            yield self._event("response.refusal.done", **self._part, refusal=answer.text)
+            yield from self._closed(answer.text, is_refusal=True)
+        yield from self.parted()
+        kind = "response.incomplete" if answer.is_cut else "response.completed"
+        yield self._event(kind, response=self._ended(answer, self._output))
+
+    def failed(self, error: RefusedError) -> Iterator[str]:
+        """The response as it failed."""
+        told = {"code": error.code, "message": str(error)}
+        yield self._event("response.failed", response=self._as_json("failed", error=told))
+
+    @property
+    def _part(self) -> dict[str, Any]:
+        """The place of the part that is being said."""
+        place = len(self._output)
+        return {"item_id": self._id(place), "output_index": place, "content_index": 0}
+
+    def _id(self, place: int) -> str:
+        return f"msg_{self._run}_{place}"
+
+    def _opened(self, kind: str) -> Iterator[str]:
+        item = {**self._item("", "in_progress", False), "content": []}
+        place = len(self._output)
+        yield self._event("response.output_item.added", output_index=place, item=item)
+        part = _part_of("", kind == "refusal")
+        yield self._event("response.content_part.added", **self._part, part=part)
+
+    def _closed(self, text: str, *, is_refusal: bool) -> Iterator[str]:
+        part, place = _part_of(text, is_refusal), len(self._output)
+        item = self._item(text, "completed", is_refusal)
+        yield self._event("response.content_part.done", **self._part, part=part)
+        self._output.append(item)
+        yield self._event("response.output_item.done", output_index=place, item=item)
+
+    def _item(self, text: str, status: str, is_refusal: bool) -> dict[str, Json]:
+        return {
+            "type": "message",
+            "id": self._id(len(self._output)),
+            "role": "assistant",
+            "status": status,
+            "content": [_part_of(text, is_refusal)],
+        }
+
+    def _ended(self, answer: Answer, output: list[Json]) -> dict[str, Json]:
+        more = {"output": output, "usage": _response_usage(answer.usage)}
+        if answer.is_cut:
+            why = {"reason": "max_output_tokens"}
+            return self._as_json("incomplete", incomplete_details=why, **more)
+        return self._as_json("completed", **more)
+
+    def _as_json(self, status: str, **more: Json) -> dict[str, Json]:
+        unknown: dict[str, Json] = {
+            "error": None,
+            "incomplete_details": None,
+            "output": [],
+            "usage": None,
+        }
+        return {**self._head, "status": status, **unknown, **more}
+
+    def _event(self, kind: str, **fields: Json) -> str:
+        return event({"type": kind, "sequence_number": next(self._numbers), **fields}, kind)
+
+
+def _part_of(text: str, is_refusal: bool) -> dict[str, Json]:
+    if is_refusal:
+        return {"type": "refusal", "refusal": text}
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+def _response_usage(usage: Usage) -> Json:
+    if usage.total_tokens is None:
+        return None
+    return {
+        "input_tokens": usage.input_tokens,
+        "input_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "output_tokens": usage.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        "total_tokens": usage.total_tokens,
+    }
+
+
+def event(data: Json, kind: str = "") -> str:
+    """One event of a stream of server-sent events."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    named = f"event: {kind}\n" if kind else ""
+    return f"{named}data: {text}\n\n"

@@ -1,0 +1,84 @@
+"""Serves programs on loopback, in a thread of the test."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from openai import OpenAI
+
+from interp.serving import Served, Serving
+from interp.tools import ToolLibrary
+from lenses_ext import parse_program
+from lenses_ext.names import find_runnables, resolve
+
+GREETER = """
+[greeter:Agent {description: "Greets people", instruction: "Greet.", model: "OpenAI/gpt-5.6-luna"}]
+"""
+
+
+def agents(program: str, library: ToolLibrary | None = None, **options: Any) -> dict[str, Served]:
+    """The agents of a text, as they are served."""
+    document = parse_program(program)
+    names = [each.value.identity for each in find_runnables(document)]
+    return {
+        name: Served(resolve(document, name), library or ToolLibrary(), options) for name in names
+    }
+
+
+@contextmanager
+def serving(what: Serving) -> Iterator[int]:
+    """Serve inside; gives the port."""
+    listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    server = uvicorn.Server(uvicorn.Config(what.app(), log_config=None, ws="none"))
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    try:
+        until(lambda: server.started)
+        yield listening.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+@contextmanager
+def asked_of(program: str, library: ToolLibrary | None = None, **options: Any) -> Iterator[OpenAI]:
+    """The client of a server of a program."""
+    with serving(Serving(agents(program, library, **options))) as port, client(port) as asking:
+        yield asking
+
+
+def client(port: int, key: str = "none", **more: Any) -> OpenAI:
+    """A client that does not ask again by itself."""
+    return OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=key, max_retries=0, **more)
+
+
+def ask(
+    port: int, path: str, body: Any = None, method: str = "POST", **headers: str
+) -> tuple[int, dict[str, str], str]:
+    """Ask with plain HTTP; a body that is not bytes is sent as JSON."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        sent = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, sent, named)
+        answer = connection.getresponse()
+        return answer.status, dict(answer.getheaders()), answer.read().decode()
+    finally:
+        connection.close()
+
+
+def until(is_so: Any, seconds: float = 20) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it did not come to be so"
+        time.sleep(0.01)
