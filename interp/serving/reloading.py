@@ -26,10 +26,11 @@ def reloading(read: Read, files: Iterable[Path]) -> Callable[[Serving], Awaitabl
         read: reads the programs again.
         files: the files that they were read from.
     """
+    first = frozenset(files)
+    as_read = _stamps(first)
 
     async def look(serving: Serving) -> None:
-        watched = frozenset(files)
-        seen = _stamps(watched)
+        watched, seen = first, as_read
         while True:
             await asyncio.sleep(_PAUSE)
             if (now := _stamps(watched)) == seen:

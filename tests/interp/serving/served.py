@@ -14,14 +14,22 @@ from typing import Any
 import uvicorn
 from openai import OpenAI
 
+from interp.machine import Request
 from interp.serving import Served, Serving
 from interp.tools import ToolLibrary
-from lenses_ext import parse_program
-from lenses_ext.names import find_runnables, resolve
+from lenses_ext import parse_program, resolve
+from lenses_ext.names import find_runnables
 
 GREETER = """
 [greeter:Agent {description: "Greets people", instruction: "Greet.", model: "OpenAI/gpt-5.6-luna"}]
 """
+
+
+class Asynchronous:
+    """A model that is only asked in an event loop."""
+
+    def complete(self, request: Request) -> str:
+        raise AssertionError("the server asks in its loop")
 
 
 def agents(program: str, library: ToolLibrary | None = None, **options: Any) -> dict[str, Served]:

@@ -1,0 +1,105 @@
+"""``gram serve``: the command, from its options to its end."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import COMMAND, gram, without_keys
+from tests.interp.serving.served import GREETER, ask, client, until
+from tests.paths import ROOT
+
+HELLO = str(ROOT / "examples" / "hello_world.gram")
+
+
+class Log:
+    """What a server has told so far."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def events(self) -> list[dict[str, str]]:
+        return [json.loads(each) for each in self._path.read_text().splitlines() if each[0] == "{"]
+
+    def port(self) -> int:
+        until(lambda: any(each.get("event") == "server_started" for each in self.events()))
+        (started,) = (each for each in self.events() if each.get("event") == "server_started")
+        return int(re.findall(r":(\d+)/v1", started["message"])[0])
+
+    def has(self, event: str) -> bool:
+        return any(each.get("event") == event for each in self.events())
+
+
+@contextmanager
+def served(tmp_path: Path, *options: str, **environment: str) -> Iterator[Log]:
+    """A server in a process of its own, which is told to end, and ends well."""
+    told = tmp_path / "log"
+    with told.open("w") as errors:
+        process = subprocess.Popen(
+            [*COMMAND, "serve", *options, "--port", "0", "--log-format", "json"],
+            cwd=ROOT,
+            env={**without_keys(), "PYTHONPATH": str(ROOT), **environment},
+            stderr=errors,
+        )
+    try:
+        yield Log(told)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0, told.read_text()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_it_serves_a_program_until_it_is_told_to_stop(tmp_path: Path) -> None:
+    with served(tmp_path, HELLO, "--offline", "--key-env", "SERVE_KEY", SERVE_KEY="open") as log:
+        port = log.port()
+        with client(port, "open") as asking:
+            answer = asking.chat.completions.create(
+                model="hello_world_agent", messages=[{"role": "user", "content": "Hi, I'm Alice"}]
+            )
+        metrics = ask(port, "/metrics", method="GET", Authorization="Bearer open")
+
+    assert answer.choices[0].message.content == "Hello, Alice! Nice to meet you."
+    assert "gram_tool_duration" in metrics[2]
+    assert log.has("exchange_ended")
+    assert log.has("server_ended")
+
+
+def test_a_changed_program_is_taken_and_one_with_faults_is_not(tmp_path: Path) -> None:
+    program = tmp_path / "a.gram"
+    program.write_text(GREETER)
+    with served(tmp_path, str(program), "--offline", "--reload") as log:
+        port = log.port()
+
+        def names() -> list[str]:
+            return json.loads(ask(port, "/health", method="GET")[2])["agents"]
+
+        program.write_text(GREETER.replace("greeter", "welcomer"))
+        until(lambda: names() == ["welcomer"])
+        program.write_text("[broken:Agent")
+        until(lambda: log.has("reload_refused"))
+
+        assert names() == ["welcomer"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (["--approve", "ask"], 2, "--record names its store"),
+        (["--record", "a.run.gram"], 2, "many runs are kept in a store"),
+        (["--key-env", "NO_SUCH_KEY"], 4, "not set, or empty"),
+        (["--host", "192.0.2.1"], 2, "--host 192.0.2.1"),
+        ([HELLO], 2, "another file has an agent"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(options: list[str], code: int, told: str) -> None:
+    done = gram("serve", HELLO, "--offline", *options)
+
+    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
