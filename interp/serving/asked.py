@@ -50,6 +50,7 @@ _HARMLESS: Final[Mapping[str, tuple[Json, ...]]] = {
 }
 """The values that ask for nothing."""
 
+_LONGEST_NAME: Final = 200
 _USER: Final = ("user", "system", "developer")
 _TEXTS: Final = ("text", "input_text", "output_text")
 
@@ -121,6 +122,9 @@ def read_response(body: Json, conversation: str | None) -> Asked:
     fields = _fields(body)
     named = _typed(fields, "conversation", (str, dict), None)
     named = _typed(named, "id", str) if isinstance(named, dict) else named
+    if named and not (named.isprintable() and len(named) <= _LONGEST_NAME):
+        told = f"conversation is a name of at most {_LONGEST_NAME} characters that can be shown"
+        raise RefusedError(told, param="conversation")
     given = _typed(fields, "input", (str, list))
     items = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if instructions := _typed(fields, "instructions", str, ""):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import count
 from time import time
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias, Union
 
 from attrs import frozen
 
@@ -36,31 +36,6 @@ class Answer:
     def of(cls, response: AgentResponse) -> Answer:
         """The answer that a run has given."""
         return cls(response.content, response.usage, response.truncated, response.refused)
-
-
-class Reply(Protocol):
-    """The reply to one request, in one dialect."""
-
-    def whole(self, answer: Answer) -> dict[str, Json]:
-        """The reply as one object."""
-
-    def begun(self) -> Iterator[str]:
-        """The first events of a stream."""
-
-    def said(self, text: str) -> Iterator[str]:
-        """The events of some more words."""
-
-    def parted(self) -> Iterator[str]:
-        """The events where what was said is over, and calls of tools follow."""
-
-    def watched(self, kind: str, fields: dict[str, Json]) -> Iterator[str]:
-        """The events of something that a client sees beside the answer."""
-
-    def ended(self, answer: Answer) -> Iterator[str]:
-        """The last events, when all words of the answer have been sent."""
-
-    def failed(self, error: RefusedError) -> Iterator[str]:
-        """The last events, where there is no answer."""
 
 
 class ChatReply:
@@ -272,6 +247,10 @@ class ResponseReply:
 
     def _event(self, kind: str, **fields: Json) -> str:
         return event({"type": kind, "sequence_number": next(self._numbers), **fields}, kind)
+
+
+Reply: TypeAlias = Union[ChatReply, ResponseReply]
+"""The reply to one request, in one dialect."""
 
 
 def _part_of(text: str, is_refusal: bool) -> dict[str, Json]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import openai
+import pytest
 
 from interp import ScriptedModel, ToolLibrary, ask_all, tool
 from interp.history.stores import open_store
@@ -80,6 +81,14 @@ def test_both_apis_go_on_with_one_conversation(tmp_path: Path) -> None:
     assert response.conversation is not None
     assert response.conversation.id == "one"
     assert [each.content for each in model.requests[1].messages] == ["Hi", "Hello.", "And you?"]
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "x" * 201])
+def test_a_name_that_no_log_could_show_is_refused(tmp_path: Path, name: str) -> None:
+    served = Serving(agents(GREETER, model=ScriptedModel([])), record=str(tmp_path / "runs.db"))
+    refused = pytest.raises(openai.BadRequestError, match="can be shown")
+    with serving(served) as port, client(port) as asking, refused:
+        asking.responses.create(model="greeter", input="Hi", conversation=name)
 
 
 def test_what_waits_for_a_person_is_told_and_the_next_message_gives_the_result(

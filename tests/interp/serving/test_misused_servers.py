@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -193,16 +194,9 @@ def test_what_is_under_way_ends_before_the_server_does() -> None:
     with serving(Serving(agents(GREETER, model=slow))) as port:
         connection = sent(port, CHAT, json.dumps(BODY).encode())
         until(lambda: slow.waiting == 1)
-        asyncio.run(_let(slow))
-        answered = connection.recv(10_000)
-        connection.close()
-
-    assert b"At last." in answered
-
-
-async def _let(slow: Slow) -> None:
-    await asyncio.sleep(0.05)
-    slow.may_answer = True
+        threading.Timer(0.3, setattr, (slow, "may_answer", True)).start()
+    with connection, connection.makefile("rb") as answer:
+        assert b"At last." in answer.read()
 
 
 def test_a_run_that_fails_in_the_middle_ends_the_stream_with_an_error() -> None:
