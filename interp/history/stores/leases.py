@@ -129,7 +129,7 @@ class Lease:
         if not database.together(work):
             raise _taken(database, self.run)
 
-    def claim(self, size: int | None, fence: int) -> None:
+    def claim(self, size: int | None, fence: int, had_ended: bool) -> None:
         """Claim a run that nobody has, see `RunStore.claim`."""
         database, run = self.database, self.run
         found = database.execute(
@@ -152,7 +152,8 @@ class Lease:
                 f"{name_of(database, run)}: another process goes on with it\n"
                 f"  hint: it can be taken over {LEASE:.0f} seconds after that one was last heard of"
             )
-        if size is not None and self._has_gone_on(size, fence):
+        has_ended = status in ENDED and not had_ended
+        if size is not None and (has_ended or self._has_gone_on(size, fence)):
             raise RunTakenError(
                 f"{name_of(database, run)}: another process has gone on with it since it was read\n"
                 "  hint: resume it again, from what is recorded now"

@@ -160,13 +160,16 @@ class RunStore:
         if not database.together(make):
             raise RunExistsError(f"{database.name}: it has a run {run} already")
 
-    def claim(self, run: str, size: int | None = None, *, fence: int = 0) -> Lease:
+    def claim(
+        self, run: str, size: int | None = None, *, fence: int = 0, had_ended: bool = False
+    ) -> Lease:
         """Claim a run, to write to it; the lease is renewed until it is let go, or dropped.
 
         Args:
             run: its id.
             size: how many entries it had when it was read; None if it does not matter.
             fence: that of the last lease of whoever claims it, who has written what has it.
+            had_ended: whether it had ended when it was read.
 
         Raises:
             RunTakenError: somebody else has claimed it, or has gone on with it since it was read;
@@ -174,7 +177,7 @@ class RunStore:
             StoreError: there is no such run, or the store cannot be written.
         """
         lease = Lease(self.ready(), run)
-        lease.database.together(lambda: lease.claim(size, fence))
+        lease.database.together(lambda: lease.claim(size, fence, had_ended))
         return self._keeper.keep(lease)
 
     def take_over(self, run: str) -> Lease:

@@ -69,7 +69,7 @@ class StoredRun:
         self._status: RunStatus = status
         self._closes_store = closes_store
         self._claim: Lease | None = None
-        self._size, self._fence = 1, 0
+        self._size, self._fence, self._had_ended = 1, 0, False
         self._events = 0
         self._unwritten: list[str] = []
         self._stopped_by: str | None = None
@@ -139,6 +139,7 @@ class StoredRun:
             reason=stopped_by,
         )
         self._size = 1 + len(entries)
+        self._had_ended = standing is not None and status_of(standing) in ENDED
         self._events = len(standing.events) if standing else 0
         self.has_begun = True
         self._close()
@@ -165,7 +166,7 @@ class StoredRun:
         log = cls(store, run, facts=row.facts, closes_store=closes_store)
         found.check()
         log.has_begun = True
-        log._size = 1 + len(found.entries)
+        log._size, log._had_ended = 1 + len(found.entries), row.status in ENDED
         log._events = len(found.events)
         if status_of(found.state) in ENDED and row.status == "stopped":
             with log.held(lambda: found.state):  # whoever had it did not come to write its status
@@ -188,7 +189,9 @@ class StoredRun:
             if self._claim is not None:  # an interrupt has left it behind
                 with suppress(StoreError):
                     self._let_go(self._claim, standing)
-            claim = self.store.claim(self.id, self._size, fence=self._fence)
+            claim = self.store.claim(
+                self.id, self._size, fence=self._fence, had_ended=self._had_ended
+            )
             self._claim, self._stopped_by = claim, None
         except AgentError:
             self._close()
@@ -226,6 +229,7 @@ class StoredRun:
         state = None if standing is None or self._unwritten else standing()
         usage = state.usage if state else Usage(None, None)
         status = status_of(state) if state else "stopped"
+        self._had_ended = status in ENDED
         context = state.context if state else ()
         try:
             claim.let_go(status, usage, self._stopped_by, context=context)

@@ -11,6 +11,7 @@ from interp import (
     Run,
     ScriptedModel,
     ToolLibrary,
+    Usage,
     ask_all,
     begin,
     load_run,
@@ -191,3 +192,18 @@ def test_a_run_stands_where_it_is_recorded_not_where_it_got_to(
     assert begun.finish().content == "done"  # what could not be written is written first
     assert store.row(begun.state.run_id).status == "done"
     assert store.recorded(begun.state.run_id).content == "done"
+
+
+def test_a_run_that_has_failed_since_it_was_read_is_not_gone_on_with(store: RunStore) -> None:
+    begun = begin(AGENT, "go", counting([]), model=ScriptedModel([OSError("down")]), record=store)
+    with pytest.raises(Exception, match="down"):
+        begun.finish()
+    log, kept = StoredRun.of(store, begun.state.run_id)
+    store.claim(begun.state.run_id).let_go("failed", Usage(None, None), "its worker died")
+
+    late = Run(kept.state, counting([]), model=ScriptedModel(["late"]), record=log)
+    with pytest.raises(RunTakenError, match="has gone on with it since it was read"):
+        late.finish()
+    assert store.row(begun.state.run_id).status == "failed"
+    resume_run(begun.state.run_id, counting([]), model=ScriptedModel(["done"]), record=store)
+    assert store.row(begun.state.run_id).status == "done"
