@@ -66,6 +66,7 @@ VALUES: tuple[Any, ...] = (
 
 OTHERS = {
     "gram.trees.operations.expect": "refuses for the others",
+    "interp.load_ipython_extension": "IPython calls it",
     "gram.freeze": "calls itself for each value, with the depth",
 }
 """What is not called here, and why."""

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from gram import Diagnostic, Document, Pattern
 from gram.comparing import Conflict, Merge, merge
+from gram.errors import expect
 from gram.writing import abridged
 
 from ..labels import is_runnable, is_tool, kind_of
@@ -71,6 +72,9 @@ def merge_programs(
     >>> *found.ours, *found.theirs
     ('tool `s` renamed `f`', 'agent `b` is new')
     """
+    for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
+        expect(text, str, name, by="merge_programs")
+    expect(filename, (str, type(None)), "filename", by="merge_programs")
     merged = merge(base, ours, theirs, is_list=is_typed_path)
     before, we, they = (parse_program(text) for text in (base, ours, theirs))
     found = judge_merge(before, we, they, parse_program(merged.taking("ours"), filename))

@@ -24,7 +24,7 @@ from gram.trees import WHOLE, is_header
 from ..errors import FocusError
 from ..labels import is_tool
 from ..language import each_agent
-from ..names import IMPORTS, Program
+from ..names import IMPORTS, Program, expect_documents
 from ..optics import collect, over
 from ..signatures import parse_program
 
@@ -147,6 +147,9 @@ def share_definition(documents: Mapping[Path, Document], name: str, into: Path) 
         FocusError: fewer than two files define it, or the definitions differ in more than words.
     """
     by = "share_definition"
+    expect_documents(documents, by=by)
+    expect(name, str, "name", by=by)
+    expect(into, Path, "into", by=by)
     found: dict[Path, tuple[Pattern, tuple[Pattern, ...]]] = {}
     for path, document in documents.items():
         inside = (each for agent in collect(each_agent, document) for each in agent.elements)

@@ -2,7 +2,12 @@
 
 from .imports import IMPORTS as IMPORTS, Import as Import, imports_of as imports_of
 from .name_rules import DEFINED_TWICE, IMPORT_CHECKS, REFERENCE_CHECKS, TYPE_CHECKS
-from .projects import Project, load_project, load_together as load_together
+from .projects import (
+    Project,
+    expect_documents as expect_documents,
+    load_project,
+    load_together as load_together,
+)
 from .references import (
     D,
     ProgramLike,

@@ -59,6 +59,7 @@ class Project:
     @classmethod
     def of(cls, document: Document) -> Project:
         """A document by itself: no file is opened, and what it imports is a fault."""
+        expect(document, Document, "document", by="Project.of")
         path = Path(document.filename or "")
         imports = [(each, None) for each in unread_imports(document.patterns)]
         return cls(path, path.parent, {path: document}, {path: imports})
@@ -178,12 +179,21 @@ def load_project(
         GramDecodeError: the file is not gram.
     """
     expect(path, (str, os.PathLike), "path", by="load_project")
+    expect_documents(documents or {}, by="load_project")
     first = resolved(Path(path))
     known = {resolved(where): each for where, each in (documents or {}).items()}
     if first not in known:
         content, name = Path(path).read_bytes(), os.fspath(path)
         known[first] = parse_program(decode(content, name), name)
     return _Reader(_root_of(first), known).project(first)
+
+
+def expect_documents(documents: Mapping[Path, Document], *, by: str) -> None:
+    """Refuse what are no documents by their paths."""
+    expect(documents, Mapping, "documents", by=by)
+    for path, each in documents.items():
+        expect(path, (str, os.PathLike), "path", by=by)
+        expect(each, Document, "document", by=by)
 
 
 def load_together(documents: Mapping[Path, Document]) -> tuple[Project, ...]:

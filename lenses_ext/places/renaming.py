@@ -74,6 +74,7 @@ def rename(program: D, path: str | Named, new: str, *, instructions: bool = Fals
     (find:Tool) (u:Tool)
     """
     expect(new, str, "new", by="rename")
+    expect(path, (str, Named), "path", by="rename")
     before = program_of(program, by="rename")
     named = named_at(program, path) if isinstance(path, str) else path
     if not new.strip():

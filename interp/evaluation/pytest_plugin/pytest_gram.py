@@ -74,6 +74,7 @@ class CaseItem(pytest.Item):
     def __init__(self, *, run: CaseRun, planned: Planned, **others: Any) -> None:
         super().__init__(**others)
         self._run, self._planned = run, planned
+        self.funcargs: dict[str, Any] = {}  # other plugins look for it at every item
 
     def runtest(self) -> None:
         """Run the case and judge its run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,7 @@ DESK = """\
 @pytest.fixture
 def shell(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # a shell replaces it
     made = InteractiveShell.instance()
     atexit.unregister(made.atexit_operations)
     made.run_line_magic("load_ext", "interp")
