@@ -1,10 +1,14 @@
-"""``python -m benchmarks.merges``: two people's edits, merged by git's lines and by structure.
+"""``python -m benchmarks.merges``: people's edits, merged by git's lines and by structure.
 
 A triple is a file and what two people made of it, with one to four edits each. The edits are made
 of trees, by the names of agents and tools, so all of them can be made one after the other: that is
 what a merge should give. Edits that exclude each other, such as two new models of one agent, should
 be a conflict. The files are a generated repository of fifty agents with comments, and the longer
 real files of the conformance data, where `GRAM_CONFORMANCE` names them.
+
+A history is a file in which four people work for a long time: in each round all of them begin with
+what the last one came to, and their edits are merged one after another; what is a conflict is left
+out. Each merge in it is judged as a triple is.
 
 Counted are conflicts; those of them where both people's edits fit together; merges whose trees are
 wrong (in any order of elements); texts that are not gram any more; and programs with errors that
@@ -20,6 +24,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -42,6 +47,8 @@ from lenses_ext.composing import judge_merge
 Trees: TypeAlias = tuple[Pattern, ...]
 
 TRIPLES = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+HISTORIES, ROUNDS = 5, 40
+PEOPLE = ("ann", "bob", "cem", "dao")
 MODELS = ["OpenAI/gpt-5.6-luna", "Anthropic/claude-sonnet-5", "Ollama/qwen3"]
 WORDS = ["orders", "refunds", "mail", "stock", "prices", "friends", "routes", "bills", "visits"]
 
@@ -317,36 +324,76 @@ def verdicts(text: str, base: str, ours: str, theirs: str, right: object) -> Ite
         yield "broken program"
 
 
+Merging: TypeAlias = Callable[[str, str, str], "str | None"]
+
+
+def judged(
+    merge: Merging, base: str, ours: str, theirs: str, right: object, counts: Counter[str]
+) -> str | None:
+    """The merge of a triple, counted; None where it is a conflict."""
+    text = merge(base, ours, theirs)
+    if text is None:
+        counts.update(["conflict", *["needless"] * (right is not None)])
+    else:
+        counts.update(verdicts(text, base, ours, theirs, right))
+    return text
+
+
+def history(base: str, random: Random, merge: Merging) -> Counter[str]:
+    """What came of the merges of a file in which several people work for many rounds."""
+    counts: Counter[str] = Counter()
+    for number in range(ROUNDS):
+        document = parse_program(base)
+        (edits, ours), *others = (made_by(document, random, f"{who}{number}") for who in PEOPLE)
+        for more, theirs in others:
+            counts["merges"] += 1
+            right = wanted(document, edits, more)
+            text = judged(merge, base, ours, theirs, right, counts)
+            if text is not None:
+                edits, ours = [*edits, *more], text
+        base = ours
+    return counts
+
+
+def shown(way: str, counts: Counter[str]) -> str:
+    """A row of the table."""
+    kinds = ("conflict", "needless", "wrong", "not gram", "broken program")
+    merges = f"{counts['merges']} merges, " if counts["merges"] else ""
+    return f"  {way:15} {merges}{', '.join(f'{kind} {counts[kind]}' for kind in kinds)}"
+
+
 def main() -> None:
-    """Merge the triples in both ways, and print the table."""
+    """Merge the triples and the histories in both ways, and print the tables."""
     random = Random(32)
     repository = [agent_file(random, number) for number in range(50)]
-    for name, files in (("fifty agents", repository), ("real files", real_files())):
-        if not files:
-            continue
-        excluded = 0
-        counts = {"git merge-file": Counter[str](), "gram merge": Counter[str]()}
-        with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
+        ways: dict[str, Merging] = {
+            "git merge-file": partial(by_lines, Path(folder)),
+            "gram merge": by_structure,
+        }
+        for name, files in (("fifty agents", repository), ("real files", real_files())):
+            if not files:
+                continue
+            excluded = 0
+            counts = {way: Counter[str]() for way in ways}
             for _ in range(TRIPLES):
                 base = random.choice(files)
                 document = parse_program(base)
                 (our_edits, ours), (their_edits, theirs) = (
-                    made_by(document, random, who) for who in ("ann", "bob")
+                    made_by(document, random, who) for who in PEOPLE[:2]
                 )
                 right = wanted(document, our_edits, their_edits)
                 excluded += right is None
-                for way, text in {
-                    "git merge-file": by_lines(Path(folder), base, ours, theirs),
-                    "gram merge": by_structure(base, ours, theirs),
-                }.items():
-                    if text is None:
-                        counts[way].update(["conflict", *["needless"] * (right is not None)])
-                    else:
-                        counts[way].update(verdicts(text, base, ours, theirs, right))
-        print(f"{name}: {TRIPLES} triples, {excluded} of them exclude each other")
-        for way, found in counts.items():
-            kinds = ("conflict", "needless", "wrong", "not gram", "broken program")
-            print(f"  {way:15}", ", ".join(f"{kind} {found[kind]}" for kind in kinds))
+                for way, merge in ways.items():
+                    judged(merge, base, ours, theirs, right, counts[way])
+            print(f"{name}: {TRIPLES} triples, {excluded} of them exclude each other")
+            for way in ways:
+                print(shown(way, counts[way]))
+            print(f"{name}: {HISTORIES} histories of {len(PEOPLE)} people, {ROUNDS} rounds each")
+            begun = [random.choice(files) for _ in range(HISTORIES)]
+            for way, merge in ways.items():
+                found = (history(base, Random(at), merge) for at, base in enumerate(begun))
+                print(shown(way, sum(found, Counter())))
 
 
 if __name__ == "__main__":
