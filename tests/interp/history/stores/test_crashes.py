@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from random import Random
 
@@ -122,6 +122,25 @@ def _until(path: Path) -> None:
         time.sleep(0.01)
 
 
+def _stop(pid: int, address: str) -> None:
+    """Stop a process, but not while it holds the lock of a file, which nobody could take then."""
+    os.kill(pid, signal.SIGSTOP)
+    while address.endswith(".db") and _is_locked(address):
+        os.kill(pid, signal.SIGCONT)
+        time.sleep(0.01)
+        os.kill(pid, signal.SIGSTOP)
+
+
+def _is_locked(address: str) -> bool:
+    time.sleep(0.05)  # until the process has stopped
+    with closing(sqlite3.connect(address, timeout=0, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return True
+        return False
+
+
 def test_an_owner_that_was_stopped_and_goes_on_later_records_nothing(
     store: RunStore, address: str, tmp_path: Path
 ) -> None:
@@ -129,7 +148,7 @@ def test_an_owner_that_was_stopped_and_goes_on_later_records_nothing(
     old = forking().Process(target=_held_in_a_tool, args=(address, run, str(tmp_path)))
     old.start()
     _until(tmp_path / "in the tool")
-    os.kill(old.pid or 0, signal.SIGSTOP)
+    _stop(old.pid or 0, address)
     with pytest.raises(RunTakenError, match="another process goes on with it"):
         drive(address, run, tmp_path / "log")
     store.ready().execute(
