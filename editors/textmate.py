@@ -35,7 +35,7 @@ ARROW = r"<[-=~]{1,2}>?|[-=~]{1,2}>|--|==|~~|[-=~](?=\[)|(?<=\])[-=~]"
 
 
 def rule(pattern: str, scope: str | None = None, **captures: str) -> dict[str, Any]:
-    """A rule for what stands on one line.
+    """A rule for text on one line.
 
     Args:
         pattern: the regular expression.
@@ -51,7 +51,7 @@ def rule(pattern: str, scope: str | None = None, **captures: str) -> dict[str, A
 
 
 def between(opened: str, closed: str, mark: str, *includes: str) -> dict[str, Any]:
-    """A rule for what stands between two brackets, on any number of lines."""
+    """A rule for text between two brackets, on any number of lines."""
     punctuation = {"0": {"name": f"punctuation.section.{mark}.gram"}}
     return {
         "begin": opened,

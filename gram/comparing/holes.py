@@ -1,4 +1,4 @@
-"""Holes: what in a pattern stands for anything.
+"""Holes: the parts of a pattern that match anything.
 
 A hole is an identity, a label, a key or a symbol value that begins with ``_``, never a string.
 ``_`` alone is anything; ``__x`` is no hole, and means ``_x``.
@@ -17,7 +17,7 @@ ANYTHING = "_"
 """The hole that is anything, and is not remembered."""
 
 Bound: TypeAlias = Union[Value, Pattern]
-"""What a hole stands for: a name, a value, or a whole element."""
+"""What a hole matches: a name, a value, or a whole element."""
 
 
 class QueryError(GramError, ValueError):
@@ -35,7 +35,7 @@ def literal(name: str) -> str:
 
 
 def hole_alone(pattern: Pattern) -> str | None:
-    """The hole that stands for a whole element, if a pattern is one."""
+    """The hole that matches a whole element, if a pattern is one."""
     return hole(pattern.value.identity) if is_reference(pattern) else None
 
 

@@ -85,7 +85,7 @@ class Match:
 
     Attributes:
         path: the place.
-        bindings: what its holes stand for.
+        bindings: what its holes match, by their names.
         parts: what each pattern in it was found in, by its path.
     """
 
@@ -136,7 +136,7 @@ def find_matches(pattern: Pattern, reading: AsWritten, *, every: bool = False) -
 
 
 class _State(NamedTuple):
-    """What is known on the way: what the holes stand for, and where parts were found."""
+    """What is known on the way: what the holes match, and where parts were found."""
 
     bindings: PMap[str, Bound] = pmap()
     parts: PMap[TreePath, Part] = pmap()
@@ -165,11 +165,11 @@ class _Wanted(NamedTuple):
 def _filled(
     name: str, new: Bound, state: _State, key: Callable[[Any], Hashable] = exact
 ) -> Iterator[_State]:
-    """The state with a hole filled; nothing where it stands for something else already.
+    """The state with a hole filled; nothing where it matches something else already.
 
     Args:
         name: the hole.
-        new: what it stands for.
+        new: what it matches.
         state: what is known.
         key: what two have in common that are the same.
     """

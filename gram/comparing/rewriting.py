@@ -38,7 +38,7 @@ def rewrite(pattern: Pattern, new: Pattern, reading: AsWritten) -> tuple[Pattern
 
     Args:
         pattern: what is looked for.
-        new: what takes its place; its holes stand for what they do in ``pattern``.
+        new: what takes its place; its holes take what they match in ``pattern``.
         reading: the trees, and how they are read.
 
     Raises:
@@ -199,7 +199,7 @@ class _Rewriting:
         below = [self._build((*at, index)) for index in range(len(new.elements))]
         return lambda: Pattern(subject, [build() for build in below])
 
-    # --- what holes stand for
+    # --- what holes match
 
     def _subject_filled(self, new: Subject) -> Subject:
         values = {self._name(key): self._value(None, v, None) for key, v in new.properties.items()}

@@ -168,7 +168,7 @@ def write_together(
                     stream.write(texts[path].encode())
                     stream.flush()
                     os.fsync(stream.fileno())
-        except BaseException:
+        except BaseException:  # an interrupt too: what was written is put back, then it is raised
             for path, file in held.items():
                 if path not in before:
                     path.unlink(missing_ok=True)

@@ -27,7 +27,7 @@ class Match(NamedTuple):
 
     Attributes:
         place: where: it can be looked at, changed and removed as any `Place`.
-        bindings: what the holes stand for, by their names: names (str), values and elements.
+        bindings: what the holes match, by their names: names (str), values and elements.
     """
 
     place: Place
@@ -72,7 +72,7 @@ def query(
     """Where a pattern with holes is found in a program, in the order of the text.
 
     A hole is an identity, a label, a key or a symbol value that begins with ``_`` (``__x`` means
-    ``_x``): ``_`` is anything, and a name stands for the same wherever it is. A hole alone among
+    ``_x``): ``_`` is anything, and a name is the same wherever it is. A hole alone among
     elements is one element. What is left out does not matter, and elements are found in any order;
     a path keeps its direction, and is found in consecutive hops of a longer one.
 
@@ -138,7 +138,7 @@ def rewrite(
 
     Args:
         pattern: what is looked for.
-        new: what takes its place; its holes stand for what they do in ``pattern``.
+        new: what takes its place; its holes take what they match in ``pattern``.
         within: the program: a document or project, of which every other byte stays, or patterns.
         as_written: see `query`.
         own: see `query`.

@@ -43,7 +43,7 @@ def command(
     only_files: bool,
     as_json: bool,
 ) -> None:
-    """Find where PATTERN matches in FILES, and print each place with what the holes stand for.
+    """Find where PATTERN matches in FILES, and print each place with what the holes match.
 
     PATTERN is gram with holes: a name, a label, a key or a symbol value that begins with _, as in
     '[_agent:Agent {model: _m} | [:Tool {description: _d}]]'. _ alone is anything, __x means _x, the

@@ -23,7 +23,7 @@ def command(
 ) -> None:
     """Put NEW wherever PATTERN matches in FILES, and show what would change; -i writes.
 
-    Both are gram with holes, see gram query: in NEW they stand for what they do in PATTERN. What
+    Both are gram with holes, see gram query: in NEW they take what they match in PATTERN. What
     PATTERN names and NEW does not is removed, what neither names stays:
 
     gram rewrite '[_a:Agent {model: "OpenAI/x", top_p: _}]' '[_a:Agent {model: "OpenAI/y"}]' agents
