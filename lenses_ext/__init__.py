@@ -3,8 +3,7 @@
 - lenses onto agents and tools (`agent_model`, `each_agent`, `tool_spec_schema`, …), used with
   `view`, `put`, `over` and `collect`; makers of your own in `lenses_ext.optics`, and their laws in
   `lenses_ext.laws`;
-- patterns made and composed: `create_agent_pattern`, `create_tool_specification`, `add_tool`,
-  `overlay`, `share_tool`, …;
+- patterns made: `create_agent_pattern`, `create_tool_specification`, `sequence`, `share_tool`, …;
 - texts: `parse_program` and `write_program` in the style of programs; an edit of a document keeps
   every other byte;
   `find_places` for the paths of the command line;

@@ -1,17 +1,6 @@
 """The names that the package offers, and where each lives."""
 
 from .composing.bundling import bundle as bundle
-from .composing.composition import (
-    add_tool as add_tool,
-    overlay as overlay,
-    remove_tool as remove_tool,
-    replace_tool as replace_tool,
-)
-from .composing.factoring import (
-    factor_agent as factor_agent,
-    inline_agent as inline_agent,
-    tool_as_agent as tool_as_agent,
-)
 from .composing.flows import (
     choice as choice,
     for_each as for_each,
@@ -22,7 +11,6 @@ from .composing.flows import (
 from .composing.merging import merge_programs as merge_programs
 from .composing.sharing import (
     Shared as Shared,
-    inline_tool as inline_tool,
     share_definition as share_definition,
     share_tool as share_tool,
 )

@@ -1,4 +1,4 @@
-"""Agents and workflows from parts; tools shared by the agents of a document; what changed."""
+"""Workflows from parts; definitions that are shared; files bundled and merged; what changed."""
 
 from .merging import (
     MergeFault as MergeFault,

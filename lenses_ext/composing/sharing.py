@@ -1,4 +1,4 @@
-"""Sharing a tool between the agents of a document or of files, and giving each its own again.
+"""Sharing a tool between the agents of a document, or a definition between files.
 
 What agents have once their references are resolved is the same before and after; of files, it may
 differ in words.
@@ -67,40 +67,6 @@ def share_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
     reference = Pattern(Subject(name))
     shared = over(each_agent, partial(_with_each, old=tool, new=reference), patterns)
     return shared if tool in patterns else (*shared, tool)
-
-
-def inline_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
-    """A document with a shared tool put into each agent that refers to it, and nowhere else.
-
-    Sharing a tool and inlining it gives back the very patterns that were there, where no agent
-    referred to it before.
-
-    Args:
-        patterns: the patterns of the document, as `gram.loads` gives them.
-        name: the name of the tool.
-
-    Raises:
-        FocusError: no tool of this name is at the top level (the message has the nearest), or no
-            agent refers to it.
-
-    >>> from gram import dumps, loads
-    >>> print(dumps(inline_tool(loads("[a:Agent | t] [b:Agent | t] (t:Tool)"), "t")))
-    [a:Agent | (t:Tool)]
-    [b:Agent | (t:Tool)]
-    """
-    patterns = expect_all(patterns, Pattern, "patterns", by="inline_tool")
-    expect(name, str, "name", by="inline_tool")
-    tools = [each for each in patterns if is_tool(each)]
-    meant = _named(tools, name)
-    if not meant:
-        known = [each.value.identity for each in tools]
-        reason, hint = f'no tool "{name}"', did_you_mean(name, known)
-        raise FocusError("inline_tool", "the top level", patterns, reason, hint)
-    tool, reference = meant[0], Pattern(Subject(name))
-    if not any(reference in agent.elements for agent in collect(each_agent, patterns)):
-        raise FocusError("inline_tool", "value.identity", tool, "no agent refers to it")
-    inlined = over(each_agent, partial(_with_each, old=reference, new=tool), patterns)
-    return tuple(each for each in inlined if each is not tool)
 
 
 _WORDS = ("description", "instruction")

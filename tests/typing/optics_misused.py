@@ -14,7 +14,6 @@ from lenses_ext import (
     Model,
     Settings,
     Traversal,
-    add_tool,
     agent_answer,
     agent_description,
     agent_instruction,
@@ -80,7 +79,6 @@ def the_arguments_are_swapped(agent: Pattern, document: Document) -> None:
     put(agent, agent_model, "A/b")  # E: No overload variant of "put"
     collect(agent, each_agent_tool)  # E: No overload variant of "collect"
     over(str.upper, agent_name, agent)  # E: No overload variant of "over"
-    add_tool(agent, len)  # E: incompatible type
 
 
 def what_is_right_is_typed(agent: Pattern, document: Patterns) -> None:

@@ -1,7 +1,7 @@
-"""Sharing, inlining and adding tools in a text: comments stay with their tool."""
+"""Sharing and adding tools in a text: comments stay with their tool."""
 
 from gram import loads_one
-from lenses_ext import add_tool, each_agent, inline_tool, over, parse_program, share_tool
+from lenses_ext import agent_tool_specs, each_agent, over, parse_program, share_tool
 
 SPELLED_OUT = """\
 [a:Agent {instruction: "x", model: "A/b"} |
@@ -39,18 +39,7 @@ def test_a_shared_tool_takes_its_comments_along_and_each_copy_leaves_its_own() -
     shared = document.replace(share_tool(document.patterns, "u"))
 
     assert shared.text == SHARED
-    assert shared.replace(inline_tool(shared.patterns, "u")).text == SPELLED_OUT
-
-
-def test_an_inlined_tool_takes_its_comments_to_the_first_agent() -> None:
-    document = parse_program(SHARED)
-
-    inlined = document.replace(inline_tool(document.patterns, "u"))
-
-    assert inlined.text == SPELLED_OUT.replace(
-        '[u:Tool { // in the second\n    description: "d"}',
-        '// in the second\n  [u:Tool {description: "d"}',
-    )
+    assert shared.replace(document.patterns).text == SPELLED_OUT
 
 
 def test_a_new_tool_takes_no_comment_of_one_that_is_like_it() -> None:
@@ -63,7 +52,9 @@ def test_a_new_tool_takes_no_comment_of_one_that_is_like_it() -> None:
 ]"""
     tool = loads_one('[n:Tool {description: "d"} | (x::Text)==>(::String)]')
 
-    added = over(each_agent, lambda agent: add_tool(agent, tool), parse_program(text))
+    document = parse_program(text)
+
+    added = over(each_agent & agent_tool_specs, lambda tools: (*tools, tool), document)
 
     assert added.text == text.replace(
         " // t\n]", ', // t\n  [n:Tool {description: "d"} | (x::Text)==>(::String)]\n]'
