@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,20 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gram.plurals import counted
-from gram.suggestions import did_you_mean
 
 from ..completion.completing import (
-    behind_arm,
-    complete_arm,
-    complete_document,
-    complete_edit,
     complete_files,
-    complete_limit,
     complete_metric,
-    complete_model,
     complete_primary,
-    complete_servers,
-    complete_setting,
     complete_tools,
 )
 from ..inputs.file_options import agent_option, checks_option, json_option
@@ -33,18 +24,16 @@ from ..inputs.options import (
     OFFLINE_CALLS_NOBODY,
     POLICIES,
     SERVERS_REHEARSED,
-    dialect_option,
-    match_option,
+    RunningOptions,
     read_limits,
     read_settings,
+    shared_options,
 )
 from ..process import interruptible
 from ..terminal.output import is_quiet, note, show, show_json, tell
 from ..terminal.output_files import expect_a_file, expect_a_name, expect_other_file, expect_writable
 
 if TYPE_CHECKING:
-    from gram import Pattern
-
     from ...evaluation.experiments import Arm, Experiment, MetricLike, Plan, Trial
 
 _FOLDER = ".ab"  # the ending of folders that nobody has named
@@ -55,72 +44,15 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
 @click.option(
     "--cases", metavar="FILE", shell_complete=complete_files, help="The cases: .jsonl, .csv, .gram."
 )
-@click.option(
-    "--arm",
-    "named",
-    multiple=True,
-    shell_complete=complete_arm,
-    metavar="NAME[=FILE]",
-    help="An arm by name; without a file, the program is the one that the cases name.",
-)
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    shell_complete=behind_arm(complete_model),
-    metavar="[ARM:]PROVIDER/NAME",
-    help="Use this model instead of the program's, in all arms or in one.",
-)
-@click.option("--offline", is_flag=True, help="Rehearse without a model, key or network.")
-@click.option("--base-url", metavar="URL", help="The address of the server to use.")
-@dialect_option
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    shell_complete=behind_arm(complete_setting),
-    metavar="[ARM:]NAME=VALUE",
-    help="A setting of the model, such as temperature=0.2, in all arms or in one.",
-)
-@click.option(
-    "--edit",
-    "edits",
-    multiple=True,
-    shell_complete=behind_arm(complete_edit),
-    metavar="[ARM:]PATH=VALUE",
-    help="Change the agent as gram set does, in all arms or in one; no file changes.",
-)
+@shared_options(RunningOptions, "offline model settings limits base_url dialect mcp openapi match")
 @click.option(
     "--tools",
     multiple=True,
-    shell_complete=behind_arm(complete_tools),
-    metavar="[ARM:]FILE.py[:NAME]",
-    help="A Python file with the tools, of all arms or of one; it is run anew for each run.",
+    shell_complete=complete_tools,
+    metavar="FILE.py[:NAME]",
+    help="A Python file with the tools; it is run anew for each run.",
 )
-@click.option(
-    "--mcp",
-    multiple=True,
-    shell_complete=behind_arm(complete_servers),
-    metavar="[ARM:]CMD|URL|FILE.json[:NAME]",
-    help="An MCP server, of all arms or of one; it is started anew for each run.",
-)
-@click.option(
-    "--openapi",
-    multiple=True,
-    shell_complete=behind_arm(complete_document),
-    metavar="[ARM:][NAME=VALUE…] FILE|URL",
-    help="An OpenAPI document, whose operations are tools, of all arms or of one.",
-)
-@match_option
 @agent_option
-@click.option(
-    "--limit",
-    "limits",
-    multiple=True,
-    shell_complete=complete_limit,
-    metavar="NAME=NUMBER",
-    help="A limit of each run, such as iterations=3 or run_seconds=60.",
-)
 @click.option(
     "--approve",
     type=click.Choice(["all", "none"]),
@@ -185,8 +117,7 @@ def command(
     """Run the same cases through several programs, and compare what comes out.
 
     Each of FILES is an arm, the first is what the others are compared with: gram ab A.gram B.gram
-    --cases cases.jsonl. One file can be several arms: --arm NAME=FILE, with --model, --set, --edit,
-    --tools, --mcp and --openapi for one of them.
+    --cases cases.jsonl. The options are for all of them.
 
     A plan is written before anything runs, and every run is recorded. After Ctrl-C the same
     command goes on. gram ab DIR shows an experiment again, without running anything.
@@ -258,8 +189,22 @@ def _tell_plan(folder: str, plan: Plan, done: tuple[Trial, ...]) -> None:
 
 
 def _arms(files: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Arm]:
+    from ...evaluation.experiments import Arm
+
+    if not files:
+        raise click.UsageError("name the programs: gram ab A.gram B.gram --cases FILE")
+    names = [Path(each).stem for each in files]
+    for name in names:
+        if names.count(name) > 1:
+            raise click.UsageError(f"two arms are named {name}: give one of the files another name")
+    base = _base(given)
+    return {name: Arm(file).over(base) for name, file in zip(names, files, strict=True)}
+
+
+def _base(given: Mapping[str, Any]) -> Arm:
+    """What the options say of all arms."""
     offline, approve = given["offline"], given["approve"]
-    if offline and given["models"]:
+    if offline and given["model"]:
         raise click.UsageError("--offline cannot be used together with --model")
     if offline and given["openapi"]:
         raise click.UsageError(OFFLINE_CALLS_NOBODY)
@@ -269,85 +214,18 @@ def _arms(files: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Arm]:
     from ...models import OFFLINE
     from ..inputs.reading import library_of_one_run
 
-    programs = _programs(files, given["named"])
-    for option, name in (("--set", "settings"), ("--edit", "edits"), ("--model", "models")):
-        for each in given[name]:
-            _expect_arm(option, each, programs)
-    arms = {}
-    for name, program in programs.items():
-
-        def mine(option: str, name: str = name) -> tuple[str, ...]:
-            return tuple(_of_arm(given[option], name=name, names=programs))
-
-        model = [*mine("models"), *([str(OFFLINE)] if offline else [])]
-        libraries = (mine("tools"), mine("mcp"), mine("openapi"))
-        arms[name] = Arm(
-            program,
-            partial(library_of_one_run, *libraries, offline=offline),
-            model[-1] if model else None,
-            read_settings(mine("settings")) or None,
-            [_edit(each) for each in mine("edits")],
-            given["agent"],
-            given["base_url"],
-            given["dialect"],
-            read_limits(given["limits"]),
-            given["match"],
-            POLICIES[approve or "all"],
-        )
-    return arms
-
-
-def _programs(files: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str | None]:
-    """The file of each arm by its name; None where the cases name the program."""
-    given: list[tuple[str, str | None]] = [(Path(each).stem, each) for each in files]
-    for each in named:
-        name, _, file = each.partition("=")
-        given.append((name, file or None))
-    found = dict(given)
-    if not found:
-        raise click.UsageError("name the arms: FILES, or --arm NAME=FILE")
-    if len(found) < len(given):
-        names = [name for name, _ in given]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise click.UsageError(f"two arms are named {twice}; name them with --arm NAME=FILE")
-    return found
-
-
-def _expect_arm(option: str, given: str, names: Iterable[str]) -> None:
-    """Refuse ``NAME:`` before a value that is no arm's; names of models may have a colon."""
-    arm, colon, _ = given.partition(":")
-    if colon and arm not in names and not set(arm) & set("=/"):
-        hint = did_you_mean(arm, tuple(names)) or f"the arms are {', '.join(names)}"
-        raise click.UsageError(f"{option} {given}: no arm is named {arm}\nhint: {hint}")
-
-
-def _of_arm(options: Iterable[str], *, name: str, names: Iterable[str]) -> Iterable[str]:
-    """The values of an option that are for one arm, or for all of them; its own come last."""
-    shared, own = [], []
-    for each in options:
-        arm, colon, value = each.partition(":")
-        if not colon or arm not in names:
-            shared.append(each)
-        elif arm == name:
-            own.append(value)
-    return [*shared, *own]
-
-
-def _edit(given: str) -> Any:
-    path, equals, text = given.partition("=")
-    if not equals:
-        raise click.UsageError(f"--edit {given}: write PATH=VALUE")
-
-    def edited(agent: Pattern) -> Pattern:
-        from lenses_ext import change_places, find_places
-
-        from ..edits import read_value
-
-        places = find_places((agent,), path)
-        (new,) = change_places((agent,), [(each, partial(read_value, text)) for each in places])
-        return new
-
-    return edited
+    libraries = (given["tools"], given["mcp"], given["openapi"])
+    return Arm(
+        tools=partial(library_of_one_run, *libraries, offline=offline),
+        model=str(OFFLINE) if offline else given["model"],
+        settings=read_settings(given["settings"]) or None,
+        agent=given["agent"],
+        base_url=given["base_url"],
+        dialect=given["dialect"],
+        limits=read_limits(given["limits"]),
+        match=given["match"],
+        policy=POLICIES[approve or "all"],
+    )
 
 
 # --- the metrics

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from lenses_ext import Project
-
-Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
-"""What click asks for the words that an argument or option may be."""
 
 
 def path_argument(words: str) -> Callable[[Any], Any]:
@@ -136,49 +133,6 @@ def complete_primary(
     return _begun_with(begun, given or NAMES)
 
 
-def complete_arm(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Files, and those behind ``NAME=``."""
-    name, equals, file = begun.partition("=")
-    if not equals:
-        return [_item(begun, type="file")]
-    return [_item(f"{name}={each}", is_open=is_open) for each, is_open in _paths(file)]
-
-
-def behind_arm(complete: Complete) -> Complete:
-    """What completes ``ARM:VALUE``: the names of the arms, and behind one what a value is."""
-
-    def completed(
-        context: click.Context, parameter: click.Parameter, begun: str
-    ) -> list[CompletionItem]:
-        names = _arms(context)
-        arm, colon, rest = begun.partition(":")
-        if not colon or arm not in names:
-            shown = _begun_with(begun, (f"{each}:" for each in names), is_open=True)
-            return [*shown, *complete(context, parameter, begun)]
-        return [
-            _item(f"{arm}:{value}", is_open=item.is_open)
-            for item in complete(context, parameter, rest)
-            for value in (_files(item.value) if item.type == "file" else [item.value])
-        ]
-
-    return completed
-
-
-def _arms(context: click.Context) -> list[str]:
-    """The names of the arms that are typed already."""
-    files = [*(context.params.get("files") or ()), *context.args]
-    named = [each.partition("=")[0] for each in context.params.get("named") or ()]
-    return [*(Path(each).stem for each in files if is_input(each)), *named]
-
-
-def complete_edit(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
-    """The paths in the programs, before the ``=`` and its value."""
-    from lenses_ext.places import completions
-
-    paths = (path for each in _programs(context) for path in completions(each, begun))
-    return [_item(each, is_open=True) for each in dict.fromkeys(paths)]
-
-
 def _complete_python(
     begun: str, names_in: Callable[[ast.Module], Iterable[str]]
 ) -> list[CompletionItem]:
@@ -234,8 +188,7 @@ def _paths_in(file: str, begun: str) -> list[str]:
 def _programs(context: click.Context) -> Iterator[Project]:
     """The programs that are typed already."""
     given = context.params
-    arms = [each.partition("=")[2] for each in given.get("named") or ()]
-    named = [given.get("files"), given.get("arguments"), [given.get("file")], context.args, arms]
+    named = [given.get("files"), given.get("arguments"), [given.get("file")], context.args]
     for argument in chain.from_iterable(each or () for each in named):  # args: before an option
         if argument and is_input(argument):
             yield from _read(argument)
@@ -281,13 +234,6 @@ def _files(begun: str) -> list[str]:
     from glob import escape, glob  # imported late: only completion needs it
 
     return sorted(glob(f"{escape(begun)}*"))  # noqa: PTH207  # it may begin with anything
-
-
-def _paths(begun: str) -> Iterator[tuple[str, bool]]:
-    """Files and folders, and whether the path may go on."""
-    for each in _files(begun):
-        is_folder = Path(each).is_dir()
-        yield f"{each}/" if is_folder else each, is_folder
 
 
 def _begun_with(begun: str, words: Iterable[str], *, is_open: bool = False) -> list[CompletionItem]:

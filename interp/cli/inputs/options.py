@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 import click
-from attrs import evolve, field, fields, frozen
+from attrs import evolve, field, fields, fields_dict, frozen
 
 from gram.suggestions import did_you_mean
 from lenses_ext import SettingError, Settings
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
     from ...models import ScriptedModel
     from ...tools import ToolLibrary
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 OFFLINE_CALLS_NOBODY = "--offline uses no network, and --openapi calls servers"
 """What is said where both are given."""
@@ -392,6 +394,23 @@ def options_of(kind: type[KeptRunOptions]) -> Callable[..., Callable[..., None]]
         for attribute in reversed(attributes):
             decorated = attribute.metadata["option"](decorated)
         return decorated
+
+    return decorate
+
+
+def shared_options(kind: type[KeptRunOptions], names: str) -> Callable[[_Command], _Command]:
+    """Decorate a command with some of the options of a class; it gets their words as they are.
+
+    Args:
+        kind: the class.
+        names: the names of its attributes.
+    """
+    known = fields_dict(kind)
+
+    def decorate(command: _Command) -> _Command:
+        for name in reversed(names.split()):
+            command = known[name].metadata["option"](command)
+        return command
 
     return decorate
 

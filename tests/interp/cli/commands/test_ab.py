@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from interp import open_store
-from tests.interp.cli.process import COMMAND, KEY, UNCOMPILED, at, gram, without_keys
+from tests.interp.cli.process import COMMAND, UNCOMPILED, at, gram, without_keys
 from tests.interp.model_server import ModelServer
 from tests.interp.tools.mcp.servers import relayed
 from tests.paths import EXAMPLES, ROOT
@@ -22,9 +22,11 @@ CASES = "".join(
     for name in ("Ada", "Bob", "Cyd", "Dan", "Eve", "Fay", "Gil", "Hal")
 )
 TOOLS = '''
-from interp import tool
+from interp import hello_world_tool_library, tool
 
-@tool(name="sayHello", description="Returns a friendly greeting message for the given name")
+sayHello = hello_world_tool_library["sayHello"]
+
+@tool(name="sayHi", description="Returns a friendly greeting message for the given name")
 def briefly(personName: str = "world") -> str:
     """Greets in two words."""
     return f"Hi {personName}."
@@ -36,14 +38,16 @@ def short(run):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "A.gram").write_text((EXAMPLES / "hello_world.gram").read_text())
+    program = (EXAMPLES / "hello_world.gram").read_text()
+    (tmp_path / "A.gram").write_text(program)
+    (tmp_path / "B.gram").write_text(program.replace("sayHello", "sayHi"))
     (tmp_path / "cases.jsonl").write_text(CASES)
     (tmp_path / "brief.py").write_text(TOOLS)
     return tmp_path
 
 
 COMPARED = ("ab", "--cases", "cases.jsonl", "--offline", "--seed", "1")
-TWO = (*COMPARED, "--arm", "long=A.gram", "--arm", "brief=A.gram", "--tools", "brief:brief.py")
+TWO = (*COMPARED, "A.gram", "B.gram", "--tools", "brief.py")
 
 
 def test_arms_ask_their_server_in_the_dialect_that_is_named(
@@ -51,21 +55,22 @@ def test_arms_ask_their_server_in_the_dialect_that_is_named(
 ) -> None:
     (folder / "two.jsonl").write_text("".join(CASES.splitlines(keepends=True)[:2]))
     asked = ("--model", "Mine/a", "--base-url", model_server.url, "--dialect", "responses")
-    arms = ("--arm", "x=A.gram", "--arm", "y=A.gram", "--set", "x:temperature=0")
+    arms = ("A.gram", "B.gram", "--tools", "brief.py", "--set", "temperature=0")
 
     gram("ab", "--cases", "two.jsonl", *asked, *arms, "--limit", "run_seconds=5", cwd=folder)
 
     assert model_server.requests
     assert all("input" in each for each in model_server.requests)
+    assert all(each["temperature"] == 0 for each in model_server.requests)
 
 
-def test_arms_of_one_file_differ_in_their_tools(folder: Path) -> None:
+def test_two_programs_are_compared(folder: Path) -> None:
     done = gram(*TWO, "--metric", "passed", "--metric", "brief.py:short", cwd=folder)
 
     assert (done.returncode, done.stderr.splitlines()[0][:8]) == (0, "16 runs;")
-    assert "passed *: brief − long  +100.0 points" in done.stdout
-    assert "brief is better" in done.stdout
-    assert sorted(each.name for each in (folder / "long-brief.ab").iterdir()) == [
+    assert "passed *: B − A  +100.0 points" in done.stdout
+    assert "B is better" in done.stdout
+    assert sorted(each.name for each in (folder / "A-B.ab").iterdir()) == [
         "plan.gram",
         "results.gram",
         "runs.db",
@@ -84,32 +89,10 @@ def test_an_experiment_is_shown_again_and_as_json_and_html(folder: Path) -> None
     assert (one["difference"], one["significant"], one["better"]) == (1.0, True, 8)
     page = (folder / "report.html").read_text()
     assert page.startswith("<!doctype html>")
-    assert 'href="report.runs/0001-1-2-brief.html"' in page
-    assert "Hi Ada." in (folder / "report.runs" / "0001-1-2-brief.html").read_text()
-    for run in ("0001-1-1-long", "0008-1-2-brief"):
+    assert 'href="report.runs/0001-1-2-B.html"' in page
+    assert "Hi Ada." in (folder / "report.runs" / "0001-1-2-B.html").read_text()
+    for run in ("0001-1-1-A", "0008-1-2-B"):
         assert gram("trace", f"x/runs.db#{run}", cwd=folder).returncode == 0
-
-
-def test_settings_models_and_edits_are_for_one_arm(folder: Path, model_server: ModelServer) -> None:
-    model_server.takes_any_path = True
-    model_server.will_say(*["Hi"] * 2)
-    (folder / "one.csv").write_text("input\nHello\n")
-
-    done = gram(
-        *("ab", "--cases", "one.csv", "--arm", "a=A.gram", "--arm", "b=A.gram", "--jobs", "1"),
-        *("--set", "temperature=0", "--set", "b:temperature=1", "--model", "b:OpenAI/other"),
-        *("--edit", "b:hello_world_agent.instruction=Be brief."),
-        cwd=folder,
-        **at(model_server),
-    )
-
-    assert done.returncode == 0, done.stderr
-    asked = {each["model"]: each for each in model_server.requests}
-    assert asked["gpt-5.6-luna"]["temperature"] == 0
-    assert asked["other"]["temperature"] == 1
-    assert asked["other"]["messages"][0]["content"] == "Be brief."
-    written = "".join(each.read_text() for each in folder.rglob("*.gram"))
-    assert KEY not in written + done.stdout
 
 
 SCHEMA = {"type": "object", "required": ["name"]}
@@ -190,11 +173,10 @@ def test_a_judge_has_tools_of_its_own_and_rehearses_offline(folder: Path) -> Non
 
 
 def test_an_arm_that_does_not_bind_is_refused_before_anything_runs(folder: Path) -> None:
-    (folder / "B.gram").write_text(
-        (folder / "A.gram").read_text().replace("personName", "someoneElse")
-    )
+    program = (folder / "B.gram").read_text()
+    (folder / "B.gram").write_text(program.replace("personName", "someoneElse"))
 
-    done = gram(*COMPARED, "A.gram", "B.gram", cwd=folder)
+    done = gram(*TWO, cwd=folder)
 
     assert done.returncode == 3
     assert "arm B: " in done.stderr
@@ -222,17 +204,11 @@ def test_a_changed_program_is_refused_with_the_difference(folder: Path) -> None:
     [
         (["ab"], 2, "name the cases with --cases"),
         (["ab", "A.gram"], 2, "or the folder of an experiment"),
-        (["ab", "--cases", "cases.jsonl"], 2, "name the arms"),
+        (["ab", "--cases", "cases.jsonl"], 2, "name the programs"),
         (["ab", "--cases", "no.jsonl", "A.gram"], 2, "no.jsonl"),
         (["ab", "--cases", "cases.jsonl", "A.gram", "./A.gram"], 2, "two arms are named A"),
-        (["ab", "--cases", "cases.jsonl", "A.gram", "--set", "zz:seed=1"], 2, "no arm is named zz"),
-        (["ab", "--cases", "cases.jsonl", "A.gram", "--edit", "B:x=y"], 2, "no arm is named B"),
-        (["ab", "--cases", "cases.jsonl", "A.gram", "--model", "a:X/y"], 2, "no arm is named a"),
         (["ab", "--cases", "cases.jsonl", "A.gram", "--metric", "pased"], 2, "did you mean"),
-        (["ab", "--cases", "cases.jsonl", "A.gram", "--edit", "x"], 2, "write PATH=VALUE"),
-        (["ab", "--cases", "cases.jsonl", "A.gram", "--edit", "x=1", "--offline"], 2, "arm A"),
         (["ab", "--cases", "cases.jsonl", "A.gram", "--repeats", "0"], 2, "repeats"),
-        (["ab", "--cases", "cases.jsonl", "--arm", "a"], 2, "arm a: there is no program"),
         (["ab", "--cases", "cases.jsonl", "A.gram"], 4, "arm A: OPENAI_API_KEY is not set"),
         (["ab", "."], 2, "no experiment is in this folder"),
     ],
@@ -325,23 +301,22 @@ server.run()
 
 @pytest.fixture
 def servers(folder: Path, servers_of_the_sdk: None) -> Path:
-    """Two servers that count their calls, in a folder with a program that uses them."""
+    """A server that counts its calls, in a folder with programs that use it."""
     (folder / "counting.py").write_text(COUNTING)
+    (folder / "B.gram").write_text((folder / "A.gram").read_text())
     command = relayed(folder / "counting.py")
-    entry = {"command": command[0], "args": command[1:]}
-    entries = {place: {**entry, "env": {"PLACE": place}} for place in ("here", "there")}
+    entries = {"here": {"command": command[0], "args": command[1:], "env": {"PLACE": "here"}}}
     (folder / "servers.json").write_text(json.dumps({"mcpServers": entries}))
     return folder
 
 
 WITH_SERVERS = (
     *("ab", "--cases", "cases.jsonl", "--offline", "--seed", "1", "--match", "name"),
-    *("--arm", "a=A.gram", "--arm", "b=A.gram", "--out", "x"),
-    *("--mcp", "a:servers.json:here", "--mcp", "b:servers.json:there"),
+    *("A.gram", "B.gram", "--out", "x", "--mcp", "servers.json:here"),
 )
 
 
-def test_each_run_of_each_arm_has_a_server_of_its_own(servers: Path) -> None:
+def test_each_run_has_a_server_of_its_own(servers: Path) -> None:
     (servers / "cases.jsonl").write_text(CASES[: CASES.index("Cyd") - 10])
     done = gram(*WITH_SERVERS, "--approve", "all", cwd=servers)
 
@@ -349,10 +324,9 @@ def test_each_run_of_each_arm_has_a_server_of_its_own(servers: Path) -> None:
     with open_store(servers / "x" / "runs.db") as store:
         runs = {row.id: store.entries(row.id) for row in store.rows()}
     assert len(runs) == 4
-    assert {run[-1] for run in runs} == {"a", "b"}
-    for run, entries in runs.items():
-        place = "here" if run.endswith("-a") else "there"
-        assert f"Hello for the 1. time in {place}" in "".join(entries)
+    assert {run[-1] for run in runs} == {"A", "B"}
+    for entries in runs.values():
+        assert "Hello for the 1. time in here" in "".join(entries)
 
 
 def test_servers_are_rehearsed_only_with_a_word(servers: Path) -> None:
@@ -363,12 +337,12 @@ def test_servers_are_rehearsed_only_with_a_word(servers: Path) -> None:
     assert not (servers / "x").exists()
 
 
-def test_a_server_of_an_arm_that_cannot_be_used_is_told_before_anything_runs(
+def test_a_server_that_cannot_be_used_is_told_before_anything_runs(
     servers: Path,
 ) -> None:
-    done = gram(*WITH_SERVERS, "--approve", "all", "--mcp", "b:no-such-program", cwd=servers)
+    done = gram(*WITH_SERVERS, "--approve", "all", "--mcp", "no-such-program", cwd=servers)
 
     assert done.returncode == 4
-    assert "arm b: " in done.stderr
+    assert "arm A: " in done.stderr
     assert "there is no program no-such-program" in done.stderr
     assert not (servers / "x").exists()
