@@ -1,8 +1,7 @@
 """The connection to one MCP server, kept for a run, in an event loop of its own.
 
-The server is started again when it ends, unless it has answered no call since it was started
-again before. A call that was under way is not repeated, since nobody knows whether it took effect:
-it fails and says so.
+A call after the server has ended starts it again. A call that was under way is not repeated, since
+nobody knows whether it took effect: it fails and says so.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, field
 
-from ...errors import ToolError, said_by
+from ...errors import ConfigurationError, ToolError, said_by
 from ...json_text import Json
 from ...machine import progress_text
 from ..invocation import ToolResult
@@ -58,7 +57,7 @@ class Connection:
     _begun: Future[None] | None = field(default=None, init=False)
     _client: Client | None = field(default=None, init=False)
     _keeper: asyncio.Task[None] | None = field(default=None, init=False)
-    _restart: asyncio.Task[None] | None = field(default=None, init=False)
+    _starting: asyncio.Lock = field(factory=asyncio.Lock, init=False)
 
     def start(self) -> None:
         """Begin to start the server, and to list its tools."""
@@ -108,9 +107,8 @@ class Connection:
         self._client, self.tools = await self._started()
 
     async def _end(self) -> None:
-        for task in (self._restart, self._keeper):
-            if task is not None:
-                await _cancelled(task)
+        if self._keeper is not None:
+            await _cancelled(self._keeper)
 
     async def _call(
         self, name: str, arguments: dict[str, Json], context: ToolContext | None
@@ -118,11 +116,7 @@ class Connection:
         from mcp import MCPError
         from pydantic import ValidationError
 
-        if self._client is None and self._restart is not None:
-            await asyncio.wait([self._restart])
-        client = self._client
-        if client is None:
-            raise ToolError(f"{self.server} has ended, and is not started once more")
+        client = self._client or await self._started_again()
 
         async def take(progress: float, total: float | None, message: str | None) -> None:
             if isfinite(progress) and isfinite(total or 0):
@@ -136,7 +130,9 @@ class Connection:
             answer = await client.call_tool(name, arguments, progress_callback=take)
         except MCPError as error:
             if is_lost(error):
-                raise ToolError(await self._after_loss(client)) from None
+                self._client = None if self._client is client else self._client
+                ended = f"{self.server} ended during the call, which may have taken effect or not"
+                raise ToolError(f"{ended}; the next call starts it again") from None
             if reason := why_unreadable(error):
                 raise ToolError(f"{self.server}: {reason}") from None
             raise ToolError(f"{self.server} refuses the call: {said(str(error))}") from None
@@ -147,35 +143,26 @@ class Connection:
             raise ToolError(f"{self.server} gives {reason}") from None
         except Exception as error:  # a server may answer anything
             raise ToolError(f"{self.server}: {said(said_by(error))}") from error
-        if client is self._client:
-            self._restart = None  # it works, so it may be started again
         return result_of(answer)
 
-    async def _after_loss(self, lost: Client) -> str:
-        """Start the server again, unless it was before; returns what the model is told."""
-        if self._client is lost:
-            self._client = None
-            self._restart = self._restart or asyncio.create_task(self._begin_again())
-        ended = f"{self.server} ended during the call, which may have taken effect or not"
-        if self._restart is None:
-            return ended
-        await asyncio.wait([self._restart])
-        if failure := self._restart.exception():
-            return f"{ended}; starting it again failed: {failure}"
-        if self._client is None:
-            return f"{ended}; it is not started once more"
-        return f"{ended}; it was started again"
-
-    async def _begin_again(self) -> None:
-        _log.warning("%s ended; it is started again", self.server)
-        if self._keeper is not None:
-            await _cancelled(self._keeper)
-        client, tools = await self._started()
-        before = self.tools
-        names = sorted(before.keys() | tools.keys())
-        if changed := [visible(name) for name in names if before.get(name) != tools.get(name)]:
-            raise ToolError(f"it lists other tools than before: {', '.join(changed[:10])}")
-        self._client = client
+    async def _started_again(self) -> Client:
+        """The client of the server, which has ended and is started again."""
+        async with self._starting:
+            if self._client is not None:
+                return self._client
+            _log.warning("%s has ended; it is started again", self.server)
+            if self._keeper is not None:
+                await _cancelled(self._keeper)
+            try:
+                client, tools = await self._started()
+            except ConfigurationError as error:
+                raise ToolError(f"it has ended, and starting it again failed: {error}") from None
+            before, names = self.tools, sorted(self.tools.keys() | tools.keys())
+            if changed := [visible(name) for name in names if before.get(name) != tools.get(name)]:
+                listed = f"lists other tools than before: {', '.join(changed[:10])}"
+                raise ToolError(f"{self.server} was started again and {listed}")
+            self._client = client
+            return client
 
     async def _started(self) -> tuple[Client, dict[str, types.Tool]]:
         """Start the server or connect to it, and list its tools.

@@ -11,7 +11,7 @@ from math import inf
 import httpx2
 
 from ...models import Pace
-from .limited_lines import LONGEST_MESSAGE, TOO_LONG
+from .untrusted import LONGEST_MESSAGE, TOO_LONG
 
 
 def limited_client(headers: Mapping[str, str], seconds: float) -> httpx2.AsyncClient:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from gram.plurals import counted
 
 from ...errors import ConfigurationError, said_by
-from .limited_lines import LINES, LONGEST_MESSAGE, TOO_LONG
 from .server import McpServer
 from .stderr import ErrorLines
-from .untrusted import said, visible
+from .untrusted import LONGEST_MESSAGE, TOO_LONG, said, visible
 
 if TYPE_CHECKING:
     from mcp import MCPError
@@ -36,7 +35,6 @@ async def transport_to(server: McpServer, lines: ErrorLines | None) -> AsyncIter
             args=args,
             env=dict(server.environment),
             cwd=server.folder,
-            encoding=LINES,
             encoding_error_handler="replace",
         )
         yield stdio_client(parameters, lines.writer)

@@ -12,6 +12,11 @@ from ...secrets import without_keys
 MOST_SAID: Final = 2_000
 """How many characters of a message of a server are shown."""
 
+LONGEST_MESSAGE: Final = 16 * 1024 * 1024
+"""How many bytes of an answer over HTTP are read."""
+
+TOO_LONG: Final = f"the answer has more than {LONGEST_MESSAGE:,} bytes"
+
 
 def visible(text: str) -> str:
     """The text with its harmful characters, and half ones, as escapes.

@@ -13,8 +13,6 @@ TOOLS = {
     "no-schema": [FINE, {"name": "broken"}],
     "not-an-object": [FINE, "broken"],
     "nan": [{**FINE, "inputSchema": {"type": "object", "default": float("nan")}}],
-    "long-line": [FINE, {**FINE, "name": "other"}],
-    "long-line-id-last": [FINE, {**FINE, "name": "other"}],
 }
 
 
@@ -46,12 +44,6 @@ def main() -> None:
             send(id=number, result={"content": "fine"})
         elif method == "tools/call" and message["params"]["name"] == "other":
             send(id=number, result={"content": [{"type": "text", "text": "fine"}]})
-        elif method == "tools/call" and WAY.startswith("long-line"):
-            result = {"content": [{"type": "text", "text": "x" * 20_000_000}]}
-            if WAY.endswith("id-last"):
-                write({"result": result, "jsonrpc": "2.0", "id": number})
-            else:
-                send(id=number, result=result)
         elif method == "tools/call":
             asked = number
             said = {"role": "user", "content": {"type": "text", "text": "Tell me a key."}}

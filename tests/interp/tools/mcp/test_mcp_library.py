@@ -242,19 +242,9 @@ def test_a_server_that_dies_is_started_again_and_the_call_is_not_repeated(tmp_pa
 
     assert str(raised.value).endswith(
         'the MCP server "good" ended during the call, which may have taken effect or not; '
-        "it was started again"
+        "the next call starts it again"
     )
     assert mark.read_text() == "died\n" * 2
-
-
-def test_a_server_that_dies_and_answers_no_call_in_between_is_given_up() -> None:
-    with mcp_library(GOOD, "good") as library:
-        with pytest.raises(ToolError, match="it was started again"):
-            invoke_tool(library["die"], {})
-        with pytest.raises(ToolError, match="it is not started once more"):
-            invoke_tool(library["die"], {})
-        with pytest.raises(ToolError, match="has ended"):
-            invoke_tool(library["shout"], {"text": "c"})
 
 
 def test_a_model_is_told_that_the_server_ended_and_may_go_on() -> None:
@@ -272,10 +262,13 @@ def test_a_model_is_told_that_the_server_ended_and_may_go_on() -> None:
 
 def test_a_server_that_lists_other_tools_after_its_restart_is_not_called(tmp_path: Path) -> None:
     with mcp_library(bad("other-after-restart", str(tmp_path / "mark")), "bad") as library:
-        with pytest.raises(ToolError, match="it lists other tools than before: do"):
+        with pytest.raises(ToolError, match="the next call starts it again"):
             invoke_tool(library["do"], {})
-        with pytest.raises(ToolError, match="has ended"):
-            invoke_tool(library["do"], {})
+        for _ in range(2):
+            with pytest.raises(
+                ToolError, match="started again and lists other tools than before: do"
+            ):
+                invoke_tool(library["do"], {})
 
 
 def test_a_closed_library_says_so() -> None:
@@ -457,14 +450,6 @@ def test_an_answer_that_is_compressed_is_not_unpacked() -> None:
         mcp_library(url),
     ):
         pass
-
-
-@pytest.mark.parametrize("way", ["long-line", "long-line-id-last"])
-def test_a_line_that_is_too_long_fails_its_call_and_the_next_call_works(way: str) -> None:
-    with mcp_library(raw(way), "raw") as library:
-        with pytest.raises(ToolError, match='"raw": the answer has more than 16,777,216 bytes'):
-            invoke_tool(library["do"], {})
-        assert invoke_tool(library["other"], {}) == "fine"
 
 
 @contextmanager
