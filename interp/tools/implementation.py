@@ -6,11 +6,7 @@ A program writes a tool as a specification (`lenses_ext.tool_spec_name` and the 
 
 from __future__ import annotations
 
-import functools
-import inspect
-import sys
 from collections.abc import Callable, Mapping
-from operator import attrgetter
 from typing import Any
 
 from attrs import field, fields, frozen
@@ -29,8 +25,7 @@ from ..machine.contracts import require_schema
 class Tool:
     """A tool: its name, description and schemas, and the function that does the work.
 
-    Two tools are equal if these are equal. A tool can be pickled if its function is at the top
-    level of a module.
+    Two tools are equal if these are equal.
 
     Args:
         name: the name that programs use.
@@ -181,10 +176,6 @@ class Tool:
     def __deepcopy__(self, memo: object) -> Tool:
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        require_importable(self.function, self.name)
-        return _tool_of_parts, (type(self), self._parts)
-
 
 def create_tool(
     name: str,
@@ -207,33 +198,6 @@ def create_tool(
     if not description.strip():
         raise ToolError(f'tool "{name}" needs a description: it tells the model what it does')
     return made
-
-
-def require_importable(function: Callable[..., Any], tool_name: str) -> None:
-    """Refuse to pickle a tool whose function another process could not find.
-
-    Raises:
-        ToolError: the function is not at the top level of a module.
-    """
-    written: Any = function.func if isinstance(function, functools.partial) else function
-    written = getattr(written, "__func__", written)
-    if not inspect.isfunction(written):
-        return  # an object: pickle asks its class
-    found = find_global(written.__module__, written.__qualname__)
-    found = getattr(found, "__func__", found)
-    if found is not written and getattr(found, "function", None) is not written:
-        raise ToolError(
-            f'tool "{tool_name}" cannot be pickled: {written.__qualname__} is not found by its '
-            f"name in {written.__module__}; define it with def at the top level of a module"
-        )
-
-
-def find_global(module: str, qualified_name: str) -> Any:
-    """The object with a qualified name in a loaded module, or None."""
-    try:
-        return attrgetter(qualified_name)(sys.modules.get(module))
-    except AttributeError:
-        return None
 
 
 def _require_name(name: str) -> None:

@@ -11,11 +11,7 @@ one that may be missing. None invents a default: a part that is missing or of an
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
-from functools import reduce
-from importlib import import_module
-from operator import and_
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -107,9 +103,6 @@ else:
 
         def __deepcopy__(self, memo):
             return self
-
-        def __reduce__(self):
-            return _reduced(self)
 
 
 class Change(Generic[S_contra, A_co]):
@@ -252,7 +245,7 @@ class _NamedLens(optics.Lens):  # type: ignore[misc]  # lenses is untyped
         getter: Callable[[Pattern], Any],
         setter: Callable[[Pattern, Any], Pattern],
     ) -> None:
-        self.name, self.path, self.doc, self.module = name, path, doc, _module_being_loaded()
+        self.name, self.path, self.doc = name, path, doc
         self._get, self._set = getter, setter
 
     def getter(self, state: Any) -> Any:
@@ -270,7 +263,7 @@ class _NamedLens(optics.Lens):  # type: ignore[misc]  # lenses is untyped
 
 class _NamedGetter(optics.Getter):  # type: ignore[misc]  # lenses is untyped
     def __init__(self, name: str, path: str, doc: str, getter: Callable[[Pattern], Any]) -> None:
-        self.name, self.path, self.doc, self.module = name, path, doc, _module_being_loaded()
+        self.name, self.path, self.doc = name, path, doc
         self._get = getter
 
     def getter(self, state: Any) -> Any:
@@ -285,7 +278,7 @@ class _NamedTraversal(optics.Traversal):  # type: ignore[misc]  # lenses is unty
         folder: Callable[[Any], Iterable[Any]],
         builder: Callable[[Any, Iterable[Any]], Any],
     ) -> None:
-        self.name, self.doc, self.module = name, doc, _module_being_loaded()
+        self.name, self.doc = name, doc
         self.folder, self.builder = folder, builder
 
     def to_list_of(self, state: Any) -> list[Any]:
@@ -297,7 +290,7 @@ class _NamedPrism(optics.Prism):  # type: ignore[misc]  # lenses is untyped
         self, name: str, doc: str, matches: Callable[[Any], bool], pack: Callable[[Any], Any]
     ) -> None:
         super().__init__(lambda state: Just(state) if matches(state) else Nothing(), pack)
-        self.name, self.doc, self.module = name, doc, _module_being_loaded()
+        self.name, self.doc = name, doc
 
 
 def _of_pattern(optic: Any, state: object, function: Callable[[Pattern], A]) -> A:
@@ -468,40 +461,3 @@ def _name(optic: Any) -> str:
     if parts is not None:
         return " & ".join(map(_name, parts))
     return getattr(optic, "name", None) or repr(optic)
-
-
-# --- pickling by qualified name
-
-
-def _module_being_loaded() -> str:
-    """The name of the module whose top level runs now, where a lens with a name is made."""
-    frame = sys._getframe(1)
-    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
-        frame = frame.f_back
-    name: str = frame.f_globals.get("__name__", "")
-    return name
-
-
-def _reduced(optic: Any) -> tuple[Any, ...]:
-    """How an optic is pickled: by the name a module has for it, else by its parts."""
-    steps = steps_of(optic)
-    for module in dict.fromkeys(getattr(step, "module", "") for step in steps):
-        for name, value in list(getattr(sys.modules.get(module), "__dict__", {}).items()):
-            if isinstance(value, UnboundLens) and value._optic is optic._optic:
-                return _named, (module, name)
-    if len(steps) > 1:
-        return _composed_of, tuple(map(_typed, steps))
-    if not hasattr(steps[0], "module"):
-        return type(optic), (steps[0],)
-    raise ArgumentError(
-        f"{optic_name(optic)} cannot be pickled: it is found by its name when it is read back, and "
-        f"{steps[0].module or 'no module'} has no name for it; assign it at the top of a module"
-    )
-
-
-def _named(module: str, name: str) -> Any:
-    return getattr(import_module(module), name)
-
-
-def _composed_of(first: Any, *others: Any) -> Any:
-    return reduce(and_, others, first)

@@ -18,7 +18,7 @@ from gram.errors import expect
 
 from ...errors import ToolError
 from ...json_text import Json
-from ..implementation import Tool, find_global, require_importable
+from ..implementation import Tool
 from ..tool_context import ToolContext, current_context
 from ..users_code import is_async
 from .callables import Documentation, documentation_of, hints_of, name_of, place_of, signature_of
@@ -44,14 +44,6 @@ class FunctionTool(Tool, Generic[P, R]):
         """What the function returns, as JSON."""
         result: R = super().__call__(*args, **kwargs)
         return result
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        require_importable(self.function, self.name)
-        named: Any = getattr(self.function, "__func__", self.function)
-        module, name = getattr(named, "__module__", ""), getattr(named, "__qualname__", "")
-        if isinstance(find_global(module, name), Tool):  # the decorator has put it there
-            return _tool_found, (module, name, self.name, self.description, _marks_of(self))
-        return _make_tool, (self.function, self.name, self.description, _marks_of(self))
 
 
 @overload
@@ -116,10 +108,6 @@ _Marks: TypeAlias = dict[str, Any]
 """What a tool says of its calls, see `Tool`."""
 
 
-def _marks_of(tool: Tool) -> _Marks:
-    return {"once": tool.once, "alone": tool.alone}
-
-
 def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
     """The specification that a program needs to use a function as a tool.
 
@@ -136,19 +124,6 @@ def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
         raise ToolError(made.why_undescribed)
     signature = json_schema_to_type_signature(made.schema, return_schema=made.result_schema)
     return create_tool_specification(made.name, made.description, signature, once=made.once)
-
-
-def _tool_found(
-    module: str, qualified_name: str, name: str, description: str, marks: _Marks
-) -> Tool:
-    """Find a tool that was pickled by the name of its decorated function in a module."""
-    __import__(module)
-    found = find_global(module, qualified_name)
-    if not isinstance(found, Tool):
-        raise ToolError(f"{qualified_name} in {module} is not a tool")
-    if (found.name, found.description, _marks_of(found)) == (name, description, marks):
-        return found
-    return _make_tool(found.function, name, description, marks)
 
 
 def _make_tool(

@@ -39,7 +39,8 @@ def read_body(document: ApiDocument, request: dict[str, Json], key: str, at: str
     """The body of a request, in the first kind that a model can write; None if there is none.
 
     Raises:
-        ConfigurationError: a required part of it is a file, or the document has a fault there.
+        ConfigurationError: a required part of it is a file, a field has a style that is not sent,
+            or the document has a fault there.
     """
     content = request.get("content") or {}
     kind, media_type = _kind(content)
@@ -51,7 +52,7 @@ def read_body(document: ApiDocument, request: dict[str, Json], key: str, at: str
     if media_type == MULTIPART:
         schema, unsent = _without_files(document, schema, at)
     fields = {
-        name: _field(name, given)
+        name: _field(document, name, given, at)
         for name, given in (media.get("encoding") or {}).items()
         if media_type == FORM and given.keys() & {"style", "explode", "allowReserved"}
     }
@@ -97,10 +98,10 @@ def _in_form(body: ApiBody, name: str, value: Json) -> list[tuple[str, str]]:
     return [(quote(name, safe=""), quote(plain(one), safe="")) for one in values]
 
 
-def _field(name: str, given: dict[str, Json]) -> ApiParameter:
+def _field(document: ApiDocument, name: str, given: dict[str, Json], at: str) -> ApiParameter:
     style = given.get("style", "form")
     if style not in STYLES["query"]:
-        style = "form"
+        raise document.fault(at, f'the field "{name}" of its body has a style that is not sent')
     explode = given.get("explode", style == "form") is True
     return ApiParameter(name, name, "query", style, explode, given.get("allowReserved") is True)
 

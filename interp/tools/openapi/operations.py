@@ -166,7 +166,7 @@ def _why_not_sent(given: dict[str, Json]) -> str | None:
         return f'its parameter "{name}" is a header that belongs to the connection'
     style = given.get("style", STYLES[place][0])
     if "content" not in given and style not in STYLES[place]:
-        return f'its parameter "{name}" has the style {style}, which {place} has not'
+        return f'its parameter "{name}" has the style {style} in its {place}, which is not sent'
     return None
 
 

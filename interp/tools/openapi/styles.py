@@ -6,7 +6,7 @@ What separates values is never part of one: it is escaped, or the value is refus
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final
 from unicodedata import normalize
 from urllib.parse import quote, unquote_to_bytes
@@ -17,12 +17,12 @@ from ...errors import ToolError
 from ...json_text import Json, write_json
 
 STYLES: Final = {
-    "path": ("simple", "label", "matrix"),
-    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+    "path": ("simple",),
+    "query": ("form", "deepObject"),
     "header": ("simple",),
     "cookie": ("form",),
 }
-"""The styles of each place; the first is the default."""
+"""The styles of each place that are sent; the first is the default."""
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """What names of headers and cookies consist of (RFC 9110)."""
@@ -36,9 +36,6 @@ _ENDS: Final = re.compile(r"[;?#]")
 """What ends a part of a path, for some servers after they have decoded it."""
 
 _CODE: Final = re.compile(rb"%u([0-9a-f]{4})", re.IGNORECASE)
-
-_BETWEEN: Final = {"spaceDelimited": "%20", "pipeDelimited": "%7C"}
-_SHOWN: Final = {"%20": "a space", "%7C": "|"}
 
 
 @frozen
@@ -73,20 +70,15 @@ def in_path(parameter: ApiParameter, value: Json) -> str:
     """
     if parameter.style == "json":
         text = _escaped(plain(value))
-    elif parameter.style == "matrix":
-        text = _in_matrix(_escaped(parameter.name), parameter.explode, value)
     else:
-        dots = parameter.style == "label" and parameter.explode
-        if dots and isinstance(value, dict | list):
-            _expect_none_in(parameter, ".", _parts(value))
-        text = _joined(value, parameter.explode, "." if dots else ",", _escaped)
+        text = _joined(value, parameter.explode, _escaped)
     if not text:
         raise ToolError(f'"{parameter.key}" is part of a path and cannot be empty')
     parts = _parts(value) if isinstance(value, dict | list) else [plain(value)]
     if any(map(has_dots, (text, *parts))):
         said = f'"{parameter.key}" is part of a path, and has a . or .. that leads elsewhere'
         raise ToolError(said)
-    return f".{text}" if parameter.style == "label" else text
+    return text
 
 
 def has_dots(path: str) -> bool:
@@ -129,19 +121,19 @@ def in_query(parameter: ApiParameter, value: Json) -> list[tuple[str, str]]:
     name = _escaped(parameter.name)
     safe = _RESERVED if parameter.allow_reserved else ""
     if parameter.style == "deepObject" and isinstance(value, dict | list):
-        _expect_none_in(parameter, "[]", [*_keys(value)])
-        return [(_escaped(key), quote(one, safe)) for key, one in _deep(parameter.name, value)]
+        members = dict(value.items() if isinstance(value, dict) else enumerate(value))
+        _expect_none_in(parameter, "[]", [*map(str, members)])
+        if any(isinstance(one, dict | list) for one in members.values()):
+            raise ToolError(f'"{parameter.key}" is sent as single values: one of it has parts')
+        names = {key: _escaped(f"{parameter.name}[{key}]") for key in members}
+        return [(names[key], quote(plain(one), safe)) for key, one in members.items()]
     if parameter.style == "json" or not isinstance(value, dict | list):
         return [(name, quote(plain(value), safe))]
     if parameter.explode:
         if isinstance(value, list):
             return [(name, quote(plain(one), safe)) for one in value]
         return [(_escaped(key), quote(plain(one), safe)) for key, one in value.items()]
-    between = _BETWEEN.get(parameter.style, ",")
-    parts = [quote(one, safe) for one in _parts(value)]
-    if between != ",":
-        _expect_none_in(parameter, [between], parts)
-    return [(name, between.join(parts))]
+    return [(name, ",".join(quote(one, safe) for one in _parts(value)))]
 
 
 def in_header(parameter: ApiParameter, value: Json) -> str:
@@ -155,7 +147,7 @@ def in_header(parameter: ApiParameter, value: Json) -> str:
     else:
         separators = ",=" if parameter.explode and isinstance(value, dict) else ","
         _expect_none_in(parameter, separators, _parts(value))
-        text = _joined(value, parameter.explode, ",", str)
+        text = _joined(value, parameter.explode, str)
     if not text.isprintable() or not text.isascii() or text != text.strip():
         raise ToolError(f'"{parameter.key}" is a header: write printable ASCII')
     return text
@@ -172,40 +164,13 @@ def _parts(value: Json) -> list[str]:
     return [plain(one) for one in value]
 
 
-def _joined(value: Json, explode: bool, between: str, written: Callable[[str], str]) -> str:
+def _joined(value: Json, explode: bool, written: Callable[[str], str]) -> str:
     """A value as one text; an object that explodes has ``=`` between key and value."""
     if isinstance(value, dict) and explode:
-        pairs = value.items()
-        return between.join(f"{written(key)}={written(plain(one))}" for key, one in pairs)
+        return ",".join(f"{written(key)}={written(plain(one))}" for key, one in value.items())
     if isinstance(value, dict | list):
-        return between.join(map(written, _parts(value)))
+        return ",".join(map(written, _parts(value)))
     return written(plain(value))
-
-
-def _in_matrix(name: str, explode: bool, value: Json) -> str:
-    parts = [(name, _joined(value, False, ",", _escaped))]
-    if explode and isinstance(value, list):
-        parts = [(name, _escaped(plain(one))) for one in value]
-    elif explode and isinstance(value, dict):
-        parts = [(_escaped(key), _escaped(plain(one))) for key, one in value.items()]
-    return "".join(f";{key}={text}" if text else f";{key}" for key, text in parts)
-
-
-def _keys(value: Json) -> Iterator[str]:
-    """The keys of an object, and of all objects in it."""
-    for key, one in value.items() if isinstance(value, dict) else enumerate(value):
-        yield str(key)
-        if isinstance(one, dict | list):
-            yield from _keys(one)
-
-
-def _deep(name: str, value: Json) -> Iterator[tuple[str, str]]:
-    """The parts of an object under names such as ``name[key]``; of a list, ``name[0]``."""
-    if not isinstance(value, dict | list):
-        yield name, plain(value)
-        return
-    for key, one in value.items() if isinstance(value, dict) else enumerate(value):
-        yield from _deep(f"{name}[{key}]", one)
 
 
 def _expect_none_in(parameter: ApiParameter, separators: Iterable[str], parts: list[str]) -> None:
@@ -213,6 +178,6 @@ def _expect_none_in(parameter: ApiParameter, separators: Iterable[str], parts: l
     for each in separators:
         if any(each in one for one in parts):
             raise ToolError(
-                f'"{parameter.key}" is sent with {_SHOWN.get(each, each)} between its values: '
+                f'"{parameter.key}" is sent with {each} between its values: '
                 "one that has it too cannot be sent"
             )

@@ -1,12 +1,9 @@
-"""Optics as objects: pickled by name, composed, shown, and given the arguments in their order."""
+"""Optics as objects: composed, shown, and given the arguments in their order."""
 
 from __future__ import annotations
 
 import copy
 import inspect
-import pickle
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pydoc import plaintext, render_doc  # type: ignore[attr-defined]  # typeshed has not this one
 from typing import Any
 
@@ -37,7 +34,7 @@ from lenses_ext import (
     view,
 )
 from lenses_ext.errors import ManyPartsError, PartError
-from lenses_ext.optics import any_property, lens_of
+from lenses_ext.optics import lens_of
 
 AGENT = loads_one('[a:Agent {instruction: "I", model: "A/b"} | (t:Tool)]')
 EXPORTED = sorted(
@@ -58,48 +55,14 @@ def with_first_letter(pattern: Pattern, letter: str) -> Pattern:
 
 
 agent_initial = lens_of("agent_initial", first_letter, with_first_letter, "value.identity[0]")
-each_name = each_agent & agent_name
-
-
-# --- pickling
 
 
 @pytest.mark.parametrize("name", EXPORTED)
-def test_an_exported_optic_is_pickled_by_its_name(name: str) -> None:
+def test_a_copy_of_an_optic_is_that_optic(name: str) -> None:
     optic = getattr(lenses_ext, name)
 
-    assert pickle.loads(pickle.dumps(optic)) is optic
     assert copy.copy(optic) is optic
     assert copy.deepcopy(optic) is optic
-
-
-def test_an_optic_that_a_module_has_a_name_for_is_pickled_by_it() -> None:
-    for optic in (agent_initial, each_instruction):
-        assert pickle.loads(pickle.dumps(optic)) is optic
-
-
-@pytest.mark.parametrize(
-    "optic", [each_agent & agent_model, agent_model & raw.GetAttr("name"), each_name], ids=repr
-)
-def test_a_composition_is_pickled_by_its_parts(optic: Any) -> None:
-    read = pickle.loads(pickle.dumps(optic))
-
-    assert (type(read), repr(read)) == (type(optic), repr(optic))
-    assert collect(each_agent & agent_model, (AGENT,)) == (view(agent_model, AGENT),)
-    whole = AGENT if isinstance(optic, Getter) else (AGENT,)
-    assert collect(read, whole) == collect(optic, whole)
-
-
-def test_a_lens_without_a_name_says_why_it_is_not_pickled() -> None:
-    with pytest.raises(ArgumentError, match="assign it at the top of a module"):
-        pickle.dumps(any_property("note"))
-
-
-def test_lenses_work_in_other_processes() -> None:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        found = pool.submit(view, agent_model, AGENT).result()
-
-    assert found == view(agent_model, AGENT)
 
 
 # --- what they say of themselves

@@ -17,6 +17,9 @@ from tests.interp.cli.process import gram
 
 KEY = "a-key-of-pets-17"
 FILE = {"type": "string", "format": "binary"}
+PIPED = {
+    "application/x-www-form-urlencoded": {"encoding": {"a": {"style": "pipeDelimited"}}},
+}
 UPLOAD = {"multipart/form-data": {"schema": {"properties": {"f": FILE}, "required": ["f"]}}}
 
 
@@ -263,9 +266,10 @@ def test_operations_are_chosen_by_their_names() -> None:
         ({"parameters": [{"name": "a b", "in": "header", "required": True}]}, "no name of a"),
         (
             {"parameters": [{"name": "a", "in": "query", "style": "matrix", "required": True}]},
-            "has the style matrix, which query has not",
+            "has the style matrix in its query, which is not sent",
         ),
         ({"requestBody": {"required": True, "content": UPLOAD}}, 'the file "f"'),
+        ({"requestBody": {"content": PIPED}}, "a style that is not sent"),
         ({"requestBody": {"required": True, "content": {"image/png": {}}}}, "image/png"),
         ({"requestBody": {"content": {"application/json": {"schema": {"type": 5}}}}}, "schema"),
         ({"servers": [{"url": "ftp://h"}]}, "no address"),
