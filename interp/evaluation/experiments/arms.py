@@ -17,15 +17,15 @@ from attrs import evolve, field, fields, frozen
 
 from gram import ArgumentError, GramEncodeError, GramError, Pattern
 from gram.errors import expect
-from lenses_ext import Model, ProgramLike, agent_model, load_project, view
+from lenses_ext import Model, ProgramLike, load_project
 from lenses_ext.schemas import Match, same_json
 
 from ...concurrency import waited_for
 from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ...json_text import Json
 from ...machine import ApprovalPolicy, Limits, State, answer_schema_of, limits_of
-from ...models import AnyModel, Dialect, LanguageModel, ScriptedModel, connect_model
-from ...programs import the_agent
+from ...models import OFFLINE, AnyModel, Dialect, LanguageModel, ScriptedModel, connect_model
+from ...programs import models_of, the_agent
 from ...reprs import short_repr
 from ...running import Run, RunOptions, begin
 from ...tools import LibraryLike, Tool, ToolLibrary, bind_agent_tools, library_of, with_agents
@@ -132,11 +132,11 @@ class ReadyArm:
 
     @property
     def model(self) -> Model:
-        """The name of the model that is asked."""
+        """The name of the model that is asked; of several agents, that of the first."""
         given = self.arm.model
         if isinstance(given, Model | str):
             return given if isinstance(given, Model) else Model.parse(given)
-        return view(agent_model, self.agent)
+        return next(iter(models_of(self.agent)), OFFLINE)  # a workflow of tools asks none
 
     @property
     def program(self) -> Pattern:
@@ -203,10 +203,14 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         made = ReadyArm(name, arm, agent, library)
         model = made.fresh_model()
         if isinstance(model, str | Model | None):
-            model = connect_model(model or made.model, base_url=arm.base_url, dialect=arm.dialect)
+            named = [model] if model else models_of(agent)
+            models = [connect_model(m, base_url=arm.base_url, dialect=arm.dialect) for m in named]
         elif not callable(getattr(model, "complete", None)):
             raise ConfigurationError(f"{model!r} is not a model: it has no complete(request)")
-        waited_for(AnyModel(model).prepare)  # or the seconds of the first run would have it in them
+        else:
+            models = [model]
+        for each in models:  # or the seconds of the first run would have it in them
+            waited_for(AnyModel(each).prepare)
         for case in cases:  # an input may not fit, as settings and options may not
             chosen = made.options
             chosen["model"] = ScriptedModel(())  # the run is begun only to see that it can be

@@ -28,7 +28,7 @@ from interp import (
 from interp.errors import StoreError
 from interp.evaluation import Arm, ExpectedCall, Experiment, Metric, Trial, load_experiment
 from interp.evaluation.experiments.comparing import Comparison
-from lenses_ext import agent_instruction
+from lenses_ext import agent_instruction, parse_program
 from tests.interp.evaluation.experiments.worlds import (
     arm,
     cases,
@@ -134,6 +134,15 @@ def test_one_arm_is_described_and_nothing_is_compared() -> None:
     assert "only" in found.table()
     with pytest.raises(LookupError, match="no comparison of passed"):
         found.comparison()
+
+
+def test_workflows_are_arms_whose_agents_ask_their_own_models() -> None:
+    echoing = '[w:Workflow | [a:Agent {instruction: "A", model: "Offline/rehearsal"}], (a)-->()]'
+
+    found = ab(cases(2), {"w": Arm(parse_program(echoing))})
+
+    assert found.failures == ()
+    assert found.models == {"w": ("rehearsal",)}
 
 
 def test_three_arms_and_two_metrics_are_corrected_together() -> None:
