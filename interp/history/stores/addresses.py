@@ -244,26 +244,27 @@ def address_of_run(run: str | os.PathLike[str], record: StoreLike | None) -> Add
 
 
 def run_named(store: RunStore, run: str) -> str:
-    """The id of a run of a store that is or begins with a text.
+    """The id of a run of a store that is or begins with a text; any of a store of one.
 
     Raises:
         StoreError: none does, or several do.
     """
-    if not run:
-        raise StoreError(
-            f"{store.name} has many runs: write {store.name}#ID\n"
-            "  hint: `gram runs list` shows those that there are"
-        )
-    with suppress(StoreError):
-        return store.row(run).id
+    if run:
+        with suppress(StoreError):
+            return store.row(run).id
     found = [row.id for row in store.rows(beginning=run, limit=3)]
     if len(found) == 1:
         return found[0]
+    listing = f"`gram runs list --record {store.name}` shows those that there are"
+    if found and not run:
+        raise StoreError(f"{store.name} has several runs: write {store.name}#ID\n  hint: {listing}")
     if found:
         raise StoreError(f"several runs of {store.name} begin with {run}: {', '.join(found)}")
     recent = [row.id for row in store.rows(limit=_LOOKED_AT)]
-    hint = did_you_mean(run, recent) or "`gram runs list` shows those that there are"
-    raise StoreError(f"{store.name}: there is no run {run}\n  hint: {hint}")
+    what = f"run {run}" if run else "run"
+    raise StoreError(
+        f"{store.name}: there is no {what}\n  hint: {did_you_mean(run, recent) or listing}"
+    )
 
 
 _LOOKED_AT: Final = 1000

@@ -254,6 +254,6 @@ def _named(store: RunStore, conversation: str | bool, program: str | None) -> st
     if found is None:
         raise ConfigurationError(
             f"{store.name}: there is no conversation with {program}\n"
-            "  hint: `gram conversations list` shows those that there are"
+            f"  hint: `gram conversations list --record {store.name}` shows those that there are"
         )
     return found.name

@@ -174,7 +174,7 @@ def no_run(database: Database, run: str) -> StoreError:
     """What is told of a run that is not in a store."""
     return StoreError(
         f"{database.name}: there is no run {run}\n"
-        "  hint: `gram runs list` shows those that there are"
+        f"  hint: `gram runs list --record {database.name}` shows those that there are"
     )
 
 

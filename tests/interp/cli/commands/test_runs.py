@@ -50,6 +50,21 @@ def test_a_run_is_kept_listed_and_shown(address: str, tmp_path: Path) -> None:
     assert "hello_world_agent" in page.read_text()
 
 
+def test_a_store_of_one_run_needs_no_id_and_one_of_several_says_how_to_find_it(
+    address: str,
+) -> None:
+    gram(*SAY, "--record", address)
+    assert gram("replay", address).stdout == "Hello, Al! Nice to meet you.\n"
+
+    gram(*SAY, "--record", address)
+    refused = gram("replay", address)
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        f"{address} has several runs: write {address}#ID\n"
+        f"  hint: `gram runs list --record {address}` shows those that there are\n"
+    )
+
+
 def test_a_call_is_answered_from_outside_and_the_run_goes_on(address: str) -> None:
     waiting = gram(*SAY, "--record", address, "--approve", "ask")
     assert waiting.returncode == 6
