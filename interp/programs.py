@@ -26,7 +26,8 @@ from lenses_ext import (
     validate_program,
     view,
 )
-from lenses_ext.language import tool_spec_of
+from lenses_ext.labels import is_skill
+from lenses_ext.language import skill_tool, tool_spec_of
 from lenses_ext.names import program_patterns, shared_tools
 from lenses_ext.weak_cache import memo
 
@@ -121,7 +122,7 @@ def tools_to_bind(program: Pattern) -> tuple[Pattern, ...]:
 
 
 def callable_in(program: Pattern) -> tuple[str, ...]:
-    """The names of what a run of an agent or workflow may call: tools, agents and workflows.
+    """The names of what a run of an agent or workflow may call: tools, agents, workflows, skills.
 
     >>> from gram import loads_one
     >>> callable_in(loads_one("[a:Agent | [b:Agent | (c:Tool)], (d:Tool)]"))
@@ -132,17 +133,18 @@ def callable_in(program: Pattern) -> tuple[str, ...]:
 
 
 def tools_in(program: Pattern) -> tuple[Pattern, ...]:
-    """The tools of an agent, or the nodes of a workflow: agents and workflows as what they are.
+    """The tools of an agent, or the nodes of a workflow: agents, workflows and skills as tools.
 
     >>> from gram import loads_one
     >>> [each.value.identity for each in tools_in(loads_one("[a:Agent | (b:Agent), (t:Tool)]"))]
     ['b', 't']
     """
-    return tuple(map(tool_spec_of, filter(_is_offered, program.elements)))
+    offered = filter(_is_offered, program.elements)
+    return tuple(skill_tool(each) if is_skill(each) else tool_spec_of(each) for each in offered)
 
 
 def _is_offered(element: Pattern) -> bool:
-    return is_tool(element) or is_runnable(element)
+    return is_tool(element) or is_runnable(element) or is_skill(element)
 
 
 def models_of(program: Pattern) -> tuple[Model, ...]:

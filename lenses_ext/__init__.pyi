@@ -41,6 +41,7 @@ from .language.agent import (
     agent_models as agent_models,
     agent_name as agent_name,
     agent_settings as agent_settings,
+    agent_skills as agent_skills,
     agent_tool_specs as agent_tool_specs,
     as_agent as as_agent,
     create_agent_pattern as create_agent_pattern,

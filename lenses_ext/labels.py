@@ -30,6 +30,9 @@ DEFINITIONS = "Definitions"
 """A group among the elements of what runs: its agents can be named there, and are not offered.
 `lenses_ext.resolve` puts the agents into it that are handed over to."""
 
+SKILL = "Skill"
+"""A text of an agent that its model reads when it needs it, see `lenses_ext.language.skills`."""
+
 
 def is_agent(pattern: Pattern) -> bool:
     """Whether a pattern is an agent."""
@@ -52,6 +55,12 @@ def is_answer(pattern: Pattern) -> bool:
     """Whether a pattern is the type of an agent's answer."""
     expect(pattern, Pattern, "pattern", by="is_answer")
     return ANSWER in pattern.value.labels
+
+
+def is_skill(pattern: Pattern) -> bool:
+    """Whether a pattern is a skill of an agent."""
+    expect(pattern, Pattern, "pattern", by="is_skill")
+    return SKILL in pattern.value.labels
 
 
 def is_workflow(pattern: Pattern) -> bool:

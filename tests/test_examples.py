@@ -36,6 +36,9 @@ PRINTED = {
         "The moon has no air, and a day there lasts a month.\n"
     ),
     "review.py": "hello_world.gram: fine\n",
+    "skills.py": (
+        "refunds: # Refunds\nfindOrder: order 7, bought 12 days ago for 40\nYou get your 40 back.\n"
+    ),
     "support_desk.py": (
         'approve refund {"order":"A-17","amount":20}? yes\n'
         "I was billed twice: You get your 20 back.\n"

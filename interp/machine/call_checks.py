@@ -49,6 +49,8 @@ def checked_call(
 ) -> CallTool | Ask | ToolInvocation:
     """The effect of a call, or the invocation that tells the model what is wrong with it.
 
+    The call of a skill has its answer in the program: nobody is asked, and nothing is run.
+
     Args:
         run: what the frames of the run share.
         frame: the frame of the agent.
@@ -75,6 +77,8 @@ def checked_call(
         args = parameters_of(tool).checked(given)
     except ValidationError as error:
         return ToolInvocation(name, given, error=refused(name, error))
+    if offer.use == "skill":
+        return ToolInvocation(name, args, write_json(offer.pattern.value.properties["text"]))
     if offer.use == "inside" and len(frame.place) > DEEPEST:
         return ToolInvocation(name, args, error=_TOO_DEEP)
     decision = decision_about(run, name, args, frame.agent, tool)

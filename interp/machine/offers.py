@@ -1,6 +1,7 @@
 """What an agent offers to its model as functions.
 
-They are its tools, the agents and workflows in it, and the agents that it may hand over to.
+They are its tools, the agents and workflows in it, its skills, and the agents that it may hand over
+to.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from attrs import frozen
 
 from gram import Pattern, Subject, walk
 from lenses_ext import agent_settings, is_agent, is_runnable, is_tool, tool_spec_name, view
-from lenses_ext.labels import TOOL
-from lenses_ext.language import tool_spec_of, wire_name
+from lenses_ext.labels import TOOL, is_skill
+from lenses_ext.language import skill_tool, tool_spec_of, wire_name
 from lenses_ext.names import definitions_of
 from lenses_ext.weak_cache import memo
 from lenses_ext.workflows import handoffs
@@ -22,8 +23,9 @@ from lenses_ext.workflows import handoffs
 from ..errors import ValidationError
 from .messages import AssistantRole, ConversationContext
 
-Use: TypeAlias = Literal["tool", "inside", "handover"]
-"""What a call of it does: run a tool, begin a frame inside, or hand the conversation over."""
+Use: TypeAlias = Literal["tool", "inside", "handover", "skill"]
+"""What a call of it does: run a tool, begin a frame inside, hand the conversation over, or give a
+text of the program."""
 
 
 @frozen
@@ -33,8 +35,8 @@ class Offer:
     Attributes:
         name: its name in the program.
         spec: the specification of the tool that it is to the model.
-        pattern: what it is: a tool, an agent or a workflow; of a handover the specification, since
-            who takes over may hold the program, see `definition`.
+        pattern: what it is: a tool, an agent, a workflow or a skill; of a handover the
+            specification, since who takes over may hold the program, see `definition`.
         use: what a call of it does.
     """
 
@@ -114,6 +116,8 @@ def _offered(program: Pattern, agent: Pattern) -> Iterator[Offer]:
             yield Offer(view(tool_spec_name, each), each, each, "tool")
         elif is_runnable(each) and each is not writer:
             yield Offer(each.value.identity, tool_spec_of(each), each, "inside")
+        elif is_skill(each):
+            yield Offer(each.value.identity, skill_tool(each), each, "skill")
     for name in handoffs(agent):
         other = definition(program, name)
         description = tool_spec_of(other).value.properties["description"]

@@ -10,6 +10,7 @@ from gram.trees import WHOLE, is_header
 
 from ..errors import ProgramError
 from ..labels import DEFINITIONS, is_runnable
+from ..language import with_skills
 from ..names import (
     IMPORTS,
     Definition,
@@ -123,7 +124,8 @@ class _Bundling:
         self._add(*(meant for _, meant in self._program.handed_over(here)))
         if not are_shared:
             elements += completed.elements[len(here.pattern.elements) :]
-        return with_other_elements(here.pattern, elements)
+        made = with_other_elements(here.pattern, elements)
+        return with_skills(made, self._program.skills_read(here))
 
     def _is_shared(self, name: str) -> bool:
         """Whether a type can be at the top: nothing else there, or further in, has its name."""

@@ -1,7 +1,14 @@
 """An agent's and a tool's parts as lenses."""
 
 from ..signatures import INPUT
-from .agent import AGENTS, agent_model, agent_models, agent_tool_specs, create_agent_pattern
+from .agent import (
+    AGENTS,
+    agent_model,
+    agent_models,
+    agent_skills,
+    agent_tool_specs,
+    create_agent_pattern,
+)
 from .answer import (
     answer_diagnostics,
     answer_schema,
@@ -16,6 +23,7 @@ from .callable import (
 from .model import Model
 from .parameters import parameter, parameter_names, rename_parameter, tool_parameters
 from .settings import SETTINGS as SETTINGS, setting_problems
+from .skills import SKILLS, folders_of, skill, skill_tool as skill_tool, with_skills
 from .tool_spec import TOOL_SPECS, tool_spec_name, tool_spec_schema, wire_name as wire_name
 from .traversals import each_agent, traversal_at
 from .vocabulary import Vocabulary

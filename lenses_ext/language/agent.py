@@ -34,6 +34,7 @@ from .answer import answer_schema
 from .callable import agent_type_signature
 from .model import Model
 from .settings import Settings
+from .skills import FOLDERS, SKILLS
 from .vocabulary import Vocabulary
 from .workflow import workflow_arrows
 
@@ -141,6 +142,12 @@ agent_settings = AGENTS.optional(
     "settings",
     _SETTINGS,
     "The settings of an agent's model, such as temperature; None if it has none.",
+)
+agent_skills = AGENTS.optional(
+    "agent_skills",
+    SKILLS,
+    FOLDERS,
+    "The folders of an agent's skills, by their paths from its file; None if it names none.",
 )
 agent_tool_specs = AGENTS.word(
     "tools",

@@ -32,4 +32,5 @@ from .scopes import (
     is_defined_there,
     program_scopes as program_scopes,
 )
+from .skills import SKILL_FILE as SKILL_FILE
 from .uses import Use as Use, uses as uses

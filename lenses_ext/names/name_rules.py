@@ -19,6 +19,7 @@ from ..labels import is_runnable, is_tool, is_workflow, kind_of
 from ..signatures import RESERVED
 from .imports import IMPORTS
 from .scopes import Definition, Program
+from .skills import UnreadSkill
 from .uses import uses
 
 MOST_HINTS = 50
@@ -34,6 +35,15 @@ MAX_AGENTS = 100
 def import_fault(reading: Reading) -> Iterator[Diagnostic]:
     """An import of a file that cannot be read, or may not be."""
     yield from reading.once(Program.of).files.faults
+
+
+def unread_skill(reading: Reading) -> Iterator[Diagnostic]:
+    """A folder of an agent's skills whose file cannot be read, or may not be."""
+    program = reading.once(Program.of)
+    for agent in program.agents.values():
+        for found, path, part, span in program.skills_of(agent):
+            if isinstance(found, UnreadSkill):
+                yield Diagnostic.found(found.message, path, part, span=span, hint=found.hint)
 
 
 def unused_import(reading: Reading) -> Iterator[Diagnostic]:
@@ -284,6 +294,7 @@ IMPORT_CHECKS: Final = (
 
 REFERENCE_CHECKS: Final = (
     Check("missing-import", "error", import_fault),
+    Check("unread-skill", "error", unread_skill),
     Check("duplicate-definition", "error", duplicate_definition, DEFINED_TWICE),
     Check(
         "duplicate-tool",

@@ -17,14 +17,17 @@ from typing import Final
 import attrs
 from attrs import field, frozen
 
-from gram import ArgumentError, Document, GramDecodeError, Pattern, TreePath
+from gram import ArgumentError, Document, GramDecodeError, Pattern, TreePath, walk
 from gram.documents import decode, resolved, write_together
 from gram.errors import MAX_LEVELS, expect, expect_all
 from gram.trees import WHOLE
 
+from ..labels import is_agent
+from ..language import folders_of
 from ..signatures import parse_program
 from .imports import NO_TEXT, Import, imports_of, unread_imports
 from .scopes import FILE, Files
+from .skills import SKILL_FILE, UnreadSkill, read_skill
 
 MOST_FILES: Final = 1_000
 """How many files a program may have."""
@@ -49,12 +52,16 @@ class Project:
         documents: the files by their paths, links followed; the first file first.
         imported: the imports of each file, with the path of the imported one; None for one that
             was not read.
+        skills: the skills of each file, by the folders that its agents name.
+        skill_files: the files of these skills.
     """
 
     path: Path
     root: Path
     documents: Mapping[Path, Document]
     imported: Mapping[Path, Sequence[tuple[Import, Path | None]]] = field(repr=False)
+    skills: Mapping[Path, Mapping[str, Pattern | UnreadSkill]] = field(factory=dict, repr=False)
+    skill_files: frozenset[Path] = frozenset()
 
     @classmethod
     def of(cls, document: Document) -> Project:
@@ -92,7 +99,8 @@ class Project:
             {
                 scopes[path]: tuple(each._replace(scope=scopes.get(to)) for each, to in found)
                 for path, found in self.imported.items()
-            }
+            },
+            {scopes[path]: found for path, found in self.skills.items()},
         )
 
     def holder(self, path: TreePath) -> Path:
@@ -103,7 +111,7 @@ class Project:
     def replace(self, patterns: Iterable[Pattern]) -> Project:
         """The project that says other patterns; each file changes no more than they ask for.
 
-        Where an edit changes imports, files that are not known yet are read.
+        Where an edit changes imports or skills, files that are not known yet are read.
 
         Args:
             patterns: the patterns of the first file, then one for each further file, in the order
@@ -119,7 +127,7 @@ class Project:
             path: document.replace(new)
             for (path, document), new in zip(self.documents.items(), said, strict=True)
         }
-        if all(map(_imports_alike, self.documents.values(), documents.values())):
+        if all(map(_names_alike, self.documents.values(), documents.values())):
             return attrs.evolve(self, documents=documents)
         return _Reader(self.root, documents).project(self.path)
 
@@ -214,9 +222,18 @@ def _root_of(file: Path) -> Path:
     return next(marked, file.parent)
 
 
-def _imports_alike(before: Document, after: Document) -> bool:
+def _names_alike(before: Document, after: Document) -> bool:
+    """Whether two documents name the same files."""
+    if before is after:
+        return True
     said = ([each.name for each in imports_of(one.patterns)] for one in (before, after))
-    return before is after or next(said) == next(said)
+    return next(said) == next(said) and _folders(before) == _folders(after)
+
+
+def _folders(document: Document) -> list[str]:
+    """The folders of skills that the agents of a document name, each once."""
+    agents = (each for top in document.patterns for _, each in walk(top) if is_agent(each))
+    return [*dict.fromkeys(folder for each in agents for _, folder in folders_of(each))]
 
 
 class _RefusedError(Exception):
@@ -231,6 +248,7 @@ class _Reader:
         self._known = known
         self._documents: dict[Path, Document] = {}
         self._bytes = 0
+        self._skills: dict[Path, Pattern | UnreadSkill] = {}
 
     def project(self, *first: Path) -> Project:
         imported: dict[Path, list[tuple[Import, Path | None]]] = {}
@@ -249,13 +267,39 @@ class _Reader:
                     imported[path].append((each, target))
                 except _RefusedError as why:
                     imported[path].append((each.refused(header[0], *why.args), None))
-        return Project(first[0], self._root, self._documents, imported)
+        skills = {
+            path: {folder: self._skill(path, folder) for folder in _folders(document)}
+            for path, document in self._documents.items()
+        }
+        files = frozenset(self._skills)
+        return Project(first[0], self._root, self._documents, imported, skills, files)
+
+    def _skill(self, importer: Path, folder: str) -> Pattern | UnreadSkill:
+        """The skill in a folder that a file names."""
+        try:
+            file = self._inside(importer, f"{folder}/{SKILL_FILE}")
+        except _RefusedError as why:
+            return UnreadSkill(*why.args[1:])
+        if file not in self._skills:
+            if len(self._skills) >= MOST_FILES:
+                return UnreadSkill(f"the program has more than {MOST_FILES:,} skills")
+            self._skills[file] = read_skill(file, _shown(file))
+        return self._skills[file]
 
     def _target(self, importer: Path, name: str | None) -> Path:
         """The file that an import names."""
-        outside = "import-outside"
         if name is None:
             raise _RefusedError(*NO_TEXT)
+        found = self._inside(importer, name)
+        if found == importer:
+            raise _RefusedError("repeated-import", "the file imports itself")
+        if not found.exists() and found not in self._known:
+            raise _RefusedError("missing-import", f'"{name}" is not there: no file {_shown(found)}')
+        return found
+
+    def _inside(self, importer: Path, name: str) -> Path:
+        """What is at a path from a file, links followed, inside the root."""
+        outside = "import-outside"
         if _ADDRESS.match(name):
             raise _RefusedError(outside, f'"{name}" is an address, and nothing is fetched')
         if Path(name).is_absolute():
@@ -268,10 +312,6 @@ class _Reader:
         if not found.is_relative_to(self._root):
             hint = f"the project is {self._root}; a gram.toml above both files widens it"
             raise _RefusedError(outside, f'"{name}" is outside the project', hint)
-        if found == importer:
-            raise _RefusedError("repeated-import", "the file imports itself")
-        if not found.exists() and found not in self._known:
-            raise _RefusedError("missing-import", f'"{name}" is not there: no file {_shown(found)}')
         return found
 
     def _read(self, path: Path) -> Document:

@@ -27,6 +27,7 @@ from gram.suggestions import did_you_mean
 
 from ..errors import ProgramError
 from ..labels import AGENT, DEFINITIONS, LOOP, WORKFLOW, is_agent, is_runnable, is_tool
+from ..language import with_skills
 from ..signatures import with_other_elements
 from .name_rules import REFERENCE_CHECKS, TYPE_CHECKS
 from .projects import Project
@@ -225,7 +226,8 @@ def resolve(program: ProgramLike, agent: str | None = None) -> Pattern:
     The types that its tools share with others are put beside their signatures. What arrows alone
     name is put among the elements: of a workflow as further elements, of agents that are handed
     over to as one element labelled `Definitions` of the whole (see `definitions_of`). The ends of
-    arrows stay names. Where there is nothing to replace, the pattern itself is given back.
+    arrows stay names. Instead of folders of skills that an agent names, it has the skills. Where
+    there is nothing to replace, the pattern itself is given back.
 
     Args:
         program: a project, a document, the patterns of one, or a pattern.
@@ -297,7 +299,7 @@ class _Resolving:
             is_there = meant is self._root or (inside and self._is_in_group(meant))
             if not is_there:
                 self._named.setdefault(meant.path, meant)
-        return with_other_elements(old, elements)
+        return with_skills(with_other_elements(old, elements), program.skills_read(here))
 
     def _put(self, meant: Definition) -> Pattern:
         if is_runnable(meant.pattern):

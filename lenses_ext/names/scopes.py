@@ -11,16 +11,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from typing import Final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from gram import Diagnostic, Pattern, Subject, TreePath, is_reference, walk
 from gram.checks import Reading
 from gram.errors import NoPatternError
+from gram.reading import spans_in_text
 from gram.trees import WHOLE, Scope, Scoped
 
-from ..labels import ANSWER, DEFINITIONS, is_agent, is_answer, is_runnable, is_tool
+from ..labels import ANSWER, DEFINITIONS, is_agent, is_answer, is_runnable, is_skill, is_tool
 from ..language import (
+    SKILLS,
     answer_with_shared_shapes,
+    folders_of,
     is_arrows,
     signature_with_shared_shapes,
     written_signature,
@@ -28,6 +31,7 @@ from ..language import (
 from ..signatures import RESERVED, shared_shapes, type_names, with_shared_shapes
 from ..workflows import FlowArrow, arrows_in
 from .imports import Import, unread_imports
+from .skills import SkillUse, UnreadSkill
 
 
 def program_scopes(pattern: Pattern) -> Scope:
@@ -60,9 +64,11 @@ class Files:
     Attributes:
         imports: the imports of each file, by the scope of the file: `WHOLE` is that of the first,
             the path of the pattern that holds it that of a further one.
+        skills: the skills of each file, by the scope of the file and the folder that it names.
     """
 
     imports: Mapping[TreePath, Sequence[Import]]
+    skills: Mapping[TreePath, Mapping[str, Pattern | UnreadSkill]] = field(factory=dict)
 
     @property
     def faults(self) -> Iterator[Diagnostic]:
@@ -78,6 +84,10 @@ class Files:
         """The scope of the file that a pattern is in."""
         return path[:1] if path[:1] in self.imports else WHOLE
 
+    def skill(self, path: TreePath, folder: str) -> Pattern | UnreadSkill:
+        """The skill in a folder that a pattern names."""
+        return self.skills.get(self.scope_of(path), {}).get(folder, _NOT_READ)
+
     def seen_from(self, scope: TreePath) -> Iterator[TreePath]:
         """The scopes of the files that a file imports."""
         return (each.scope for each in self.imports[scope] if each.scope is not None)
@@ -85,6 +95,12 @@ class Files:
     def are_read(self, path: TreePath) -> bool:
         """Whether all was read that the file imports in which a pattern is."""
         return all(each.scope is not None for each in self.imports[self.scope_of(path)])
+
+
+_NOT_READ: Final = UnreadSkill(
+    "a skill is named, and a text opens no files",
+    "give the path of the file: load(path), load_project(path), gram COMMAND FILE",
+)
 
 
 class Definition(Scoped):
@@ -185,6 +201,8 @@ class Program:
             self._named[scope], self._others[scope] = {}, []
         elif is_tool(here.pattern):
             self.tools[here.path] = here
+        elif is_skill(here.pattern) and not self.is_top(scope):
+            return []
         elif is_answer(here.pattern):
             if not self.is_top(scope):
                 self.answers[here.path] = here
@@ -250,6 +268,8 @@ class Program:
                 return False
             known.add((one.path, other.path))
             if self.files.scope_of(one.path) != self.files.scope_of(other.path):
+                if [*self.skills_read(one)] != [*self.skills_read(other)]:
+                    return False
                 for name in _words(one.pattern):
                     ours, theirs = (self._first(name, each.scope) for each in (one, other))
                     if len(ours) != len(theirs):
@@ -322,6 +342,22 @@ class Program:
             if arrow.kind == "HANDOFF" and path[-1] == 1:
                 found += [(path, each) for each in self.meant(name, agent.path)[:1]]
         return found
+
+    def skills_of(self, agent: Definition) -> Iterator[SkillUse]:
+        """The skills that an agent has, and those in the folders that it names."""
+        for index, element in enumerate(agent.pattern.elements):
+            if is_skill(element):
+                yield SkillUse(element, (*agent.path, index), "identity")
+        for index, folder in folders_of(agent.pattern):
+            spans = spans_in_text(agent.pattern)
+            span = spans.value(SKILLS, index) if spans else None
+            yield SkillUse(self.files.skill(agent.path, folder), agent.path, SKILLS, span)
+
+    def skills_read(self, agent: Definition) -> Iterator[Pattern]:
+        """The skills in the folders that an agent names, but for those that were not read."""
+        for each in self.skills_of(agent):
+            if each.part == SKILLS and isinstance(each.found, Pattern):
+                yield each.found
 
     def namesakes(self, here: Definition) -> list[Definition]:
         """What is defined under the name of a definition in its scope."""

@@ -20,7 +20,9 @@ from ..labels import (
     is_agent,
     is_answer,
     is_runnable,
+    is_skill,
     is_tool,
+    kind_of,
 )
 from ..language import wire_name
 from ..names import Program
@@ -45,6 +47,20 @@ def tool_name_collision(reading: Reading) -> Iterator[Diagnostic]:
                 yield Diagnostic.found(message, path, "identity")
 
 
+def skill_name(reading: Reading) -> Iterator[Diagnostic]:
+    """A skill with the name of another, or of what its agent may call."""
+    program = reading.once(Program.of)
+    for agent in program.agents.values():
+        called = (*program.inside(agent), *program.handed_over(agent))
+        taken = {wire_name(each.name): f"the {kind_of(each.pattern)}" for _, each in called}
+        for found, path, part, span in program.skills_of(agent):
+            name = found.value.identity if isinstance(found, Pattern) else ""
+            if name and (other := taken.get(wire_name(name))):
+                message = f'two things of this agent are named "{name}": the skill, and {other}'
+                yield Diagnostic.found(message, path, part, span=span, hint="rename one")
+            taken[wire_name(name)] = "another skill"
+
+
 def unexpected_element(reading: Reading) -> Iterator[Diagnostic]:
     """An element of an agent or workflow that means nothing there."""
     program = reading.once(Program.of)
@@ -57,7 +73,7 @@ def unexpected_element(reading: Reading) -> Iterator[Diagnostic]:
                 continue
             if is_reference(element) or element.value.identity in types or is_path(element):
                 continue
-            if labels & {PARAMETERS, DEFINITIONS}:
+            if labels & {PARAMETERS, DEFINITIONS} or (in_agent and is_skill(element)):
                 continue
             found = f"the label {', '.join(sorted(labels))}" if labels else "no label"
             known = [f"a {TOOL}", f"an {AGENT}", f"a {WORKFLOW}", f"an {ANSWER}"]

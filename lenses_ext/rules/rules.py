@@ -17,14 +17,16 @@ from gram.suggestions import nearest
 from gram.trees import exact
 
 from ..errors import FocusError, type_in_words
-from ..labels import AGENT, is_agent, is_answer, is_loop, is_tool, is_workflow, kind_of
+from ..labels import AGENT, is_agent, is_answer, is_loop, is_skill, is_tool, is_workflow, kind_of
 from ..language import (
     AGENTS,
     SETTINGS,
+    SKILLS,
     TOOL_SPECS,
     WORKFLOW_PARTS,
     Vocabulary,
     agent_models,
+    agent_skills,
     answer_diagnostics,
     answer_schema,
     setting_problems,
@@ -127,6 +129,21 @@ def tool_value(tool: Pattern) -> Iterator[Diagnostic]:
         except FocusError as error:
             message = f"the {key} of {called(tool)}: {error.reason}"
             yield Diagnostic.found(message, part=key, hint=error.hint)
+
+
+def skill_value(agent: Pattern) -> Iterator[Diagnostic]:
+    """Skills that are no list of folders, or a skill without a name, a description or a text."""
+    try:
+        view(agent_skills, agent)
+    except FocusError as error:
+        yield Diagnostic.found(error.reason, part=SKILLS)
+    for index, each in enumerate(agent.elements):
+        said = each.value.properties
+        texts = (each.value.identity, said.get("description"), said.get("text"))
+        if is_skill(each) and not all(isinstance(it, str) and it for it in texts):
+            message = "a skill has a name, a description and a text"
+            hint = '[refunds:Skill {description: "How to refund.", text: "…"}]'
+            yield Diagnostic.found(message, (index,), hint=hint)
 
 
 def setting_value(agent: Pattern) -> Iterator[Diagnostic]:

@@ -7,7 +7,7 @@ from typing import Final
 from gram import Check
 from gram.checks import CHECKS
 
-from ..labels import AGENT, ANSWER, DEFINITIONS, TOOLS, WORKFLOWS
+from ..labels import AGENT, ANSWER, DEFINITIONS, SKILL, TOOLS, WORKFLOWS
 from ..language import AGENTS, SETTINGS, TOOL_SPECS, WORKFLOW_PARTS
 from ..names import DEFINED_TWICE, IMPORT_CHECKS, REFERENCE_CHECKS, TYPE_CHECKS
 from ..schemas import KEYWORDS
@@ -34,6 +34,7 @@ PROGRAM_CHECKS: Final = (
     ),
     Check("model-name", "error", of_each("agents", rules.model_name)),
     Check("settings-type", "error", of_each("agents", rules.settings_type)),
+    Check("skill-value", "error", of_each("agents", rules.skill_value)),
     Check("tool-value", "error", of_each("tools", rules.tool_value)),
     Check("setting-value", "error", of_each("agents", rules.setting_value)),
     Check("summary-writer", "error", of_each("agents", rules.summary_writer)),
@@ -42,6 +43,7 @@ PROGRAM_CHECKS: Final = (
     Check("tool-property", "warning", of_each("tools", rules.tool_property)),
     Check("duplicate-answer", "error", of_each("agents", rules.duplicate_answer)),
     Check("tool-name-collision", "error", placement_rules.tool_name_collision),
+    Check("skill-name", "error", placement_rules.skill_name),
     Check("unexpected-element", "error", placement_rules.unexpected_element),
     Check("misspelt-label", "warning", placement_rules.misspelt_label, {"label-case"}),
     Check("missing-label", "warning", placement_rules.missing_label),
@@ -86,7 +88,7 @@ PROGRAM_CHECKS: Final = (
 
 WORDS: Final = frozenset(
     {
-        *(AGENT, ANSWER, DEFINITIONS, *TOOLS, *WORKFLOWS, *ARROW_LABELS, *RESERVED),
+        *(AGENT, ANSWER, DEFINITIONS, SKILL, *TOOLS, *WORKFLOWS, *ARROW_LABELS, *RESERVED),
         *(key for each in (AGENTS, TOOL_SPECS, WORKFLOW_PARTS) for key in each.properties),
         *("is", "as", "at_once", "max", "until", "default"),
         *(*SETTINGS, *KEYWORDS, *RESERVED_KEYS),

@@ -33,3 +33,4 @@ from .schema_parts import (
 )
 from .values_of import kinds_of, listed
 from .visits import validation_visits as validation_visits
+from .yaml_text import MissingYamlError as MissingYamlError, read_yaml as read_yaml

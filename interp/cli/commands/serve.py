@@ -161,7 +161,7 @@ def _read(
     agents, paths = dict[str, Served](), list[Path]()
     for file in files:
         project = read_program(file)
-        paths += project.documents
+        paths += (*project.documents, *project.skill_files)
         names = [each.value.identity for each in find_runnables(project)]
         if not names:
             raise ValidationError(f"{file}: there is no agent to serve")

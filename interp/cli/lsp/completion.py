@@ -12,7 +12,8 @@ from lsprotocol.types import CompletionItem, CompletionItemKind
 from gram.reading import tokens
 from lenses_ext import find_agents
 from lenses_ext.labels import AGENT, ANSWER, LOOP, TOOL, TOOLS, WORKFLOW, WORKFLOWS, kind_of
-from lenses_ext.language import AGENTS, SETTINGS, TOOL_SPECS, WORKFLOW_PARTS, Vocabulary
+from lenses_ext.language import AGENTS, SETTINGS, SKILLS, TOOL_SPECS, WORKFLOW_PARTS, Vocabulary
+from lenses_ext.names import SKILL_FILE
 from lenses_ext.signatures import RESERVED
 from lenses_ext.workflows import EACH, HANDOFF, OTHERWISE, WHEN
 
@@ -188,6 +189,8 @@ def _values(meaning: Meaning, context: Context) -> Iterator[CompletionItem]:
     key = context.keys[-1] if context.keys else ""
     if key == "imports" and context.holder is not None and meaning.file.path:
         yield from _items(_paths(meaning.file.path), CompletionItemKind.File)
+    elif key == SKILLS and meaning.file.path:
+        yield from _items(_folders(meaning.file.path), CompletionItemKind.Folder)
     elif key in ("model", "models", "fallbacks"):
         yield from _items(_models(meaning), CompletionItemKind.Value)
     elif key in ("elementType", "of"):
@@ -222,6 +225,12 @@ def _paths(file: Path) -> Iterator[str]:
     for each in sorted(file.parent.glob("**/*.gram"))[:200]:
         if each != file and not any(part.startswith(".") for part in each.parts):
             yield each.relative_to(file.parent).as_posix()
+
+
+def _folders(file: Path) -> Iterator[str]:
+    """The folders of skills below the folder of a file."""
+    for each in sorted(file.parent.glob(f"**/{SKILL_FILE}"))[:200]:
+        yield each.parent.relative_to(file.parent).as_posix()
 
 
 def _items(words: Iterable[str], kind: CompletionItemKind) -> Iterator[CompletionItem]:

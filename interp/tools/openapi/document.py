@@ -12,11 +12,10 @@ from attrs import frozen
 from gram.display import visible
 from gram.documents import decode
 from gram.extras import install
-from lenses_ext.schemas import NotJson, resolve_ref
+from lenses_ext.schemas import MissingYamlError, NotJson, read_yaml, resolve_ref
 
 from ...errors import ConfigurationError
 from ...json_text import Json, read_json, write_json
-from .yaml_text import MissingYamlError, read_yaml
 
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _MOST_BYTES: Final = 50_000_000

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 from lenses import lens as raw
+from pyrsistent import pvector
 
 import lenses_ext
 from gram import Pattern, Subject, dumps, loads, parse
@@ -26,6 +27,7 @@ from lenses_ext import (
     agent_models,
     agent_name,
     agent_settings,
+    agent_skills,
     agent_tool_specs,
     agent_type_signature,
     as_agent,
@@ -75,6 +77,8 @@ from tests.lenses_ext.strategies import (
 
 NAMES = texts().filter(bool)
 SET = st.builds(put, st.just(agent_settings), model_settings(), agents(depth=0))
+FOLDERS = st.lists(NAMES, unique=True, max_size=3).map(pvector)
+NAMING_SKILLS = st.builds(put, st.just(agent_skills), FOLDERS, agents(depth=0))
 SOME_TOOLS = st.lists(tool_specs() | symbols().map(lambda name: Pattern(Subject(name))), max_size=3)
 SOME_ANSWERS = st.sampled_from(
     loads("[:Answer:Object | (name::String)] [n:Answer:Integer] [:Answer:Nope]")
@@ -164,6 +168,7 @@ LENSES: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any
     (agent_models, WITH_MODELS, SOME_MODELS, True),
     (agent_models, like_agents(), SOME_MODELS, True),
     (agent_settings, like_agents() | SET, st.none() | model_settings(), True),
+    (agent_skills, NAMING_SKILLS | like_agents(), st.none() | FOLDERS, True),
     (agent_tool_specs, agents(depth=0), SOME_TOOLS.map(tuple), True),
     (agent_tool_specs, like_agents(), SOME_TOOLS.map(tuple), False),
     (agent_answer, ANSWERED, SOME_ANSWERS, True),

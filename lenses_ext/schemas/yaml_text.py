@@ -10,11 +10,12 @@ import math
 import re
 from collections.abc import Iterable
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from lenses_ext.schemas import MAX_JSON_LEVELS
+from .json_values import MAX_JSON_LEVELS
 
-from ...json_text import Json
+Json: TypeAlias = Any
+"""A value of JSON."""
 
 _MOST: Final = 50_000_000
 _VALUE: Final = 8

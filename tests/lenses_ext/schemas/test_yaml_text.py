@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, strategies as st
 
 from interp.json_text import write_json
-from interp.tools.openapi.yaml_text import read_yaml
+from lenses_ext.schemas import read_yaml
 
 texts = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")))
 json_values = st.recursive(

@@ -1,0 +1,96 @@
+"""Skills in files: what the ``SKILL.md`` of a folder says.
+
+It is a public form: a front matter in YAML, with a name and a description, and a text.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from gram import GramDecodeError, GramError, Pattern, Span, TreePath
+from gram.documents import decode
+from gram.extras import install
+
+from ..language import skill
+from ..schemas import MissingYamlError, read_yaml
+
+SKILL_FILE: Final = "SKILL.md"
+MOST_SKILL_BYTES: Final = 100_000
+"""How many bytes the file of a skill may have."""
+
+_MOST_DESCRIPTION: Final = 1024  # characters, as for the name below, are those of the public form
+_NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")
+_FORM: Final = re.compile(r"\ufeff?---[ \t]*\n((?:.*\n)*?)---[ \t]*(?:\n|\Z)")
+_EXPECTED: Final = "it begins with ---, then name: and description:, then ---, then the text"
+
+
+class UnreadSkill(NamedTuple):
+    """Why a skill was not read, and how to mend it."""
+
+    message: str
+    hint: str | None = None
+
+
+class SkillUse(NamedTuple):
+    """A skill of an agent.
+
+    Attributes:
+        found: the skill, or why it was not read.
+        path: the pattern that has or names it.
+        part: the part of the pattern that does.
+        span: where the agent names its folder; None where the agent was made, or has the skill.
+    """
+
+    found: Pattern | UnreadSkill
+    path: TreePath
+    part: str
+    span: Span | None = None
+
+
+def read_skill(file: Path, shown: str) -> Pattern | UnreadSkill:
+    """The skill that a file has.
+
+    Args:
+        file: the file.
+        shown: its name, for messages.
+    """
+    if not file.is_file():
+        return UnreadSkill(f"there is no file {shown}", f"a skill is a folder with {SKILL_FILE}")
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(MOST_SKILL_BYTES + 1)
+        if len(content) > MOST_SKILL_BYTES:
+            return UnreadSkill(f"{shown} has more than {MOST_SKILL_BYTES:,} bytes")
+        text = decode(content, shown)
+    except GramDecodeError as error:
+        return UnreadSkill(f"{shown}:{error.lineno}:{error.colno}: {error.msg}", error.hint)
+    except OSError as error:
+        return UnreadSkill(f"{shown}: {error.strerror}")
+    return _skill_of(text.replace("\r\n", "\n"), shown)
+
+
+def _skill_of(text: str, shown: str) -> Pattern | UnreadSkill:
+    begin = _FORM.match(text)
+    if begin is None:
+        return UnreadSkill(f"{shown} has no front matter", _EXPECTED)
+    try:
+        said = read_yaml("\n" + begin[1])  # such that its lines have their numbers in the file
+    except MissingYamlError:
+        return UnreadSkill(f"{shown}: a skill needs the package pyyaml", install("skills"))
+    except ValueError as error:
+        return UnreadSkill(f"{shown}: the front matter is not YAML: {error}")
+    said = said if isinstance(said, dict) else {}
+    name, description = said.get("name"), said.get("description")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        hint = "name: is of a to z, 0 to 9 and single - between them, at most 64 characters"
+        return UnreadSkill(f"{shown} has {'no' if name is None else 'a wrong'} name", hint)
+    if not isinstance(description, str) or not 0 < len(description.strip()) <= _MOST_DESCRIPTION:
+        what = "no description" if not description else "a wrong description"
+        hint = f"description: says in 1 to {_MOST_DESCRIPTION:,} characters when to read it"
+        return UnreadSkill(f"{shown} has {what}", hint)
+    try:
+        return skill(name, description.strip(), text[begin.end() :].strip())
+    except GramError as error:
+        return UnreadSkill(f"{shown}: {error}")
