@@ -10,3 +10,4 @@ from .saving import (
     resolved as resolved,
     write_together as write_together,
 )
+from .watching import WatchedFiles as WatchedFiles

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from gram import GramError
+from gram.documents import WatchedFiles
 
 from ..concurrency import call_in_thread
 from .app import Serving
@@ -26,37 +27,21 @@ def reloading(read: Read, files: Iterable[Path]) -> Callable[[Serving], Awaitabl
         read: reads the programs again.
         files: the files that they were read from.
     """
-    first = frozenset(files)
-    as_read = _stamps(first)
+    watched = WatchedFiles(files)
 
     async def look(serving: Serving) -> None:
-        watched, seen = first, as_read
         while True:
             await asyncio.sleep(_PAUSE)
-            if (now := _stamps(watched)) == seen:
+            if not watched.have_changed():
                 continue
-            seen = now
             try:
                 agents, found = await call_in_thread(read)
             except (GramError, OSError) as error:
                 told = "the changed program is not taken: %s"
                 LOGGER.warning(told, error, extra={"event": "reload_refused"})
                 continue
-            serving.agents, watched = agents, frozenset(found)
-            seen = {**_stamps(watched), **{each: now[each] for each in watched & now.keys()}}
+            serving.agents = agents
+            watched.are(found)
             LOGGER.info("serves %s", ", ".join(agents), extra={"event": "reloaded"})
 
     return look
-
-
-def _stamps(files: Iterable[Path]) -> dict[Path, tuple[int, int] | None]:
-    """When each file was changed, and how long it is."""
-    return {path: _stamp(path) for path in files}
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
