@@ -10,14 +10,12 @@ from attrs import evolve
 from lenses_ext.drawings import Drawing
 
 from ..history.replaying import Timeline
-from .arrow_counts import arrow_counts
 
 
 def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
     """A drawing with how often a run came to each agent and tool, and how often that failed.
 
-    An agent counts its requests to a model, a tool its calls, by the names in the drawing; an arrow
-    of a workflow counts how often it was taken.
+    An agent counts its requests to a model, a tool its calls, by the names in the drawing.
     """
     asked, called, failed = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for entry in run.in_order:
@@ -44,11 +42,10 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
             nodes.append(evolve(node, count=_sum(called, pairs), failed=_sum(failed, pairs)))
         else:
             nodes.append(node)
-    taken = arrow_counts(drawing, run)
     edges = [
         evolve(edge, count=called[names[edge.source], names[edge.target]])
         if edge.kind == "has" and names[edge.target]
-        else evolve(edge, count=taken.get(edge))
+        else edge
         for edge in drawing.edges
     ]
     return evolve(drawing, nodes=tuple(nodes), edges=tuple(edges))

@@ -79,8 +79,8 @@ def command(
     FILES are files, folders and globs. Of a file with several agents, --agent names one. Without
     --tools, --mcp and --openapi it only lists the tools. Exits with 1 if a tool does not bind.
 
-    A file may also be Python (FILE.py[:NAME]), or JSON with tools as OpenAI, Anthropic, Gemini or
-    MCP have them; --print-gram prints these as gram.
+    A file may also be Python (FILE.py[:NAME]), or JSON with tools as OpenAI, Anthropic or MCP have
+    them; --print-gram prints these as gram.
     """
     named = (*tools, *mcp, *openapi)
     if print_gram:

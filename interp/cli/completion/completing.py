@@ -44,18 +44,6 @@ def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[Co
     return [_item(begun, type="file")]
 
 
-def complete_document(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """A document, and the settings that may stand before it in the same word."""
-    from ..inputs.openapi_inputs import SETTINGS
-
-    before, space, last = begun.rpartition(" ")
-    settings = [f"{before}{space}{each}=" for each in SETTINGS]
-    if not before:
-        return [*_begun_with(begun, settings, is_open=True), _item(begun, type="file")]
-    files = [_item(f"{before} {each}") for each in _files(last)]
-    return [*_begun_with(begun, settings, is_open=True), *files]
-
-
 def complete_agent(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """The names of the agents in the program."""
     from lenses_ext import find_agents
@@ -90,21 +78,6 @@ def complete_model(context: click.Context, _: click.Parameter, begun: str) -> li
 def complete_tools(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """Python files, and behind ``FILE.py:`` the tools in it; the file is not run."""
     return _complete_python(begun, _tools_in)
-
-
-def complete_servers(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Files, and behind ``FILE.json:`` the servers in it; nothing is run."""
-    file, colon, _name = begun.rpartition(":")
-    if not colon or not file.endswith(".json"):
-        return [_item(begun, type="file")]
-    from ...errors import ConfigurationError
-    from ...tools.mcp import servers_named
-
-    try:
-        names = servers_named(Path(file))
-    except (OSError, ConfigurationError):
-        return []
-    return _begun_with(begun, (f"{file}:{name}" for name in names))
 
 
 def complete_checks(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -7,8 +7,7 @@ import click
 from ..completion.completing import (
     complete_agent,
     complete_checks,
-    complete_document,
-    complete_servers,
+    complete_files,
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -35,7 +34,7 @@ stdin_filename_option = click.option(
 mcp_option = click.option(
     "--mcp",
     multiple=True,
-    shell_complete=complete_servers,
+    shell_complete=complete_files,
     metavar="CMD|URL|FILE.json[:NAME]",
     help="An MCP server with tools: its command, its address, or a file in the mcpServers form.",
 )
@@ -44,7 +43,7 @@ mcp_option = click.option(
 openapi_option = click.option(
     "--openapi",
     multiple=True,
-    shell_complete=complete_document,
+    shell_complete=complete_files,
     metavar="[NAME=VALUE…] FILE|URL",
     help="An OpenAPI document, whose operations are tools. Before it: server=URL, hosts=A,B, "
     "operations=A,B, and SCHEME=VARIABLE for the key in an environment variable.",

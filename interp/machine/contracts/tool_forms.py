@@ -1,4 +1,4 @@
-"""Lists of tools in the JSON of others: OpenAI, Anthropic, Gemini and MCP, read and written.
+"""Lists of tools in the JSON of others: OpenAI, Anthropic and MCP, read and written.
 
 `TOOL_FORMS` has a row for each form. What a form has no place for is told, never left out silently.
 """
@@ -28,7 +28,6 @@ from lenses_ext.schemas import check_json, same_json
 
 from ...errors import ValidationError
 from ...json_text import Json, write_json
-from .openapi_schemas import from_openapi_schema
 from .tool_definitions import function_definition, mcp_definition
 
 Tell = Callable[[str], object]
@@ -91,7 +90,7 @@ def tools_to_json(
         _compare(each, form, left)
     written = [TOOL_FORMS[form].write(each, strict) for each in tools]
     _tell_of(left, tell)
-    return TOOL_FORMS[form].around(written)
+    return written
 
 
 @frozen
@@ -100,26 +99,22 @@ class ToolForm:
 
     Attributes:
         write: a tool in it, strict or not.
-        schema, result: the keys of the schemas of parameters and result; the first that is there.
+        schema, result: the keys of the schemas of parameters and result.
         results: the results whose types it says.
         known: keys that say nothing more.
         inside: the key of the object that holds all these, or None.
         has_strict: whether it has strict schemas.
         names: whether it takes every name; others take those of `wire_name`.
-        openapi: the keys whose schemas are those of OpenAPI.
-        around: makes the list of the tools that are written.
     """
 
     write: Callable[[Pattern, bool], dict[str, Json]]
-    schema: tuple[str, ...]
-    result: tuple[str, ...] = ()
+    schema: str
+    result: str = ""
     results: Literal["none", "objects", "all"] = "none"
     known: frozenset[str] = frozenset({"type"})
     inside: str | None = None
     has_strict: bool = False
     names: bool = False
-    openapi: frozenset[str] = frozenset()
-    around: Callable[[list[dict[str, Json]]], Json] = lambda tools: tools
 
 
 def _function(tool: Pattern, strict: bool) -> dict[str, Json]:
@@ -132,54 +127,39 @@ def _responses_tool(tool: Pattern, strict: bool) -> dict[str, Json]:
     return {"type": "function", **_function(tool, strict), "strict": strict}
 
 
-def _under(schema: str, result: str = "") -> Callable[[Pattern, bool], dict[str, Json]]:
-    """Writes a function with its schemas under other names; without the second, one is left out."""
-
-    def write(tool: Pattern, _: bool) -> dict[str, Json]:
-        written = _function(tool, False)
-        written[schema] = written.pop("parameters")
-        if result and (gives := result_schema(tool)) is not None:
-            written[result] = gives
-        return written
-
-    return write
+def _anthropic_tool(tool: Pattern, _: bool) -> dict[str, Json]:
+    written = _function(tool, False)
+    written["input_schema"] = written.pop("parameters")
+    return written
 
 
 TOOL_FORMS: Final[Mapping[str, ToolForm]] = {
     "openai": ToolForm(
         lambda tool, strict: function_definition(tool, strict=strict),
-        ("parameters",),
+        "parameters",
         inside="function",
         has_strict=True,
     ),
-    "openai-functions": ToolForm(_function, ("parameters",), has_strict=True),
-    "openai-responses": ToolForm(_responses_tool, ("parameters",), has_strict=True),
-    "anthropic": ToolForm(_under("input_schema"), ("input_schema",)),
-    "gemini": ToolForm(
-        _under("parametersJsonSchema", "responseJsonSchema"),
-        ("parametersJsonSchema", "parameters_json_schema", "parameters"),
-        ("responseJsonSchema", "response_json_schema", "response"),
-        "all",
-        openapi=frozenset({"parameters", "response"}),
-        around=lambda tools: [{"functionDeclarations": tools}] if tools else [],
-    ),
+    "openai-functions": ToolForm(_function, "parameters", has_strict=True),
+    "openai-responses": ToolForm(_responses_tool, "parameters", has_strict=True),
+    "anthropic": ToolForm(_anthropic_tool, "input_schema"),
     "mcp": ToolForm(
         lambda tool, _: mcp_definition(tool),
-        ("inputSchema",),
-        ("outputSchema",),
+        "inputSchema",
+        "outputSchema",
         "objects",
         names=True,
     ),
     "spec": ToolForm(
         lambda tool, _: tool_spec_to_json(tool),
-        ("schema",),
+        "schema",
         results="all",
         known=frozenset({"typeSignature"}),
         names=True,
     ),
 }
 """The forms that are read and written: OpenAI's three (tools of Chat Completions, the older
-functions, and Responses), Anthropic's, Gemini's, MCP's, and the form of the specification."""
+functions, and Responses), Anthropic's, MCP's, and the form of the specification."""
 
 
 _LeftOut: TypeAlias = defaultdict[str, list[str]]
@@ -222,17 +202,13 @@ def _each_tool(data: Json, path: str, left: _LeftOut) -> Iterator[tuple[str, dic
         if data.get(key) is not None and not isinstance(data[key], list | dict):
             found = _shown(data[key])
             raise ValidationError(f"{path}.{key}: expected a list of tools, found {found}")
-    lists = [key for key in _AROUND if data.get(key) is not None]
-    for key in lists:
+    for key in (each for each in _AROUND if data.get(each) is not None):
         yield from _each_tool(data[key], f"{path}.{key}", left)
     if not data.keys() & {*_AROUND}:
         _leave_out(data, path, left)
-    elif "functionDeclarations" in lists or "function_declarations" in lists:
-        for key in data.keys() - set(lists):
-            left[_done_by_provider(key)].append(path)
 
 
-_AROUND: Final = ("tools", "functions", "functionDeclarations", "function_declarations", "result")
+_AROUND: Final = ("tools", "functions", "result")
 
 
 def _is_tool(data: dict[str, Json], path: str) -> bool:
@@ -252,11 +228,7 @@ def _is_tool(data: dict[str, Json], path: str) -> bool:
     return is_tool
 
 
-_SCHEMAS: Final = {key for form in TOOL_FORMS.values() for key in form.schema}
-
-
-def _done_by_provider(kind: str) -> str:
-    return f'"{kind}" is done by the provider itself; left out'
+_SCHEMAS: Final = {form.schema for form in TOOL_FORMS.values()}
 
 
 def _leave_out(data: dict[str, Json], path: str, left: _LeftOut) -> None:
@@ -265,9 +237,7 @@ def _leave_out(data: dict[str, Json], path: str, left: _LeftOut) -> None:
     if kind == "custom":
         left['"custom" takes a text in place of arguments; left out'].append(path)
     elif isinstance(kind, str) and kind not in ("function", "object"):
-        left[_done_by_provider(kind)].append(path)
-    elif len(data) == 1 and isinstance(next(iter(data.values())), dict):
-        left[_done_by_provider(next(iter(data)))].append(path)
+        left[f'"{kind}" is done by the provider itself; left out'].append(path)
     else:
         keys = ", ".join(data) or "no keys"
         raise ValidationError(f"{path}: a tool has a name; this has {keys}")
@@ -287,9 +257,7 @@ def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
     name = inner.get("name")
     if not isinstance(name, str) or not name.strip():
         raise ValidationError(f"{path}.name: expected the name of a tool, found {_shown(name)}")
-    schema, result = (
-        _schema(inner, keys, row, path, name, left) for keys in (row.schema, row.result)
-    )
+    schema, result = (_schema(inner, key, path) for key in (row.schema, row.result))
     for part in (data, inner) if inner is not data else (data,):
         _note_what_has_no_place(part, row, name, left)
     description = _description(inner, name, path, left)
@@ -313,7 +281,7 @@ def _read_spec(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
     except GramError as error:
         raise ValidationError(f"{path}: {error}") from None
     row, name = TOOL_FORMS["spec"], view(tool_spec_name, spec)
-    schema = _schema(data, row.schema, row, path, name, left)
+    schema = _schema(data, row.schema, path)
     if schema is not None and not same_json(schema, view(tool_spec_schema, spec)):
         left['"schema" says other types than "typeSignature", which counts'].append(name)
     _note_what_has_no_place(data, row, name, left)
@@ -324,7 +292,7 @@ def _note_what_has_no_place(
     data: dict[str, Json], row: ToolForm, name: str, left: _LeftOut
 ) -> None:
     """Note the keys that a specification has no place for, but for those that say nothing."""
-    read = {"name", "description", row.inside, *row.schema, *row.result, *row.known}
+    read = {"name", "description", row.inside, row.schema, row.result, *row.known}
     for key, value in data.items():
         if key not in read and (key not in _OPTIONAL or value not in (None, False)):
             left[f'a specification has no place for "{key}"; left out'].append(name)
@@ -346,40 +314,16 @@ def _form_of(data: dict[str, Json]) -> str:
     if "function" in data:
         return "openai"
     for form in ("mcp", "anthropic"):
-        if TOOL_FORMS[form].schema[0] in data:
+        if TOOL_FORMS[form].schema in data:
             return form
-    if data.keys() & {*TOOL_FORMS["gemini"].schema[:2], *TOOL_FORMS["gemini"].result}:
-        return "gemini"
-    if data.get("type") == "function":
-        return "openai-responses"
-    parameters = data.get("parameters")
-    kind = parameters.get("type") if isinstance(parameters, dict) else None
-    return "gemini" if isinstance(kind, str) and kind.isupper() else "openai-functions"
+    return "openai-responses" if data.get("type") == "function" else "openai-functions"
 
 
-def _schema(
-    data: dict[str, Json],
-    keys: tuple[str, ...],
-    row: ToolForm,
-    path: str,
-    name: str,
-    left: _LeftOut,
-) -> dict[str, Any] | None:
-    for key in keys:
-        schema = data.get(key)
-        if schema is None:
-            continue
-        if not isinstance(schema, dict):
-            raise ValidationError(f"{path}.{key}: expected a schema, found {_shown(schema)}")
-        if key not in row.openapi:
-            return schema
-
-        def note(place: str) -> None:
-            left[f'JSON Schema has no "{place.rpartition(".")[2]}"; left out'].append(name)
-
-        made: dict[str, Any] = from_openapi_schema(schema, f"{path}.{key}", note)
-        return made
-    return None
+def _schema(data: dict[str, Json], key: str, path: str) -> dict[str, Any] | None:
+    schema = data.get(key)
+    if schema is not None and not isinstance(schema, dict):
+        raise ValidationError(f"{path}.{key}: expected a schema, found {_shown(schema)}")
+    return schema
 
 
 def _description(data: dict[str, Json], name: str, path: str, left: _LeftOut) -> str:

@@ -142,16 +142,6 @@ def _words(given: object) -> list[str]:
     )
 
 
-def servers_named(path: Path) -> tuple[str, ...]:
-    """The names of the servers in a file, those that are disabled too.
-
-    Raises:
-        ConfigurationError: it is no file of servers.
-        OSError: the file cannot be read.
-    """
-    return tuple(_entries(_read(path), str(path)))
-
-
 def _read(path: Path) -> Mapping[str, Any]:
     try:
         data = read_json(decode(path.read_bytes(), str(path)))

@@ -146,9 +146,7 @@ def test_every_form_is_written_and_read_back_to_the_same_types(form: str, tmp_pa
     assert found.value == spec.value
 
 
-@pytest.mark.parametrize(
-    "form", [each for each in TOOL_FORMS if each not in ("gemini", "mcp", "spec")]
-)
+@pytest.mark.parametrize("form", [each for each in TOOL_FORMS if each not in ("mcp", "spec")])
 def test_a_type_of_result_that_a_form_has_no_place_for_is_told(form: str, tmp_path: Path) -> None:
     program = tmp_path / "a.gram"
     program.write_text(PROGRAM.replace("(::Any)", "(::Integer)"))
@@ -176,7 +174,7 @@ def test_a_type_of_result_that_a_form_has_no_place_for_is_told(form: str, tmp_pa
         ('[{"name": "a", "parameters": {"required": [1]}}]', '$[0]: tool "a": "required[0]"'),
         ('[{"name": "a", "parameters": {"properties": 1}}]', '$[0]: tool "a": '),
         ('[{"name": "a", "input_schema": []}]', "$[0].input_schema: expected a schema"),
-        ('[{"functionDeclarations": [{}]}]', "$[0].functionDeclarations[0]: a tool has a name"),
+        ('[{"functions": [{}]}]', "$[0].functions[0]: a tool has a name"),
     ],
 )
 def test_a_list_that_cannot_be_read_is_one_message_with_its_place(

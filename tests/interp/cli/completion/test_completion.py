@@ -15,11 +15,10 @@ from pathlib import Path
 import pytest
 
 from tests.interp.cli.process import gram, without_keys
-from tests.paths import DATA, EXAMPLES, ROOT
+from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 TOOLS = str(EXAMPLES / "hello_world.py")
-SERVERS = str(DATA / "servers.json")
 OFFERED = [
     ("gram ch", ["chat", "check"]),
     ("gram check --for", ["--format"]),
@@ -33,8 +32,6 @@ OFFERED = [
     (f"gram graph {HELLO} --agent hel", ["hello_world_agent"]),
     (f"gram run {HELLO} hi --limit tool_s", ["tool_seconds="]),
     (f"gram run {HELLO} hi --tools {TOOLS}:say", [f"{TOOLS}:sayHello"]),
-    (f"gram run {HELLO} hi --mcp {SERVERS}:fi", [f"{SERVERS}:files"]),
-    (f"gram add {HELLO} hello_world_agent.tools --mcp {SERVERS}:ti", [f"{SERVERS}:time"]),
     (f"gram run {HELLO} hi --approve al", ["all"]),
     (f"gram ab {HELLO} --tools {TOOLS}:say", [f"{TOOLS}:sayHello"]),
     ("gram ab --metric out", ["output_tokens"]),
@@ -43,8 +40,8 @@ OFFERED = [
     (f"gram run {HELLO} --input @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
     (f"gram test cases.jsonl --checks {TOOLS}:ma", [f"{TOOLS}:main"]),
     (f"gram run {HELLO} @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
-    ("gram help conve", ["conversations", "convert"]),
-    ("gram help runs li", ["list"]),
+    ("gram conve", ["conversations", "convert"]),
+    ("gram runs li", ["list"]),
 ]
 
 BASH = """\

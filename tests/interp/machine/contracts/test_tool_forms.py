@@ -39,7 +39,6 @@ LISTS: dict[str, Any] = {
     "openai-functions": {"model": "m", "functions": [{**SAID, "parameters": WEATHER}]},
     "openai-responses": [{"type": "function", **SAID, "parameters": WEATHER, "strict": False}],
     "anthropic": {"tools": [{**SAID, "type": "custom", "input_schema": WEATHER}]},
-    "gemini": {"tools": [{"functionDeclarations": [{**SAID, "parametersJsonSchema": WEATHER}]}]},
     "mcp": {"jsonrpc": "2.0", "id": 1, "result": {"tools": [{**SAID, "inputSchema": WEATHER}]}},
     "spec": [{**SAID, "typeSignature": SIGNATURE}],
 }
@@ -53,14 +52,6 @@ def test_every_form_is_known_by_its_keys_and_whatever_is_around_it(form: str) ->
 
     assert signature_text(tool) == SIGNATURE
     assert told == []
-
-
-def test_gemini_writes_schemas_of_openapi_too() -> None:
-    schema = {"type": "OBJECT", "properties": {"n": {"type": "NUMBER", "nullable": True}}}
-
-    (tool,) = tools_from_json({"function_declarations": [{**SAID, "parameters": schema}]})
-
-    assert view(tool_spec_schema, tool)["properties"] == {"n": {"type": ["number", "null"]}}
 
 
 SPEC_FORM = {"name": "d", "description": "D", "typeSignature": "(n::Integer)==>(::Any)"}
@@ -96,7 +87,6 @@ def test_what_a_form_has_no_place_for_is_told(form: str) -> None:
     tools_to_json(tools, form, tell=told.append)
 
     assert told == {
-        "gemini": ["gemini does not take every name; changed: a.b"],
         "mcp": ["mcp has types only of results that are objects; left out: a.b"],
         "spec": [],
     }.get(
@@ -117,33 +107,27 @@ def test_what_a_specification_has_no_place_for_is_told() -> None:
             {"name": "b", "description": "B", "input_schema": schema, "title": "{B}"},
             {"type": "web_search_20250305", "name": "web_search", "max_uses": 5},
             {"type": "file_search", "vector_store_ids": ["v"]},
-            {"googleSearch": {}},
-            {"functionDeclarations": [{"name": "c", "description": "C"}], "codeExecution": {}},
         ],
         tell=told.append,
     )
 
-    assert [tool.value.identity for tool in tools] == ["a", "b", "c"]
+    assert [tool.value.identity for tool in tools] == ["a", "b"]
     assert told == [
         'a specification has no place for "title"; left out: a, b',
         'a specification has no place for "annotations"; left out: a',
         "no description, so the name is used for it: a",
         '"web_search_20250305" is done by the provider itself; left out: $[2]',
         '"file_search" is done by the provider itself; left out: $[3]',
-        '"googleSearch" is done by the provider itself; left out: $[4]',
-        '"codeExecution" is done by the provider itself; left out: $[5]',
     ]
 
 
 def test_unknown_keys_are_told_in_every_form_whatever_their_value() -> None:
     object_: dict[str, Any] = {"type": "object", "properties": {}}
-    gemini = {"type": "OBJECT", "xml": {}, "properties": {"n": {"discriminator": {}}}}
     told: list[str] = []
     tools = tools_from_json(
         [
             {"function": {"name": "a", "description": "A", "x": None}, "y": False},
             {"name": "b", "description": "B", "parameters": object_, "strict": False, "x": 0},
-            {"name": "c", "description": "C", "parameters": gemini},
             {**SPEC_FORM, "x": {}, "schema": object_},
             {"type": "custom", "name": "e", "format": {"type": "text"}},
             {"tools": None},
@@ -151,14 +135,12 @@ def test_unknown_keys_are_told_in_every_form_whatever_their_value() -> None:
         tell=told.append,
     )
 
-    assert [tool.value.identity for tool in tools] == ["a", "b", "c", "d"]
+    assert [tool.value.identity for tool in tools] == ["a", "b", "d"]
     assert told == [
         'a specification has no place for "y"; left out: a',
         'a specification has no place for "x"; left out: a, b, d',
-        'JSON Schema has no "xml"; left out: c',
-        'JSON Schema has no "discriminator"; left out: c',
         '"schema" says other types than "typeSignature", which counts: d',
-        '"custom" takes a text in place of arguments; left out: $[4]',
+        '"custom" takes a text in place of arguments; left out: $[3]',
     ]
 
 
@@ -194,15 +176,10 @@ def test_strict_tools_are_marked_in_every_form_that_has_them() -> None:
             r'^\$\[0\]: tool "f": "\$ref" to "https://example.com/s" is not local',
         ),
         ([{"name": "f", "typeSignature": "("}], r"^\$\[0\]: "),
-        ({"functionDeclarations": "f"}, r"^\$.functionDeclarations: expected a list of tools"),
         ({"tools": True}, r"^\$.tools: expected a list of tools, found true$"),
         ([{"type": 5, "function": {"name": "f"}}], r'^\$\[0\].type: expected "function", found 5$'),
         ([{"type": "fn", "name": "f", "input_schema": {}}], r'^\$\[0\].type: expected "function"'),
         ({**SPEC_FORM, "schema": "x"}, r'^\$.schema: expected a schema, found "x"$'),
-        (
-            {"name": "f", "parameters": {"type": "OBJECT", "items": {"nullable": "yes"}}},
-            r'^\$.parameters.items.nullable: expected true or false, found "yes"$',
-        ),
     ],
 )
 def test_a_list_that_cannot_be_read_is_refused_with_its_place(data: Any, said: str) -> None:

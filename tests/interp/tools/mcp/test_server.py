@@ -10,7 +10,7 @@ import pytest
 
 from interp import ConfigurationError
 from interp.secrets import without_keys
-from interp.tools.mcp import read_servers, servers_named
+from interp.tools.mcp import read_servers
 
 
 def one(given: Any, name: str | None = None) -> Any:
@@ -124,14 +124,6 @@ def test_what_is_no_server_is_refused(given: Any, message: str) -> None:
 def test_a_name_that_a_file_does_not_have_is_refused_with_the_nearest() -> None:
     with pytest.raises(ConfigurationError, match=r'no server "fiels".*files'):
         read_servers({"mcpServers": {"files": {"command": "x"}}}, "fiels")
-
-
-def test_the_names_of_a_file_are_read_without_their_variables(tmp_path: Path) -> None:
-    path = tmp_path / "servers.json"
-    entry = {"command": "${NOT_SET_ANYWHERE}"}
-    path.write_text(json.dumps({"mcpServers": {"one": entry, "off": {"disabled": True}}}))
-
-    assert servers_named(path) == ("one", "off")
 
 
 @pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"mcpServers": NaN}'])
