@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
-NOTEBOOK: Final[dict[Literal["conversation", "run"], Callable[[Any], dict[str, str]]]] = {}
-"""What notebooks show of conversations and of runs; the package's front fills it."""
+Shown: TypeAlias = Literal["comparison", "conversation", "run"]
+
+NOTEBOOK: Final[dict[Shown, Callable[[Any], dict[str, str]]]] = {}
+"""What notebooks show of conversations, runs and comparisons; the package's front fills it."""
 
 
 def short_repr(value: object) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from ..comparing import Diff, to_pattern
 from ..documents import Document, format_text
 from ..errors import expect
 from ..plurals import counted
@@ -93,14 +94,16 @@ def html_of(text: str) -> str:
     return f'<pre style="white-space:pre-wrap">{body}</pre>'
 
 
-def notebook_form(what: Pattern | Document) -> dict[str, str]:
-    """What notebooks show of a pattern or document: its text in colour, and a pattern's drawing.
+def notebook_form(what: Pattern | Document | Diff) -> dict[str, str]:
+    """What notebooks show of trees: their text in colour, and a pattern's drawing.
 
     Raises:
-        ArgumentError: the argument is neither.
+        ArgumentError: the argument is neither a pattern nor a document nor a diff.
     """
-    expect(what, (Pattern, Document), "what", by="notebook_form")
-    form = {"text/plain": repr(what), "text/html": html_of(_shown(what))}
+    expect(what, (Pattern, Document, Diff), "what", by="notebook_form")
+    text = _shown(what)
+    plain = text if isinstance(what, Diff) else repr(what)
+    form = {"text/plain": plain, "text/html": html_of(text)}
     if isinstance(what, Pattern) and (presentation := _presentation_of(what)):
         form["text/vnd.mermaid"] = diagram = presentation.diagram(what)
         form["text/markdown"] = f"```mermaid\n{diagram}\n```"
@@ -109,9 +112,9 @@ def notebook_form(what: Pattern | Document) -> dict[str, str]:
     return form
 
 
-def rich_text(what: Pattern | Document) -> rich.text.Text:
-    """What the package ``rich`` prints for a pattern or document: its text in colour."""
-    expect(what, (Pattern, Document), "what", by="rich_text")
+def rich_text(what: Pattern | Document | Diff) -> rich.text.Text:
+    """What the package ``rich`` prints of trees: their text in colour."""
+    expect(what, (Pattern, Document, Diff), "what", by="rich_text")
     from rich.text import Text
 
     pieces = highlighted(_shown(what))
@@ -123,9 +126,11 @@ def _presentation_of(pattern: Pattern) -> Presentation | None:
     return PRESENTATIONS[labels[0]] if labels else None
 
 
-def _shown(what: Pattern | Document) -> str:
+def _shown(what: Pattern | Document | Diff) -> str:
     if isinstance(what, Document):
         text = what.text
+    elif isinstance(what, Diff):
+        text = format_text(dumps(to_pattern(what))).rstrip("\n")
     else:
         presentation = _presentation_of(what)
         write = presentation.text if presentation else dumps

@@ -6,5 +6,10 @@ from .merging import (
     conflict_in_words as conflict_in_words,
     judge_merge as judge_merge,
 )
-from .program_change import Level as Level, ProgramChange as ProgramChange, Said as Said
+from .program_change import (
+    Level as Level,
+    ProgramChange as ProgramChange,
+    ProgramChanges as ProgramChanges,
+    Said as Said,
+)
 from .program_changes import changes as changes, level_of as level_of

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from attrs import field, frozen
 
 from gram import Pattern, freeze, write_value
+from gram.display import element
 from gram.editing import common_ends
 
 from ..schemas import dump_json
@@ -54,6 +55,21 @@ class ProgramChange:
     def __str__(self) -> str:
         is_of_whole = self.said.text.startswith(("is ", "renamed ", "uses "))
         return ": ".join(self.what) + (" " if is_of_whole else ": ") + self.said.text
+
+
+class ProgramChanges(tuple[ProgramChange, ...]):
+    """The changes of a program, in the order of its text."""
+
+    __slots__ = ()
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        rows = [[str(each.said.level), str(each)] for each in self] or [["nothing has changed"]]
+        cells = ([element("td", cell, style="text-align:left") for cell in row] for row in rows)
+        lines = "\n".join(map(" ".join, rows))
+        return {
+            "text/plain": lines,
+            "text/html": element("table", (element("tr", each) for each in cells)),
+        }
 
 
 def became(old: object, new: object) -> str:

@@ -24,7 +24,15 @@ from ..language import tool_spec_of
 from ..names import FILE, Program, ProgramLike, program_patterns
 from ..signatures import RESERVED, is_path, write_program
 from ..workflows import edges_in
-from .program_change import Level, ProgramChange, Said, became, shown, where_they_differ
+from .program_change import (
+    Level,
+    ProgramChange,
+    ProgramChanges,
+    Said,
+    became,
+    shown,
+    where_they_differ,
+)
 from .signature_changes import signature_changes
 
 _WITH_SIGNATURE = ("agent", "workflow", "loop", "tool")
@@ -33,7 +41,7 @@ _BEHAVIOUR = frozenset({"instruction", "description", "model", "settings", "max"
 _LEVELS: tuple[Level, ...] = ("patch", "minor", "major")
 
 
-def changes(old: ProgramLike, new: ProgramLike) -> tuple[ProgramChange, ...]:
+def changes(old: ProgramLike, new: ProgramLike) -> ProgramChanges:
     """What changed between two programs, in the order of the text.
 
     Changes of order, and other ways to write the same, are among them: see `Said.is_detail`.
@@ -52,7 +60,7 @@ def changes(old: ProgramLike, new: ProgramLike) -> tuple[ProgramChange, ...]:
     minor agent `a`: parameter `limit` type integer → number (wider)
     """
     patterns = (program_patterns(each, by="changes") for each in (old, new))
-    return tuple(_Comparison(*patterns).changes())
+    return ProgramChanges(_Comparison(*patterns).changes())
 
 
 def level_of(changes: Iterable[ProgramChange]) -> Level | None:

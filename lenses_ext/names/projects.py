@@ -20,6 +20,7 @@ from attrs import field, frozen
 from gram import ArgumentError, Document, GramDecodeError, Pattern, TreePath, walk
 from gram.documents import decode, resolved, write_together
 from gram.errors import MAX_LEVELS, expect, expect_all
+from gram.showing import WAYS
 from gram.trees import WHOLE
 
 from ..labels import is_agent
@@ -80,6 +81,9 @@ class Project:
     def filename(self) -> str | None:
         """The name of the first file, as it was given."""
         return self.document.filename
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {**WAYS["notebook"](self.document), "text/plain": repr(self)}
 
     @cached_property
     def patterns(self) -> tuple[Pattern, ...]:

@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 
 from gram.plurals import counted
 
+from ...reprs import NOTEBOOK
 from .intervals import FEWEST_DRAWN, Interval, bootstrap, tango, wilson
 from .pair_tests import ALPHA, holm, mcnemar, sign_flips, smallest_p
 
@@ -97,6 +98,9 @@ class Comparison:
         found = f"{self.arm} − {self.baseline} {self.difference:+.3g}{within}"
         cases = counted(self.cases, "case")
         return f"<Comparison of {self.metric}: {found}, p = {self.p_corrected:.3g}, {cases}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return NOTEBOOK["comparison"](self)
 
     @property
     def is_significant(self) -> bool:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
-from gram.display import Content, Markup, element
+from gram.display import Content, Markup, element, markup_of
 from gram.plurals import counted
 
 from ...reprs import shortened
 from ...views import Interval, facts, interval_plot, page, table
 from .intervals import Interval as IntervalOf95
-from .tables import arm_rows, comparison_rows, legend, marked
+from .tables import FIGURES, arm_rows, figures, legend, marked, verdict
 
 if TYPE_CHECKING:
+    from .comparing import Comparison
     from .experiment import Experiment
     from .trials import Trial
 
@@ -66,12 +67,8 @@ def _body(experiment: Experiment) -> Iterator[Content]:
     yield element("p", legend(experiment), class_="quiet")
     if experiment.comparisons:
         yield element("h2", "Comparisons")
-        headers, *rows = comparison_rows(experiment)
-        for what, *cells, said in rows:
-            yield element("h3", f"{what}: {said}")
-            yield facts(
-                {name: cell for name, cell in zip(headers[1:-1], cells, strict=True) if cell}
-            )
+        for each in experiment.comparisons:
+            yield _compared(each, marked(each.metric, plan.primary))
         yield from _plots(experiment)
     yield element("h2", "Arms")
     headers, *rows = arm_rows(experiment)
@@ -92,6 +89,20 @@ def _body(experiment: Experiment) -> Iterator[Content]:
     if experiment.notes:
         yield element("h2", "Notes")
         yield element("ul", *(element("li", each) for each in experiment.notes))
+
+
+def comparison_form(found: Comparison) -> dict[str, str]:
+    """The forms of a comparison for a notebook."""
+    return {"text/plain": repr(found), "text/html": _compared(found, found.metric)}
+
+
+def _compared(found: Comparison, metric: str) -> Markup:
+    """What a comparison comes to, and its figures."""
+    title = f"{metric}: {found.arm} − {found.baseline}: {verdict(found)}"
+    named = zip(FIGURES, figures(found), strict=True)
+    return markup_of(
+        element("h3", title), facts({name: figure for name, figure in named if figure})
+    )
 
 
 def _plots(experiment: Experiment) -> Iterator[Content]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from attrs import asdict
 
@@ -90,21 +90,25 @@ def _without_estimate(experiment: Experiment, measured: Collection[str]) -> Iter
 
 def comparison_rows(experiment: Experiment) -> list[list[str]]:
     """A row for each comparison: the difference, its interval, the test, the effect."""
-    rows = [["", "difference", "p", "corrected", "effect", "cases better/worse/equal", ""]]
+    rows = [["", *FIGURES, ""]]
     for each in experiment.comparisons:
         what = f"{marked(each.metric, experiment.plan.primary)}: {each.arm} − {each.baseline}"
-        rows.append(
-            [
-                what,
-                differing(each),
-                p_text(each.p_value),
-                p_text(each.p_corrected),
-                "" if each.effect is None else f"{each.effect_name} {each.effect:.2f}",
-                f"{each.better}/{each.worse}/{each.equal}",
-                verdict(each),
-            ]
-        )
+        rows.append([what, *figures(each), verdict(each)])
     return rows
+
+
+FIGURES: Final = ("difference", "p", "corrected", "effect", "cases better/worse/equal")
+
+
+def figures(found: Comparison) -> list[str]:
+    """What is said of a comparison, in the order of `FIGURES`; "" for what there is not."""
+    return [
+        differing(found),
+        p_text(found.p_value),
+        p_text(found.p_corrected),
+        "" if found.effect is None else f"{found.effect_name} {found.effect:.2f}",
+        f"{found.better}/{found.worse}/{found.equal}",
+    ]
 
 
 def verdict(found: Comparison) -> str:

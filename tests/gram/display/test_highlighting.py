@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from gram import Pattern, dumps, graph_of, highlighted, html_of, loads_one, origin, parse
+from gram.comparing import diff
 from gram.display import notebook_form
 from gram.showing import Presentation, present
 from tests.gram.strategies import patterns
@@ -45,6 +46,13 @@ def test_a_notebook_shows_gram_and_never_takes_it_as_html() -> None:
     assert "&lt;script&gt;" in form["text/html"]
     assert "<script>" not in form["text/html"]
     assert set(form) == {"text/plain", "text/html"}
+
+
+def test_a_notebook_shows_a_diff_as_gram() -> None:
+    form = diff(loads_one("(a {k: 1})"), loads_one('(a {k: "<b>"})'))._repr_mimebundle_()
+
+    assert '(:Changed {at: [0, "properties", "k"], new: "<b>", old: 1})' in form["text/plain"]
+    assert "&lt;b&gt;" in form["text/html"]
 
 
 def test_a_long_text_is_cut_and_says_so() -> None:

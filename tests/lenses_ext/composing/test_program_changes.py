@@ -212,3 +212,13 @@ def test_each_example_is_made_of_what_is_new_in_it(path: object) -> None:
 
     assert len(changes((), program)) == len(program.patterns)
     assert changes(program, program) == ()
+
+
+def test_a_notebook_shows_changes_as_a_table_and_never_takes_them_as_html() -> None:
+    old, new = ('[a:Agent {instruction: "x"}]', '[a:Agent {instruction: "<b>y</b>"}]')
+    form = changes(parse_program(old), parse_program(new))._repr_mimebundle_()
+    none = changes(parse_program(old), parse_program(old))._repr_mimebundle_()
+
+    assert form["text/plain"].startswith("patch agent `a`: ")
+    assert "&lt;b&gt;" in form["text/html"]
+    assert none["text/plain"] == "nothing has changed"

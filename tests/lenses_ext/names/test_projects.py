@@ -57,6 +57,12 @@ def faults_of(file: Path) -> list[str]:
     return [f"{each.code}: {each.message}" for each in validate_program(load_project(file))]
 
 
+def test_a_notebook_shows_the_text_of_the_first_file(written: Written) -> None:
+    project = load_project(written({"a.gram": '{imports: ["b.gram"]} // "<b>"', "b.gram": "(b)"}))
+
+    assert "&quot;&lt;b&gt;&quot;" in project._repr_mimebundle_()["text/html"]
+
+
 # --- what is seen
 
 
