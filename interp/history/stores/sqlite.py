@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
 import stat
@@ -22,8 +21,6 @@ class SqliteDatabase(Database):
 
     What is written survives the end of the process. A machine that loses its power can lose the
     last entries (``synchronous=NORMAL``), never a part of one.
-
-    A file that cannot be written, or is in a folder that cannot, is read.
 
     Args:
         path: the file; it is made (mode 0600) if there is none.
@@ -66,26 +63,20 @@ class SqliteDatabase(Database):
         if self._connection is not None and self._file() != self._opened:
             raise StoreError(f"{self.name}: the file was removed or replaced while it was in use")
         if self._connection is None:
-            connection = self._connection_to_write() or self._connection_to_read()
+            connection = self._new_connection()
             self._connection, self._opened = connection, self._file()
         found: sqlite3.Connection = self._connection
         return found
 
-    def _connection_to_write(self) -> sqlite3.Connection | None:
-        """A connection that reads and writes; None if the file or its folder cannot be written."""
-        try:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            if error.errno in _UNWRITABLE and _may(self._path, os.R_OK):
-                return None
-            raise
+    def _new_connection(self) -> sqlite3.Connection:
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
         os.close(descriptor)
         if not is_file:
             raise StoreError(f"{self.name}: {_NO_STORE}")
-        if not _may(self._path.absolute().parent, os.W_OK):
-            return None  # a file in WAL mode has others beside it
-        connection = self._opened_as()
+        connection = sqlite3.connect(
+            self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+        )
         try:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             if tables and "gram_store" not in tables:
@@ -96,23 +87,6 @@ class SqliteDatabase(Database):
             connection.close()
             raise
         return connection
-
-    def _connection_to_read(self) -> sqlite3.Connection:
-        """A connection that reads; statements that write are refused.
-
-        It makes no file beside the store, which whoever writes to it next could not use.
-        """
-        is_in_use = self._path.with_name(f"{self._path.name}-wal").exists()
-        return self._opened_as("?mode=ro" if is_in_use else "?immutable=1")
-
-    def _opened_as(self, how: str = "") -> sqlite3.Connection:
-        return sqlite3.connect(
-            f"{self._path.absolute().as_uri()}{how}",
-            timeout=_PATIENCE,
-            isolation_level=None,
-            check_same_thread=False,
-            uri=True,
-        )
 
     def _file(self) -> tuple[int, int] | None:
         """What tells the file from others that have its name before or later."""
@@ -134,24 +108,20 @@ class SqliteDatabase(Database):
             raise StoreError(f"{self.name}: {error.strerror or error}") from error
 
 
-def _may(path: Path, mode: int) -> bool:
-    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
-
-
 def _told(error: sqlite3.Error) -> str:
     return _TOLD.get(str(error), str(error))
 
 
-_UNWRITABLE: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
-
 _NO_STORE: Final = "the file is not a store of runs"
+_CANNOT_WRITE: Final = "the file, or its folder, cannot be written"
 
 _TOLD: Final = {
     "file is not a database": _NO_STORE,
     "database is locked": f"another process has kept the store locked for {_PATIENCE:.0f} seconds",
     "database or disk is full": "the disk is full",
     "disk I/O error": "the file cannot be written: is the disk full?",
-    "attempt to write a readonly database": "the file, or its folder, cannot be written",
+    "attempt to write a readonly database": _CANNOT_WRITE,
+    "unable to open database file": _CANNOT_WRITE,
     "database disk image is malformed": (
         "the file is damaged\n  hint: `sqlite3 FILE .recover` saves what can be read of it"
     ),
