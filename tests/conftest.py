@@ -71,10 +71,8 @@ def pytest_collection_finish() -> None:
 def _no_keys(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """No test finds a key, an address of a model or a user's own files in the environment."""
     home = str(tmp_path_factory.getbasetemp() / "no-home")
-    for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(variable, home)
-    for variable in ("GRAM_PROVIDERS", "GRAM_RECORD"):
-        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", home)
+    monkeypatch.delenv("GRAM_RECORD", raising=False)
     for variable in list(os.environ):
         if variable.endswith(("_API_KEY", "_BASE_URL", "_DIALECT")):
             monkeypatch.delenv(variable)

@@ -28,7 +28,6 @@ from .providers import (
     known_providers,
     provider_of,
     unknown_provider,
-    user_folder,
 )
 from .rehearsal_values import Filling
 from .reply_reading import SAYS_NOTHING, Reply, detect_tool_call as detect_tool_call, read_reply

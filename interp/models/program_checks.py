@@ -20,8 +20,7 @@ from lenses_ext.rules import (
     level_problems,
 )
 
-from ..errors import ConfigurationError
-from .providers import OFFLINE, Provider, find_provider, unknown_provider
+from .providers import OFFLINE, find_provider, unknown_provider
 from .setting_fields import not_taken
 
 RETIRED: Final = {
@@ -73,13 +72,9 @@ def _retiring(today: date) -> Check:
 
 def unknown_model_provider(reading: Reading) -> Iterator[Diagnostic]:
     """Find models with an unknown provider; the program may be run with another model."""
-    with suppress(ConfigurationError):  # `unusable_providers_file` reports it
-        known: dict[str, Provider | None] = {}
-        for path, model in reading.once(models_in):
-            if model.provider not in known:
-                known[model.provider] = find_provider(model)
-            if known[model.provider] is None:
-                yield Diagnostic.found(unknown_provider(model), path, "model")
+    for path, model in reading.once(models_in):
+        if find_provider(model) is None:
+            yield Diagnostic.found(unknown_provider(model), path, "model")
 
 
 def retired_model(reading: Reading) -> Iterator[Diagnostic]:
@@ -96,7 +91,7 @@ def _retires(model: Model) -> str | None:
 def setting_not_taken(reading: Reading) -> Iterator[Diagnostic]:
     """Find settings that a model's provider does not take, or its dialect has no field for."""
     for path, model in reading.once(models_in):
-        with suppress(ConfigurationError, FocusError):
+        with suppress(FocusError):
             provider = find_provider(model)
             settings = view(agent_settings, pattern_at(reading.patterns, path))
             if provider is None or not settings:
@@ -105,15 +100,6 @@ def setting_not_taken(reading: Reading) -> Iterator[Diagnostic]:
             for name in (*not_taken(settings, provider.dialect), *others):
                 said = f"{model.provider} does not take {name}: the setting is left out"
                 yield Diagnostic.found(said, path, "settings", keys=(name,))
-
-
-def unusable_providers_file(reading: Reading) -> Iterator[Diagnostic]:
-    """Report a providers file that cannot be read; the program itself may be valid."""
-    for path, model in reading.once(models_in)[:1]:
-        try:
-            find_provider(model)
-        except ConfigurationError as error:
-            yield Diagnostic.found(str(error), path, "model")
 
 
 def models_in(reading: Reading) -> tuple[tuple[TreePath, Model], ...]:
@@ -133,7 +119,6 @@ def _all_models(reading: Reading) -> Iterator[tuple[TreePath, Model]]:
 
 MODEL_CHECKS: Final = (
     Check("unknown-provider", "warning", unknown_model_provider),
-    Check("providers-file", "warning", unusable_providers_file),
     Check("retired-model", "warning", retired_model),
     Check("setting-not-taken", "warning", setting_not_taken),
 )

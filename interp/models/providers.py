@@ -1,27 +1,15 @@
 """Providers of models: their addresses, keys and properties, and where they are found.
 
-A new OpenAI-compatible provider is a new row of `PROVIDERS`. A user's own rows are in a TOML file
-with one table for each. A provider without a row can be used if ``<NAME>_BASE_URL`` is set.
-
-.. code-block:: toml
-
-    [Groq]
-    base_url = "https://api.groq.com/openai/v1"
-    key = "GROQ_API_KEY"          # the variable that holds the key, never the key itself
-    max_tokens = "max_tokens"
-
-The path of the file is in ``GRAM_PROVIDERS``; by default it is ``gram/providers.toml`` in the
-user's configuration directory.
+A new OpenAI-compatible provider is a new row of `PROVIDERS`. A project file adds others, see
+`added`. A provider without a row can be used if ``<NAME>_BASE_URL`` is set.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
@@ -171,10 +159,7 @@ OFFLINE = Model("Offline", "rehearsal")
 """The built-in model for rehearsals, which needs no key and no network."""
 
 
-# --- the user's file
-
-VARIABLE: Final = "GRAM_PROVIDERS"
-"""The environment variable that names the file."""
+# --- rows that are written elsewhere
 
 _COLUMNS = [each.name for each in fields(Provider) if each.name != "name"]
 _WORDS = {
@@ -184,60 +169,6 @@ _WORDS = {
     "answers_as": get_args(AnswerFormat),
 }
 _NAME_OF_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
-
-
-def user_providers() -> Mapping[str, Provider]:
-    """The rows of the user's file, by name; empty if there is no file.
-
-    Raises:
-        ConfigurationError: The file cannot be read, is not TOML, or a row is wrong. The message
-            never repeats a value that may be a key.
-    """
-    try:
-        path = providers_path()
-        path.stat()  # where there is no file, this costs less than failing to open it
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        if os.environ.get(VARIABLE):
-            raise ConfigurationError(f"{error.filename} ({VARIABLE}) does not exist") from None
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from None
-    import tomllib
-
-    try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path} is not TOML: {error}") from None
-    return {name: provider_of(str(path), name, table) for name, table in tables.items()}
-
-
-def providers_path() -> Path:
-    """The path of the user's file of providers.
-
-    Raises:
-        FileNotFoundError: The user has no home directory.
-    """
-    if named := os.environ.get(VARIABLE):
-        return Path(named)
-    return user_folder("XDG_CONFIG_HOME", "~/.config") / "providers.toml"
-
-
-def user_folder(variable: str, default: str) -> Path:
-    """The user's folder for files of gram, by the XDG Base Directory Specification.
-
-    Args:
-        variable: The environment variable with the path of the parent folder.
-        default: The parent folder if the variable is not set, starting with ``~``.
-
-    Raises:
-        FileNotFoundError: The user has no home directory, as in some containers.
-    """
-    parent = os.environ.get(variable)
-    parent = parent or os.path.expanduser(default)  # noqa: PTH111  # quicker than that of `Path`
-    if parent == default:
-        raise FileNotFoundError(errno.ENOENT, "Could not determine home directory.", default)
-    return Path(parent, "gram")
 
 
 def provider_of(path: str, name: str, table: Any) -> Provider:
@@ -290,14 +221,8 @@ _ADDED: dict[str, Provider] = {}
 
 
 def known_providers() -> Mapping[str, Provider]:
-    """All rows by name: the built-in ones, the user's and those that were added.
-
-    The user's take precedence over the built-in ones; added rows replace none of either.
-
-    Raises:
-        ConfigurationError: The user's file cannot be used.
-    """
-    return {**_ADDED, **PROVIDERS, **user_providers()}
+    """All rows by name: the built-in ones, and those that were added."""
+    return {**PROVIDERS, **_ADDED}
 
 
 def is_known(name: str) -> bool:
@@ -326,14 +251,11 @@ def find_provider(model: Model) -> Provider | None:
     """Find the provider of a model, or None; upper and lower case are not distinguished.
 
     A provider without a row is found if ``<NAME>_BASE_URL`` is set.
-
-    Raises:
-        ConfigurationError: The user's file cannot be used.
     """
     wanted = model.provider.lower()
-    rows = [row for name, row in known_providers().items() if name.lower() == wanted]
-    if rows:
-        return rows[-1]
+    for name, row in known_providers().items():
+        if name.lower() == wanted:
+            return row
     unlisted = provider_without_row(model.provider)
     return unlisted if os.environ.get(unlisted.base_url_variable) else None
 

@@ -6,7 +6,7 @@ import os
 import platform
 import socket
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import version
 from urllib.parse import urlsplit
@@ -21,7 +21,6 @@ from lenses_ext.names import find_runnables
 from ...errors import ConfigurationError
 from ...models import (
     ADDRESS_RULE,
-    PROVIDERS,
     Provider,
     check_program,
     connect_model,
@@ -91,13 +90,8 @@ def _kept() -> Iterator[Finding]:
 
 
 def _providers() -> Iterator[Finding]:
-    try:
-        providers: Iterable[Provider] = known_providers().values()
-    except ConfigurationError as error:
-        yield Finding(False, str(error))
-        providers = PROVIDERS.values()
     usable = []
-    for each in providers:
+    for each in known_providers().values():
         found = _provider(each)
         usable += [each for each in found if each.ok]
         yield from found

@@ -56,13 +56,8 @@ def complete_model(context: click.Context, _: click.Parameter, begun: str) -> li
     """The providers, and behind a provider the models that the program names."""
     from lenses_ext import FocusError, agent_model, find_agents, view
 
-    from ...errors import ConfigurationError
-    from ...models import OFFLINE, PROVIDERS, known_providers
+    from ...models import OFFLINE, known_providers
 
-    try:
-        providers = known_providers().values()
-    except ConfigurationError:  # the user's own file cannot be read
-        providers = PROVIDERS.values()
     models = [str(OFFLINE)]
     for program in _programs(context):
         for agent in find_agents(program):
@@ -70,7 +65,7 @@ def complete_model(context: click.Context, _: click.Parameter, begun: str) -> li
                 models.append(str(view(agent_model, agent)))
             except FocusError:
                 continue  # gram check reports it
-    open_names = [f"{each.name}/" for each in providers]
+    open_names = [f"{name}/" for name in known_providers()]
     shown = [] if "/" in begun else _begun_with(begun, open_names, is_open=True)
     return [*_begun_with(begun, models), *shown]
 

@@ -44,10 +44,10 @@ from ...models import (
     is_known,
     problems_of_levels,
     provider_of,
-    user_folder,
 )
 from ...secrets import without_userinfo
 from ..terminal.asking import NoTerminal, ask_user
+from ..terminal.line_input import state_folder
 from ..terminal.output import tell
 
 _MOST_BYTES: Final = 1_000_000
@@ -211,7 +211,7 @@ class _Reader:
 
 def _record_of_yes(project: ProjectFile) -> Path:
     """The file that is there once the user has said yes to this content."""
-    return user_folder("XDG_STATE_HOME", "~/.local/state") / "trusted" / project.digest
+    return state_folder() / "trusted" / project.digest
 
 
 def is_trusted(project: ProjectFile, *, is_told: bool) -> bool:

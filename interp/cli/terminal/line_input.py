@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from pathlib import Path
 from typing import Protocol
 
 from gram.documents import decode
-
-from ...models import user_folder
 
 
 class Lines(Protocol):
@@ -37,12 +37,16 @@ class PipedLines:
 
 
 def state_folder() -> Path:
-    """The user's folder for what commands keep.
+    """The user's folder for what commands keep, by the XDG Base Directory Specification.
 
     Raises:
-        FileNotFoundError: the user has no such folder.
+        FileNotFoundError: the user has no home directory, as in some containers.
     """
-    return user_folder("XDG_STATE_HOME", "~/.local/state")
+    default = "~/.local/state"
+    parent = os.environ.get("XDG_STATE_HOME") or os.path.expanduser(default)  # noqa: PTH111  # Path raises
+    if parent == default:
+        raise FileNotFoundError(errno.ENOENT, "Could not determine home directory.", default)
+    return Path(parent, "gram")
 
 
 def history_path() -> Path:

@@ -219,12 +219,11 @@ def test_any_compatible_server_can_be_named(model_server: ModelServer) -> None:
     assert model_server.requests[0]["model"] == "a/b"
 
 
-def test_check_knows_the_users_providers(tmp_path: Path) -> None:
-    rows, program = tmp_path / "p.toml", tmp_path / "p.gram"
-    rows.write_text('[Cloud]\nbase_url = "http://x"\n')
+def test_check_knows_the_providers_of_the_environment(tmp_path: Path) -> None:
+    program = tmp_path / "p.gram"
     program.write_text('[a:Agent {instruction: "x", model: "Cloud/m", settings: {topk: 1}}]')
 
-    done = gram("check", str(program), GRAM_PROVIDERS=str(rows))
+    done = gram("check", str(program), CLOUD_BASE_URL="http://x")
 
     assert "unknown-provider" not in done.stdout
     assert "p.gram:1:64: error[unknown-setting]" in done.stdout

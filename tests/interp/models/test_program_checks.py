@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 
 from gram import Diagnostic, Pattern
 from interp.models.program_checks import RETIRED, check_program, lint_program
+from interp.models.providers import Provider, added
 from lenses_ext import parse_program, write_program
 from tests.lenses_ext.strategies import agent_forests
 
@@ -53,15 +53,10 @@ def test_an_unknown_provider_without_a_near_one_can_be_given_an_address() -> Non
     assert fault.message.endswith("For another server, set MY_SERVER_BASE_URL to its address")
 
 
-def test_a_provider_that_the_user_has_named_is_known(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    rows = tmp_path / "p.toml"
-    rows.write_text('[Cloud]\nbase_url = "http://x"\n')
+def test_a_provider_that_was_added_is_known() -> None:
     assert [fault.code for fault in faults_of("Cloud/m")] == ["unknown-provider"]
-    monkeypatch.setenv("GRAM_PROVIDERS", str(rows))
-
-    assert faults_of("cloud/m") == ()
+    with added([Provider("Cloud", "http://x")]):
+        assert faults_of("cloud/m") == ()
 
 
 def test_each_agent_of_a_program_is_looked_at_in_the_order_of_the_text() -> None:

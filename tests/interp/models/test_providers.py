@@ -1,9 +1,8 @@
-"""Providers: built-in rows, the user's own, and those that the environment names."""
+"""Providers: built-in rows, those that are added, and those that the environment names."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,13 +20,10 @@ from interp import (
 from interp.machine import start
 from interp.models.program_checks import check_program
 from interp.models.providers import (
-    OFFLINE,
     PROVIDERS,
-    find_provider,
+    added,
     is_address,
-    known_providers,
-    providers_path,
-    user_providers,
+    provider_of,
 )
 from lenses_ext import Model
 from tests.interp.model_server import ModelServer
@@ -43,25 +39,20 @@ def agent(model: str) -> Pattern:
     )
 
 
-@pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's file of providers, not written yet."""
-    path = tmp_path / "providers.toml"
-    monkeypatch.setenv("GRAM_PROVIDERS", str(path))
-    return path
+def cloud(**columns: Any) -> AbstractContextManager[None]:
+    """Inside, there is a provider Cloud."""
+    return added([provider_of("gram.toml", "Cloud", columns)])
 
 
-def test_a_users_row_is_a_provider_like_any_other(
-    file: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+def test_an_added_row_is_a_provider_like_any_other(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file.write_text(
-        f'["My Cloud"]\nbase_url = "{model_server.url}"\nkey = "CLOUD_KEY"\n'
-        'dialect = "functions"\nmax_tokens = "max_completion_tokens"\n'
-    )
+    columns = {"dialect": "functions", "max_tokens": "max_completion_tokens"}
     monkeypatch.setenv("CLOUD_KEY", "cloud-secret")
     model_server.will_say("hello")
 
-    run(agent("my cloud/meta/llama-4"), "hi")
+    with cloud(base_url=model_server.url, key="CLOUD_KEY", **columns):
+        run(agent("cloud/meta/llama-4"), "hi")
 
     assert model_server.requests[0]["model"] == "meta/llama-4"
     assert model_server.requests[0]["max_completion_tokens"] == 9
@@ -73,67 +64,39 @@ def test_without_a_key_the_error_names_the_variable(hello_world: Pattern) -> Non
         run(hello_world, "hello", hello_world_tool_library)
 
 
-def test_a_users_row_needs_its_key(file: Path) -> None:
-    file.write_text('[Cloud]\nbase_url = "http://127.0.0.1:9"\nkey = "CLOUD_KEY"\n')
-
-    with pytest.raises(ConfigurationError, match="CLOUD_KEY is not set: Cloud needs a key"):
+def test_an_added_row_needs_its_key() -> None:
+    missing = pytest.raises(ConfigurationError, match="CLOUD_KEY is not set: Cloud needs a key")
+    with cloud(base_url="http://127.0.0.1:9", key="CLOUD_KEY"), missing:
         run(agent("Cloud/m"), "hi")
 
 
-def test_a_users_row_takes_the_place_of_a_built_in_one(file: Path) -> None:
-    file.write_text('[openai]\nbase_url = "http://127.0.0.1:9"\n')
-
-    provider = find_provider(Model("OpenAI", "x"))
-
-    assert provider is not None
-    assert provider.base_url == "http://127.0.0.1:9"
-
-
-def test_the_file_is_looked_for_in_the_users_configuration(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", "/c")
-    assert providers_path() == Path("/c/gram/providers.toml")
-    monkeypatch.delenv("XDG_CONFIG_HOME")
-    assert providers_path() == Path.home() / ".config/gram/providers.toml"
-
-
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("name", "columns", "message"),
     [
-        ("[Cloud", "is not TOML"),
-        ("Cloud = 1", r"Cloud is not a table: write \[Cloud\]"),
-        ("[Cloud]", "needs a base_url"),
-        ('[Cloud]\nbase_url = "ftp://x"', "needs a base_url"),
-        ('[Cloud]\nbase_url = "http://"', "needs a base_url, which .* and name a host"),
-        ('[Cloud]\nbaseurl = "http://x"', "has no column baseurl; did you mean base_url"),
-        ("[Cloud]\nbase_url = 1", "base_url must be a string"),
-        ('[Cloud]\nbase_url = "http://x"\nmax_reply_bytes = "9"', "must be a whole number from 1"),
-        ('[Cloud]\nbase_url = "http://x"\nmax_reply_bytes = 0', "must be a whole number from 1"),
-        ('[Cloud]\nbase_url = "http://x"\nanswers = "never"', "one of with_tools, after_tools"),
+        ("Cloud", 1, r"Cloud is not a table: write \[Cloud\]"),
+        ("Cloud", {}, "needs a base_url"),
+        ("Cloud", {"base_url": "ftp://x"}, "needs a base_url"),
+        ("Cloud", {"base_url": "http://"}, "needs a base_url, which .* and name a host"),
+        ("Cloud", {"baseurl": "http://x"}, "has no column baseurl; did you mean base_url"),
+        ("Cloud", {"base_url": 1}, "base_url must be a string"),
+        ("Cloud", {"max_reply_bytes": "9"}, "must be a whole number from 1"),
+        ("Cloud", {"max_reply_bytes": 0}, "must be a whole number from 1"),
+        ("Cloud", {"answers": "never"}, "one of with_tools, after_tools"),
+        ("Cloud", {"dialect": "x"}, "must be one of responses, tools, functions"),
+        ("a/b", {"base_url": "http://x"}, "must not be empty or contain a slash"),
         (
-            '[Cloud]\nbase_url = "http://x"\ndialect = "x"',
-            "must be one of responses, tools, functions",
+            "Cloud",
+            {"base_url": "http://x", "key": "gsk_secret"},
+            "keys themselves are never stored",
         ),
-        ('["a/b"]\nbase_url = "http://x"', "must not be empty or contain a slash"),
-        ('[Cloud]\nbase_url = "http://x"\nkey = "gsk_secret"', "keys themselves are never stored"),
     ],
 )
-def test_a_wrong_providers_file_is_one_error_without_keys(
-    file: Path, text: str, message: str
-) -> None:
-    file.write_text(text)
-
+def test_a_wrong_row_is_one_error_without_keys(name: str, columns: Any, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message) as caught:
-        known_providers()
+        provider_of("gram.toml:3:1", name, columns)
 
-    assert str(file) in str(caught.value)
+    assert str(caught.value).startswith("gram.toml:3:1: ")
     assert "gsk_secret" not in str(caught.value)
-
-
-def test_a_file_that_was_named_has_to_be_there(file: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"\(GRAM_PROVIDERS\) does not exist"):
-        known_providers()
 
 
 def test_the_environment_alone_can_name_a_provider(
@@ -156,42 +119,17 @@ def test_an_address_given_with_the_call_makes_any_provider_known(model_server: M
     assert run(agent("Whoever/m"), "hi", base_url=model_server.url).content == "hello"
 
 
-def test_an_unknown_provider_lists_the_users_rows_too(file: Path) -> None:
-    file.write_text('[Cloud]\nbase_url = "http://x"\n')
-
-    with pytest.raises(ConfigurationError, match=r"did you mean Cloud.*LlamaCpp, Cloud, Offline"):
+def test_an_unknown_provider_lists_the_added_rows_too() -> None:
+    unknown = pytest.raises(ConfigurationError, match=r"did you mean Cloud.*LlamaCpp, Cloud, Off")
+    with cloud(base_url="http://x"), unknown:
         connect_model(Model("Clowd", "x"))
 
 
-def test_an_address_that_is_the_providers_own_still_needs_its_key(file: Path) -> None:
-    file.write_text('[Cloud]\nbase_url = "http://127.0.0.1:9"\nkey = "CLOUD_KEY"\n')
-
-    with pytest.raises(ConfigurationError, match="CLOUD_KEY is not set"):
-        connect_model(Model("Cloud", "x"), base_url="http://127.0.0.1:9")
-    connect_model(Model("Cloud", "x"), base_url="http://127.0.0.1:8")
-
-
-def test_who_has_no_home_has_no_providers(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a user of no name
-
-    assert user_providers() == {}
-
-
-def test_a_broken_providers_file_matters_only_where_a_provider_is_needed(
-    file: Path, hello_world: Pattern
-) -> None:
-    file.write_text("[Cloud")
-    document = parse(HELLO_WORLD.read_text())
-
-    response = run(hello_world, "I'm Al", hello_world_tool_library, model=str(OFFLINE))
-    faults = check_program(document)
-
-    assert "Al" in response.content
-    assert [(each.code, each.severity) for each in faults] == [("providers-file", "warning")]
-    with pytest.raises(ConfigurationError, match="is not TOML"):
-        run(hello_world, "hi", hello_world_tool_library)
+def test_an_address_that_is_the_providers_own_still_needs_its_key() -> None:
+    with cloud(base_url="http://127.0.0.1:9", key="CLOUD_KEY"):
+        with pytest.raises(ConfigurationError, match="CLOUD_KEY is not set"):
+            connect_model(Model("Cloud", "x"), base_url="http://127.0.0.1:9")
+        connect_model(Model("Cloud", "x"), base_url="http://127.0.0.1:8")
 
 
 def body(model: OpenAIModel, source: str) -> dict[str, Any]:
@@ -280,27 +218,24 @@ def test_a_name_that_no_model_has_is_a_configuration_error(name: str) -> None:
         connect_model(name)
 
 
-def test_a_row_limits_the_size_of_replies(file: Path, model_server: ModelServer) -> None:
-    file.write_text(f'[Cloud]\nbase_url = "{model_server.url}"\nmax_reply_bytes = 1000\n')
+def test_a_row_limits_the_size_of_replies(model_server: ModelServer) -> None:
     model_server.will_say("short", "long" * 1000)
 
-    assert run(agent("Cloud/m"), "hi").content == "short"
-    with pytest.raises(ModelError, match="more than 1,000 bytes"):
-        run(agent("Cloud/m"), "hi")
+    with cloud(base_url=model_server.url, max_reply_bytes=1000):
+        assert run(agent("Cloud/m"), "hi").content == "short"
+        with pytest.raises(ModelError, match="more than 1,000 bytes"):
+            run(agent("Cloud/m"), "hi")
 
 
 def test_settings_that_a_row_does_not_take_are_left_out_and_told(
-    file: Path,
-    model_server: ModelServer,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    model_server: ModelServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    file.write_text(f'[Cloud]\nbase_url = "{model_server.url}"\nnot_taken = ["seed", "topP"]\n')
     text = '[a:Agent {instruction: "x", model: "Cloud/m", settings: {seed: 1, temperature: 1}}]'
     model_server.will_say("hello")
 
-    run(loads_one(text), "hi")
-    (found,) = check_program(parse(text))
+    with cloud(base_url=model_server.url, not_taken=["seed", "topP"]):
+        run(loads_one(text), "hi")
+        (found,) = check_program(parse(text))
 
     assert "seed" not in model_server.requests[0]
     assert model_server.requests[0]["temperature"] == 1
@@ -309,12 +244,10 @@ def test_settings_that_a_row_does_not_take_are_left_out_and_told(
     assert "Cloud does not take seed" in found.message
 
 
-@pytest.mark.parametrize("value", ['"seed"', '["sed"]', "[1]", "3"])
-def test_settings_of_a_row_are_names_of_settings(file: Path, value: str) -> None:
-    file.write_text(f'[Cloud]\nbase_url = "http://127.0.0.1:9"\nnot_taken = {value}\n')
-
+@pytest.mark.parametrize("value", ["seed", ["sed"], [1], 3])
+def test_settings_of_a_row_are_names_of_settings(value: Any) -> None:
     with pytest.raises(ConfigurationError, match="not_taken must be a list of settings"):
-        connect_model("Cloud/m")
+        cloud(base_url="http://127.0.0.1:9", not_taken=value)
 
 
 @pytest.mark.parametrize(

@@ -114,12 +114,14 @@ def test_init_replaces_no_file(tmp_path: Path) -> None:
 
 
 def test_models_lists_providers_their_keys_and_whether_they_are_set(tmp_path: Path) -> None:
-    rows = tmp_path / "providers.toml"
-    rows.write_text('[Groq]\nbase_url = "https://api.groq.test/v1"\nkey = "GROQ_API_KEY"\n')
-    environment = {"GRAM_PROVIDERS": str(rows), "GROQ_API_KEY": "gsk-0123456789"}
+    rows = tmp_path / "gram.toml"
+    rows.write_text(
+        '[providers.Groq]\nbase_url = "https://api.groq.test/v1"\nkey = "GROQ_API_KEY"\n'
+    )
+    key = {"GROQ_API_KEY": "gsk-0123456789"}
 
-    listed = gram("models", **environment).stdout
-    found = json.loads(gram("models", "--json", **environment).stdout)
+    listed = gram("models", "--trust", cwd=tmp_path, **key).stdout
+    found = json.loads(gram("models", "--trust", "--json", cwd=tmp_path, **key).stdout)
 
     assert "OpenAI     OPENAI_API_KEY is not set     https://api.openai.com/v1\n" in listed
     assert "GROQ_API_KEY is set" in listed
@@ -164,7 +166,6 @@ def test_doctor_is_content_when_a_model_can_be_asked(model_server: ModelServer) 
         ({"OPENAI_API_KEY": " "}, "OPENAI_API_KEY is blank"),
         ({"OPENAI_BASE_URL": "localhost:80"}, "OPENAI_BASE_URL is 'localhost:80': it must start"),
         ({"OLLAMA_BASE_URL": "http://localhost:9/v1"}, "Ollama: no server answers at"),
-        ({"GRAM_PROVIDERS": "/nowhere.toml"}, "/nowhere.toml (GRAM_PROVIDERS) does not exist"),
         ({"XDG_STATE_HOME": "/dev/null/none"}, "the lines of gram chat are not kept"),
     ],
 )
