@@ -1,7 +1,7 @@
 """How each shell asks for completion: the script that it loads, and what it is answered.
 
-click has all of this for words of letters. Bash cuts words at ``=`` and ``:``, and no shell may add
-a space after a word that goes on, such as ``temperature=``.
+click has all of this. But Bash cuts words at ``=`` and ``:``, and adds a space after a word that
+goes on, such as ``temperature=``.
 """
 
 from __future__ import annotations
@@ -35,34 +35,6 @@ _BASH = """\
 complete -o nosort -F %(complete_func)s %(prog_name)s
 """
 
-_ZSH = """\
-#compdef %(prog_name)s
-
-%(complete_func)s() {
-    local -a response plain open
-    local kind value
-    (( ! $+commands[%(prog_name)s] )) && return 1
-    response=("${(@f)$(env COMP_WORDS="${words[*]}" COMP_CWORD=$((CURRENT-1)) \
-%(complete_var)s=zsh_complete %(prog_name)s)}")
-    for line in $response; do
-        kind=${line%%%%,*} value=${line#*,}
-        case $kind in
-            file) _path_files -f ;;
-            open) open+=("$value") ;;
-            plain) plain+=("$value") ;;
-        esac
-    done
-    (( $#plain )) && compadd -U -V gram -a plain
-    (( $#open )) && compadd -U -S '' -V gram -a open
-}
-
-if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
-    %(complete_func)s "$@"
-else
-    compdef %(complete_func)s %(prog_name)s
-fi
-"""
-
 
 @add_completion_class
 class Bash(BashComplete):
@@ -85,24 +57,10 @@ class Bash(BashComplete):
         if not self._word.startswith(("'", '"')):
             done = max(self._word.rfind("="), self._word.rfind(":")) + 1
             value = re.sub(r"([^\w@%+=:,./~-])", r"\\\1", value[done:])
-        return f"{_kind(item)},{value}"
-
-
-@add_completion_class
-class Zsh(ZshComplete):
-    """Answers with a line for each item."""
-
-    source_template = _ZSH
-
-    def format_completion(self, item: CompletionItem) -> str:
-        """The kind of an item and its value."""
-        return f"{_kind(item)},{item.value}"
+        return f"{'open' if item.is_open else item.type},{value}"
 
 
 add_completion_class(FishComplete)
+add_completion_class(ZshComplete)
 
-SHELLS: dict[str, type[Any]] = {"bash": Bash, "fish": FishComplete, "zsh": Zsh}
-
-
-def _kind(item: CompletionItem) -> str:
-    return "open" if item.is_open else item.type
+SHELLS: dict[str, type[Any]] = {"bash": Bash, "fish": FishComplete, "zsh": ZshComplete}

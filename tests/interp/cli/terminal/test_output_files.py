@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
         ["graph", "a.gram", "--run", "a.run.gram", "-o", "a.run.gram"],
         ["test", "cases.jsonl", "--offline", "--junit", "cases.jsonl"],
         ["ab", "a.gram", "--cases", "cases.jsonl", "--offline", "--html", "cases.jsonl"],
-        ["ab", "--arm", "a=a.gram", "--cases", "cases.jsonl", "--offline", "--html", "a.gram"],
+        ["ab", "a.gram", "--cases", "cases.jsonl", "--offline", "--html", "a.gram"],
         ["test", "cases.jsonl", "--offline", "--tools", "t.py:greet", "--junit", "t.py"],
         ["test", "cases.jsonl", "--offline", "--junit", "a.gram"],
         ["trace", "runs.db#1", "--html", "runs.db"],
@@ -102,7 +102,7 @@ def test_pictures_of_other_kinds_are_not_drawn_as_text(folder: Path) -> None:
     done = gram("graph", "a.gram", "-o", "a.png", cwd=folder)
 
     assert done.returncode == 2
-    assert "no .png is drawn: name OUT .svg, .dot or .mmd" in done.stderr
+    assert "no .png is drawn: name OUT .svg or .mmd" in done.stderr
     assert not (folder / "a.png").exists()
 
 
