@@ -6,10 +6,12 @@ from .chat import request_body as request_body
 from .connect import connect_model as connect_model
 from .connections import client_of, close_connections, no_cookies
 from .language_model import AnyModel, LanguageModel as LanguageModel, SeveralModels
+from .offered_models import offered_models
 from .pace import Pace
 from .prices import context_window, cost_at, price_of as price_of, price_of_reply
 from .program_checks import (
     RETIRED as RETIRED,
+    OfferedCheck,
     check_program,
     lint_program,
     problems_of_levels,

@@ -217,7 +217,7 @@ class OpenAIModel:
 
         async def posted() -> Any:
             body = wire.content(request, streaming=streaming)
-            return await server.ask(client, wire.path, body, request.model)
+            return await server.ask(client, wire.path, body, model=request.model)
 
         async def ask() -> _Begun:
             async with AsyncExitStack() as opened:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 from gram import Check, Diagnostic, TreePath, pattern_at, walk
 from gram.checks import Reading
 from gram.plurals import counted
+from gram.suggestions import did_you_mean
 from lenses_ext import FocusError, Model, agent_models, agent_settings, is_agent, view
 from lenses_ext.names import ProgramLike, diagnose
 from lenses_ext.rules import (
@@ -20,6 +21,8 @@ from lenses_ext.rules import (
     level_problems,
 )
 
+from ..errors import ConfigurationError, ModelError
+from .offered_models import Offered, offered_models
 from .providers import OFFLINE, find_provider, unknown_provider
 from .setting_fields import not_taken
 
@@ -32,9 +35,14 @@ RETIRED: Final = {
 """Models that OpenAI no longer serves, or will stop serving, with the date."""
 
 
-def check_program(program: ProgramLike) -> tuple[Diagnostic, ...]:
-    """The faults of a program and of its agents, in the order of its files and their texts."""
-    return diagnose(program, (*PROGRAM_CHECKS, *MODEL_CHECKS))
+def check_program(program: ProgramLike, *more: Check) -> tuple[Diagnostic, ...]:
+    """The faults of a program and of its agents, in the order of its files and their texts.
+
+    Args:
+        program: the program.
+        *more: checks beside the usual ones.
+    """
+    return diagnose(program, (*PROGRAM_CHECKS, *MODEL_CHECKS, *more))
 
 
 def lint_program(program: ProgramLike, *, today: date) -> tuple[Diagnostic, ...]:
@@ -123,3 +131,48 @@ MODEL_CHECKS: Final = (
     Check("setting-not-taken", "warning", setting_not_taken),
 )
 """The checks of models and their providers."""
+
+
+class OfferedCheck:
+    """Asks servers what they offer, each once for all the programs that are checked.
+
+    Args:
+        tell: Called with the name of each provider before its server is asked.
+
+    Attributes:
+        check: The check, for `check_program`.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._known: dict[str, Offered | str | None] = {}
+        self.check = Check("model-not-offered", "error", self._not_offered)
+
+    def _not_offered(self, reading: Reading) -> Iterator[Diagnostic]:
+        """Find models that their servers do not offer, or of which that cannot be told."""
+        for path, model in reading.once(models_in):
+            offered = self._offered(model)
+            if isinstance(offered, str):
+                reason, _, help_ = offered.partition("\n  hint: ")
+                said = f"it cannot be told whether {model} is offered: {reason}"
+                yield Diagnostic.found(said, path, "model", hint=help_ or None)
+            elif offered is None:
+                continue  # nobody knows the provider, which is reported already
+            elif not offered.has(model.name):
+                said = f"{offered.where} does not offer {model.name}"
+                hint = did_you_mean(model.name, offered.names)
+                hint = hint or f"gram models --offered {model.provider} lists what it offers"
+                yield Diagnostic.found(said, path, "model", hint=hint)
+
+    def _offered(self, model: Model) -> Offered | str | None:
+        """What the provider of a model offers, or why that is not known."""
+        name = model.provider.lower()
+        if name not in self._known:
+            try:
+                known = find_provider(model) is not None
+                if known:
+                    self._tell(model.provider)
+                self._known[name] = offered_models(model.provider) if known else None
+            except (ConfigurationError, ModelError) as error:
+                self._known[name] = str(error)
+        return self._known[name]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Awaitable, Hashable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -145,16 +145,20 @@ class Server:
         self,
         client: AsyncOpenAI,
         path: str,
-        body: bytes,
-        model: Model,
+        body: bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        query: Mapping[str, int] | None = None,
+        model: Model | None = None,
     ) -> httpx2.Response:
         """Send a request; the body of the response is still to be read.
 
         Args:
             client: What sends it, see `client`.
             path: Where it is sent, after the address.
-            body: The JSON that is posted.
-            model: The model that it is for.
+            body: The JSON that is posted; without one, the server is asked for what is there.
+            headers, query: What is sent beside what the client sends by itself.
+            model: The model that it is for, if it is for one.
 
         Raises:
             ModelError: The server did not answer, or answered with an error.
@@ -165,10 +169,11 @@ class Server:
 
         how: dict[str, Any] = {
             "cast_to": httpx2.Response,
+            "options": {"headers": dict(headers or {}), "params": dict(query or {})},
             "stream": True,
             "stream_cls": openai.AsyncStream[object],
         }
-        sent = client.post(path, content=body, **how)
+        sent = client.get(path, **how) if body is None else client.post(path, content=body, **how)
         response: httpx2.Response = await self._safely(sent, model=model, path=path)
         return response
 

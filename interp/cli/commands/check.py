@@ -14,7 +14,7 @@ from lenses_ext import Project, load_project
 from lenses_ext.names import diagnose, find_runnables, shared_tools
 from lenses_ext.rules import NAMESAKES, with_levels
 
-from ...models import check_program
+from ...models import OfferedCheck, check_program
 from ..completion.completing import complete_files
 from ..fault_report import (
     fault_options,
@@ -37,21 +37,29 @@ _TABLES = (".csv", ".jsonl")
 @click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
 @fault_options
 @click.option("--fix", is_flag=True, help="First fix what can be fixed without changing trees.")
+@click.option(
+    "--models",
+    "asks",
+    is_flag=True,
+    help="Also ask the servers of its models, over the network, whether they offer them.",
+)
 @stdin_filename_option
 def command(
     files: tuple[str, ...],
     form: str,
     strict: bool,
     fix: bool,
+    asks: bool,
     stdin_filename: str | None,
 ) -> None:
-    """Report the faults in FILES; no network, key or tool library is needed.
+    """Report the faults in FILES; without --models no network, key or tool library is needed.
 
     FILES are files, folders and globs; - is standard input. Schedules and cases are judged, too,
     also cases in .csv and .jsonl. Of several files, it is told where a definition differs from
     that of the same name in another file. Exits with 1 if there is an error,
     with 0 if there are only warnings. `gram lint` reports what is valid and doubtful.
     """
+    more = (OfferedCheck(lambda name: note(f"asks {name} for its models")).check,) if asks else ()
     levels = project_levels()
     documents: dict[Path, Document] = {}
 
@@ -72,7 +80,7 @@ def command(
         else:
             documents[resolved(Path(file))] = found
             program = load_project(file, {Path(file): found})
-        return (*matters(program, check_program(program)), *others)
+        return (*matters(program, check_program(program, *more)), *others)
 
     def drifted() -> Iterator[Diagnostic]:
         """Where a definition differs from its namesake in another of the files."""

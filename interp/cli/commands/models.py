@@ -7,20 +7,30 @@ import os
 
 import click
 
-from ...models import OFFLINE, Provider, known_providers
+from gram.plurals import counted
+
+from ...models import OFFLINE, Provider, known_providers, offered_models
 from ...secrets import without_userinfo
 from ..inputs.file_options import json_option
-from ..terminal.output import show
+from ..terminal.output import note, show
 
 
 @click.command("models")
 @json_option
-def command(as_json: bool) -> None:
+@click.option(
+    "--offered",
+    metavar="PROVIDER|ADDRESS",
+    help="List the models that a server offers: it is asked over the network.",
+)
+def command(as_json: bool, offered: str | None) -> None:
     """List the providers that a program's model can name, and whether their keys are set.
 
     A model is written as PROVIDER/NAME. Keys are read from environment variables. Providers of
     your own are listed too; docs/run/models.md says how to add one.
     """
+    if offered is not None:
+        _show_offered(offered, as_json)
+        return
     providers = known_providers().values()
     if as_json:
         show(json.dumps([_as_json(each) for each in providers], indent=2))
@@ -30,6 +40,16 @@ def command(as_json: bool) -> None:
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
     for name, key, address in rows:
         show(f"{name:{widths[0]}}  {key:{widths[1]}}  {address}")
+
+
+def _show_offered(asked: str, as_json: bool) -> None:
+    found = offered_models(asked)
+    note(f"{counted(len(found.names), 'model')} of {found.where}")
+    if as_json:
+        show(json.dumps({"address": found.where, "models": found.names}, indent=2))
+        return
+    for name in found.names:
+        show(name)
 
 
 def address_of(provider: Provider) -> str:

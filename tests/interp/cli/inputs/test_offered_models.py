@@ -1,0 +1,98 @@
+"""``gram models --offered`` and ``gram check --models``: what servers offer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.interp.cli.process import at, gram
+from tests.interp.model_server import Answer, ModelServer
+
+LIST = Answer({"data": [{"id": "gpt-5.6-luna"}, {"id": "gpt-5.6-sol"}]})
+
+
+def program(folder: Path, *models: str) -> str:
+    """The file of a program with an agent for each model."""
+    agents = [
+        f'[a{number}:Agent {{instruction: "x", model: "{model}"}}]'
+        for number, model in enumerate(models)
+    ]
+    file = folder / "a.gram"
+    file.write_text("\n".join(agents))
+    return str(file)
+
+
+@pytest.mark.parametrize("asked", ["OpenAI", "{url}"])
+def test_the_models_of_a_server_are_listed(model_server: ModelServer, asked: str) -> None:
+    model_server.will_say(LIST)
+
+    done = gram("models", "--offered", asked.format(url=model_server.url), **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "gpt-5.6-luna\ngpt-5.6-sol\n")
+    assert f"2 models of {model_server.url}" in done.stderr
+
+
+def test_they_are_listed_as_json(model_server: ModelServer) -> None:
+    model_server.will_say(LIST)
+
+    done = gram("models", "--offered", model_server.url, "--json")
+
+    assert json.loads(done.stdout) == {
+        "address": model_server.url,
+        "models": ["gpt-5.6-luna", "gpt-5.6-sol"],
+    }
+
+
+@pytest.mark.parametrize("asked", ["http://127.0.0.1:1/v1", "Nobody", "127.0.0.1:1", ""])
+def test_a_server_that_cannot_be_asked_is_an_error(asked: str) -> None:
+    done = gram("models", "--offered", asked)
+
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr
+
+
+def test_a_check_asks_each_server_once(model_server: ModelServer, tmp_path: Path) -> None:
+    model_server.will_say(LIST)
+    file = program(tmp_path, "OpenAI/gpt-5.6-luna", "OpenAI/gpt-5.6-sol", "Offline/rehearsal")
+
+    done = gram("check", "--models", file, **at(model_server))
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.count("asks OpenAI for its models") == 1
+    assert model_server.paths == ["/v1/models"]
+
+
+def test_a_model_that_is_not_offered_is_an_error(model_server: ModelServer, tmp_path: Path) -> None:
+    model_server.will_say(LIST)
+    file = program(tmp_path, "OpenAI/gpt-5.6-lunar")
+
+    done = gram("check", "--models", file, **at(model_server))
+
+    assert done.returncode == 1
+    assert f"{file}:1:" in done.stdout
+    assert (
+        f"error[model-not-offered] {model_server.url} does not offer gpt-5.6-lunar" in done.stdout
+    )
+    assert "did you mean gpt-5.6-luna or" in done.stdout
+
+
+def test_a_check_says_what_it_could_not_ask(model_server: ModelServer, tmp_path: Path) -> None:
+    model_server.will_say(Answer({"error": {"message": "not here"}}, 404))
+    file = program(tmp_path, "OpenAI/a", "Nobody/b")
+
+    done = gram("check", "--models", file, **at(model_server))
+
+    assert done.returncode == 1
+    assert "it cannot be told whether OpenAI/a is offered" in done.stdout
+    assert "answered 404: not here" in done.stdout
+    assert "hint: does the server list its models?" in done.stdout
+    assert done.stdout.count("Nobody") == 2  # the warning, and the line that it is about
+
+
+def test_without_the_option_nobody_is_asked(model_server: ModelServer, tmp_path: Path) -> None:
+    done = gram("check", program(tmp_path, "OpenAI/nothing"), **at(model_server))
+
+    assert done.returncode == 0
+    assert model_server.paths == []
