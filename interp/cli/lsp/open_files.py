@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from gram import Document, GramError, Pattern, Source, Span, TreePath, pattern_at, readable
+from gram import (
+    Document,
+    GramDecodeError,
+    GramError,
+    Pattern,
+    Source,
+    Span,
+    TreePath,
+    pattern_at,
+    readable,
+)
+from gram.editing import common_ends
 from gram.reading import spans_in_text
 from gram.trees import WHOLE, read_from
 from lenses_ext import Project, load_project, parse_program
@@ -22,17 +35,40 @@ class OpenFile:
         text: the text.
         path: where it is saved; None for one that has no file yet.
         encoding: what columns are counted in.
+        known: what it was when all of it could be read; None where that never was.
     """
 
-    def __init__(self, text: str, path: Path | None, encoding: str) -> None:
+    def __init__(
+        self, text: str, path: Path | None, encoding: str, known: str | None = None
+    ) -> None:
         self.text = text
         self.path = path
+        self._known = known
         self.places = Positions(text, encoding)
 
     @cached_property
     def document(self) -> Document:
         """What can be read of it, with blanks instead of patterns that have a syntax error."""
-        return parse_program(readable(self.text), str(self.path) if self.path else None)
+        name = str(self.path) if self.path else None
+        for text in filter(None, (self.text, self._without_changes())):
+            with suppress(GramDecodeError):
+                return parse_program(text, name)
+        return parse_program(readable(self.text), name)
+
+    def _without_changes(self) -> str | None:
+        """The text with blanks instead of the patterns that changed since all could be read.
+
+        Looking for what can be read takes several times as long.
+        """
+        if self._known is None:
+            return None
+        lines = self.text.splitlines(keepends=True)
+        same, rest = common_ends(self._known.splitlines(keepends=True), lines)
+        starts = [at for at, line in enumerate(lines) if line[0] in "([@{"]
+        first = max((at for at in starts if at <= same), default=0)
+        last = min((at for at in starts if at >= len(lines) - rest), default=len(lines))
+        blank = (re.sub(r"\S", " ", line) for line in lines[first:last])
+        return "".join([*lines[:first], *blank, *lines[last:]])
 
     @property
     def is_whole(self) -> bool:
@@ -68,14 +104,10 @@ class Meaning:
         return program_of(self.program, by="lsp")
 
     @cached_property
-    def uses(self) -> tuple[tuple[Source, Span, Use], ...]:
-        """Every name that means a definition, with its place."""
-        found = []
-        for use in uses(self.names):
-            place = self.place(pattern_at(self.names.patterns, use.path), use.part)
-            if place is not None:
-                found.append((*place, use))
-        return tuple(found)
+    def uses(self) -> tuple[tuple[Pattern, Use], ...]:
+        """Every name that means a definition, with the pattern that has it."""
+        patterns = self.names.patterns
+        return tuple((pattern_at(patterns, use.path), use) for use in uses(self.names))
 
     def place(self, pattern: Pattern, part: str) -> tuple[Source, Span] | None:
         """Where a part of a pattern is written."""
@@ -89,9 +121,12 @@ class Meaning:
 
     def use_at(self, offset: int) -> tuple[Span, Use] | None:
         """The name at an offset of the file, and what it means."""
-        for source, span, use in self.uses:
-            if source is self.file.document.source and span.start <= offset <= span.end:
-                return span, use
+        for pattern, use in self.uses:
+            if not self.is_here(pattern) or not _holds(pattern, offset):
+                continue  # its place is not looked up, which takes a while
+            place = self.place(pattern, use.part)
+            if place is not None and place[1].start <= offset <= place[1].end:
+                return place[1], use
         return None
 
     @property

@@ -75,7 +75,8 @@ class GramServer(LanguageServer):
         """Take the text of a file as it is in the editor now, and look for faults after a pause."""
         path = to_fs_path(uri) if uri.startswith("file:") else None
         text = self.workspace.get_text_document(uri).source
-        file = OpenFile(text, Path(path).resolve() if path else None, self.encoding)
+        known = self._before[uri].file.text if uri in self._before else None
+        file = OpenFile(text, Path(path).resolve() if path else None, self.encoding, known)
         self.files[uri] = file
         self.faults.pop(uri, None)  # their places are those of the text before
         self._meanings.clear()  # another file may import this one
@@ -133,10 +134,10 @@ class GramServer(LanguageServer):
                 faults = tuple(map(syntax_fault, syntax_errors(file.text)))
             self.faults[uri] = faults
             self._publish(uri, [self._shown(file, each) for each in faults])
+            _ = self.meaning(uri).uses  # so that what is asked next is answered at once
 
     def _judged(self, uri: str) -> tuple[Diagnostic, ...]:
         meaning = self.meaning(uri)
-        _ = meaning.uses  # so that what is asked next is answered at once
         found = check_program(meaning.program)
         if not only_errors(found):  # what is doubtful matters when nothing is wrong
             found += lint_program(meaning.program, today=date.today())
@@ -179,8 +180,12 @@ class GramServer(LanguageServer):
         if found is None:
             return []
         meant = found[1].meant.path
-        places = ((s, span) for s, span, use in meaning.uses if use.meant.path == meant)
-        located = (self.location(source, span) for source, span in places)
+        places = (
+            meaning.place(pattern, use.part)
+            for pattern, use in meaning.uses
+            if use.meant.path == meant
+        )
+        located = (self.location(*place) for place in places if place is not None)
         return [each for each in located if each is not None]
 
     def renamed(self, uri: str, position: lsp.Position, name: str) -> lsp.WorkspaceEdit:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
@@ -168,10 +169,14 @@ def test_what_is_above_and_below_a_break_goes_on_working(tmp_path: Path) -> None
         ("[t:Tool | (p::Us", "User"),
         ('{imports: ["', "tools.gram"),
         ("[a:Agent {settings: {", "temperature"),
+        ('[a:Agent {skills: ["', "skills/refunds"),
     ],
 )
 def test_what_may_be_typed_is_offered(typed: str, offered: str, tmp_path: Path) -> None:
     (tmp_path / "tools.gram").write_text(TOOLS)
+    skill = tmp_path / "skills" / "refunds" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.touch()
     path = tmp_path / "desk.gram"
     rest = "\n[User:Object | (n::Text)]\n" + DESK.partition("\n")[2]
     path.write_text(DESK)
@@ -179,3 +184,25 @@ def test_what_may_be_typed_is_offered(typed: str, offered: str, tmp_path: Path) 
     meaning = Meaning(OpenFile(typed + rest, path, "utf-16"), {}, before)
 
     assert offered in [each.label for each in completions(meaning, len(typed))]
+
+
+WHOLE = "".join(f"[a{n}:Agent {{n: {n}}} |\n  (t{n}:Tool),\n  t{n}\n]\n" for n in range(5))
+
+
+@given(st.integers(0, len(WHOLE)), st.integers(0, 20), st.text("ab({[]|)\n:,`\"'@ ", max_size=5))
+def test_of_a_changed_text_what_is_above_and_below_the_change_is_read(
+    at: int, cut: int, typed: str
+) -> None:
+    text = WHOLE[:at] + typed + WHOLE[at + cut :]
+
+    document = OpenFile(text, None, "utf-16", WHOLE).document
+
+    assert len(document.text) == len(text)
+    assert (document.text == text) == OpenFile(text, None, "utf-16").is_whole
+    if document.text != text:
+        starts = [WHOLE.index(f"[a{n}") for n in range(5)]
+        above = {n for n, behind in enumerate(starts[1:]) if behind < at}
+        below = {n for n, start in enumerate(starts) if start > at + cut}
+        assert {f"a{n}" for n in above | below} <= {
+            each.value.identity for each in document.patterns
+        }
