@@ -140,3 +140,17 @@ def flush_streams() -> bool:
             is_written = False
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return is_written
+
+
+@contextmanager
+def stdout_to_stderr() -> Iterator[None]:
+    """Inside, what the process and its children write to standard output goes to standard error."""
+    sys.stdout.flush()
+    kept = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, sys.stdout.fileno())
+        os.close(kept)

@@ -6,19 +6,14 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing
-from functools import partial
 from time import monotonic
-from typing import Final, TypeAlias, Union, cast
-
-from attrs import frozen
-
-from gram import Pattern
-from lenses_ext import tool_spec_schema, view
-from lenses_ext.language import tool_spec_of, written_signature
+from typing import Final, Generic, TypeAlias, TypeVar, Union, cast
 
 from ..concurrency import call_in_thread
 from ..errors import AgentError, ApprovalNeeded
 from ..execution import (
+    AgentFinished,
+    AgentStarted,
     Finished,
     Observation,
     SaidBeforeCalls,
@@ -26,25 +21,20 @@ from ..execution import (
     ToolFinished,
     ToolStarted,
 )
-from ..history.stores import StoredRun, open_store
 from ..json_text import Json, json_or_text
 from ..machine import (
     AgentFrame,
     At,
-    Decided,
-    Given,
     State,
-    Status,
     answer_schema_of,
     frame_at,
     response,
     says_result,
 )
-from ..running import BeginOptions, Run, RunOptions, begin
-from ..tools import ToolLibrary
+from ..running import Run
+from .answers import Answer, Reply
 from .asked import Asked
 from .refusals import RefusedError
-from .replies import Answer, Reply
 
 LOGGER: Final = logging.getLogger("interp.serving")
 
@@ -53,82 +43,17 @@ _SILENCE: Final = 15.0  # seconds after which a comment says that the stream liv
 End: TypeAlias = Union[Answer, RefusedError]
 """What an exchange ends with."""
 
-
-@frozen
-class Served:
-    """An agent or workflow that is served.
-
-    Attributes:
-        program: its pattern.
-        library: its tools.
-        options: how it is run.
-    """
-
-    program: Pattern
-    library: ToolLibrary
-    options: BeginOptions
-
-    def given(self, said: Given) -> Given:
-        """What it is begun with: the arguments, where a text is a JSON object of these."""
-        if not isinstance(said, str) or written_signature(self.program) is None:
-            return said
-        value = json_or_text(said)
-        names = view(tool_spec_schema, tool_spec_of(self.program)).get("properties", {})
-        is_arguments = isinstance(value, dict) and bool(value) and value.keys() <= names.keys()
-        return cast(Given, value) if is_arguments else said
-
-    def begun(self, asked: Asked, record: str | None) -> Run | State:
-        """Begin a run, or take up one that waited; a State is of one that waits or has ended.
-
-        Args:
-            asked: what the client says.
-            record: the store that the run is kept in, or None.
-
-        Raises:
-            AgentError, OSError: the run cannot begin.
-        """
-        options: BeginOptions = {**self.options, "record": record}
-        if asked.conversation is None:
-            given, context = self.given(asked.said), asked.messages[:-1]
-            return begin(self.program, given, self.library, context, **options)
-        if record is None:
-            raise RefusedError(
-                "conversations are not kept here: the server was started without --record",
-                code="unsupported",
-                param="conversation",
-            )
-        if (waited := self._waited(record, asked.conversation)) is not None:
-            return waited
-        options["conversation"] = asked.conversation
-        return begin(self.program, self.given(asked.said_since), self.library, **options)
-
-    def _waited(self, record: str, conversation: str) -> Run | State | None:
-        """The last turn of a conversation, if it waits for a person or one has decided since."""
-        with open_store(record) as store:
-            run = store.conversation(conversation).unfinished_turn()
-            if run is None:
-                return None
-            log, kept = StoredRun.of(store, run, closes_store=True)
-        last = kept.state.events[-2:]
-        if kept.state.asks or kept.state.status is Status.DONE:
-            return kept.state
-        if not any(isinstance(each, Decided) for each in last):
-            return None  # it failed or was cut; a new turn has what was done in it
-        kept_options = {"model", "base_url", "dialect", "match", "on_tool_error", "telemetry"}
-        options = {name: each for name, each in self.options.items() if name in kept_options}
-        if kept.state.model or not options.get("model"):
-            options.pop("model", None)
-        return Run(kept.state, self.library, **cast(RunOptions, {**options, "record": log}))
+R = TypeVar("R", bound=Reply)
 
 
-class Exchange:
+class Exchange(Generic[R]):
     """A run for one request, in a task of its own.
 
     Args:
-        served: what is run.
         asked: what the client says.
-        record: the store that the run is kept in, or None.
+        begin: begins the run, or takes it up; a State is of one that waits or has ended.
         reply: makes the reply to the run of an id.
+        is_kept: whether the run is kept in a store.
         shows_tools: whether the client sees calls of tools.
 
     Attributes:
@@ -137,38 +62,26 @@ class Exchange:
         task: what drives the run.
     """
 
-    reply: Reply
+    reply: R
 
     def __init__(
         self,
-        served: Served,
         asked: Asked,
-        record: str | None,
-        reply: Callable[[str, Asked], Reply],
+        begin: Callable[[], Run | State],
+        reply: Callable[[str, Asked], R],
         *,
+        is_kept: bool,
         shows_tools: bool = False,
     ) -> None:
-        self._served, self._asked, self._record = served, asked, record
-        self._make, self._shows_tools = reply, shows_tools
+        self._asked, self._begin, self._make = asked, begin, reply
+        self._is_kept, self._shows_tools = is_kept, shows_tools
         self._news: asyncio.Queue[str | End] = asyncio.Queue()
         self._said, self._said_at = "", cast(At, ())
         self.run = ""
         self.task = asyncio.create_task(self._drive())
 
-    async def end(self) -> Answer:
-        """Wait for the answer.
-
-        Raises:
-            RefusedError: there is none.
-        """
-        while isinstance(news := await self._news.get(), str):
-            pass
-        if isinstance(news, RefusedError):
-            raise news
-        return news
-
     async def first(self) -> str:
-        """Wait until the run has begun; gives the first event of the stream.
+        """Wait until the run has begun; gives the first text for a client that sees it go on.
 
         Raises:
             RefusedError: it cannot begin.
@@ -176,29 +89,36 @@ class Exchange:
         news = await self._news.get()
         if isinstance(news, str):
             return news
-        assert isinstance(news, RefusedError), "a stream begins with an event"
+        assert isinstance(news, RefusedError), "what is seen begins with a text"
         raise news
 
-    async def events(self, first: str) -> AsyncIterator[str]:
-        """The events of the stream, until it has ended."""
-        yield first
+    async def seen(self) -> AsyncIterator[str | End]:
+        """What the client sees, as it comes, and at last the end; "" after a while of silence."""
         while True:
             try:
                 news = await asyncio.wait_for(self._news.get(), _SILENCE)
             except TimeoutError:
-                yield ": the run goes on\n\n"
-                continue
-            if isinstance(news, str):
-                yield news
-                continue
-            last = self.reply.ended(news) if isinstance(news, Answer) else self.reply.failed(news)
-            for each in last:
-                yield each
-            return
+                news = ""
+            yield news
+            if not isinstance(news, str):
+                return
+
+    async def end(self) -> Answer:
+        """Wait for the answer.
+
+        Raises:
+            RefusedError: there is none.
+        """
+        async for news in self.seen():
+            if isinstance(news, RefusedError):
+                raise news
+            if isinstance(news, Answer):
+                return news
+        raise AssertionError("the end is seen last")
 
     def leave(self) -> None:
         """Let it go: the client has gone. A run that is kept goes on."""
-        if self._record is None:
+        if not self._is_kept:
             self.task.cancel()
 
     async def _drive(self) -> None:
@@ -234,8 +154,7 @@ class Exchange:
         Raises:
             AgentError, OSError: it did not come to one.
         """
-        work = partial(self._served.begun, self._asked, self._record)
-        begun = work() if self._record is None else await call_in_thread(work)
+        begun = await call_in_thread(self._begin) if self._is_kept else self._begin()
         state = begun if isinstance(begun, State) else begun.state
         self.run = state.run_id
         self.reply = self._make(self.run, self._asked)
@@ -265,11 +184,10 @@ class Exchange:
         """What is told of a run that waits for a person."""
         calls = ", ".join(f"{ask.name}({ask.arguments})" for ask in state.asks)
         told = f"Run {state.run_id} waits for approval of {calls}. `gram runs decide` answers"
+        then = "; the next message of this conversation gives the result."
         if self._asked.conversation is None:
-            return Answer(f"{told}, and `gram resume` goes on.", state.usage)
-        return Answer(
-            f"{told}; the next message of this conversation gives the result.", state.usage
-        )
+            then = ", and `gram resume` goes on."
+        return Answer(f"{told}{then}", state.usage, asks=state.asks)
 
     def _show(self, state: State, seen: Observation) -> None:
         match seen:
@@ -286,6 +204,10 @@ class Exchange:
                 self._tell(self.reply.watched("tool_started", {"at": [*call.at], **fields}))
             case ToolFinished() if self._shows_tools:
                 self._tell(self.reply.watched("tool_finished", _of_call(seen)))
+            case AgentStarted(at, name) if self._shows_tools:
+                self._tell(self.reply.watched("agent_started", {"at": [*at], "name": name}))
+            case AgentFinished(at, name) if self._shows_tools:
+                self._tell(self.reply.watched("agent_finished", {"at": [*at], "name": name}))
 
     def _tell_rest(self, text: str) -> None:
         """Say what was not said yet: models that do not stream, and typed answers, come whole."""

@@ -11,8 +11,9 @@ from gram import GramError
 from gram.documents import WatchedFiles
 
 from ..concurrency import call_in_thread
-from .app import Serving
-from .exchanges import LOGGER, Served
+from .exchanges import LOGGER
+from .served import Served
+from .serving import Serving
 
 _PAUSE: Final = 0.5  # seconds between two looks at the files
 

@@ -8,34 +8,11 @@ from itertools import count
 from time import time
 from typing import Any, Final, TypeAlias, Union
 
-from attrs import frozen
-
 from ..json_text import Json
-from ..machine import AgentResponse, Usage
+from ..machine import Usage
+from .answers import Answer
 from .asked import Asked
 from .refusals import RefusedError
-
-
-@frozen
-class Answer:
-    """What a client gets at the end.
-
-    Attributes:
-        text: the answer: a text, or JSON where the program declares a type.
-        usage: the tokens of the run.
-        is_cut: whether it was cut off at its length limit.
-        is_refusal: whether the model refused, and the text says why.
-    """
-
-    text: str
-    usage: Usage = Usage(0, 0)
-    is_cut: bool = False
-    is_refusal: bool = False
-
-    @classmethod
-    def of(cls, response: AgentResponse) -> Answer:
-        """The answer that a run has given."""
-        return cls(response.content, response.usage, response.truncated, response.refused)
 
 
 class ChatReply:
@@ -249,8 +226,8 @@ class ResponseReply:
         return event({"type": kind, "sequence_number": next(self._numbers), **fields}, kind)
 
 
-Reply: TypeAlias = Union[ChatReply, ResponseReply]
-"""The reply to one request, in one dialect."""
+OpenAIReply: TypeAlias = Union[ChatReply, ResponseReply]
+"""The reply to one request, in one dialect of OpenAI."""
 
 
 def _part_of(text: str, is_refusal: bool) -> dict[str, Json]:

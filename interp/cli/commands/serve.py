@@ -1,22 +1,24 @@
-"""``gram serve``: agents and workflows as the models of a server."""
+"""``gram serve``: agents and workflows as the models of a server, and as tools."""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
+from click.core import ParameterSource
 
 from gram.extras import install
 
 from ..completion.completing import complete_files
 from ..inputs.options import RunningOptions, options_of
 from ..inputs.record_option import record_option
-from ..process import leave_at_termination
+from ..process import leave_at_termination, stdout_to_stderr
 from ..telemetry import telemetry
 from ..terminal.log_lines import LogLines, show_logs
 from ..terminal.output import is_quiet, tell
@@ -27,9 +29,17 @@ if TYPE_CHECKING:
     from ...serving import Served
     from ...tools import ToolLibrary
 
+_OF_HTTP: Final = ("host", "port", "key_env", "allow_host", "allow_origin", "body_bytes")
+"""The options that are for clients who come by HTTP."""
+
 
 @click.command("serve")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, shell_complete=complete_files)
+@click.option(
+    "--as-mcp",
+    type=click.Choice(["http", "stdio"]),
+    help="Serve them as MCP tools: at /mcp beside the models, or to the program that starts this.",
+)
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where it listens; 127.0.0.1.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, help="The port; 8000.")
 @click.option(
@@ -76,8 +86,11 @@ if TYPE_CHECKING:
     help="How the lines of the log are written, on standard error; text.",
 )
 @options_of(RunningOptions)
+@click.pass_context
 def command(
+    context: click.Context,
     files: tuple[str, ...],
+    as_mcp: str | None,
     host: str,
     port: int,
     key_env: str | None,
@@ -98,8 +111,16 @@ def command(
     agent as the model. Each request is a new conversation of what its messages say. With --record,
     each run is kept in a store, and requests may name conversations that go on there. At SIGTERM or
     Ctrl-C it takes nothing new, and ends when its runs have.
+
+    With --as-mcp they are the tools of an MCP server, too, by streamable HTTP at
+    http://127.0.0.1:8000/mcp; or they are nothing but that, over standard input and output.
     """
     leave_at_termination()
+    if as_mcp == "stdio":
+        for each in _OF_HTTP:
+            if context.get_parameter_source(each) is ParameterSource.COMMANDLINE:
+                option = each.replace("_", "-")
+                raise click.UsageError(f"--{option} is for HTTP: --as-mcp stdio has no address")
     store = _store(record)
     if store is None and (options.approve == "ask" or options.asks_before_servers):
         raise click.UsageError(
@@ -107,19 +128,22 @@ def command(
         )
     key = _key(key_env)
     level = logging.WARNING if is_quiet() else logging.INFO
-    show_logs(logging.DEBUG if options.debug else level, LogLines(as_json=log_format == "json"))
-    _expect_installed()
+    lines = LogLines(as_json=log_format == "json")
+    show_logs(logging.DEBUG if options.debug else level, lines, ["mcp", "uvicorn"])
+    _expect_installed(as_mcp)
     from ...execution import Spending  # imported late: completion needs no runs
-    from ...serving import LOOPBACK, Doors, Serving, reloading, serve
+    from ...serving import LOOPBACK, Doors, Serving, reloading, serve, serve_stdio
 
-    library, spending = options.library(), Spending()
+    spending = Spending()
     readers, shown_metrics = _metrics()
     with telemetry(readers=readers) as made:
 
         def read() -> tuple[Mapping[str, Served], Iterable[Path]]:
             return _read(files, options, library, made, spending)
 
-        agents, paths = read()
+        with stdout_to_stderr() if as_mcp == "stdio" else nullcontext():
+            library = options.library()
+            agents, paths = read()
         serving = Serving(
             agents,
             Doors(LOOPBACK | {host, *allow_host}, frozenset(allow_origin), key),
@@ -131,7 +155,10 @@ def command(
             metrics=shown_metrics,
             beside=reloading(read, paths) if reload else None,
         )
-        serve(serving, host, port)
+        if as_mcp == "stdio":
+            serve_stdio(serving)
+        else:
+            serve(serving, host, port, as_mcp=as_mcp is not None)
     if options.usage:
         tell(spending.text())
 
@@ -209,7 +236,7 @@ def _key(variable: str | None) -> str | None:
     return key
 
 
-def _expect_installed() -> None:
+def _expect_installed(as_mcp: str | None) -> None:
     """Refuse to serve without the packages for it.
 
     Raises:
@@ -219,6 +246,8 @@ def _expect_installed() -> None:
 
     if not all(map(find_spec, ("starlette", "uvicorn"))):
         raise ConfigurationError(f"serving needs starlette and uvicorn\n  hint: {install('serve')}")
+    if as_mcp and find_spec("mcp") is None:
+        raise ConfigurationError(f"--as-mcp needs the package mcp\n  hint: {install('mcp')}")
 
 
 def _metrics() -> tuple[list[Any], Callable[[], bytes] | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
@@ -13,19 +14,23 @@ _FIELDS: Final = ("event", "run", "conversation", "worker")
 """What a line says of a record beside its time, its level and its message, where it is known."""
 
 
-def show_logs(level: int, formatter: logging.Formatter | None = None) -> None:
+def show_logs(
+    level: int, formatter: logging.Formatter | None = None, others: Iterable[str] = ()
+) -> None:
     """Show the log of the package on standard error; it contains no keys.
 
     Args:
         level: the level of what is shown, and of what is worse.
         formatter: how a record is shown; by default with the name of its logger.
+        others: packages whose warnings and errors are shown, too.
     """
     handler = _Handler()
     handler.setFormatter(formatter or logging.Formatter("%(name)s: %(message)s"))
-    logger = logging.getLogger("interp")
-    logger.addHandler(handler)
-    logger.setLevel(level)
-    logger.propagate = False
+    for name, least in {"interp": level, **dict.fromkeys(others, logging.WARNING)}.items():
+        logger = logging.getLogger(name)
+        logger.addHandler(handler)
+        logger.setLevel(least)
+        logger.propagate = False
 
 
 class _Handler(logging.Handler):

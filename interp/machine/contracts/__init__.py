@@ -8,6 +8,7 @@ from .answers import (
     response_format,
     text_said,
     unwrapped,
+    wrapped,
 )
 from .arguments import own_parameters_of, parameters_of, read_arguments
 from .openapi_schemas import from_openapi_schema

@@ -29,9 +29,7 @@ _DEFINITIONS = ("$defs", "definitions")
 
 def response_format(answer: Pattern) -> dict[str, Json]:
     """The ``response_format`` of a request that asks for an answer of a declared type."""
-    schema = answer_schema(answer)
-    if not _is_object(schema):
-        schema = _wrapped(schema)
+    schema = wrapped(answer_schema(answer))
     named = {"name": wire_name(answer.value.identity or "answer"), "schema": schema}
     return {"type": "json_schema", "json_schema": named}
 
@@ -57,7 +55,10 @@ def _is_object(schema: dict[str, Json]) -> bool:
     return schema.get("type") == "object"
 
 
-def _wrapped(schema: dict[str, Json]) -> dict[str, Json]:
+def wrapped(schema: dict[str, Json]) -> dict[str, Json]:
+    """The schema of an object that has the answer, where the answer is no object."""
+    if _is_object(schema):
+        return schema
     definitions: dict[str, Json] = {k: v for k, v in schema.items() if k in _DEFINITIONS}
     inside = {key: value for key, value in schema.items() if key not in definitions}
     return {

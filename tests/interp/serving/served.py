@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import socket
@@ -15,7 +16,7 @@ import uvicorn
 from openai import OpenAI
 
 from interp.machine import Request
-from interp.serving import Served, Serving
+from interp.serving import Served, Serving, app_of
 from interp.tools import ToolLibrary
 from lenses_ext import parse_program, resolve
 from lenses_ext.names import find_runnables
@@ -32,6 +33,27 @@ class Asynchronous:
         raise AssertionError("the server asks in its loop")
 
 
+class Slow(Asynchronous):
+    """Answers when it is let; knows who waits and who was cancelled."""
+
+    def __init__(self) -> None:
+        self.waiting, self.cancelled, self.answered = 0, 0, 0
+        self.may_answer = False
+
+    async def acomplete(self, request: Request) -> str:
+        self.waiting += 1
+        try:
+            while not self.may_answer:
+                await asyncio.sleep(0.01)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.waiting -= 1
+        self.answered += 1
+        return "At last."
+
+
 def agents(program: str, library: ToolLibrary | None = None, **options: Any) -> dict[str, Served]:
     """The agents of a text, as they are served."""
     document = parse_program(program)
@@ -42,10 +64,10 @@ def agents(program: str, library: ToolLibrary | None = None, **options: Any) -> 
 
 
 @contextmanager
-def serving(what: Serving) -> Iterator[int]:
+def serving(what: Serving, *, as_mcp: bool = False) -> Iterator[int]:
     """Serve inside; gives the port."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    server = uvicorn.Server(uvicorn.Config(what.app(), log_config=None, ws="none"))
+    server = uvicorn.Server(uvicorn.Config(app_of(what, as_mcp=as_mcp), log_config=None, ws="none"))
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     try:

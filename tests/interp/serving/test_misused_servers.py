@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
 import threading
@@ -16,32 +15,11 @@ from interp import ScriptedModel
 from interp.history.stores import open_store
 from interp.machine import Request
 from interp.serving import LOOPBACK, Doors, Serving
-from tests.interp.serving.served import GREETER, Asynchronous, agents, ask, serving, until
+from tests.interp.serving.served import GREETER, Slow, agents, ask, serving, until
 from tests.interp.strategies import json_data
 
 CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
 BODY = {"model": "greeter", "messages": [{"role": "user", "content": "Hi"}]}
-
-
-class Slow(Asynchronous):
-    """Answers when it is let; knows who waits and who was cancelled."""
-
-    def __init__(self) -> None:
-        self.waiting, self.cancelled, self.answered = 0, 0, 0
-        self.may_answer = False
-
-    async def acomplete(self, request: Request) -> str:
-        self.waiting += 1
-        try:
-            while not self.may_answer:
-                await asyncio.sleep(0.01)
-        except asyncio.CancelledError:
-            self.cancelled += 1
-            raise
-        finally:
-            self.waiting -= 1
-        self.answered += 1
-        return "At last."
 
 
 class Hello:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -9,11 +10,16 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
 
+from interp.history.stores import open_store
 from tests.interp.cli.process import COMMAND, gram, without_keys
 from tests.interp.serving.served import GREETER, ask, client, until
+from tests.interp.serving.test_openai_client import COUNTER
 from tests.paths import ROOT
 
 HELLO = str(ROOT / "examples" / "hello_world.gram")
@@ -97,9 +103,91 @@ def test_a_changed_program_is_taken_and_one_with_faults_is_not(tmp_path: Path) -
         (["--key-env", "NO_SUCH_KEY"], 4, "not set, or empty"),
         (["--host", "192.0.2.1"], 2, "--host 192.0.2.1"),
         ([HELLO], 2, "another file has an agent"),
+        (["--as-mcp", "stdio", "--approve", "ask"], 2, "--record names its store"),
+        (["--as-mcp", "stdio", "--allow-host", "a"], 2, "--allow-host is for HTTP"),
     ],
 )
 def test_what_cannot_be_served_is_refused(options: list[str], code: int, told: str) -> None:
     done = gram("serve", HELLO, "--offline", *options)
 
     assert (done.returncode, told in done.stderr) == (code, True), done.stderr
+
+
+TOOLS = """
+import os, pathlib, time
+from interp import tool
+
+print("when it is read")
+os.system("echo by a child")
+
+@tool
+def add(a: int, b: int) -> int:
+    \"\"\"Adds two numbers\"\"\"
+    print("when it is called")
+    os.system("echo by a child")
+    while not pathlib.Path(GO).exists():
+        time.sleep(0.01)
+    return a + b
+"""
+
+
+def over_stdio(tmp_path: Path, go: Path, *options: str) -> list[str]:
+    """The command that serves an agent with a tool that waits for a file."""
+    (tmp_path / "counter.gram").write_text(COUNTER)
+    (tmp_path / "tools.py").write_text(TOOLS.replace("GO", repr(str(go))))
+    files = [str(tmp_path / "counter.gram"), "--tools", str(tmp_path / "tools.py")]
+    return [*COMMAND, "serve", *files, "--offline", "--as-mcp", "stdio", *options]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_over_stdio_nothing_but_the_protocol_is_on_standard_output(
+    tmp_path: Path, mode: str
+) -> None:
+    command, *args = over_stdio(tmp_path, tmp_path)
+    environment = {**without_keys(), "PYTHONPATH": str(ROOT)}
+    server = StdioServerParameters(command=command, args=args, env=environment, cwd=ROOT)
+    lost = list[Any]()
+
+    async def told(message: Any) -> None:
+        lost.extend([message] if isinstance(message, Exception) else [])
+
+    async def talk() -> Any:
+        async with Client(server, mode=mode, message_handler=told) as opened:
+            return await opened.call_tool("counter", {"input": "Add 1 and 2"})
+
+    (part,) = asyncio.run(talk()).content
+    assert (part.text, lost) == ("3", [])
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_over_stdio_it_ends_when_its_client_has_gone(tmp_path: Path, is_kept: bool) -> None:
+    go, store = tmp_path / "go", str(tmp_path / "runs.db")
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": "counter", "arguments": {"input": "Add 1 and 2"}, "_meta": meta}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    process = subprocess.Popen(
+        over_stdio(tmp_path, go, *(["--record", store] if is_kept else [])),
+        cwd=ROOT,
+        env={**without_keys(), "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdin
+        assert process.stderr
+        process.stdin.write(json.dumps(call) + "\n")
+        process.stdin.flush()
+        while "when it is called" not in (line := process.stderr.readline()):
+            assert line, "it ended before the call"
+        process.stdin.close()
+        if is_kept:
+            go.touch()
+        assert process.wait(30) == 0
+    if is_kept:
+        with open_store(store) as opened:
+            assert [row.status for row in opened.rows()] == ["done"]

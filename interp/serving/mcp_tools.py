@@ -1,0 +1,259 @@
+"""Agents as the tools of an MCP server: they are listed, run, and ask people what they may do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from hashlib import sha256
+from importlib.metadata import version
+from itertools import count
+from typing import Any, Final, TypeAlias, Union
+
+from mcp.server import Server, ServerRequestContext
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequests,
+    InputRequiredResult,
+    ListToolsResult,
+    TextContent,
+    Tool,
+)
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.requests import ClientDisconnect
+
+from gram import Pattern
+from gram.suggestions import did_you_mean
+from lenses_ext import result_schema
+from lenses_ext.language import tool_spec_of
+from lenses_ext.weak_cache import memo
+
+from ..json_text import Json
+from ..machine import Ask, State, call_text
+from ..machine.contracts import WRAPPED, mcp_definition, wrapped
+from ..running import Run
+from ..visible_text import visible_text
+from .answers import Answer
+from .asked import Asked
+from .refusals import RefusedError
+from .served import Served
+from .serving import Serving, while_there
+
+Result: TypeAlias = Union[CallToolResult, InputRequiredResult]
+Context: TypeAlias = ServerRequestContext[Any, Any]
+
+_NAME: Final = "gram"
+_TO_DECIDE: Final = 7 * 24 * 3600.0  # seconds after which an answer to a question is not taken
+_DECISION: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "allow": {"type": "boolean", "title": "Allow it"},
+        "reason": {"type": "string", "title": "Why not"},
+    },
+    "required": ["allow"],
+}
+"""The form in which a person decides."""
+
+
+class AgentTools:
+    """What MCP clients are answered.
+
+    Args:
+        serving: what is served.
+    """
+
+    def __init__(self, serving: Serving) -> None:
+        self._serving = serving
+
+    def server(self) -> Server:
+        """The server, for any transport."""
+        server = Server(
+            _NAME,
+            version=version("gram-agents"),
+            get_tool_input_schema=self._input_schema,
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+        )
+        key = self._serving.doors.key  # where there is one, a question outlives the process
+        secret = sha256(key.encode()).digest() if key else os.urandom(32)
+        security = RequestStateSecurity(keys=[secret], ttl=_TO_DECIDE)
+        server.middleware.append(RequestStateBoundary(security, default_audience=_NAME))
+        return server
+
+    def _input_schema(self, name: str) -> Mapping[str, Any] | None:
+        served = self._serving.agents.get(name)
+        return _tool(served.program).input_schema if served else None
+
+    async def _list(self, _context: Context, _params: object) -> ListToolsResult:
+        served = self._serving.agents.values()
+        return ListToolsResult(tools=[_tool(each.program) for each in served])
+
+    async def _call(self, context: Context, params: CallToolRequestParams) -> Result:
+        agents = self._serving.agents
+        if (served := agents.get(params.name)) is None:
+            hint = did_you_mean(params.name, agents) or f"there are {', '.join(agents)}"
+            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name}; {hint}")
+        work = self._answer(context, params, served)
+        try:
+            return await (while_there(context.request, work) if context.request else work)
+        except (RefusedError, ClientDisconnect) as error:
+            return CallToolResult(content=_said(str(error)), is_error=True)
+
+    async def _answer(
+        self, context: Context, params: CallToolRequestParams, served: Served
+    ) -> Result:
+        """Run an agent, or go on with a run that a person was asked about.
+
+        Raises:
+            RefusedError: there is no answer.
+        """
+        record, run = self._serving.record, params.request_state
+        begin: Callable[[], Run | State] = partial(served.called, params.arguments or {}, record)
+        replies: Mapping[str, Any] = params.input_responses or {}
+        steps = count(1)
+        while True:
+            if record is not None and run is not None:
+                decide = partial(_decision, replies)
+                begin = partial(served.decided, run, decide, record)
+            run, answer = await self._run(context, params.name, begin, steps)
+            is_left_open = any(reply.action == "cancel" for reply in replies.values())
+            if not answer.asks or is_left_open or record is None or not _can_be_asked(context):
+                return _result(served.program, answer)
+            questions = {_place(ask): _question(run, ask) for ask in answer.asks}
+            if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                requests: InputRequests = {
+                    place: ElicitRequest(params=each) for place, each in questions.items()
+                }
+                return InputRequiredResult(input_requests=requests, request_state=run)
+            replies = {
+                place: await context.session.elicit_form(
+                    each.message, each.requested_schema, context.request_id
+                )
+                for place, each in questions.items()
+            }
+
+    async def _run(
+        self, context: Context, name: str, begin: Callable[[], Run | State], steps: Iterator[int]
+    ) -> tuple[str, Answer]:
+        """Drive a run and tell how far it is; gives its id and the answer.
+
+        Raises:
+            RefusedError: there is no answer.
+        """
+        reply = partial(Progress, shows_tools=self._serving.shows_tools)
+        exchange = self._serving.begin(
+            Asked(name, (), streams=True), begin, reply, shows_tools=True
+        )
+        try:
+            async for news in exchange.seen():
+                if isinstance(news, RefusedError):
+                    raise news
+                if isinstance(news, Answer):
+                    return exchange.run, news
+                await context.session.report_progress(next(steps), message=news or None)
+        finally:
+            exchange.leave()
+        raise AssertionError("the end is seen last")
+
+
+class Progress:
+    """What a client sees of a run while it goes on: messages, or only that it does.
+
+    Args:
+        run: the id of the run.
+        asked: what it answers.
+        shows_tools: whether the client sees who is called.
+    """
+
+    def __init__(self, run: str, asked: Asked, *, shows_tools: bool) -> None:
+        self._shows_tools = shows_tools
+        self._words: list[str] = []
+
+    def begun(self) -> Iterator[str]:
+        """The run has begun."""
+        yield ""
+
+    def said(self, text: str) -> Iterator[str]:
+        """Words, which are shown when it is known that they are not the answer."""
+        self._words.append(text)
+        yield from ()
+
+    def parted(self) -> Iterator[str]:
+        """What was said before calls of tools."""
+        if self._words:
+            yield "".join(self._words)
+            self._words.clear()
+
+    def watched(self, kind: str, fields: dict[str, Json]) -> Iterator[str]:
+        """Who was called, or has answered."""
+        yield f"{kind.replace('_', ' ')}: {fields['name']}" if self._shows_tools else ""
+
+
+def _declared(program: Pattern) -> dict[str, Any] | None:
+    """The schema of the answer, None if that is any text."""
+    schema = result_schema(tool_spec_of(program)) or {}
+    is_any_text = schema.get("type") == "string" and schema.keys() <= {"type", "description"}
+    return None if is_any_text else schema or None
+
+
+@memo
+def _tool(program: Pattern) -> Tool:
+    """An agent or workflow as it is listed."""
+    definition = mcp_definition(tool_spec_of(program))
+    if (schema := _declared(program)) is not None:
+        definition["outputSchema"] = wrapped(schema)
+    return Tool.model_validate(definition)
+
+
+def _result(program: Pattern, answer: Answer) -> CallToolResult:
+    """The result of a call; where a schema is listed, what is not of it has to be an error."""
+    schema = _declared(program)
+    if schema is None or answer.asks or answer.is_refusal:
+        is_error = answer.is_refusal or schema is not None
+        return CallToolResult(content=_said(answer.text), is_error=is_error)
+    value = answer.value
+    structured = value if wrapped(schema) is schema else {WRAPPED: value}
+    return CallToolResult(content=_said(answer.text), structured_content=structured)
+
+
+def _said(text: str) -> list[Any]:
+    return [TextContent(text=text)]
+
+
+# --- asking people
+
+
+def _can_be_asked(context: Context) -> bool:
+    """Whether the client shows forms to its user."""
+    capabilities = context.session.client_capabilities
+    asks = capabilities.elicitation if capabilities else None
+    return asks is not None and (asks.form is not None or asks.url is None)
+
+
+def _question(run: str, ask: Ask) -> ElicitRequestFormParams:
+    call = visible_text(call_text(ask.name, ask.args))
+    told = " It may have run already." if ask.may_have_run else ""
+    message = f"May {call} be called?{told} (Run {run} waits.)"
+    return ElicitRequestFormParams(message=message, requested_schema=_DECISION)
+
+
+def _decision(replies: Mapping[str, Any], ask: Ask) -> bool | str | None:
+    """What a person has decided about a call; None if that is open."""
+    reply = replies.get(_place(ask))
+    if not isinstance(reply, ElicitResult) or reply.action == "cancel":
+        return None
+    said = reply.content or {}
+    if reply.action == "accept" and said.get("allow") is True:
+        return True
+    return str(said.get("reason") or "the user does not allow it")
+
+
+def _place(ask: Ask) -> str:
+    return ".".join(map(str, ask.at))

@@ -1,0 +1,144 @@
+"""What is served: the agents, the limits, and the runs that are under way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeVar
+
+from attrs import define, field
+from starlette.requests import ClientDisconnect, Request
+
+from ..machine import State
+from ..running import Run
+from .answers import Reply
+from .asked import Asked
+from .doors import Doors
+from .exchanges import Exchange
+from .refusals import RefusedError
+from .served import Served
+
+_BUSY: Final = 1.0  # seconds after which a client may ask again
+
+R = TypeVar("R", bound=Reply)
+T = TypeVar("T")
+
+
+@define
+class Serving:
+    """What is served, and within which limits.
+
+    Attributes:
+        agents: the agents and workflows by their names; a reload puts others in their place.
+        doors: who may come in.
+        record: the store that each run is kept in, or None.
+        shows_tools: whether clients see calls of tools, as events of their own.
+        at_once: how many runs may be under way.
+        most_bytes: how long a body may be.
+        body_seconds: how long it may take to arrive.
+        grace: how many seconds runs may still take when the server stops.
+        metrics: gives the metrics as Prometheus reads them, or None.
+        beside: what works while the server does.
+    """
+
+    agents: Mapping[str, Served]
+    doors: Doors = Doors()
+    record: str | None = None
+    shows_tools: bool = False
+    at_once: int = 64
+    most_bytes: int = 32_000_000
+    body_seconds: float = 30.0
+    grace: float = 30.0
+    metrics: Callable[[], bytes] | None = None
+    beside: Callable[[Serving], Awaitable[None]] | None = None
+    _going: set[asyncio.Task[None]] = field(factory=set, init=False)
+
+    @property
+    def running(self) -> int:
+        """How many runs are under way."""
+        return len(self._going)
+
+    def begin(
+        self,
+        asked: Asked,
+        begin: Callable[[], Run | State],
+        reply: Callable[[str, Asked], R],
+        *,
+        shows_tools: bool,
+    ) -> Exchange[R]:
+        """Begin an exchange; see there.
+
+        Raises:
+            RefusedError: too many runs are under way.
+        """
+        if len(self._going) >= self.at_once:
+            raise RefusedError(
+                f"{self.at_once} runs are under way: ask again in a moment",
+                status=429,
+                code="rate_limit_exceeded",
+                retry_after=_BUSY,
+            )
+        is_kept = self.record is not None
+        exchange = Exchange(asked, begin, reply, is_kept=is_kept, shows_tools=shows_tools)
+        self._going.add(exchange.task)
+        exchange.task.add_done_callback(self._going.discard)
+        return exchange
+
+    async def body(self, request: Request) -> bytes:
+        """The body of a request.
+
+        Raises:
+            RefusedError: it is too long or too slow.
+        """
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self.body_seconds):
+                async for part in request.stream():
+                    body += part
+                    if len(body) > self.most_bytes:
+                        told = f"the body has more than {self.most_bytes:,} bytes"
+                        raise RefusedError(told, status=413, code="body_too_large")
+        except TimeoutError:
+            told = f"the body did not arrive within {self.body_seconds:g} s"
+            raise RefusedError(told, status=408, code="body_too_slow") from None
+        return bytes(body)
+
+    @asynccontextmanager
+    async def living(self) -> AsyncIterator[None]:
+        """What is done beside requests; at the end, runs that go on without a client may end."""
+        beside = asyncio.ensure_future(self.beside(self)) if self.beside else None
+        try:
+            yield
+        finally:
+            if beside:
+                beside.cancel()
+            if self._going:
+                await asyncio.wait(self._going, timeout=self.grace)
+            for task in (left := [*self._going]):
+                task.cancel()
+            if left:
+                await asyncio.wait(left)
+
+
+async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Do something for a client; it is cancelled when the client has gone.
+
+    Raises:
+        ClientDisconnect: the client has gone.
+    """
+    working, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait([working, gone], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return await working
+    finally:
+        for each in (working, gone):
+            each.cancel()
+
+
+async def _gone(request: Request) -> None:
+    """Wait until the client has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,295 @@
+"""What MCP clients get of agents that are served: by HTTP, in the older protocol and the newer."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from interp import ScriptedModel, ToolLibrary
+from interp.history.stores import open_store
+from interp.serving import Doors, Serving
+from tests.interp.model_server import ModelServer
+from tests.interp.serving.mcp_talk import MODES, calling, client, talk, text_of
+from tests.interp.serving.served import (
+    GREETER,
+    Slow,
+    agents,
+    ask,
+    serving,
+    until,
+)
+from tests.interp.serving.test_misused_servers import sent
+from tests.interp.serving.test_openai_client import CALL, COUNTER, TYPED, Parrot, add
+from tests.interp.strategies import json_data
+
+JSON = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+NEWER = {
+    **JSON,
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": "greeter",
+}
+RECORD = """
+[person:Agent {description: "Tells who", instruction: "Tell.", model: "OpenAI/gpt-5.6-luna"} |
+  (name::Text)==>(age::Integer {default: 3})==>(::Person), [Person:Object | (name::Text)]]
+[flow:Workflow {description: "Tells twice"} | (name::Text)==>(::Array), lister]
+[lister:Agent {instruction: "List.", model: "OpenAI/gpt-5.6-luna"} | (name::Text)==>(::Array)]
+[chooser:Agent {instruction: "Choose.", model: "OpenAI/gpt-5.6-luna"} |
+  (text::Text)==>(::String {enum: ["yes", "no"]})]
+"""
+
+
+# --- tools and answers
+
+
+@MODES
+def test_agents_and_workflows_are_tools_with_their_signatures(mode: str) -> None:
+    served = Serving(agents(RECORD + TYPED + GREETER, model=ScriptedModel([])))
+
+    listed = talk(served, mode, lambda opened: opened.list_tools()).tools
+    tools = {each.name: each for each in listed}
+
+    person = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    assert tools["person"].description == "Tells who"
+    assert tools["person"].input_schema["properties"]["age"] == {"type": "integer", "default": 3}
+    assert tools["person"].input_schema["required"] == ["name"]
+    assert tools["person"].output_schema == person
+    assert tools["flow"].output_schema["properties"] == {"answer": {"type": "array"}}
+    assert tools["greeter"].input_schema["required"] == ["input"]
+    assert tools["greeter"].output_schema is None
+
+
+@MODES
+@pytest.mark.parametrize(
+    ("name", "reply", "structured"),
+    [
+        ("person", '{"name": "Al"}', {"name": "Al"}),
+        ("flow", "[1]", {"answer": [1]}),
+        ("judge", '["yes"]', {"answer": ["yes"]}),
+        ("chooser", "yes", {"answer": "yes"}),
+        ("greeter", "[1]", None),
+    ],
+)
+def test_a_declared_answer_is_structured_content(
+    mode: str, name: str, reply: str, structured: Any
+) -> None:
+    served = Serving(agents(RECORD + TYPED + GREETER, model=ScriptedModel([reply])))
+    said = {"flow": {"name": "Al"}, "person": {"name": "Al"}, "greeter": {"input": "Hi"}}
+
+    result = talk(served, mode, calling(name, said.get(name, {"text": "Hi"})))
+
+    assert (result.structured_content, result.is_error) == (structured, False)
+    assert text_of(result).replace(" ", "") == reply.replace(" ", "")
+
+
+def test_each_call_is_a_conversation_of_its_own_with_defaults_filled_in() -> None:
+    model = ScriptedModel(['{"name": "Al"}'] * 2)
+
+    async def twice(opened: Client) -> None:
+        for name in "Al", "Bo":
+            await opened.call_tool("person", {"name": name})
+
+    talk(Serving(agents(RECORD, model=model)), "auto", twice)
+
+    said = [json.loads(each.content) for request in model.requests for each in request.messages]
+    assert said == [{"name": "Al", "age": 3}, {"name": "Bo", "age": 3}]
+
+
+@MODES
+def test_what_cannot_be_done_is_told_in_words(mode: str, model_server: ModelServer) -> None:
+    no = {"role": "assistant", "content": None, "refusal": "No."}
+    model_server.will_say(no)
+    how = {"base_url": model_server.url, "dialect": "tools"}
+    served = Serving(agents(RECORD + TYPED, **how))
+
+    async def mistakes(opened: Client) -> None:
+        wrong = await opened.call_tool("person", {"nam": "Al"})
+        refused = await opened.call_tool("judge", {"text": "Hi"})
+        with pytest.raises(MCPError, match="there is no tool perso; did you mean"):
+            await opened.call_tool("perso", {"name": "Al"})
+
+        assert wrong.is_error
+        assert 'missing required "name"' in text_of(wrong)
+        assert (refused.is_error, text_of(refused)) == (True, "No.")
+
+    talk(served, mode, mistakes)
+
+
+@given(arguments=json_data())
+@settings(max_examples=20)
+def test_any_arguments_get_a_result_or_an_error_and_the_server_lives(
+    port: int, arguments: Any
+) -> None:
+    body = request("tools/call", {"name": "greeter", "arguments": arguments})
+
+    status, _, text = ask(port, "/mcp", body, **NEWER)
+
+    assert status in (200, 400)
+    assert json.loads(text).keys() & {"result", "error"}
+    assert ask(port, "/health", method="GET")[0] == 200
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    what = Serving(agents(GREETER, model=Parrot()), most_bytes=10_000, body_seconds=0.5)
+    with serving(what, as_mcp=True) as found:
+        yield found
+
+
+# --- while it runs
+
+
+@MODES
+@pytest.mark.parametrize("shows_tools", [True, False])
+def test_progress_says_what_happens(
+    mode: str, shows_tools: bool, model_server: ModelServer
+) -> None:
+    model_server.will_say(CALL, "Three.")
+    how = {"base_url": model_server.url, "dialect": "tools"}
+    served = Serving(agents(COUNTER, ToolLibrary.of(add), **how), shows_tools=shows_tools)
+    seen: list[tuple[float, str | None]] = []
+
+    async def watch(opened: Client) -> Any:
+        async def told(done: float, _total: float | None, message: str | None) -> None:
+            seen.append((done, message))
+
+        return await opened.call_tool("counter", {"input": "1 + 2"}, progress_callback=told)
+
+    assert text_of(talk(served, mode, watch)) == "Three."
+    numbers, messages = zip(*seen, strict=True)
+    assert [*numbers] == sorted({*numbers})
+    assert [each for each in messages if each] == [
+        "Let me see.",
+        *(["tool started: add", "tool finished: add"] if shows_tools else []),
+    ]
+
+
+@MODES
+def test_a_run_whose_call_is_cancelled_is_cancelled(mode: str) -> None:
+    slow = Slow()
+
+    async def cancel(opened: Client) -> None:
+        called = asyncio.ensure_future(opened.call_tool("greeter", {"input": "Hi"}))
+        await so(lambda: slow.waiting == 1)
+        called.cancel()
+        await so(lambda: slow.cancelled == 1)
+
+    talk(Serving(agents(GREETER, model=slow)), mode, cancel)
+
+
+@MODES
+def test_the_run_of_a_client_that_vanishes_is_cancelled(mode: str) -> None:
+    slow = Slow()
+
+    with serving(Serving(agents(GREETER, model=slow)), as_mcp=True) as port:
+        vanish(port, mode, slow)
+        until(lambda: slow.cancelled == 1)
+
+
+@MODES
+def test_a_run_that_is_kept_goes_on_without_its_client(mode: str, tmp_path: Path) -> None:
+    slow, store = Slow(), str(tmp_path / "runs.db")
+
+    with serving(Serving(agents(GREETER, model=slow), record=store), as_mcp=True) as port:
+        vanish(port, mode, slow)
+        slow.may_answer = True
+        until(lambda: slow.answered == 1)
+
+    with open_store(store) as opened:
+        assert [row.status for row in opened.rows()] == ["done"]
+
+
+def vanish(port: int, mode: str, slow: Slow) -> None:
+    """Call, and close the connection without a word when the model is asked."""
+    session = {}
+    if mode == "legacy":
+        who = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        hello = {"protocolVersion": "2025-11-25", **who}
+        _, headers, _ = ask(port, "/mcp", request("initialize", hello), **JSON)
+        session = {"Mcp-Session-Id": headers["mcp-session-id"]}
+        begun = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        ask(port, "/mcp", begun, **JSON, **session)
+    headers = JSON | session if session else NEWER
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    body = request("tools/call", {"name": "greeter", "arguments": {"input": "Hi"}})
+    connection.request("POST", "/mcp", json.dumps(body), headers)
+    until(lambda: slow.waiting == 1)
+    connection.close()
+
+
+def request(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """A request of any protocol."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+
+
+async def so(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not is_so():
+            await asyncio.sleep(0.01)
+
+
+# --- many, and strangers
+
+
+def test_nothing_of_many_calls_at_once_is_lost_or_mixed() -> None:
+    count, turns = 20, 3
+    what = Serving(agents(GREETER, model=Parrot()), at_once=count)
+
+    async def talk_of(port: int, number: int) -> list[str]:
+        heard = list[str]()
+        async with client(port, ["legacy", "auto"][number % 2]) as opened:
+            for turn in range(turns):
+                said = {"input": f"{number}, {turn}"}
+                heard.append(text_of(await opened.call_tool("greeter", said)))
+        return heard
+
+    async def talks(port: int) -> list[list[str]]:
+        return await asyncio.gather(*(talk_of(port, each) for each in range(count)))
+
+    with serving(what, as_mcp=True) as port:
+        heard = asyncio.run(talks(port))
+
+    assert heard == [
+        [f"You said: {number}, {turn}" for turn in range(turns)] for number in range(count)
+    ]
+
+
+def test_too_many_at_once_are_told_to_come_again() -> None:
+    slow = Slow()
+
+    async def two(opened: Client) -> Any:
+        first = asyncio.ensure_future(opened.call_tool("greeter", {"input": "Hi"}))
+        await so(lambda: slow.waiting == 1)
+        second = await opened.call_tool("greeter", {"input": "Hi"})
+        slow.may_answer = True
+        return second, await first
+
+    second, first = talk(Serving(agents(GREETER, model=slow), at_once=1), "auto", two)
+
+    assert (second.is_error, text_of(first)) == (True, "At last.")
+    assert "ask again in a moment" in text_of(second)
+
+
+def test_strangers_and_bodies_too_long_or_too_slow_do_not_come_in(port: int) -> None:
+    assert ask(port, "/mcp", b"{", **JSON)[0] == 400
+    assert ask(port, "/mcp", b"{", method="GET", **JSON)[0] == 405
+    assert ask(port, "/mcp", b"x" * 10_001, **JSON)[0] == 413
+    assert ask(port, "/mcp", b"{}", **JSON, Origin="https://elsewhere.example")[0] == 403
+    assert ask(port, "/mcp", b"{}", **JSON, Host="elsewhere.example")[0] == 403
+    with sent(port, "/mcp", b"{", 100) as connection:
+        assert connection.recv(1000).startswith(b"HTTP/1.1 408")
+    with serving(Serving(agents(GREETER), Doors(key="secret")), as_mcp=True) as locked:
+        assert ask(locked, "/mcp", b"{}", **JSON)[0] == 401
