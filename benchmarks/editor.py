@@ -34,6 +34,11 @@ def after_a_key(text: str) -> Meaning:
     return Meaning(file, {FILE: file})
 
 
+def asked_at_once(ask: Callable[[Meaning], object], text: str) -> object:
+    """What is answered right after a key."""
+    return ask(after_a_key(text))
+
+
 def judged(meaning: Meaning) -> Sequence[Diagnostic]:
     """What `gram check` and `gram lint` find."""
     program = meaning.program
@@ -56,7 +61,7 @@ def main() -> None:
     for text, state in ((TEXT, "whole"), (BROKEN, "broken")):
         known = after_a_key(text)
         for name, ask in answers.items():
-            first = min(least(lambda: ask(after_a_key(text))) for _ in range(3))  # noqa: B023
+            first = min(least(partial(asked_at_once, ask, text)) for _ in range(3))
             again = least(partial(ask, known))
             print(f"{state:7}{name:11}{first * 1e3:6.1f} ms, again {again * 1e3:6.1f} ms")
     typed = min(least(lambda: judged(after_a_key(TEXT))) for _ in range(3))
