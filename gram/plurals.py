@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .errors import expect
-
 
 def counted(number: float, what: str, plural: str | None = None) -> str:
     """A number of things, in the singular for one.
@@ -20,9 +18,6 @@ def counted(number: float, what: str, plural: str | None = None) -> str:
     >>> counted(2, "reply", "replies")
     '2 replies'
     """
-    expect(number, (int, float), "number", by="counted")
-    expect(what, str, "what", by="counted")
-    expect(plural, (str, type(None)), "plural", by="counted")
     shown = f"{number:,}" if isinstance(number, int) else f"{number:,g}"
     return f"{shown} {what if number == 1 else plural or f'{what}s'}"
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from .arguments import expect
-
 Way: TypeAlias = Literal["subject", "pattern", "notebook", "rich"]
 """A subject and a pattern as they show themselves, and what notebooks and ``rich`` are given."""
 
@@ -42,6 +40,4 @@ def present(label: str, presentation: Presentation) -> None:
     Raises:
         ArgumentError: an argument is of the wrong type.
     """
-    expect(label, str, "label", by="present")
-    expect(presentation, Presentation, "presentation", by="present")
     PRESENTATIONS[label] = presentation

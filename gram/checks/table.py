@@ -139,7 +139,6 @@ def syntax_fault(error: GramDecodeError) -> Diagnostic:
 
     A comma before a closing bracket has a fix.
     """
-    expect(error, GramDecodeError, "error", by="syntax_fault")
     text, at = error.doc, error.pos
     source = Source(text, error.filename)
     span = Span(at, min(at + 1, len(text)))

@@ -100,7 +100,6 @@ def notebook_form(what: Pattern | Document | Diff) -> dict[str, str]:
     Raises:
         ArgumentError: the argument is neither a pattern nor a document nor a diff.
     """
-    expect(what, (Pattern, Document, Diff), "what", by="notebook_form")
     text = _shown(what)
     plain = text if isinstance(what, Diff) else repr(what)
     form = {"text/plain": plain, "text/html": html_of(text)}
@@ -114,7 +113,6 @@ def notebook_form(what: Pattern | Document | Diff) -> dict[str, str]:
 
 def rich_text(what: Pattern | Document | Diff) -> rich.text.Text:
     """What the package ``rich`` prints of trees: their text in colour."""
-    expect(what, (Pattern, Document, Diff), "what", by="rich_text")
     from rich.text import Text
 
     pieces = highlighted(_shown(what))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias, Union
 
-from ..arguments import ArgumentError, expect, visible as visible
+from ..arguments import ArgumentError, visible as visible
 
 _NO_CHARACTERS = "[\ud800-\udfff\ufffe\uffff]"
 """What cannot be encoded, or is not allowed in XML."""
@@ -53,7 +53,6 @@ def element(name: str, /, *content: Content, **attributes: str | float | None) -
     >>> element("p", "a < b", element("br"), class_="x", hidden=True, id=None)
     '<p class="x" hidden>a &lt; b<br></p>'
     """
-    expect(name, str, "name", by="element")
     start = name + "".join(_attribute(key, value) for key, value in attributes.items())
     if not _NAME.fullmatch(name):
         raise ArgumentError(f"{name!r} is not the name of an element")

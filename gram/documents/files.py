@@ -92,7 +92,6 @@ def decode(content: bytes, filename: str | None = None) -> str:
     Raises:
         GramDecodeError: the bytes are not UTF-8; the error points at the first that is not.
     """
-    expect(content, bytes, "content", by="decode")
     try:
         return content.decode()
     except UnicodeDecodeError as error:

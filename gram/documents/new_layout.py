@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from ..errors import expect
 from ..reading import Construct, Item, line_break, syntax
 from ..trees import TreePath
 from .document import Document, parse
@@ -35,7 +34,6 @@ def format_changes(document: Document) -> str:
       [tool {text: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'} |
         (a)-->(b)] ]
     """
-    expect(document, Document, "document", by="format_changes")
     text = document.text
     added = [each.path for each in document.changed_since() if each.old is None]
     if not added:

@@ -67,7 +67,6 @@ class HeldFile:
             OSError: the file cannot be written, or another program has changed it since it was
                 read; the old content is whole.
         """
-        expect(text, str, "text", by="write")
         _check_may_be_replaced(self.path)
         self.check_unchanged()
         content = text.encode()
@@ -183,7 +182,6 @@ def resolved(path: Path) -> Path:
     Raises:
         OSError: the text is not a path, or the links lead in a circle.
     """
-    expect(path, Path, "path", by="resolved")
     try:
         with suppress(FileNotFoundError):
             path.stat()  # finds circles of links, which `resolve` overlooks from Python 3.13 on

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from json.encoder import encode_basestring
 
-from ..errors import expect
-
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _ESCAPES = [("\\", "\\\\"), *((char, f"\\{letter}") for letter, char in _ESCAPED.items())]
@@ -57,9 +55,6 @@ def quote(text: str, delimiter: str = '"') -> str:
     A text that begins with ``//`` gets its first slash escaped: tree-sitter-gram would take the
     rest of the line for a comment.
     """
-    if not (isinstance(text, str) and isinstance(delimiter, str)):
-        expect(text, str, "text", by="quote")
-        expect(delimiter, str, "delimiter", by="quote")
     if delimiter == '"' and text[:1] not in _MAY_BEGIN_A_COMMENT:
         quoted = encode_basestring(text)  # the same escapes, in one pass
         if "\\u" not in quoted:  # but for other control characters, which are no escapes here

@@ -78,7 +78,5 @@ def carry_origin(pattern: Pattern, old: Pattern) -> Pattern:
     >>> new.value.identity, str(origin(new))
     ('b', '1:3')
     """
-    expect(pattern, Pattern, "pattern", by="carry_origin")
-    expect(old, Pattern, "old", by="carry_origin")
     came_from = pattern.came_from or old.came_from
     return Pattern._of_checked(pattern.value, pattern.elements, old._place, came_from)

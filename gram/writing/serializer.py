@@ -213,7 +213,6 @@ def write_name(name: str, *, integers: bool = False) -> str:
         name: what the name says.
         integers: whether a decimal integer may be written bare, as an identity may.
     """
-    expect(name, str, "name", by="write_name")
     if is_symbol(name) or (integers and terminal("INTEGER").fullmatch(name)):
         return name
     return quote(name, "`")

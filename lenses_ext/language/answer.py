@@ -47,7 +47,6 @@ def answer_signature(answer: Pattern) -> TypeSignature:
     Raises:
         SignatureError: it is not a type; all its faults are listed.
     """
-    expect(answer, Pattern, "answer", by="answer_signature")
     signature = parse_type_signature(_as_tool(answer))
     if signature.parameters:
         message = "an answer has no parameters: write the type alone, [:Answer | (::Person), …]"

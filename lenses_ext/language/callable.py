@@ -13,7 +13,6 @@ from itertools import takewhile
 import attrs
 
 from gram import Pattern, Subject
-from gram.errors import expect
 from gram.trees import carry_origin
 
 from ..errors import FocusError, PartError
@@ -44,7 +43,6 @@ _INPUT = Pattern(Subject(INPUT, {"String"}))
 @memo
 def written_signature(pattern: Pattern) -> Pattern | None:
     """The path among the elements of an agent or workflow that is its signature, or None."""
-    expect(pattern, Pattern, "pattern", by="written_signature")
     return next(filter(is_typed_path, pattern.elements), None)
 
 
@@ -63,7 +61,6 @@ def tool_spec_of(pattern: Pattern) -> Pattern:
     >>> print(write_program(tool_spec_of(agent.patterns[0])))
     [a:ToolSpecification {description: "Sums up."} | (article::Text)==>(::String)]
     """
-    expect(pattern, Pattern, "pattern", by="tool_spec_of")
     if is_tool(pattern):
         return pattern
     if not is_runnable(pattern):

@@ -212,7 +212,6 @@ def wire_name(name: str) -> str:
     >>> wire_name("math.add")
     'math_add'
     """
-    expect(name, str, "name", by="wire_name")
     if name.isascii() and name.isidentifier():  # as most names are
         return name[:_LONGEST]
     return _NOT_SENT.sub("_", name)[:_LONGEST]

@@ -22,7 +22,7 @@ from gram import (
     only_errors,
     pattern_at,
 )
-from gram.errors import expect, expect_all
+from gram.errors import expect_all
 from gram.suggestions import did_you_mean
 
 from ..errors import ProgramError
@@ -334,7 +334,6 @@ def definitions_of(program: Pattern) -> Mapping[str, Pattern]:
     >>> sorted(definitions_of(triage))
     ['b', 't']
     """
-    expect(program, Pattern, "program", by="definitions_of")
     groups = (each for each in program.elements if DEFINITIONS in each.value.labels)
     held = {each.value.identity: each for group in groups for each in group.elements}
     return held | ({program.value.identity: program} if is_agent(program) else {})

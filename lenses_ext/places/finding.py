@@ -13,7 +13,6 @@ from typing import Any, Final
 from pyrsistent import PMap
 
 from gram import Pattern, TreePath, is_reference, origin, walk
-from gram.errors import expect
 from gram.suggestions import did_you_mean
 from gram.trees import WHOLE
 
@@ -99,7 +98,6 @@ def new_property(program: ProgramLike, place: Place, key: str) -> Place:
     """
     document = _Document(program_of(program, by="new_property"))
     patterns = document.patterns
-    expect(place, Place, "place", by="new_property")
     path = write_path((*place.words, key))
     below = document.below(place)
     if place.kind is Kind.PARAMETERS:
@@ -121,7 +119,6 @@ def new_property(program: ProgramLike, place: Place, key: str) -> Place:
 
 def completions(program: ProgramLike, begun: str) -> list[str]:
     """The paths that go on from one that is begun, by one word."""
-    expect(begun, str, "begun", by="completions")
     document = _Document(program_of(program, by="completions"))
     words = begun.split(".")[:-1]  # a name with a dot is not completed
     try:

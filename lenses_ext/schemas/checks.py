@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from attrs import field, frozen
 
 from gram import GramError
-from gram.errors import expect
 
 from .json_values import dump_json, same_json
 from .keywords import ANNOTATIONS
@@ -153,7 +152,6 @@ def schema_validator(schema: Schema, *, formats: bool = False) -> Draft202012Val
     """
     from jsonschema_rs import Draft202012Validator, ReferencingError
 
-    expect(schema, (dict, bool), "schema", by="schema_validator")
     try:
         return Draft202012Validator(schema, retriever=_refuse, validate_formats=formats)
     except (ValueError, ReferencingError) as error:  # what jsonschema-rs raises is a ValueError

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias, Union
 from urllib.parse import unquote
 
-from gram.errors import expect
-
 from .keywords import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA
 
 Schema: TypeAlias = Union[dict[str, Any], bool]
@@ -52,7 +50,6 @@ def resolve_ref(reference: str, root: object) -> object:
     >>> resolve_ref("#/$defs/a~1b", {"$defs": {"a/b": {"minimum": 1}}})
     {'minimum': 1}
     """
-    expect(reference, str, "reference", by="resolve_ref")
     if reference != "#" and not reference.startswith("#/"):
         return None
     found = root

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gram.errors import expect
-
 from .schema_parts import resolve_ref
 
 _IN_PLACE = ("not", "if", "then", "else")
@@ -38,7 +36,6 @@ def validation_visits(schema: object, value: object, root: object, *, at_most: i
     >>> validation_visits(both, 1, {"$defs": {"A": {}}}, at_most=100)
     5
     """
-    expect(at_most, int, "at_most", by="validation_visits")
     counts: dict[tuple[int, int], int] = {}
     open_pairs: set[tuple[int, int]] = set()
     pending: list[tuple[Pair, list[Pair] | None]] = [((schema, value), None)]

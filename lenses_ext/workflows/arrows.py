@@ -12,7 +12,6 @@ from typing import Final, Literal, TypeAlias
 from attrs import field, frozen
 
 from gram import Pattern, TreePath, Value, is_edge
-from gram.errors import expect
 from gram.trees import WALK_SUBJECT
 
 from ..signatures import is_path, is_typed_path
@@ -94,7 +93,6 @@ def edges_in(pattern: Pattern) -> Iterator[tuple[TreePath, Pattern]]:
 @memo
 def arrows_in(pattern: Pattern) -> tuple[FlowArrow, ...]:
     """The arrows that are written among the elements of an agent or workflow, in their order."""
-    expect(pattern, Pattern, "pattern", by="arrows_in")
     return tuple(_arrow(path, edge) for path, edge in edges_in(pattern) if is_edge(edge))
 
 
@@ -130,7 +128,6 @@ def handoffs(agent: Pattern) -> tuple[str, ...]:
     >>> handoffs(loads_one("[triage:Agent | (triage)-[:HANDOFF]->(billing)]"))
     ('billing',)
     """
-    expect(agent, Pattern, "agent", by="handoffs")
     return tuple(
         dict.fromkeys(
             arrow.target

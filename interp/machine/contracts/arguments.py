@@ -12,7 +12,6 @@ from functools import lru_cache
 from attrs import define
 
 from gram import Pattern
-from gram.errors import expect
 from lenses_ext import tool_spec_schema, view
 from lenses_ext.schemas import NotJson, resolve_ref
 from lenses_ext.weak_cache import memo
@@ -65,7 +64,6 @@ def validate_tool_args(schema: Mapping[str, Json], args: Mapping[str, Json]) -> 
     """
     if args is None or isinstance(args, bool | int | float | str | list):
         raise ValidationError(f"arguments are an object, found {_json_type(args)}")
-    expect(args, Mapping, "args", by="validate_tool_args")
     try:
         given = write_json(dict(args)).value
     except NotJson as error:
