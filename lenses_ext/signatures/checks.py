@@ -15,7 +15,7 @@ from ..schemas import SchemaPath, breaches, default_misfits, dump_json, is_of, r
 from .faults import Written, format_hint, keyword_hint
 from .reader import SignatureReader
 from .to_schema import SchemaWriter, named_by, parameters_schema
-from .values import COMBINATORS, NAMED, Parameter, Shape, Type, TypeSignature, basic, json_types
+from .values import NAMED, Shape, Type, TypeSignature, basic, json_types
 
 MAX_TYPES = 20_000
 """How many types a signature may have once its local shapes are expanded."""
@@ -31,8 +31,6 @@ def check_signature(signature: TypeSignature, reader: SignatureReader) -> None:
     if signature.shapes:
         _check_use(signature, reader)
     _check_values(reader)
-    if signature.shapes:
-        _check_finite(signature, reader)
     if not reader.undefined:
         _check_defaults(signature, reader)
 
@@ -149,62 +147,6 @@ def _check_values(reader: SignatureReader) -> None:
         if isinstance(written := keywords.get("format"), str) and (hint := format_hint(written)):
             message = f'format "{written}" of {each.owner.words} is not one of JSON Schema'
             reader.faults.warn("unknown-format", message, each.owner, "format", hint)
-        for least, most in _BOUNDS:
-            if least in keywords and most in keywords and keywords[least] > keywords[most]:
-                message = f"{least} of {each.owner.words} is greater than its {most}"
-                reader.faults.warn("no-value", message, each.owner, least)
-
-
-_BOUNDS = (
-    ("minimum", "maximum"),
-    ("exclusiveMinimum", "exclusiveMaximum"),
-    ("minimum", "exclusiveMaximum"),
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-)
-
-
-def _check_finite(signature: TypeSignature, reader: SignatureReader) -> None:
-    """Warn of types that a value would have to hold itself for: it would never end."""
-    types = {shape.name: shape.type for shape in signature.shapes}
-    uses = {name: {each for each in _labels(type) if each in types} for name, type in types.items()}
-    users: dict[str, list[str]] = {name: [] for name in types}
-    for name, used in uses.items():
-        for each in used:
-            users[each].append(name)
-    endless, pending = set(types), list(types)
-    while pending:
-        name = pending.pop()
-        if name in endless and _ends(types[name], endless):
-            endless.discard(name)
-            pending.extend(users[name])
-    uses = {name: uses[name] & endless for name in endless}
-    for name in _cycles(uses):
-        message = f'type "{name}" requires itself, so that no value can have it'
-        hint = "mark the field that leads back {optional: true}"
-        reader.faults.tell("no-value", message, reader.shapes[name], severity="warning", hint=hint)
-
-
-def _ends(type: Type, endless: set[str]) -> bool:
-    """Whether there is a value of a type, as far as is known: one without an endless type in it."""
-
-    def ends(name: str | None) -> bool:
-        return name is None or name not in endless
-
-    members = [_ends(each.type, endless) for each in type.members if not _may_be_left_out(each)]
-    combinator = next(iter(type.labels & COMBINATORS.keys()), None)
-    if combinator is not None:
-        either = [*members, *map(ends, type.of)]
-        return all(either) if combinator == "AllOf" else any(either) or not either
-    if "Array" in map(basic, type.labels):
-        is_empty = not type.keywords.get("minItems")
-        return is_empty or (all(members) and ends(type.element_type))
-    return (len(type.labels) > 1 or all(members)) and all(map(ends, type.labels))
-
-
-def _may_be_left_out(member: Parameter) -> bool:
-    return member.has_default if member.optional is None else member.optional
 
 
 # --- keywords
