@@ -31,8 +31,7 @@ _MOST = 50  # runs that a list shows unless told otherwise
 
 
 _MEANT = {
-    "follow": "trace RUN --follow",
-    "watch": "trace RUN --follow",
+    "watch": "runs list --watch",
     "show": "trace RUN",
     "trace": "trace RUN",
     "resume": "resume RUN",
