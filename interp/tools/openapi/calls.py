@@ -13,7 +13,7 @@ import logging
 import re
 from collections.abc import Mapping
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
 import httpx2
@@ -27,7 +27,7 @@ from ...errors import ConfigurationError, ToolError
 from ...json_text import Json, read_json
 from ...models import Pace, client_of, no_cookies
 from ...secrets import without_keys, without_userinfo
-from .bodies import MULTIPART, content_of, parts_of
+from .bodies import content_of
 from .keys import ApiKey
 from .operations import Operation
 from .styles import has_dots, in_header, in_path, in_query
@@ -128,16 +128,12 @@ class Caller:
         url = self.server.rstrip("/") + path
         if query:
             url += ("&" if "?" in path else "?") + "&".join(f"{key}={one}" for key, one in query)
-        body: dict[str, Any] = {}
+        content = None
         if operation.body is not None and operation.body.key in arguments:
-            value = arguments[operation.body.key]
-            if operation.body.media_type == MULTIPART:
-                body["files"] = parts_of(value)
-            else:
-                body["content"] = content_of(operation.body, value)
-                headers["Content-Type"] = operation.body.media_type
+            content = content_of(operation.body, arguments[operation.body.key])
+            headers["Content-Type"] = operation.body.media_type
         made = client.build_request(
-            operation.method, url, headers=headers, timeout=self.seconds, **body
+            operation.method, url, headers=headers, timeout=self.seconds, content=content
         )
         size = int(made.headers.get("content-length", 0)) + len(url)
         if size > self.max_bytes:

@@ -126,7 +126,6 @@ def _read(
                 properties[body.key].setdefault("description", request["description"])
             if request.get("required"):
                 required.append(body.key)
-            unsent += body.unsent
         else:
             unsent.append(why_no_body(request))
             if request.get("required"):

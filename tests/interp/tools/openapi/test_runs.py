@@ -108,7 +108,8 @@ def folder(server: Any, tmp_path: Path) -> Path:
     pets = document(server.url)
     (tmp_path / "pets.json").write_text(json.dumps(pets))
     program = write_program(keeper(openapi_library(pets, operations=["list"])))
-    (tmp_path / "a.gram").write_text(program)
+    for name in ("a.gram", "b.gram"):
+        (tmp_path / name).write_text(program)
     (tmp_path / "cases.jsonl").write_text('{"program": "a.gram", "input": "Pets?"}\n')
     return tmp_path
 
@@ -118,7 +119,7 @@ def folder(server: Any, tmp_path: Path) -> Path:
     [
         (("chat", "a.gram"), "Pets?\n", 1),
         (("test", "cases.jsonl"), "", 1),
-        (("ab", "--cases", "cases.jsonl", "--arm", "a", "--arm", "b", "--jobs", "1"), "", 2),
+        (("ab", "a.gram", "b.gram", "--cases", "cases.jsonl", "--jobs", "1"), "", 2),
     ],
     ids=lambda each: each[0] if isinstance(each, tuple) else "",
 )
