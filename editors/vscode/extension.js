@@ -37,15 +37,29 @@ async function stop() {
   if (running) await running.stop();
 }
 
-// The server's code lenses give the file and the agent; the palette gives neither.
+// The server's code lenses give the file and the agent; the palette gives neither. A task stays open when
+// its command has ended, so that what it said can be read; tasks need an open folder.
 function inTerminal(word) {
   return async (file, agent) => {
     const editor = vscode.window.activeTextEditor;
     const name = file || (editor && editor.document.uri.fsPath);
     if (!name) return;
     if (editor && editor.document.uri.fsPath === name) await editor.document.save();
-    const shellArgs = [word, name, ...(agent ? ["--agent", agent] : [])];
-    vscode.window.createTerminal({name: `gram ${word}`, shellPath: command(), shellArgs}).show();
+    const title = agent ? `${word} ${agent}` : word;
+    const words = [word, name, ...(agent ? ["--agent", agent] : [])];
+    if (word === "run") {
+      const message = await vscode.window.showInputBox({prompt: `What to say to ${agent || "the agent"}`});
+      if (!message) return;
+      words.push("--", message);
+    }
+    if (!vscode.workspace.workspaceFolders) {
+      vscode.window.createTerminal({name: title, shellPath: command(), shellArgs: words}).show();
+      return;
+    }
+    const run = new vscode.ProcessExecution(command(), words);
+    const task = new vscode.Task({type: "process"}, vscode.TaskScope.Workspace, title, "gram", run, []);
+    task.presentationOptions = {focus: true, panel: vscode.TaskPanelKind.Dedicated};
+    await vscode.tasks.executeTask(task);
   };
 }
 

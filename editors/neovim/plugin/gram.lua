@@ -10,6 +10,13 @@ for _, word in ipairs({ "run", "chat", "tools" }) do
     if agent then
       vim.list_extend(words, { "--agent", agent })
     end
+    if word == "run" then
+      local message = vim.fn.input("What to say to " .. (agent or "the agent") .. ": ")
+      if message == "" then
+        return
+      end
+      vim.list_extend(words, { "--", message })
+    end
     vim.cmd("botright new")
     vim.fn.jobstart(words, { term = true })
     vim.cmd("startinsert")
