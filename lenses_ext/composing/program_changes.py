@@ -37,7 +37,9 @@ from .signature_changes import signature_changes
 
 _WITH_SIGNATURE = ("agent", "workflow", "loop", "tool")
 _DEFINED = (*_WITH_SIGNATURE, "type")
-_BEHAVIOUR = frozenset({"instruction", "description", "model", "settings", "max", "until", "once"})
+_BEHAVIOUR = frozenset(
+    {"instruction", "description", "model", "settings", "skills", "max", "until", "once"}
+)
 _LEVELS: tuple[Level, ...] = ("patch", "minor", "major")
 
 
