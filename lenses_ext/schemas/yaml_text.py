@@ -1,14 +1,13 @@
-"""YAML as JSON values: the core schema of YAML 1.2, and nothing that could do harm.
+"""YAML as JSON values, by PyYAML: with the scalars of YAML 1.2, and nothing that could do harm.
 
-A document that is too deep is refused before anything is built of it. There are no tags but those
-of JSON, dates and words such as ``yes`` are texts, and what aliases repeat is counted each time.
+There are no tags but those of JSON, dates and words such as ``yes`` are texts, and what aliases
+repeat is counted each time.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable
+from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final, TypeAlias
 
@@ -20,19 +19,17 @@ Json: TypeAlias = Any
 _MOST: Final = 50_000_000
 _VALUE: Final = 8
 """What a value counts beside its characters."""
-_MERGE: Final = "<<"
-_NULL: Final = {"", "~", "null", "Null", "NULL"}
-_BOOLEANS: Final = {
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
+_TOO_DEEP: Final = f"nested deeper than {MAX_JSON_LEVELS} levels"
+
+_SCALARS: Final = {
+    "null": r"~|null|Null|NULL|",
+    "bool": r"true|True|TRUE|false|False|FALSE",
+    "int": r"[-+]?(0|[1-9][0-9]{0,299})|0o[0-7]{1,300}|0x[0-9a-fA-F]{1,300}",
+    "float": r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?",
 }
-_INTEGER: Final = re.compile(r"[-+]?[0-9]{1,300}|0o[0-7]{1,300}|0x[0-9a-fA-F]{1,300}")
-_NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_PLAIN: Final = "plain"
-"""The tag of what is neither quoted nor tagged."""
-_OF_JSON: Final = {
-    f"tag:yaml.org,2002:{each}" for each in ("str", "int", "float", "bool", "null", "map", "seq")
-} | {_PLAIN}
+"""What is neither quoted nor a text, by the names of its tags."""
+
+_OF_JSON: Final = (*_SCALARS, "str", "seq", "map")
 
 
 class MissingYamlError(Exception):
@@ -50,96 +47,63 @@ def read_yaml(text: str) -> Json:
         raise MissingYamlError
     import yaml  # imported late: JSON needs none
 
-    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    resolvers = {None: [(_PLAIN, re.compile(""))]}
-    loader = type("_Loader", (base,), {"yaml_implicit_resolvers": resolvers})
     try:
-        _expect_flat(yaml.parse(text, Loader=base))
-        node = yaml.compose(text, Loader=loader)
+        value = yaml.load(text, Loader=_loader())
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise ValueError(f"line {line}: {error.reason}") from None
     except yaml.MarkedYAMLError as error:
         raise ValueError(f"{_at(error.problem_mark)}{error.problem}") from None
-    return None if node is None else _Reader().read(node)[0]
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    _size(value, {})
+    return value
 
 
-def _expect_flat(events: Iterable[Any]) -> None:
-    """Refuse what is too deep, and a second document."""
-    depth = documents = 0
-    for event in events:
-        kind = type(event).__name__
-        documents += kind == "DocumentStartEvent"
-        depth += kind in ("MappingStartEvent", "SequenceStartEvent")
-        depth -= kind in ("MappingEndEvent", "SequenceEndEvent")
-        if documents > 1:
-            raise _fault(event, "a second document begins; one is read")
-        if depth > MAX_JSON_LEVELS:
-            raise _fault(event, f"nested deeper than {MAX_JSON_LEVELS} levels")
+@cache
+def _loader() -> Any:
+    """PyYAML's safe loader, with the scalars above and keys that are texts."""
+    import yaml
 
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    tag = "tag:yaml.org,2002:{}".format
+    known = {each: base.yaml_constructors[each] for each in (None, *map(tag, _OF_JSON))}
 
-class _Reader:
-    """Makes values of nodes, each once, however many aliases it has."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Json, int] | None] = {}
-
-    def read(self, node: Any) -> tuple[Json, int]:
-        """The value of a node, and how much it is."""
-        if id(node) in self._known:
-            if (found := self._known[id(node)]) is None:
-                raise _fault(node, "it contains itself")
-            return found
-        self._known[id(node)] = None
-        if node.tag not in _OF_JSON:
-            raise _fault(node, f"the tag {node.tag} is not read")
-        if isinstance(node.value, str):
-            value = _scalar(node.value) if node.tag == _PLAIN else node.value
-            size = len(node.value)
-        elif type(node).__name__ == "SequenceNode":
-            items = [self.read(each) for each in node.value]
-            value, size = [each for each, _ in items], sum(size for _, size in items)
-        else:
-            value, size = self._mapping(node)
-        size += _VALUE
-        if size > _MOST:
-            raise _fault(node, f"more than {_MOST:,} characters, with what aliases repeat")
-        self._known[id(node)] = value, size
-        return value, size
-
-    def _mapping(self, node: Any) -> tuple[Json, int]:
-        own: dict[str, Json] = {}
-        merged: dict[str, Json] = {}
-        total = 0
-        for key, below in node.value:
-            total += self.read(key)[1]
+    def construct_mapping(loader: Any, node: Any, deep: bool = False) -> Any:
+        seen = set()
+        for key, _ in node.value:
             if not isinstance(key.value, str):
                 raise _fault(key, "a key has to be a text")
-            if key.value in own:
+            if key.value in seen:
                 raise _fault(key, f"the key {key.value!r} is given twice")
-            value, size = self.read(below)
-            total += size
-            if key.value != _MERGE:
-                own[key.value] = value
-                continue
-            for each in value if isinstance(value, list) else [value]:
-                if not isinstance(each, dict):
-                    raise _fault(below, f"what {_MERGE} merges is no mapping")
-                merged = {**each, **merged}  # the first of several counts
-        return {**merged, **own}, total
+            if key.value == "<<":
+                raise _fault(key, "YAML 1.2 has no <<: write what it merges")
+            seen.add(key.value)
+            key.tag = tag("str")
+        return yaml.constructor.BaseConstructor.construct_mapping(loader, node, deep)
+
+    members = {"yaml_implicit_resolvers": {}, "yaml_constructors": known}
+    loader: Any = type("_Loader", (base,), {**members, "construct_mapping": construct_mapping})
+    for name, pattern in _SCALARS.items():
+        loader.add_implicit_resolver(tag(name), re.compile(rf"(?:{pattern})\Z"), None)
+    return loader
 
 
-def _scalar(text: str) -> Json:
-    """What a word says that is neither quoted nor tagged."""
-    if text in _NULL:
-        return None
-    if text in _BOOLEANS:
-        return _BOOLEANS[text]
-    if _INTEGER.fullmatch(text):
-        return int(text, 0 if text[:2] in ("0o", "0x") else 10)
-    if _NUMBER.fullmatch(text) and math.isfinite(number := float(text)):
-        return number
-    return text
+def _size(value: Json, known: dict[int, int], level: int = 0) -> int:
+    """How much a value is, with what aliases repeat."""
+    if level > MAX_JSON_LEVELS:
+        raise ValueError(_TOO_DEEP)
+    if not isinstance(value, dict | list):
+        return _VALUE + (len(value) if isinstance(value, str) else 0)
+    if id(value) not in known:
+        known[id(value)] = 0
+        below = [*value, *value.values()] if isinstance(value, dict) else value
+        known[id(value)] = _VALUE + sum(_size(each, known, level + 1) for each in below)
+    elif not known[id(value)]:
+        raise ValueError("a value contains itself")
+    if known[id(value)] > _MOST:
+        raise ValueError(f"more than {_MOST:,} characters, with what aliases repeat")
+    return known[id(value)]
 
 
 def _fault(place: Any, reason: str) -> ValueError:

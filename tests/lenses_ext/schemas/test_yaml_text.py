@@ -44,9 +44,6 @@ def test_any_text_is_a_value_or_a_value_error(text: str) -> None:
         ("n: [0x1f, 0o17, 1_000, 1e3, .5, .inf, 12:30]",
          {"n": [31, 15, "1_000", 1000.0, 0.5, ".inf", "12:30"]}),
         ("a: &x [1]\nb: *x", {"a": [1], "b": [1]}),
-        ("base: &b {a: 1, c: 1}\nall: {<<: *b, a: 2}",
-         {"base": {"a": 1, "c": 1}, "all": {"a": 2, "c": 1}}),
-        ("both: {<<: [{a: 1}, {a: 2, b: 2}]}", {"both": {"a": 1, "b": 2}}),
         ("!!str 5", "5"),
         ("", None),
     ],
@@ -61,13 +58,16 @@ def test_scalars_are_those_of_json(text: str, value: object) -> None:
         ("a: 1\nb:\n  c: 1\n  c: 2", "line 4, column 3: the key 'c' is given twice"),
         ("a: [1,\n b: }", "line 2, column 5: did not find"),
         ("a: \x01", "line 1: "),
-        ("a: !!python/name:os.system x", "line 1, column 4: the tag tag:yaml.org,2002:python/name"),
-        ("a: 1\n---\nb: 2", "line 2, column 1: a second document begins"),
+        (
+            "a: !!python/name:os.system x",
+            "line 1, column 4: could not determine a constructor for the tag",
+        ),
+        ("a: 1\n---\nb: 2", "line 2, column 1: but found another document"),
         ("a: *b", "found undefined alias"),
-        ("a: &a [*a]", "it contains itself"),
+        ("a: &a [*a]", "a value contains itself"),
         ("? [1]\n: 2", "a key has to be a text"),
-        ("a: {<<: 1}", "is no mapping"),
-        ("[" * 300, "column 201: nested deeper than 200 levels"),
+        ("a: {<<: 1}", "line 1, column 5: YAML 1.2 has no <<"),
+        ("[" * 300 + "]" * 300, "nested deeper than 200 levels"),
     ],
 )
 def test_what_is_no_json_is_refused_with_its_place(text: str, said: str) -> None:
@@ -82,10 +82,7 @@ def test_what_is_no_json_is_refused_with_its_place(text: str, said: str) -> None
             ["a0: &a0 [lol]"]
             + [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
         ),
-        "\n".join(
-            ["a0: &a0 {lol: 1}"]
-            + [f"a{n}: &a{n} {{<<: [{','.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 12)]
-        ),
+        "a: &a " + "x" * 100_000 + "\nb: [" + ",".join(["*a"] * 1000) + "]",
         "[" * 100_000,
         "- " * 100_000,
     ],
