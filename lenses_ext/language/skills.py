@@ -47,9 +47,10 @@ def folders_of(agent: Pattern) -> list[tuple[int, str]]:
     return [(index, each) for index, each in named if isinstance(each, str) and each]
 
 
-def skill(name: str, description: str, text: str) -> Pattern:
-    """The pattern of a skill."""
-    return Pattern(Subject(name, {SKILL}, {"description": description, "text": text}))
+def skill(name: str, description: str, text: str, folder: str | None = None) -> Pattern:
+    """The pattern of a skill; tools that read or run its other files find them in its folder."""
+    said = {"description": description, "text": text} | ({"folder": folder} if folder else {})
+    return Pattern(Subject(name, {SKILL}, said))
 
 
 def with_skills(agent: Pattern, skills: Iterable[Pattern]) -> Pattern:
@@ -68,6 +69,8 @@ def skill_tool(skill: Pattern) -> Pattern:
     >>> print(dumps(skill_tool(skill("refunds", "How to refund.", "…"))))
     [refunds:ToolSpecification {description: "Read the skill refunds: How to refund."} | (:String)]
     """
-    name, about = skill.value.identity, skill.value.properties["description"]
-    subject = Subject(name, {TOOL}, {"description": f"Read the skill {name}: {about}"})
+    name, said = skill.value.identity, skill.value.properties
+    where = f" (in {said['folder']})" if "folder" in said else ""
+    description = f"Read the skill {name}{where}: {said['description']}"
+    subject = Subject(name, {TOOL}, {"description": description})
     return Pattern(subject, [Pattern(Subject("", {"String"}))])

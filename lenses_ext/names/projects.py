@@ -287,7 +287,8 @@ class _Reader:
         if file not in self._skills:
             if len(self._skills) >= MOST_FILES:
                 return UnreadSkill(f"the program has more than {MOST_FILES:,} skills")
-            self._skills[file] = read_skill(file, _shown(file))
+            folder = file.parent.relative_to(self._root).as_posix()
+            self._skills[file] = read_skill(file, _shown(file), folder)
         return self._skills[file]
 
     def _target(self, importer: Path, name: str | None) -> Path:

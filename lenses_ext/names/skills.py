@@ -49,12 +49,13 @@ class SkillUse(NamedTuple):
     span: Span | None = None
 
 
-def read_skill(file: Path, shown: str) -> Pattern | UnreadSkill:
+def read_skill(file: Path, shown: str, folder: str) -> Pattern | UnreadSkill:
     """The skill that a file has.
 
     Args:
         file: the file.
         shown: its name, for messages.
+        folder: where it is, from the root of the project.
     """
     if not file.is_file():
         return UnreadSkill(f"there is no file {shown}", f"a skill is a folder with {SKILL_FILE}")
@@ -68,10 +69,10 @@ def read_skill(file: Path, shown: str) -> Pattern | UnreadSkill:
         return UnreadSkill(f"{shown}:{error.lineno}:{error.colno}: {error.msg}", error.hint)
     except OSError as error:
         return UnreadSkill(f"{shown}: {error.strerror}")
-    return _skill_of(text.replace("\r\n", "\n"), shown)
+    return _skill_of(text.replace("\r\n", "\n"), shown, folder)
 
 
-def _skill_of(text: str, shown: str) -> Pattern | UnreadSkill:
+def _skill_of(text: str, shown: str, folder: str) -> Pattern | UnreadSkill:
     begin = _FORM.match(text)
     if begin is None:
         return UnreadSkill(f"{shown} has no front matter", _EXPECTED)
@@ -91,6 +92,6 @@ def _skill_of(text: str, shown: str) -> Pattern | UnreadSkill:
         hint = f"description: says in 1 to {_MOST_DESCRIPTION:,} characters when to read it"
         return UnreadSkill(f"{shown} has {what}", hint)
     try:
-        return skill(name, description.strip(), text[begin.end() :].strip())
+        return skill(name, description.strip(), text[begin.end() :].strip(), folder)
     except GramError as error:
         return UnreadSkill(f"{shown}: {error}")

@@ -36,7 +36,9 @@ def test_the_description_is_offered_and_the_text_is_given_when_it_is_asked_for(d
     assert response.content == "done"
     first, second = model.requests
     (offered,) = first.tools
-    assert offered.value.properties["description"] == "Read the skill refunds: How to refund."
+    assert offered.value.properties["description"] == (
+        "Read the skill refunds (in skills/refunds): How to refund."
+    )
     assert TEXT not in str(first)
     assert second.messages[-1].content == TEXT
 

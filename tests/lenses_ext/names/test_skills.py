@@ -49,7 +49,9 @@ def skills_in(agent: Pattern) -> list[str]:
     return [dumps(each) for _, each in walk(agent) if is_skill(each)]
 
 
-SKILL = '(refunds:Skill {description: "How to refund.", text: "Ask first."})'
+SKILL = (
+    '(refunds:Skill {description: "How to refund.", folder: "skills/refunds", text: "Ask first."})'
+)
 
 
 def test_a_resolved_agent_has_the_skills_that_it_names(written: Written) -> None:
@@ -71,7 +73,7 @@ def test_folders_are_found_from_the_file_in_which_the_agent_is_written(written: 
     )
 
     assert validate_program(load_project(file)) == ()
-    assert skills_in(resolve(load_project(file))) == [SKILL]
+    assert skills_in(resolve(load_project(file))) == [SKILL.replace("skills/", "agents/skills/")]
 
 
 def test_a_bundle_has_the_skills_and_needs_no_files(written: Written) -> None:
@@ -90,7 +92,10 @@ def test_a_bundle_has_the_skills_and_needs_no_files(written: Written) -> None:
 
     assert validate_program(alone) == ()
     assert resolve(alone, "desk") == resolve(project, "desk")
-    assert skills_in(resolve(alone, "desk")) == [SKILL.replace("first", "twice"), SKILL]
+    assert skills_in(resolve(alone, "desk")) == [
+        SKILL.replace("first", "twice").replace("skills/", "b/skills/"),
+        SKILL,
+    ]
 
 
 def test_equal_agents_whose_skills_differ_are_two(written: Written) -> None:
@@ -211,11 +216,15 @@ def test_what_another_writer_writes_is_read(
     file = tmp_path_factory.getbasetemp() / "SKILL.md"
     file.write_bytes(f"---\n{front}---\n{text}".replace("\n", end).encode())
 
-    found = read_skill(file, "SKILL.md")
+    found = read_skill(file, "SKILL.md", "a")
 
     assert isinstance(found, Pattern)
     assert found.value.identity == "a-1"
-    assert found.value.properties == {"description": description.strip(), "text": text.strip()}
+    assert found.value.properties == {
+        "description": description.strip(),
+        "folder": "a",
+        "text": text.strip(),
+    }
 
 
 @given(st.binary() | st.text().map(lambda text: f"---\nname: a\ndescription: {text}\n---".encode()))
@@ -225,6 +234,6 @@ def test_whatever_a_file_has_is_a_skill_or_one_message(
     file = tmp_path_factory.getbasetemp() / "SKILL.md"
     file.write_bytes(content)
 
-    found = read_skill(file, "SKILL.md")
+    found = read_skill(file, "SKILL.md", "a")
 
     assert isinstance(found, Pattern) or found.message.startswith("SKILL.md")
