@@ -57,9 +57,10 @@ def read_skill(file: Path, shown: str, folder: str) -> Pattern | UnreadSkill:
         shown: its name, for messages.
         folder: where it is, from the root of the project.
     """
-    if not file.is_file():
-        return UnreadSkill(f"there is no file {shown}", f"a skill is a folder with {SKILL_FILE}")
     try:
+        if not file.is_file():
+            hint = f"a skill is a folder with {SKILL_FILE}"
+            return UnreadSkill(f"there is no file {shown}", hint)
         with file.open("rb") as opened:
             content = opened.read(MOST_SKILL_BYTES + 1)
         if len(content) > MOST_SKILL_BYTES:
