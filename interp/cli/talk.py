@@ -12,7 +12,7 @@ from gram.documents import WatchedFiles
 from lenses_ext import Model, agent_name, view
 
 from ..errors import AgentError, ConfigurationError, RunTakenError
-from ..execution import RunLog, Spending, named_model
+from ..execution import RunLog, Spending
 from ..files import File
 from ..history.records import context_after
 from ..json_text import write_json
@@ -202,8 +202,7 @@ class Talk:
 
     def _tell_of_fallbacks(self) -> None:
         """Tell of fallbacks that cannot be asked; the run begins all the same."""
-        given = (named_model(each) for each in self.options.fallback)
-        for model in dict.fromkeys((*fallbacks_of(self.agent), *filter(None, given))):
+        for model in fallbacks_of(self.agent):
             try:
                 self.check_model(model)
             except ConfigurationError as error:
