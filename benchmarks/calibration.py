@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import frozen
 
-from interp.evaluation.experiments import cases_needed
+from interp.evaluation.experiments import Arm, cases_needed
 from interp.evaluation.experiments.comparing import Comparison, Scores, compare, corrected, filled
+from interp.evaluation.experiments.contrasts import contrasts_of, crossed
+from interp.evaluation.experiments.pair_tests import ALPHA, holm, sign_flips
+from interp.evaluation.experiments.power import findable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,6 +148,78 @@ def power(
     return cases, found / experiments, held / experiments
 
 
+@frozen
+class Matrix:
+    """Experiments with factors of some numbers of levels; each run succeeds or does not.
+
+    Attributes:
+        levels: how many levels each factor has.
+        cases: how many cases there are.
+        repeats: how often each is run.
+    """
+
+    levels: tuple[int, ...]
+    cases: int
+    repeats: int = 1
+
+
+EFFECTS: Mapping[str, Matrix] = {
+    "two factors of two levels, 40 cases": Matrix((2, 2), 40),
+    "factors of 2, 2 and 3 levels, 30 cases": Matrix((2, 2, 3), 30),
+    "two factors, 25 cases 2 times": Matrix((3, 2), 25, 2),
+}
+
+
+def effects_found(
+    matrix: Matrix, experiments: int, *, is_true: bool = False, seed: int = 1
+) -> tuple[float, float]:
+    """How often an effect is found that is not there, and how often the first one is found.
+
+    All runs succeed in half of cases; where there is a true effect, the second level of the first
+    factor has one as large as `findable` says, so that 80 % of experiments should find it.
+
+    Args:
+        matrix: the factors.
+        experiments: how many are simulated.
+        is_true: whether the first factor has an effect.
+        seed: draws the scores.
+    """
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    factors = {
+        f"f{number}": {f"{number}.{level}": Arm() for level in range(levels)}
+        for number, levels in enumerate(matrix.levels)
+    }
+    arms, levels = crossed({"base": Arm()}, factors)
+    contrasts = contrasts_of([*arms], levels)
+    runs = matrix.repeats * min(len(each.minus) for each in contrasts if len(each.factors) == 1)
+    told = findable(matrix.cases, deviation=(0.5 / runs) ** 0.5, alpha=ALPHA / len(contrasts))
+    assert told
+    wrong = found = 0
+    for _ in range(experiments):
+        shape = (matrix.cases, matrix.repeats)
+        scores = {
+            arm: (rng.random(shape) < 0.5 + told / 2 * moved(mine["f0"], is_true=is_true)).tolist()
+            for arm, mine in levels.items()
+        }
+        p_values = [
+            sign_flips(
+                [fmean(b) - fmean(a) for a, b in zip(*contrast.rows(scores), strict=True)], rng
+            )
+            for contrast in contrasts
+        ]
+        first, *others = (p <= ALPHA for p in holm(p_values))
+        found += first
+        wrong += any(others) or (first and not is_true)
+    return wrong / experiments, found / experiments
+
+
+def moved(level: str, *, is_true: bool) -> float:
+    """Which way a level of the first factor moves the rate: its first two levels differ."""
+    return {"0.0": -1.0, "0.1": 1.0}.get(level, 0.0) if is_true else 0.0
+
+
 def main() -> None:
     """Simulate all scenarios and print a table."""
     experiments = int(next(iter(sys.argv[1:]), "2000"))
@@ -157,6 +233,11 @@ def main() -> None:
         cases, found, held = power(difference, disagreement, experiments)
         name = f"{difference:.0%} in {cases} cases, {disagreement:.0%} of which differ"
         print(f"{name:46} {found:5.1%}  {held:6.1%}")
+    print(f"\nA matrix of factors:\n\n{'':46} found that is not there  found of what is told")
+    for name, matrix in EFFECTS.items():
+        wrong, _ = effects_found(matrix, experiments)
+        _, found = effects_found(matrix, experiments, is_true=True)
+        print(f"{name:46} {wrong:5.1%}                    {found:6.1%}")
 
 
 if __name__ == "__main__":

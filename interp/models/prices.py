@@ -27,7 +27,7 @@ def price_of(model: Model, usage: Usage) -> Decimal | None:
 def price_of_reply(
     model: Model, usage: Usage, *, served_model: str = "", server: str = ""
 ) -> Decimal | None:
-    """What a reply cost, in US dollars; None if that is unknown.
+    """What a reply cost, in US dollars; None if that is unknown. A rehearsal costs nothing.
 
     The price of the model that answered counts, if it has one, else that of the model asked.
 
@@ -41,6 +41,8 @@ def price_of_reply(
     Raises:
         ConfigurationError: the extra ``gram-agents[prices]`` is not installed.
     """
+    if model.provider == OFFLINE.provider:
+        return Decimal(0)
     names = filter(None, (served_model, model.name))
     prices = (_price(each, usage, model.provider, server) for each in names)
     return next((each for each in prices if each is not None), None)

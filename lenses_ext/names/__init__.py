@@ -7,6 +7,7 @@ from .projects import (
     expect_documents as expect_documents,
     load_project,
     load_together as load_together,
+    project_root as project_root,
 )
 from .references import (
     D,

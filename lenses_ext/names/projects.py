@@ -197,7 +197,7 @@ def load_project(
     if first not in known:
         content, name = Path(path).read_bytes(), os.fspath(path)
         known[first] = parse_program(decode(content, name), name)
-    return _Reader(_root_of(first), known).project(first)
+    return _Reader(project_root(first), known).project(first)
 
 
 def expect_documents(documents: Mapping[Path, Document], *, by: str) -> None:
@@ -217,11 +217,14 @@ def load_together(documents: Mapping[Path, Document]) -> tuple[Project, ...]:
     groups: dict[object, list[Path]] = {}
     for path, document in documents.items():
         is_deep = any(each.levels >= MAX_LEVELS for each in document.patterns)
-        groups.setdefault(path if is_deep else (_root_of(path),), []).append(path)
-    return tuple(_Reader(_root_of(some[0]), documents).project(*some) for some in groups.values())
+        groups.setdefault(path if is_deep else (project_root(path),), []).append(path)
+    return tuple(
+        _Reader(project_root(some[0]), documents).project(*some) for some in groups.values()
+    )
 
 
-def _root_of(file: Path) -> Path:
+def project_root(file: Path) -> Path:
+    """The folder of a file's project, outside of which nothing is opened for it."""
     marked = (each for each in file.parents if any((each / mark).exists() for mark in _MARKS))
     return next(marked, file.parent)
 

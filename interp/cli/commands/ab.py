@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import errno
-import os
+import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from attrs import evolve
 
 from gram.plurals import counted
 
-from ..completion.completing import (
-    complete_files,
-    complete_metric,
-    complete_primary,
-    complete_tools,
-)
+from ..completion.completing import complete_files, complete_metric, complete_tools
+from ..failures import LIMIT, WAITING
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import (
     OFFLINE_CALLS_NOBODY,
@@ -30,11 +26,12 @@ from ..inputs.options import (
     shared_options,
 )
 from ..process import interruptible
+from ..terminal.asking import NoTerminal, ask_user
 from ..terminal.output import is_quiet, note, show, show_json, tell
 from ..terminal.output_files import expect_a_file, expect_a_name, expect_other_file, expect_writable
 
 if TYPE_CHECKING:
-    from ...evaluation.experiments import Arm, Experiment, MetricLike, Plan, Trial
+    from ...evaluation.experiments import Arm, Experiment, Forecast, MetricLike, Plan, Trial
 
 _FOLDER = ".ab"  # the ending of folders that nobody has named
 
@@ -44,64 +41,39 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
 @click.option(
     "--cases", metavar="FILE", shell_complete=complete_files, help="The cases: .jsonl, .csv, .gram."
 )
-@shared_options(RunningOptions, "offline model settings limits base_url dialect mcp openapi match")
+@shared_options(
+    RunningOptions,
+    "offline model settings limits approve base_url dialect mcp openapi match",
+)
 @click.option(
     "--tools",
     multiple=True,
     shell_complete=complete_tools,
-    metavar="FILE.py[:NAME]",
-    help="A Python file with the tools; it is run anew for each run.",
+    metavar="[NAME=]FILE.py[:NAME]",
+    help="A Python file with the tools, which is run anew for each run; with NAME=, those that an "
+    "experiment or the file of a judge calls so.",
 )
 @agent_option
-@click.option(
-    "--approve",
-    type=click.Choice(["all", "none"]),
-    help="Which tool calls may run: all (the default) or none.",
-)
 @click.option(
     "--metric",
     "metrics",
     multiple=True,
-    metavar="NAME",
+    metavar="NAME|FILE",
     shell_complete=complete_metric,
-    help="What is tested: passed (the default), exact, schema (the answer is of its declared type, "
-    "or with schema=FILE.json of that schema), calls, rounds, tokens, input_tokens, "
-    "output_tokens, cost, seconds, or functions of a run, as FILE.py[:NAME].",
-)
-@click.option(
-    "--judge",
-    "judges",
-    multiple=True,
-    shell_complete=complete_files,
-    metavar="FILE",
-    help="An agent that judges each answer: its typed answer is a boolean or a number.",
-)
-@click.option(
-    "--judge-tools",
-    multiple=True,
-    shell_complete=complete_tools,
-    metavar="FILE.py[:NAME]",
-    help="A Python file with the tools of the judges; the built-in ones by default.",
-)
-@click.option(
-    "--primary",
-    metavar="NAME",
-    shell_complete=complete_primary,
-    help="The metric that decides; the first by default.",
+    help="What is tested: passed (the default), exact, schema (the answer is of its declared "
+    "type), calls, rounds, tokens, input_tokens, output_tokens, cost, seconds; functions of a run, "
+    "as FILE.py[:NAME]; a JSON Schema of the answer, as FILE.json; or a judge, as FILE.gram: an "
+    "agent whose typed answer is a boolean or a number.",
 )
 @checks_option
-@click.option(
-    "--repeats", type=click.IntRange(1), default=1, help="How often each arm runs a case."
-)
+@click.option("--repeats", type=click.IntRange(1), help="How often each arm runs a case.")
 @click.option("--seed", type=click.IntRange(0), help="Draws the order; drawn itself by default.")
-@click.option(
-    "--difference", type=float, help="The smallest difference that would matter, such as 0.1."
-)
+@click.option("--yes", is_flag=True, help="Run the cases after the pilot without a question.")
 @click.option(
     "--out",
     metavar="DIR",
     shell_complete=complete_files,
-    help="The folder of the experiment; named after the arms by default.",
+    help="The folder of the experiment; named after its file or the arms by default.",
 )
 @click.option("--jobs", type=click.IntRange(1), default=4, help="How many runs go on at once.")
 @click.option(
@@ -111,13 +83,13 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     help="Write a report to this file, and pages of the runs that differ beside it.",
 )
 @json_option
-def command(
-    files: tuple[str, ...], cases: str | None, html: str | None, as_json: bool, **given: Any
-) -> None:
+def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: Any) -> None:
     """Run the same cases through several programs, and compare what comes out.
 
-    Each of FILES is an arm, the first is what the others are compared with: gram ab A.gram B.gram
-    --cases cases.jsonl. The options are for all of them.
+    FILES are programs, each an arm, and the first is what the others are compared with: gram ab
+    A.gram B.gram --cases cases.jsonl. Or one file with an experiment, which holds cases, arms,
+    factors, metrics and a budget: gram ab experiment.gram. A few of its cases run first, as a
+    pilot; it is told what the others will take and can find, and asked whether they run.
 
     A plan is written before anything runs, and every run is recorded. After Ctrl-C the same
     command goes on. gram ab DIR shows an experiment again, without running anything.
@@ -128,45 +100,42 @@ def command(
     with interruptible():
         if html is not None:
             expect_writable(html)
-        found = _shown_again(files) if cases is None else _run(files, cases, **given)
+        found = _experiment(files, given)
     if html is not None:
         found.write_html(html)
     if as_json:
         show_json(found.to_json())
     else:
         show(found.table())
+    if found.stopped:
+        sys.exit(LIMIT if found.trials else WAITING)
 
 
-def _shown_again(files: tuple[str, ...]) -> Experiment:
-    if len(files) == 1 and not Path(files[0]).exists():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), files[0])
-    if len(files) != 1 or not Path(files[0]).is_dir():
-        raise click.UsageError("name the cases with --cases FILE, or the folder of an experiment")
+def _experiment(files: tuple[str, ...], given: Mapping[str, Any]) -> Experiment:
     from ...evaluation.experiments import load_experiment
 
-    return load_experiment(files[0])
+    if given["cases"] is not None:
+        return _run(_of_programs(files, given), "-".join(Path(each).stem for each in files), given)
+    if len(files) != 1:
+        raise click.UsageError("name the cases with --cases FILE, or the file of an experiment")
+    if Path(files[0]).is_dir():
+        return load_experiment(files[0])
+    return _run(_of_file(files[0], given), Path(files[0]).stem, given)
 
 
-def _run(files: tuple[str, ...], cases: str, **given: Any) -> Experiment:
+def _run(arguments: Mapping[str, Any], name: str, given: Mapping[str, Any]) -> Experiment:
     from ...evaluation.experiments import ab
     from ..inputs.reading import read_checks
 
-    arms = _arms(files, given)
-    folder = given["out"] or f"{'-'.join(arms)}{_FOLDER}".replace("/", "-")
-    judges, offline = given["judges"], given["offline"]
-    measured = _metrics(given["metrics"]) or ([] if judges else ["passed"])
-    judged = [_judge(each, given["judge_tools"], offline) for each in judges]
-    plain = ("primary", "repeats", "seed", "difference", "jobs")
+    folder = given["out"] or f"{name}{_FOLDER}"
     try:
         return ab(
-            cases,
-            arms,
-            [*measured, *judged],
+            **arguments,
             checks=read_checks(given["checks"]),
             out=folder,
+            jobs=given["jobs"],
             progress=False if is_quiet() else None,
             on_plan=partial(_tell_plan, folder),
-            **{name: given[name] for name in plain},
         )
     except BaseException as stopped:  # told what is kept, and raised again
         for each in getattr(stopped, "__notes__", ()):
@@ -177,28 +146,71 @@ def _run(files: tuple[str, ...], cases: str, **given: Any) -> Experiment:
 def _tell_plan(folder: str, plan: Plan, done: tuple[Trial, ...]) -> None:
     from ...evaluation.experiments import before_running
 
-    left = len(plan.keys) - len(done)
+    left = len(plan.keys) + len(plan.pilot_keys) - len(done)
     begun = f", {len(done)} of them are done" if done else ""
+    pilot = f" and {len(plan.pilot_keys)} of a pilot" if plan.pilot else ""
     runs = counted(len(plan.keys), "run")
-    note(f"{runs}{begun}; plan {plan.hash[:8]} (seed {plan.seed}) in {folder}")
+    note(f"{runs}{pilot}{begun}; plan {plan.hash[:8]} (seed {plan.seed}) in {folder}")
     for each in before_running(plan) if left else ():
         note(f"note: {each}")
 
 
-# --- the arms
+# --- what is compared
 
 
-def _arms(files: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Arm]:
-    from ...evaluation.experiments import Arm
-
+def _of_programs(files: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of an experiment whose arms are programs."""
     if not files:
         raise click.UsageError("name the programs: gram ab A.gram B.gram --cases FILE")
     names = [Path(each).stem for each in files]
     for name in names:
         if names.count(name) > 1:
-            raise click.UsageError(f"two arms are named {name}: give one of the files another name")
-    base = _base(given)
-    return {name: Arm(file).over(base) for name, file in zip(names, files, strict=True)}
+            hint = "arms of one program are written in the file of an experiment"
+            raise click.UsageError(f"two arms are named {name}\nhint: {hint}")
+    if unused := _tools(given).keys() - {"", *(Path(each).stem for each in given["metrics"])}:
+        raise click.UsageError(f"--tools {min(unused)}=…: no judge has this name")
+    return {
+        "cases": given["cases"],
+        "arms": dict(zip(names, files, strict=True)),
+        "base": _base(given),
+        "metrics": _metrics(given) or ["passed"],
+        "repeats": given["repeats"] or 1,
+        "seed": given["seed"],
+    }
+
+
+def _of_file(file: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that the file of an experiment says."""
+    from ...evaluation.experiments import read_experiment
+    from ...models import OFFLINE
+    from ..inputs.reading import library_of_one_run
+
+    for name in ("repeats", "seed"):
+        if given[name] is not None:
+            raise click.UsageError(f"--{name} goes with --cases; {file} says it")
+    own = {Path(each).stem for each in given["metrics"]}
+    libraries = {
+        name: partial(library_of_one_run, files)
+        for name, files in _tools(given).items()
+        if name not in {"", *own}
+    }
+    judge = partial(_judge, given)
+    found = read_experiment(file, libraries, base=_base(given), judge=judge)
+    found["metrics"] += _metrics(given)
+    if given["offline"]:
+        levels = [found["arms"], *found["factors"].values()]
+        for arms in levels:
+            arms |= {name: evolve(arm, model=OFFLINE) for name, arm in arms.items()}
+    return {**found, "go_on": partial(_goes_on, given["yes"])}
+
+
+def _tools(given: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The files of tools by the names that they are given; those of all arms have none."""
+    found: dict[str, list[str]] = {}
+    for each in given["tools"]:
+        name, _, file = each.rpartition("=")
+        found.setdefault(name, []).append(file)
+    return found
 
 
 def _base(given: Mapping[str, Any]) -> Arm:
@@ -210,11 +222,13 @@ def _base(given: Mapping[str, Any]) -> Arm:
         raise click.UsageError(OFFLINE_CALLS_NOBODY)
     if offline and given["mcp"] and approve is None:
         raise click.UsageError(SERVERS_REHEARSED)
+    if approve == "ask":
+        raise click.UsageError("--approve ask: nobody is asked in a comparison; write all or none")
     from ...evaluation.experiments import Arm
     from ...models import OFFLINE
     from ..inputs.reading import library_of_one_run
 
-    libraries = (given["tools"], given["mcp"], given["openapi"])
+    libraries = (_tools(given).get("", ()), given["mcp"], given["openapi"])
     return Arm(
         tools=partial(library_of_one_run, *libraries, offline=offline),
         model=str(OFFLINE) if offline else given["model"],
@@ -222,61 +236,53 @@ def _base(given: Mapping[str, Any]) -> Arm:
         agent=given["agent"],
         base_url=given["base_url"],
         dialect=given["dialect"],
-        limits=read_limits(given["limits"]),
+        limits=read_limits(given["limits"]) if given["limits"] else None,
         match=given["match"],
         policy=POLICIES[approve or "all"],
     )
 
 
-# --- the metrics
-
-
-def _metrics(names: tuple[str, ...]) -> list[MetricLike]:
+def _metrics(given: Mapping[str, Any]) -> list[MetricLike]:
+    from ...evaluation.experiments import metric_of
     from ..inputs.reading import read_checks
 
     found: list[MetricLike] = []
-    for each in names:
-        if each.startswith("schema="):
-            found.append(_schema(each.removeprefix("schema=")))
-        elif each.endswith(".py") or ".py:" in each:
+    for each in given["metrics"]:
+        if each.endswith(".py") or ".py:" in each:
             found += read_checks([each]).values()
         else:
-            found.append(each)
+            is_file = each.endswith((".gram", ".json"))
+            found.append(metric_of(Path(each) if is_file else each, partial(_judge, given)))
     return found
 
 
-def _schema(file: str) -> MetricLike:
-    from ...errors import ConfigurationError, ValidationError
-    from ...evaluation.experiments import matches_schema
-    from ...json_text import read_json
-    from ..inputs.reading import read_text
-
-    text, name = read_text(file)
-    try:
-        schema = read_json(text)
-        if not isinstance(schema, dict):
-            raise ConfigurationError(f"{name}: a JSON Schema is an object")
-        return matches_schema(schema)
-    except ValueError as error:
-        raise ConfigurationError(f"{name}: not JSON: {error}") from None
-    except ValidationError as error:
-        raise ConfigurationError(f"{name}: {error}") from None
-
-
-def _judge(file: str, tools: tuple[str, ...], is_offline: bool) -> MetricLike:
+def _judge(given: Mapping[str, Any], file: Path) -> MetricLike:
     from ...errors import ToolBindingError
     from ...evaluation.experiments import judged_by
     from ...models import OFFLINE
     from ..inputs.reading import read_libraries, read_program
 
-    name = Path(file).stem
+    tools = _tools(given).get(file.stem, ())
+    model = OFFLINE if given["offline"] else None
     try:
         return judged_by(
-            read_program(file),
-            read_libraries(tools),
-            name=name,
-            model=OFFLINE if is_offline else None,
+            read_program(str(file)), read_libraries(tools), name=file.stem, model=model
         )
     except ToolBindingError as error:
-        hint = "hint: --judge-tools FILE.py names the tools of judges; --tools are those of arms"
+        hint = f"hint: --tools {file.stem}=FILE.py names the tools of this judge"
         raise ToolBindingError([*error.problems, *([] if tools else [hint])]) from None
+
+
+def _goes_on(is_told: bool, forecast: Forecast) -> bool:
+    """Say what the cases will take and can find, and ask whether they run."""
+    from ...evaluation.experiments import what_it_finds
+
+    for each in (*forecast.notes, *what_it_finds(forecast.plan)):
+        note(each)
+    if is_told:
+        return True
+    try:
+        return ask_user("Run them? [y/N] ").strip().lower() in ("y", "yes")
+    except NoTerminal:
+        tell("nobody can be asked here: --yes runs them")
+        return False

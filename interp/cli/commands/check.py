@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gram import Diagnostic, Document, Source
+from gram import Diagnostic, Document, Source, Subject
 from gram.documents import resolved
 from lenses_ext import Project, load_project
 from lenses_ext.names import diagnose, find_runnables, shared_tools
@@ -54,10 +54,10 @@ def command(
 ) -> None:
     """Report the faults in FILES; without --models no network, key or tool library is needed.
 
-    FILES are files, folders and globs; - is standard input. Schedules and cases are judged, too,
-    also cases in .csv and .jsonl. Of several files, it is told where a definition differs from
-    that of the same name in another file. Exits with 1 if there is an error,
-    with 0 if there are only warnings. `gram lint` reports what is valid and doubtful.
+    FILES are files, folders and globs; - is standard input. Schedules, experiments and cases are
+    judged, too, also cases in .csv and .jsonl. Of several files, it is told where a definition
+    differs from that of the same name in another file. Exits with 1 if there is an error, with 0
+    if there are only warnings. `gram lint` reports what is valid and doubtful.
     """
     more = (OfferedCheck(lambda name: note(f"asks {name} for its models")).check,) if asks else ()
     levels = project_levels()
@@ -75,6 +75,8 @@ def command(
             return found
         others = tuple(_others(found))
         _note(found)
+        if _is_plan(found):  # it repeats an agent for each arm
+            return others
         if file == STDIN:
             program = Project.of(found)
         else:
@@ -92,14 +94,24 @@ def command(
 
 
 def _others(document: Document) -> Iterator[Diagnostic]:
-    """What is wrong with the cases and the schedules that are in a document."""
+    """What is wrong with the cases, schedules and experiments that are in a document."""
     labels = {label for each in document.patterns for label in each.value.labels}
-    if "Case" in labels:
+    if "Case" in labels and not _is_plan(document):
         yield from _faults_of_cases(document.text, document.filename or "<stdin>.gram")
+    if "Experiment" in labels:
+        from ...evaluation.experiments import experiment_faults
+
+        yield from experiment_faults(document)
     if "Schedule" in labels:
         from ...workers import schedule_faults  # imported late: few files have some
 
         yield from schedule_faults(document)
+
+
+def _is_plan(document: Document) -> bool:
+    """Whether it is the plan of an experiment that has begun."""
+    head = document.patterns[0].value if document.patterns else Subject()
+    return "Experiment" in head.labels and "hash" in head.properties
 
 
 def _faults_of_cases(text: str, name: str) -> tuple[Diagnostic, ...]:
@@ -110,7 +122,7 @@ def _faults_of_cases(text: str, name: str) -> tuple[Diagnostic, ...]:
 
 def _note(document: Document) -> None:
     labels = {label for each in document.patterns for label in each.value.labels}
-    if labels & {"Case", "Schedule"}:
+    if labels & {"Case", "Schedule", "Experiment"}:
         return
     if not find_runnables(document) and not shared_tools(document):
         note(f"{document.filename}: no agent here, checked as plain data")

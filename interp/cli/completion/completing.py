@@ -86,19 +86,7 @@ def complete_metric(
     """The names of metrics, and functions in Python files."""
     from ...evaluation.experiments import NAMES
 
-    if begun.startswith("schema="):
-        return [_item(f"schema={each}") for each in _files(begun.removeprefix("schema="))]
     return [*_begun_with(begun, NAMES), *complete_checks(context, parameter, begun)]
-
-
-def complete_primary(
-    context: click.Context, _: click.Parameter, begun: str
-) -> list[CompletionItem]:
-    """The metrics that are named already; without one, those that have a name."""
-    from ...evaluation.experiments import NAMES
-
-    given = [each.rpartition(":")[2] for each in context.params.get("metrics") or ()]
-    return _begun_with(begun, given or NAMES)
 
 
 def _complete_python(

@@ -1,9 +1,17 @@
 """Comparisons of agents: the same cases through several arms, with honest statistics."""
 
 from .arms import Arm
+from .budget import Budget
 from .carrying_out import ab, load_experiment
 from .comparing import Comparison, Estimate
-from .experiment import Experiment, before_running
+from .experiment import Experiment
+from .experiment_file import (
+    edit_at as edit_at,
+    experiment_faults as experiment_faults,
+    metric_of as metric_of,
+    read_experiment,
+)
+from .forecast import Forecast, before_running, what_it_finds
 from .intervals import Interval
 from .judging import judged_by
 from .metrics import (

@@ -198,7 +198,7 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         ConfigurationError: its model cannot be asked.
     """
     with _naming(name), ExitStack() as opened:
-        agent, library = _agent(arm, cases), _entered(_made(arm.tools), opened)
+        agent, library = agent_of(arm, cases), _entered(_made(arm.tools), opened)
         bind_agent_tools(agent, library, match=arm.match or "full")
         made = ReadyArm(name, arm, agent, library)
         model = made.fresh_model()
@@ -283,7 +283,14 @@ def _entered(made: Any, opened: ExitStack) -> ToolLibrary:
     return library_of(made, by="ab")
 
 
-def _agent(arm: Arm, cases: Iterable[Case]) -> Pattern:
+def agent_of(arm: Arm, cases: Iterable[Case]) -> Pattern:
+    """The agent of an arm, with its edits.
+
+    Raises:
+        OSError, GramDecodeError: the file of its program cannot be read.
+        ValidationError: its program is not valid, or it has none; or an edit fails.
+        ConfigurationError: an edit fails.
+    """
     program, name = arm.program, arm.agent
     if program is None:
         named = {(each.program, each.agent) for each in cases}

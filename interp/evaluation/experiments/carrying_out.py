@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib.util import find_spec
 from typing import TypeAlias
+
+from attrs import frozen
 
 from gram import ArgumentError
 from gram.errors import expect, expect_all
@@ -17,17 +19,23 @@ from gram.plurals import counted
 from gram.suggestions import did_you_mean
 
 from ...errors import ConfigurationError, ValidationError
+from ...execution import Spending
 from ..cases import Case, Checks, read_cases, require_checks, require_tools
 from .arms import Arm, Program, ReadyArm, declared_answer, read_arms, ready
+from .budget import Budget, Meter
+from .contrasts import crossed
 from .experiment import Experiment
 from .folder import Folder, PathLike, folder_of
+from .forecast import Forecast, forecast
 from .metrics import Metric, MetricLike, read_metrics
-from .plan import Plan, make_plan, repeated_names
+from .plan import Key, Plan, make_plan, repeated_names
 from .progress import Progress, shown
 from .running import Job, run_trials
 from .trials import Trial
 
 OnPlan: TypeAlias = Callable[[Plan, tuple[Trial, ...]], None]
+_NOT_BEGUN = "the pilot is done and the others were not begun; called again, it asks again"
+GoOn: TypeAlias = Callable[[Forecast], bool]
 
 
 def ab(
@@ -37,14 +45,18 @@ def ab(
     *,
     primary: str | None = None,
     base: Arm | None = None,
+    factors: Mapping[str, Mapping[str, Arm | Program]] = {},  # it is only read
     checks: Checks = {},  # noqa: B006  # it is only read
     repeats: int = 1,
     seed: int | None = None,
     difference: float | None = None,
+    pilot: int = 0,
+    budget: Budget | None = None,
     out: PathLike | None = None,
     jobs: int = 4,
     progress: bool | Progress | None = None,
     on_plan: OnPlan | None = None,
+    go_on: GoOn | None = None,
 ) -> Experiment:
     """Run the same cases through several arms, and compare them honestly.
 
@@ -61,15 +73,24 @@ def ab(
             functions of a trial, or a `Metric`.
         primary: the name of the metric that decides; by default the first.
         base: what arms leave out.
+        factors: a matrix: by the name of a factor, what each of its levels changes. Each
+            combination of levels is an arm (several arms are the levels of a factor ``arm``), and
+            what is tested are the effects of the factors and of their pairs, each level with the
+            first of its factor.
         checks: the functions that cases name as their checks.
         repeats: how often each arm runs each case.
         seed: draws the order of the runs, and what the statistics need; by default it is drawn,
             and recorded.
         difference: the smallest difference of the primary metric that would matter.
+        pilot: how many cases run first, to say what the others will take; they are drawn, and are
+            not compared.
+        budget: what all runs may take together, see `Budget`; where it is used up, nothing is
+            compared, and the same call with a larger one goes on.
         out: the folder that keeps the experiment; without it, nothing is kept.
         jobs: how many runs go on at once.
         progress: whether to show a progress bar; by default where standard error is a terminal.
         on_plan: is called with the plan and the trials that are done already, before more run.
+        go_on: is called after the pilot with what the others will take, and says whether they run.
 
     Raises:
         OSError: a file cannot be read or written; what was done is kept.
@@ -94,10 +115,18 @@ def ab(
         raise ArgumentError(f"ab: difference must be above 0, got {difference}")
     given = _cases(cases)
     require_checks(given, checks)
+    expect(pilot, int, "pilot", by="ab")
+    if not 0 <= pilot < len(given):
+        known = counted(len(given), "case")
+        raise ArgumentError(f"ab: a pilot has fewer cases than all {known}, got {pilot}")
+    expect(budget, (Budget, type(None)), "budget", by="ab")
+    expect(factors, Mapping, "factors", by="ab")
+    changes = {name: read_arms(levels, None) for name, levels in factors.items()}
+    combined, levels = crossed(read_arms(arms, base), changes)
 
     @cache
     def made_ready() -> list[ReadyArm]:
-        return [ready(name, arm, given) for name, arm in read_arms(arms, base).items()]
+        return [ready(name, arm, given) for name, arm in combined.items()]
 
     measured = read_metrics(metrics, given, checks, lambda: declared_answer(made_ready()))
     decisive = _primary(primary, measured)
@@ -109,6 +138,8 @@ def ab(
     prepared = made_ready()
     programs = [each.program for each in prepared]
     require_tools((each, programs) for each in given)
+    if budget and budget.cost is not None:
+        _require_prices_of(prepared)
     folder = None if out is None else folder_of(out)
     old = folder.read_plan() if folder and folder.has_plan else None
     plan = make_plan(
@@ -116,6 +147,8 @@ def ab(
         measured,
         given,
         primary=decisive,
+        levels=levels,
+        pilot=pilot,
         repeats=repeats,
         seed=old.seed if old and seed is None else _drawn() if seed is None else seed,
         difference=difference,
@@ -125,7 +158,8 @@ def ab(
     elif folder:
         folder.begin(plan)
     with folder.held() if folder else nullcontext():
-        return _carried_out(plan, prepared, measured, given, folder, jobs, progress, on_plan)
+        work = _Work(plan, prepared, measured, given, folder, jobs, progress, budget or Budget())
+        return work.carried_out(on_plan, go_on)
 
 
 def load_experiment(path: PathLike) -> Experiment:
@@ -144,41 +178,66 @@ def load_experiment(path: PathLike) -> Experiment:
     return Experiment(plan, folder.read(plan), folder.path)
 
 
-def _carried_out(
-    plan: Plan,
-    arms: Iterable[ReadyArm],
-    metrics: tuple[Metric, ...],
-    cases: tuple[Case, ...],
-    folder: Folder | None,
-    jobs: int,
-    progress: bool | Progress | None,
-    on_plan: OnPlan | None,
-) -> Experiment:
-    if folder:
-        folder.cut_off()
-    done = list(folder.read(plan)) if folder else []
-    if on_plan:
-        on_plan(plan, tuple(done))
-    finished = {each.key for each in done}
-    keys = [key for key in plan.order if key not in finished]
-    with shown(progress, len(plan.keys), len(done)) as advance, _telling(folder, plan, done):
+@frozen
+class _Work:
+    """What has to be done for a plan, and with what."""
 
-        def keep(trial: Trial) -> None:
-            if folder:
-                folder.write(plan, trial)
-            done.append(trial)
-            advance(trial)
+    plan: Plan
+    arms: Iterable[ReadyArm]
+    metrics: tuple[Metric, ...]
+    cases: tuple[Case, ...]
+    folder: Folder | None
+    jobs: int
+    progress: bool | Progress | None
+    budget: Budget
 
-        job = Job(
-            {each.name: each for each in arms},
-            {each.name: each for each in cases},
-            metrics,
-            jobs,
-            lambda key: folder.run_of(plan, key) if folder else None,
-            keep,
-        )
-        run_trials(job, keys)
-    return Experiment(plan, done, folder.path if folder else None)
+    def carried_out(self, on_plan: OnPlan | None, go_on: GoOn | None) -> Experiment:
+        plan, folder = self.plan, self.folder
+        if folder:
+            folder.cut_off()
+        done = list(folder.read(plan)) if folder else []
+        if on_plan:
+            on_plan(plan, tuple(done))
+        stopped = self._run(plan.pilot_keys, done)
+        found = self._experiment(done, stopped)
+        if stopped is None and go_on and not found.trials:
+            told = forecast(plan, found.pilot, self.budget, self.jobs)
+            stopped = None if go_on(told) else _NOT_BEGUN
+        if stopped is None:
+            stopped = self._run(plan.order, done)
+        return self._experiment(done, stopped)
+
+    def _experiment(self, done: Sequence[Trial], stopped: str | None) -> Experiment:
+        return Experiment(self.plan, done, self.folder.path if self.folder else None, stopped)
+
+    def _run(self, keys: Sequence[Key], done: list[Trial]) -> str | None:
+        """Run trials that are not done yet; why not all of them run, or None."""
+        plan, folder = self.plan, self.folder
+        finished = {each.key for each in done}
+        left = [key for key in keys if key not in finished]
+        meter = Meter(self.budget, done, self.jobs)
+        with (
+            shown(self.progress, len(keys), len(keys) - len(left)) as advance,
+            _telling(folder, plan, done),
+        ):
+
+            def keep(trial: Trial) -> None:
+                if folder:
+                    folder.write(plan, trial)
+                done.append(trial)
+                advance(trial)
+
+            job = Job(
+                {each.name: each for each in self.arms},
+                {each.name: each for each in self.cases},
+                self.metrics,
+                self.jobs,
+                lambda key: folder.run_of(plan, key) if folder else None,
+                keep,
+                meter,
+            )
+            run_trials(job, left)
+        return meter.used_up
 
 
 @contextmanager
@@ -188,7 +247,8 @@ def _telling(folder: Folder | None, plan: Plan, done: list[Trial]) -> Iterator[N
         yield
     except BaseException as error:  # says what is kept, and is raised again
         if folder:
-            kept = f"{len(done)} of {counted(len(plan.keys), 'run')} are kept in {folder.path}"
+            runs = counted(len(plan.pilot_keys) + len(plan.keys), "run")
+            kept = f"{len(done)} of {runs} are kept in {folder.path}"
             error.add_note(f"{kept}; the same call goes on with them")
         raise
 
@@ -214,6 +274,14 @@ def _primary(name: str | None, metrics: tuple[Metric, ...]) -> str:
         hint = did_you_mean(name, names) or f"there are {', '.join(names)}"
         raise ValidationError(f'the primary metric "{name}" is not among the metrics; {hint}')
     return name
+
+
+def _require_prices_of(arms: Iterable[ReadyArm]) -> None:
+    """Refuse a budget of money where nobody could say what is spent."""
+    for each in arms:
+        if Spending().cost(each.model) is None:
+            told = f"the budget names cost, and the price of {each.model} is not known"
+            raise ConfigurationError(f"arm {each.name}: {told}; prices need {install('prices')}")
 
 
 def _require_same(old: Plan, new: Plan, folder: Folder) -> None:

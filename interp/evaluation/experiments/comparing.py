@@ -11,7 +11,7 @@ from math import inf
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import Factory, evolve, frozen
 
 from gram.plurals import counted
 
@@ -72,6 +72,8 @@ class Comparison:
         cases: in how many they were compared.
         deviation: the standard deviation of the differences of the cases.
         direction: whether ``higher`` or ``lower`` scores are better.
+        factors: the factors whose effect it is: one, or a pair; none where arms are compared.
+        name: what is compared, in words.
     """
 
     metric: str
@@ -91,11 +93,13 @@ class Comparison:
     cases: int
     deviation: float
     direction: Better = "higher"
+    factors: tuple[str, ...] = ()
+    name: str = Factory(lambda self: f"{self.arm} − {self.baseline}", takes_self=True)
 
     def __repr__(self) -> str:
         interval = self.interval
         within = f" [{interval.low:+.3g}, {interval.high:+.3g}]" if interval else ""
-        found = f"{self.arm} − {self.baseline} {self.difference:+.3g}{within}"
+        found = f"{self.name} {self.difference:+.3g}{within}"
         cases = counted(self.cases, "case")
         return f"<Comparison of {self.metric}: {found}, p = {self.p_corrected:.3g}, {cases}>"
 

@@ -14,6 +14,7 @@ from gram.plurals import counted
 from ...json_text import Json
 from ...machine import Usage
 from .comparing import Comparison, Estimate, compare, corrected, estimate, filled
+from .forecast import before_running
 from .metrics import MEASURES, score_of
 from .pair_tests import ALPHA, smallest_p
 from .plan import Plan, PlannedMetric
@@ -34,19 +35,30 @@ class Experiment:
         plan: the plan.
         trials: the trials that are done.
         folder: where they are kept, or None.
+        stopped: why no more of them run, or None.
 
     Attributes:
         plan: the plan.
         trials: the trials that are done, in the order of the plan, whichever ended first.
+        pilot: those of the pilot, which are not compared.
         folder: where they are kept, or None.
+        stopped: why no more of them run, such as a budget that is used up; None if nothing did.
     """
 
-    def __init__(self, plan: Plan, trials: Sequence[Trial], folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        trials: Sequence[Trial],
+        folder: Path | None = None,
+        stopped: str | None = None,
+    ) -> None:
         expect(plan, Plan, "plan", by="Experiment")
         by_key = {each.key: each for each in expect_all(trials, Trial, "trials", by="Experiment")}
         self.plan = plan
         self.trials = tuple(by_key[key] for key in plan.keys if key in by_key)
+        self.pilot = tuple(by_key[key] for key in plan.pilot_keys if key in by_key)
         self.folder = folder
+        self.stopped = stopped
 
     @property
     def is_complete(self) -> bool:
@@ -55,7 +67,9 @@ class Experiment:
 
     @cached_property
     def estimates(self) -> tuple[Estimate, ...]:
-        """What each arm scores, for each metric and for what every run is measured by."""
+        """What each arm scores, in all that is measured; empty until all trials are done."""
+        if not self.is_complete:
+            return ()
         return tuple(
             estimate(
                 arm,
@@ -71,35 +85,40 @@ class Experiment:
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Each arm compared with the first, for each metric; empty until all trials are done."""
+        """What each metric says of each contrast of the plan; empty until all trials are done.
+
+        Without factors, each arm is compared with the first.
+        """
         if not self.is_complete:
             return ()
-        baseline, *others = self.plan.arms
-        return corrected(
-            [
-                compare(
+        found = []
+        for metric, is_rate, scores in self._measured():
+            for each in self.plan.contrasts if metric in self.plan.metrics else ():
+                minus, plus = each.rows(scores)
+                compared = compare(
                     metric.name,
-                    (baseline, scores[baseline]),
-                    (other, scores[other]),
+                    (each.baseline, minus),
+                    (each.arm, plus),
                     is_rate=is_rate,
                     better=metric.better,
                     seed=self.plan.seed,
                 )
-                for metric, is_rate, scores in self._measured()
-                if metric in self.plan.metrics
-                for other in others
-            ]
-        )
+                found.append(each.of(compared))
+        return corrected(found)
 
     def comparison(self, metric: str | None = None, arm: str | None = None) -> Comparison:
         """One comparison; by default that of the primary metric and the second arm.
+
+        Args:
+            metric: the name of the metric.
+            arm: the arm or the level that is compared, or the name of the comparison.
 
         Raises:
             LookupError: there is none, such as before all trials are done.
         """
         metric = metric or self.plan.primary
         for each in self.comparisons:
-            if each.metric == metric and arm in (None, each.arm):
+            if each.metric == metric and arm in (None, each.arm, each.name):
                 return each
         raise LookupError(f"there is no comparison of {metric} for {arm or 'another arm'}")
 
@@ -134,7 +153,7 @@ class Experiment:
     def differing(self) -> tuple[tuple[Trial, ...], ...]:
         """The trials that the primary metric scores otherwise for some arms, a group a repeat."""
         groups: dict[tuple[str, int], list[Trial]] = {}
-        for each in self.trials:
+        for each in self.trials if self.is_complete else ():
             groups.setdefault((each.case.name, each.repeat), []).append(each)
         primary = self.plan.primary
         found = (
@@ -188,6 +207,8 @@ class Experiment:
         if not self.is_complete:
             runs = counted(planned, "run")
             yield f"{done} of {runs} are done; nothing is compared before all of them are"
+        if self.stopped:
+            yield self.stopped
         yield from before_running(plan)
         for arm in plan.arms:
             mine = [each for each in self.trials if each.arm == arm]
@@ -219,11 +240,11 @@ class Experiment:
         yield from self._deterministic()
         tested = {each.metric for each in self.comparisons}
         for metric in plan.metrics:
-            if self.is_complete and len(plan.arms) > 1 and metric.name not in tested:
+            if self.is_complete and plan.contrasts and metric.name not in tested:
                 yield f"an arm has no score for {metric.name} at all, so it is not compared"
         for each in self.comparisons:
             if each.metric == plan.primary:
-                yield from _readings(each, plan.difference, ALPHA / _tests(plan))
+                yield from _readings(each, plan.difference, plan.alpha)
 
     def _deterministic(self) -> Iterator[str]:
         if self.plan.repeats < 2 or not self.is_complete:
@@ -286,36 +307,15 @@ class Experiment:
         return {"text/plain": self.table(), "text/html": fragment(self)}
 
 
-def before_running(plan: Plan) -> Iterator[str]:
-    """What can be said of a plan before anything runs."""
-    free = [each.name for each in plan.cases if each.expects_nothing]
-    if free and "passed" in [each.name for each in plan.metrics]:
-        yield f"any answer passes {counted(len(free), 'case')} that expect nothing, as {free[0]}"
-    if len(plan.arms) == 1:
-        yield "there is one arm: nothing is compared"
-        return
-    cases = len(plan.cases)
-    if smallest_p(cases) > ALPHA:
-        repeats = ", however often they are repeated" if plan.repeats > 1 else ""
-        yield (
-            f"these cases cannot reach 5 %: {counted(cases, 'case')} cannot give a p-value below "
-            f"{smallest_p(cases):.2g}{repeats}; 6 are the fewest that can"
-        )
-    elif smallest_p(cases) * _tests(plan) > ALPHA:
-        yield (
-            f"{cases} cases cannot reach 5 % in one of {_tests(plan)} comparisons alone: "
-            f"corrected, their smallest p-value is {smallest_p(cases) * _tests(plan):.2g}"
-        )
-
-
-def _tests(plan: Plan) -> int:
-    return len(plan.metrics) * (len(plan.arms) - 1)
-
-
 def _readings(found: Comparison, planned: float | None, alpha: float) -> Iterator[str]:
     """What else a comparison says: whether it could have found anything, and what would."""
+    if len(found.factors) == 2:
+        if found.is_significant:
+            one, two = found.factors
+            yield f"{one} and {two} interact: what one of them does depends on the other's level"
+        return
     differ = found.better + found.worse
-    who = f"{found.arm} and {found.baseline}"
+    who = " ".join((*found.factors, f"{found.arm} and {found.baseline}"))
     if differ == 0:
         yield f"{who} score the same in every case"
     elif smallest_p(differ) > ALPHA >= found.smallest_p:

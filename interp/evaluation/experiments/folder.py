@@ -44,7 +44,7 @@ from ...json_text import Json
 from ...machine import Usage
 from ..cases import Case
 from ..testing import file_name
-from .plan import Plan, plan_from_patterns
+from .plan import Key, Plan, plan_from_patterns
 from .trials import Score, Trial
 
 _PLAN, _RESULTS, _RUNS = "plan.gram", "results.gram", "runs.db"
@@ -103,10 +103,11 @@ class Folder:
         with holding(self.path / _PLAN, wait=False, private=True):
             yield
 
-    def run_of(self, plan: Plan, key: tuple[str, int, str]) -> Address:
+    def run_of(self, plan: Plan, key: Key) -> Address:
         """Where the run of a trial is recorded."""
         name, repeat, arm = key
-        case = next(index for index, each in enumerate(plan.cases) if each.name == name)
+        known = (*plan.cases, *plan.pilot)
+        case = next(index for index, each in enumerate(known) if each.name == name)
         number = plan.arms.index(arm)
         parts = [f"{case + 1:04}", f"{repeat + 1}", f"{number + 1}", file_name(arm)]
         return self._address("-".join(parts))
@@ -150,8 +151,8 @@ class Folder:
         content = file.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
         source = Source(decode(whole, str(file)), str(file))
-        cases = {each.name: each for each in plan.cases}
-        known, seen = set(plan.keys), set[tuple[str, int, str]]()
+        cases = {each.name: each for each in (*plan.cases, *plan.pilot)}
+        known, seen = {*plan.keys, *plan.pilot_keys}, set[Key]()
         found = []
         for entry in parse(source.text, source.filename).patterns:
             if _digest(entry, plan) != entry.value.properties.get("digest"):

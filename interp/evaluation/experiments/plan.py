@@ -2,7 +2,7 @@
 
 .. code-block:: text
 
-    (:Plan {format: 1, hash: "3f2a…", primary: "passed", repeats: 1, seed: 42})
+    (:Experiment {format: 1, hash: "3f2a…", primary: "passed", repeats: 1, seed: 42})
     [:Arm {name: "A", model: "OpenAI/gpt-5.6-luna"} | [hello:Agent {…}], [:Library | …]]
     (:Metric {name: "passed", better: "higher"})
     (:Case {name: "greets", input: "I am Alice"})
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import evolve, fields, frozen
 
@@ -34,10 +34,16 @@ from ...tools import Tool
 from ..cases import ANY_ANSWER, Case, ExpectedCall
 from .arms import ReadyArm
 from .comparing import Better
+from .contrasts import Contrast, Levels, contrasts_of
 from .metrics import Metric, code_of
+from .pair_tests import ALPHA
+
+Key: TypeAlias = tuple[str, int, str]
+"""A trial: the name of its case, which repeat it is, the name of its arm."""
 
 FORMAT = 1
-PLAN = "Plan"
+_KEYS = ("format", "hash", "primary", "repeats", "seed", "difference", "pilot")
+EXPERIMENT = "Experiment"
 _MOST_LINES = 40  # of a difference between plans
 
 
@@ -66,7 +72,9 @@ class Plan:
         arms: the names of the arms; the first is the baseline.
         metrics: the metrics that are tested.
         primary: the name of the metric that decides.
-        cases: the cases, as far as a plan has them.
+        levels: the level of each factor, by arm; empty without factors.
+        cases: the cases that are compared, as far as a plan has them.
+        pilot: the cases that say what the others will take, and are not compared.
         repeats: how often each arm runs each case.
         seed: draws the order of the runs, and the numbers that the statistics need.
         difference: the smallest difference that would matter, or None.
@@ -77,7 +85,9 @@ class Plan:
     arms: tuple[str, ...]
     metrics: tuple[PlannedMetric, ...]
     primary: str
+    levels: Mapping[str, Levels]
     cases: tuple[Case, ...]
+    pilot: tuple[Case, ...]
     repeats: int
     seed: int
     difference: float | None
@@ -103,7 +113,22 @@ class Plan:
         return format_text(write_program((Pattern(marked), *self.parts)))
 
     @cached_property
-    def keys(self) -> tuple[tuple[str, int, str], ...]:
+    def contrasts(self) -> tuple[Contrast, ...]:
+        """What is compared."""
+        return contrasts_of(self.arms, self.levels)
+
+    @property
+    def alpha(self) -> float:
+        """How often one of its tests may find what is not there, at most."""
+        return ALPHA / max(1, len(self.metrics) * len(self.contrasts))
+
+    @property
+    def pilot_keys(self) -> tuple[Key, ...]:
+        """The trials of the pilot, in the order in which they run."""
+        return tuple((case.name, 0, arm) for case in self.pilot for arm in self.arms)
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
         """The trials in the order of the plan: case, repeat, arm."""
         return tuple(
             (case.name, repeat, arm)
@@ -113,7 +138,7 @@ class Plan:
         )
 
     @property
-    def order(self) -> tuple[tuple[str, int, str], ...]:
+    def order(self) -> tuple[Key, ...]:
         """The trials in the order in which they run.
 
         The cases and repeats are in random order, and so are the arms within each of them: what
@@ -148,6 +173,8 @@ def make_plan(
     cases: Sequence[Case],
     *,
     primary: str,
+    levels: Mapping[str, Levels] = {},  # it is only read
+    pilot: int = 0,
     repeats: int,
     seed: int,
     difference: float | None,
@@ -159,13 +186,14 @@ def make_plan(
         "repeats": repeats,
         "seed": seed,
         **({} if difference is None else {"difference": float(difference)}),
+        **({"pilot": pilot} if pilot else {}),
     }
     parts = (
-        *map(_arm_to_pattern, arms),
+        *(_arm_to_pattern(each, levels.get(each.name)) for each in arms),
         *map(_metric_to_pattern, metrics),
         *map(_case_to_pattern, cases),
     )
-    patterns = (Pattern(Subject("", {PLAN}, properties)), *parts)
+    patterns = (Pattern(Subject("", {EXPERIMENT}, properties)), *parts)
     return plan_from_patterns(patterns)
 
 
@@ -181,7 +209,7 @@ def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -
             has its place.
     """
     head, *others = patterns
-    read = Reader(head, PLAN, ["format", "hash", "primary", "repeats", "seed", "difference"])
+    read = Reader(head, EXPERIMENT, _KEYS)
     if read.number("format") != FORMAT:
         hint = "it was written by another version of this package"
         read.refuse("other-format", f"the format is not {FORMAT}", "format", hint)
@@ -191,11 +219,20 @@ def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -
         parts[expect_one_of(parts, each)].append(each)
     subject = head.value
     bare = evolve(subject, properties=subject.properties.discard("hash"))
+    arms = dict(map(_levels_from_pattern, parts["Arm"]))
+    cases = tuple(map(_case_from_pattern, parts["Case"]))
+    set_aside = read.number("pilot")
+    if not arms or not 0 <= set_aside < len(cases):
+        read.refuse("no-plan", "a plan has arms and cases")
+    drawn = random.Random(f"pilot {read.number('seed')}").sample(cases, set_aside)
+    pilot = {each.name for each in drawn}
     plan = Plan(
-        tuple(Reader(each, "Arm", each.value.properties).text("name") for each in parts["Arm"]),
+        tuple(arms),
         tuple(map(_metric_from_pattern, parts["Metric"])),
         read.text("primary"),
-        tuple(map(_case_from_pattern, parts["Case"])),
+        {arm: levels for arm, levels in arms.items() if levels},
+        tuple(each for each in cases if each.name not in pilot),
+        tuple(each for each in cases if each.name in pilot),
         read.number("repeats"),
         read.number("seed"),
         read.seconds("difference"),
@@ -204,8 +241,6 @@ def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -
     )
     if plan.repeats < 1 or plan.primary not in [each.name for each in plan.metrics]:
         read.refuse("no-plan", "a plan has repeats, and a primary metric that is among its metrics")
-    if not plan.arms or not plan.cases:
-        read.refuse("no-plan", "a plan has arms and cases")
     if has_hash and read.text("hash", "") != plan.hash:
         hint = "a plan stays as it was when the experiment began; begin another in a new folder"
         read.refuse("edited-plan", "the plan was edited: its hash is of another one", hint=hint)
@@ -215,7 +250,7 @@ def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -
 # --- the parts
 
 
-def _arm_to_pattern(ready: ReadyArm) -> Pattern:
+def _arm_to_pattern(ready: ReadyArm, levels: Levels | None) -> Pattern:
     arm = ready.arm
     limits = arm.limits or Limits()
     changed = {
@@ -227,6 +262,7 @@ def _arm_to_pattern(ready: ReadyArm) -> Pattern:
     properties = without_empty(
         {
             "name": write_text(ready.name),
+            "levels": _json([*levels.items()]) if levels else None,
             "model": write_text(str(ready.model) if named else described(arm.model)),
             "baseUrl": write_text(arm.base_url or ""),
             "dialect": arm.dialect or "",
@@ -239,6 +275,15 @@ def _arm_to_pattern(ready: ReadyArm) -> Pattern:
     )
     library = Pattern(Subject("", {"Library"}), map(tool_to_pattern, ready.library.values()))
     return Pattern(Subject("", {"Arm"}, properties), [ready.agent, library])
+
+
+def _levels_from_pattern(pattern: Pattern) -> tuple[str, Levels]:
+    """The name of an arm, and its level of each factor."""
+    read = Reader(pattern, "Arm", pattern.value.properties)
+    found = read.json_value("levels").value if read.has("levels") else []
+    if not all(isinstance(each, list) and [*map(type, each)] == [str, str] for each in found):
+        read.refuse("ill-typed", "levels are pairs of a factor and a level", "levels")
+    return read.text("name"), dict(found)
 
 
 def described(given: Any) -> str:

@@ -14,6 +14,7 @@ POWER = 0.8
 """How often a difference should be found, where nothing else is asked for."""
 
 _MOST_CASES = 100_000
+_MOST_DEVIATIONS = 20
 
 
 def cases_needed(
@@ -124,6 +125,38 @@ def power_of(
     return float(
         stats.nct.sf(critical, cases - 1, away) + stats.nct.cdf(-critical, cases - 1, away)
     )
+
+
+def findable(
+    cases: int,
+    *,
+    disagreement: float | None = None,
+    deviation: float | None = None,
+    power: float = POWER,
+    alpha: float = ALPHA,
+) -> float | None:
+    """The smallest difference that so many cases find as often as ``power`` says.
+
+    The arguments are those of `cases_needed`.
+
+    Returns:
+        The difference; None where none of any size would be found so often.
+
+    >>> round(findable(84, disagreement=0.4) or 0, 2)
+    0.2
+    """
+    from scipy.optimize import brentq  # imported late: it takes longer than a short program
+
+    spread = {"disagreement": disagreement, "deviation": deviation}
+    most = disagreement if disagreement is not None else _MOST_DEVIATIONS * (deviation or 0)
+
+    def missing(difference: float) -> float:
+        found = power_of(cases, difference, **spread, alpha=alpha)
+        return power - (found if found == found else 1.0)  # not a number where it is all but sure
+
+    if not most or missing(most) > 0:
+        return None
+    return float(brentq(missing, 0.0, most, xtol=1e-4 * most))
 
 
 def _connor(difference: float, disagreement: float, power: float, alpha: float) -> float:

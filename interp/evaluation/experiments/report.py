@@ -10,6 +10,7 @@ from gram.plurals import counted
 
 from ...reprs import shortened
 from ...views import Interval, facts, interval_plot, page, table
+from .contrasts import factors_of
 from .intervals import Interval as IntervalOf95
 from .tables import FIGURES, arm_rows, figures, legend, marked, verdict
 
@@ -36,7 +37,8 @@ def report(experiment: Experiment, links: Links | None = None) -> str:
         experiment: the experiment.
         links: the pages that it links to.
     """
-    title = " or ".join(experiment.plan.arms)
+    plan = experiment.plan
+    title = " × ".join(factors_of(plan.levels)) or " or ".join(plan.arms)
     body = [*_body(experiment), *_differing(experiment, links or {}), *_plan(experiment)]
     return page(title, *body)
 
@@ -70,9 +72,10 @@ def _body(experiment: Experiment) -> Iterator[Content]:
         for each in experiment.comparisons:
             yield _compared(each, marked(each.metric, plan.primary))
         yield from _plots(experiment)
-    yield element("h2", "Arms")
-    headers, *rows = arm_rows(experiment)
-    yield table(headers, rows)
+    if experiment.is_complete:
+        yield element("h2", "Arms")
+        headers, *rows = arm_rows(experiment)
+        yield table(headers, rows)
     for metric in plan.metrics:
         found = [each for each in experiment.estimates if each.metric == metric.name]
         bars = [
@@ -98,7 +101,7 @@ def comparison_form(found: Comparison) -> dict[str, str]:
 
 def _compared(found: Comparison, metric: str) -> Markup:
     """What a comparison comes to, and its figures."""
-    title = f"{metric}: {found.arm} − {found.baseline}: {verdict(found)}"
+    title = f"{metric}: {found.name}: {verdict(found)}"
     named = zip(FIGURES, figures(found), strict=True)
     return markup_of(
         element("h3", title), facts({name: figure for name, figure in named if figure})
@@ -110,7 +113,7 @@ def _plots(experiment: Experiment) -> Iterator[Content]:
         found = [each for each in experiment.comparisons if each.metric == metric.name]
         bars = [
             _bar(
-                f"{each.arm} − {each.baseline}",
+                each.name,
                 each.difference,
                 each.interval,
                 is_rate=each.is_rate,
@@ -133,6 +136,8 @@ def _bar(label: str, value: float, interval: IntervalOf95, *, is_rate: bool) -> 
 
 
 def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
+    if not experiment.is_complete:
+        return
     groups = experiment.differing()
     primary = experiment.plan.primary
     yield element("h2", "Runs that differ")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
-from typing import TypeAlias
 
 from attrs import evolve, frozen
 
@@ -20,12 +19,12 @@ from ...running import Run, RunOptions
 from ...tools import is_from_outside
 from ..cases import Case
 from .arms import ReadyArm, fresh_library
+from .budget import Meter
 from .metrics import Metric
+from .plan import Key
 from .trials import Trial, fingerprint
 
 _ENDED = (Status.DONE, Status.LIMITED, Status.UNUSABLE)
-
-Key: TypeAlias = tuple[str, int, str]
 
 
 @frozen
@@ -39,6 +38,7 @@ class Job:
         jobs: how many runs go on at once.
         run_of: where the run of a trial is recorded; None for nowhere.
         keep: is given each trial when it has ended, in the order in which they end.
+        meter: says whether the budget allows another run.
     """
 
     arms: Mapping[str, ReadyArm]
@@ -47,10 +47,11 @@ class Job:
     jobs: int
     run_of: Callable[[Key], Address | None]
     keep: Callable[[Trial], None]
+    meter: Meter
 
 
 def run_trials(job: Job, keys: Sequence[Key]) -> None:
-    """Run trials in an order; each is kept when it has ended.
+    """Run trials in an order, as far as the budget goes; each is kept when it has ended.
 
     Ctrl-C stops the runs that go on, whose records stay, and is raised.
 
@@ -59,7 +60,10 @@ def run_trials(job: Job, keys: Sequence[Key]) -> None:
     """
 
     async def work(key: Key) -> None:
-        job.keep(await _trial(job, key))
+        if job.meter.begins():
+            trial = await _trial(job, key)
+            job.meter.count(trial)
+            job.keep(trial)
 
     work_on(keys, work, job.jobs)
 

@@ -13,19 +13,24 @@ from gram.plurals import counted
 from ...json_text import Json
 from ...machine import Usage
 from .comparing import Comparison, Estimate
+from .contrasts import factors_of
 from .intervals import Interval
 from .metrics import score_of
 
 if TYPE_CHECKING:
     from .experiment import Experiment
 
+_MOST_COLUMNS = 4
+
 
 def text_of(experiment: Experiment) -> str:
     """The experiment as text: what was compared, the arms, the comparisons, the notes."""
-    parts = [heading(experiment), aligned(arm_rows(experiment))]
-    if experiment.comparisons:
-        parts += [aligned(comparison_rows(experiment))]
-    parts.append(legend(experiment))
+    parts = [heading(experiment)]
+    if experiment.is_complete:
+        parts.append(aligned(arm_rows(experiment)))
+        if experiment.comparisons:
+            parts.append(aligned(comparison_rows(experiment)))
+        parts.append(legend(experiment))
     if experiment.notes:
         parts.append("\n".join(f"note: {each}" for each in experiment.notes))
     return "\n\n".join(parts)
@@ -34,9 +39,11 @@ def text_of(experiment: Experiment) -> str:
 def heading(experiment: Experiment) -> str:
     """What was compared, in a line."""
     plan = experiment.plan
+    factors = " × ".join(factors_of(plan.levels))
+    crossed = f" ({factors})" if factors else ""
     times = f" × {plan.repeats} repeats" if plan.repeats > 1 else ""
     return (
-        f"{counted(len(plan.cases), 'case')} × {counted(len(plan.arms), 'arm')}{times}, "
+        f"{counted(len(plan.cases), 'case')} × {counted(len(plan.arms), 'arm')}{crossed}{times}, "
         f"decided by {plan.primary} (seed {plan.seed}, plan {plan.hash[:8]})"
     )
 
@@ -49,7 +56,7 @@ def legend(experiment: Experiment) -> str:
 
 
 def arm_rows(experiment: Experiment) -> list[list[str]]:
-    """A row for each metric: what each arm scores, with its interval."""
+    """A row for each metric: what each arm scores, with its interval. Many arms have one each."""
     plan = experiment.plan
     by_metric: dict[str, dict[str, Estimate]] = {}
     for each in experiment.estimates:
@@ -66,7 +73,7 @@ def arm_rows(experiment: Experiment) -> list[list[str]]:
     rows.append(["failed runs", *map(str, failed)])
     if any(experiment.models.values()):
         rows.append(["served by", *(", ".join(experiment.models[arm]) for arm in plan.arms)])
-    return rows
+    return [*map(list, zip(*rows, strict=True))] if len(plan.arms) > _MOST_COLUMNS else rows
 
 
 def _without_estimate(experiment: Experiment, measured: Collection[str]) -> Iterator[list[str]]:
@@ -92,7 +99,7 @@ def comparison_rows(experiment: Experiment) -> list[list[str]]:
     """A row for each comparison: the difference, its interval, the test, the effect."""
     rows = [["", *FIGURES, ""]]
     for each in experiment.comparisons:
-        what = f"{marked(each.metric, experiment.plan.primary)}: {each.arm} − {each.baseline}"
+        what = f"{marked(each.metric, experiment.plan.primary)}: {each.name}"
         rows.append([what, *figures(each), verdict(each)])
     return rows
 
@@ -113,10 +120,14 @@ def figures(found: Comparison) -> list[str]:
 
 def verdict(found: Comparison) -> str:
     """What a comparison comes to, in words."""
+    is_pair = len(found.factors) == 2
     if not found.is_significant:
-        return "no difference shown"
+        return "no interaction shown" if is_pair else "no difference shown"
+    if is_pair:
+        return f"{' and '.join(found.factors)} interact"
     is_better = (found.difference > 0) == (found.direction == "higher")
-    return f"{found.arm} is {'better' if is_better else 'worse'}"
+    who = " ".join((*found.factors, found.arm))
+    return f"{who} is {'better' if is_better else 'worse'}"
 
 
 def marked(metric: str, primary: str) -> str:
@@ -200,9 +211,11 @@ def json_of(experiment: Experiment) -> dict[str, Json]:
         "plan": {
             "hash": plan.hash,
             "arms": list(plan.arms),
+            "factors": {name: list(each) for name, each in factors_of(plan.levels).items()},
             "metrics": [each.name for each in plan.metrics],
             "primary": plan.primary,
             "cases": len(plan.cases),
+            "pilot": len(plan.pilot),
             "repeats": plan.repeats,
             "seed": plan.seed,
         },

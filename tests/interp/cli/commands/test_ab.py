@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from interp import open_store
-from tests.interp.cli.process import COMMAND, UNCOMPILED, at, gram, without_keys
+from tests.interp.cli.process import COMMAND, KEY, UNCOMPILED, at, gram, without_keys
 from tests.interp.model_server import ModelServer
 from tests.interp.tools.mcp.servers import relayed
 from tests.paths import EXAMPLES, ROOT
@@ -43,10 +43,21 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "B.gram").write_text(program.replace("sayHello", "sayHi"))
     (tmp_path / "cases.jsonl").write_text(CASES)
     (tmp_path / "brief.py").write_text(TOOLS)
+    (tmp_path / "hi.py").write_text(
+        TOOLS.replace("sayHello = ", "other = ").replace("sayHi", "sayHello")
+    )
+    (tmp_path / "greetings.gram").write_text(EXPERIMENT)
     return tmp_path
 
 
 COMPARED = ("ab", "--cases", "cases.jsonl", "--offline", "--seed", "1")
+EXPERIMENT = """
+(:Experiment {cases: "cases.jsonl", program: "A.gram", model: "Offline/rehearsal", seed: 1,
+  pilot: 2, metrics: ["passed", "tokens"]})
+[greeting:Factor | (long:Arm), (short:Arm {library: "brief"})]
+(prompt:Factor {levels: ["Be kind.", "Be fast."]})
+"""
+FILE = ("ab", "greetings.gram", "--tools", "brief=hi.py")
 TWO = (*COMPARED, "A.gram", "B.gram", "--tools", "brief.py")
 
 
@@ -116,7 +127,7 @@ def test_answers_are_held_to_the_declared_type_or_to_a_schema_from_a_file(
 
     declared = gram(*of, "a.gram", "b.gram", "--metric", "schema", cwd=folder, **at(model_server))
     named = gram(
-        *(*of, "b.gram", "b2.gram", "--metric", "schema=schema.json", "--json"),
+        *(*of, "b.gram", "b2.gram", "--metric", "schema.json", "--json"),
         cwd=folder,
         **at(model_server),
     )
@@ -137,7 +148,7 @@ def test_answers_are_held_to_the_declared_type_or_to_a_schema_from_a_file(
 def test_a_file_that_is_no_schema_is_told(folder: Path, text: str, told: str) -> None:
     (folder / "s.json").write_text(text)
 
-    done = gram(*COMPARED, "A.gram", "--metric", "schema=s.json", cwd=folder)
+    done = gram(*COMPARED, "A.gram", "--metric", "s.json", cwd=folder)
 
     assert done.returncode == 4
     assert "s.json: " in done.stderr
@@ -161,13 +172,13 @@ def count(text: str) -> int:
 def test_a_judge_has_tools_of_its_own_and_rehearses_offline(folder: Path) -> None:
     (folder / "judge.gram").write_text(JUDGE)
     (folder / "count.py").write_text(COUNT)
-    judged = (*COMPARED, "A.gram", "--judge", "judge.gram")
+    judged = (*COMPARED, "A.gram", "--metric", "judge.gram")
 
     without = gram(*judged, cwd=folder)
-    done = gram(*judged, "--judge-tools", "count.py", cwd=folder)
+    done = gram(*judged, "--tools", "judge=count.py", cwd=folder)
 
     assert without.returncode == 3
-    assert "hint: --judge-tools FILE.py names the tools of judges" in without.stderr
+    assert "hint: --tools judge=FILE.py names the tools of this judge" in without.stderr
     assert done.returncode == 0, done.stderr
     assert "judge *" in done.stdout
 
@@ -203,7 +214,13 @@ def test_a_changed_program_is_refused_with_the_difference(folder: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["ab"], 2, "name the cases with --cases"),
-        (["ab", "A.gram"], 2, "or the folder of an experiment"),
+        (["ab", "A.gram", "B.gram"], 2, "or the file of an experiment"),
+        (["ab", "A.gram"], 2, "there is no (:Experiment {…}) in this file"),
+        ([*COMPARED, "A.gram", "--tools", "x=brief.py"], 2, "--tools x=…: no judge has this name"),
+        (["ab", "greetings.gram", "--seed", "1"], 2, "--seed goes with --cases"),
+        (["ab", "greetings.gram"], 3, "--tools brief=FILE.py gives it"),
+        (["ab", "greetings.gram", "--tools", "breif=brief.py"], 3, "did you mean breif?"),
+        ([*FILE, "--tools", "x=brief.py"], 4, "no arm has the library x; it names brief"),
         (["ab", "--cases", "cases.jsonl"], 2, "name the programs"),
         (["ab", "--cases", "no.jsonl", "A.gram"], 2, "no.jsonl"),
         (["ab", "--cases", "cases.jsonl", "A.gram", "./A.gram"], 2, "two arms are named A"),
@@ -221,6 +238,81 @@ def test_misuse_is_told_with_what_to_do(
     assert (done.returncode, done.stdout) == (code, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_file_of_an_experiment_says_what_it_takes_and_asks_before_it_begins(
+    folder: Path,
+) -> None:
+    waits = gram(*FILE, cwd=folder)
+    done = gram(*FILE, "--yes", cwd=folder)
+    shown = gram("ab", "greetings.ab", cwd=folder)
+
+    assert waits.returncode == 6
+    assert "24 runs and 8 of a pilot; plan" in waits.stderr
+    assert "24 runs will take about 0 [0, 0] tokens, " in waits.stderr
+    assert "95 % of the time, if cases vary as the 2 cases of the pilot did" in waits.stderr
+    assert "6 cases are too few to find a main effect, as one of 6 tests" in waits.stderr
+    assert "nobody can be asked here: --yes runs them" in waits.stderr
+    assert "0 of 24 runs are done" in waits.stdout
+    assert "difference" not in waits.stdout
+    assert done.returncode == 0, done.stderr
+    assert "8 of them are done" in done.stderr
+    assert "passed *: greeting short − long" in done.stdout
+    assert "greeting short − long × prompt Be fast. − Be kind." in done.stdout
+    assert "as one of 6 tests" in done.stdout
+    assert shown.stdout == done.stdout
+
+
+def test_a_budget_that_is_used_up_shows_nothing_and_a_larger_one_goes_on(folder: Path) -> None:
+    file = folder / "greetings.gram"
+    file.write_text(EXPERIMENT.replace("pilot: 2", "pilot: 2, budget: {runs: 20}"))
+    short = gram(*FILE, "--yes", "--html", "x.html", cwd=folder)
+    file.write_text(EXPERIMENT.replace("pilot: 2", "pilot: 2, budget: {runs: 32}"))
+    done = gram(*FILE, cwd=folder)
+
+    assert short.returncode == 5
+    assert "12 of 24 runs are done; nothing is compared" in short.stdout
+    assert "the budget of 20 runs is used up" in short.stdout
+    assert "%" not in short.stdout.replace("5 %", "")
+    assert "Comparisons" not in (folder / "x.html").read_text()
+    assert (done.returncode, "greeting short is better" in done.stdout) == (0, False)
+    assert "32 of" not in done.stdout
+
+
+def test_a_rehearsal_asks_no_model_that_a_file_names(folder: Path) -> None:
+    file = folder / "greetings.gram"
+    file.write_text(EXPERIMENT + '(model:Factor {levels: ["OpenAI/a", "OpenAI/b"]})')
+
+    done = gram(*FILE, "--offline", "--yes", "--json", cwd=folder)
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["plan"]["factors"]["model"] == ["OpenAI/a", "OpenAI/b"]
+
+
+def test_settings_models_and_edits_are_those_of_their_arm_and_no_key_is_kept(
+    folder: Path, model_server: ModelServer
+) -> None:
+    model_server.takes_any_path = True
+    model_server.will_say(*["Hi"] * 2)
+    (folder / "one.csv").write_text("input\nHello\n")
+    (folder / "brief.txt").write_text("Be brief.\n")
+    (folder / "x.gram").write_text(
+        """(:Experiment {cases: "one.csv", program: "A.gram", settings: {temperature: 0}})
+        (a:Arm)
+        (b:Arm {settings: {temperature: 1}, model: "OpenAI/other", prompt: "@brief.txt",
+          edits: {`hello_world_agent.tools.sayHello.description`: "Greets"}})"""
+    )
+
+    done = gram("ab", "x.gram", "--match", "types", "--yes", cwd=folder, **at(model_server))
+
+    assert done.returncode == 0, done.stderr
+    asked = {each["model"]: each for each in model_server.requests}
+    assert asked["gpt-5.6-luna"]["temperature"] == 0
+    assert asked["other"]["temperature"] == 1
+    assert asked["other"]["messages"][0]["content"] == "Be brief."
+    assert asked["other"]["tools"][0]["function"]["description"] == "Greets"
+    written = "".join(each.read_text() for each in folder.rglob("*.gram"))
+    assert KEY not in written + done.stdout
 
 
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(

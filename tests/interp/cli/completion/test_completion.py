@@ -35,8 +35,6 @@ OFFERED = [
     (f"gram run {HELLO} hi --approve al", ["all"]),
     (f"gram ab {HELLO} --tools {TOOLS}:say", [f"{TOOLS}:sayHello"]),
     ("gram ab --metric out", ["output_tokens"]),
-    (f"gram ab --metric {TOOLS}:main --metric calls --primary ma", ["main"]),
-    ("gram ab --primary out", ["output_tokens"]),
     (f"gram run {HELLO} --input @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
     (f"gram test cases.jsonl --checks {TOOLS}:ma", [f"{TOOLS}:main"]),
     (f"gram run {HELLO} @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),

@@ -438,18 +438,20 @@ def test_edited_results_and_plans_are_found(tmp_path: Path) -> None:
         load_experiment(out)
 
 
+HEAD = '(:Experiment {format: 1, primary: "x", repeats: 1})'
+
+
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
         ("", "no plan is written in it"),
-        ("(:Foo)", "expected Plan, found Foo"),
-        ("(:Plan {format: 2})", "the format is not 1"),
-        ('(:Plan {format: 1, primary: "x", repeats: 1})', "primary metric that is among"),
-        (
-            '(:Plan {format: 1, primary: "x", repeats: 1})(:Metric {name: "x", better: "higher"})',
-            "a plan has arms and cases",
-        ),
-        ('(:Plan {format: 1, primary: "x", repeats: 1})(:Metric {name: "x"})', "has no better"),
+        ("(:Foo)", "expected Experiment, found Foo"),
+        ("(:Experiment {format: 2})", "the format is not 1"),
+        (HEAD, "a plan has arms and cases"),
+        (HEAD + '(:Metric {name: "x"})', "a plan has arms and cases"),
+        (HEAD + '(:Arm {name: "a"})(:Case {name: "c"})', "primary metric that is among"),
+        (HEAD + '(:Arm {name: "a"})(:Case {name: "c"})(:Metric {name: "x"})', "has no better"),
+        (HEAD + '(:Arm {name: "a", levels: json`[1]`})', "pairs of a factor and a level"),
     ],
 )
 def test_a_plan_that_is_none_is_refused_with_its_place(

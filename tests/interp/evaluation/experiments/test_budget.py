@@ -1,0 +1,178 @@
+"""Budgets and pilots: what is spent is known before, and nothing is seen too early."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from gram import ArgumentError
+from interp import ConfigurationError, ab
+from interp.evaluation import Arm, Budget, Experiment, Metric, load_experiment
+from interp.evaluation.experiments import Forecast, Score
+from interp.machine import Usage
+from tests.interp.evaluation.experiments.worlds import PROGRAM, arm, cases, right, wrong
+
+
+class Counted:
+    """A model that says how many tokens it took; of some cases more."""
+
+    def __init__(self, tokens: Callable[[int], int]) -> None:
+        self.tokens, self.asked = tokens, 0
+
+    def complete(self, request: Any) -> dict[str, Any]:
+        """The input in capitals, and the usage."""
+        self.asked += 1
+        text = request.messages[-1].content
+        used = self.tokens(int(text.split()[-1]))
+        return {
+            "model": "x",
+            "choices": [{"message": {"role": "assistant", "content": text.upper()}}],
+            "usage": {"prompt_tokens": used, "completion_tokens": 0, "total_tokens": used},
+        }
+
+
+def two(model: Any) -> dict[str, Arm]:
+    from lenses_ext import parse_program
+
+    return {name: Arm(parse_program(PROGRAM), model=model) for name in "ab"}
+
+
+def nothing_is_seen(found: Experiment) -> bool:
+    """Whether neither a figure of an arm nor a comparison is shown."""
+    shown = [found.estimates, found.comparisons, found.differing()]
+    return not any(shown) and "%" not in found.table() and "Arms" not in found.to_html()
+
+
+@settings(deadline=None)
+@given(st.integers(1, 30), st.integers(1, 4))
+def test_no_more_runs_than_the_budget_has_and_none_is_run_twice(runs: int, jobs: int) -> None:
+    arms = {"a": arm(right), "b": arm(wrong)}
+
+    found = ab(cases(8), arms, seed=1, pilot=2, budget=Budget(runs=runs), jobs=jobs)
+
+    done = len(found.pilot) + len(found.trials)
+    assert done == min(runs, 16)
+    assert found.is_complete == (done == 16)
+    assert (found.stopped is None) == found.is_complete
+    assert found.is_complete or nothing_is_seen(found)
+
+
+def test_a_budget_of_tokens_stops_before_it_is_passed_and_a_larger_one_goes_on(
+    tmp_path: Path,
+) -> None:
+    model = Counted(lambda _: 100)
+    options: dict[str, Any] = {"seed": 1, "out": tmp_path / "x", "jobs": 3}
+
+    first = ab(cases(8), two(model), budget=Budget(tokens=950), **options)
+    assert (len(first.trials), model.asked) == (9, 9)
+    assert first.stopped is not None
+    assert first.stopped.startswith("the budget of 950 tokens is used up; with a larger one")
+    assert first.stopped in first.table()
+    assert nothing_is_seen(first)
+    assert nothing_is_seen(load_experiment(tmp_path / "x"))
+    again = ab(cases(8), two(model), budget=Budget(tokens=950), **options)
+    assert (len(again.trials), model.asked) == (9, 9)
+    more = ab(cases(8), two(model), budget=Budget(tokens=1600), **options)
+    assert (len(more.trials), model.asked, more.is_complete) == (16, 16, True)
+    assert more.comparison().difference == 0
+
+
+def test_what_judges_take_is_of_the_budget_too() -> None:
+    judged = Metric("judged", lambda _: Score(True, usage=Usage(90, 10)))
+
+    found = ab(cases(8), two(Counted(lambda _: 100)), [judged], seed=1, budget=Budget(tokens=850))
+
+    assert len(found.trials) == 4
+
+
+def test_minutes_are_those_of_the_clock() -> None:
+    found = ab(cases(8), two(Counted(lambda _: 1)), seed=1, budget=Budget(minutes=1e-9))
+
+    assert found.trials == ()
+    assert "the budget of 1e-09 minutes is used up" in found.table()
+
+
+def test_what_is_not_known_keeps_no_budget() -> None:
+    from lenses_ext import parse_program
+
+    priceless = parse_program('[a:Agent {instruction: "Say.", model: "Mine/x"}]')
+    with pytest.raises(ConfigurationError, match="arm a: the budget names cost, and the price of"):
+        ab(cases(3), {"a": Arm(priceless, model=Counted(lambda _: 1))}, budget=Budget(cost=1))
+
+    found = ab(cases(8), {"a": arm(right)}, seed=1, jobs=1, budget=Budget(tokens=1000))
+    assert found.stopped is not None
+    assert "the tokens of a run is not known" in found.stopped
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [({"tokens": 0}, "tokens must be a number above 0, got 0"), ({"cost": "5"}, "got '5'")],
+)
+def test_a_limit_is_a_number_above_zero(limits: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        Budget(**limits)
+
+
+# --- pilots
+
+
+def test_a_pilot_is_drawn_runs_first_and_is_not_compared(tmp_path: Path) -> None:
+    told: list[Forecast] = []
+
+    def go_on(forecast: Forecast) -> bool:
+        told.append(forecast)
+        return len(told) > 1
+
+    arms = two(model := Counted(lambda _: 100))
+    options: dict[str, Any] = {"seed": 4, "pilot": 3, "out": tmp_path / "x", "go_on": go_on}
+    waits = ab(cases(12), arms, repeats=2, **options)
+    assert (model.asked, len(waits.pilot), waits.trials) == (6, 6, ())
+    assert nothing_is_seen(waits)
+    done = ab(cases(12), arms, repeats=2, **options)
+    assert (model.asked, len(done.trials)) == (6 + 9 * 2 * 2, 36)
+    assert done.comparison().cases == 9
+    assert not {each.case.name for each in done.pilot} & {each.case.name for each in done.trials}
+    ab(cases(12), arms, repeats=2, **options)
+    assert len(told) == 2  # what has begun is not asked about again
+
+    amounts = told[0].amounts
+    assert amounts["tokens"][0] == pytest.approx(3600)
+    assert str(amounts["tokens"][1]) == "3.6e+03 to 3.6e+03"
+    assert "36 runs will take about 3,600 [3,600, 3,600] tokens, 0 [0, 0] USD, " in told[0].notes[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_interval_of_a_forecast_holds_what_is_taken(seed: int) -> None:
+    told: list[Forecast] = []
+
+    def go_on(forecast: Forecast) -> bool:
+        told.append(forecast)
+        return True
+
+    model = Counted(lambda number: 100 + 37 * (number * number % 7))
+    found = ab(cases(40), two(model), seed=seed, pilot=4, go_on=go_on, budget=Budget(tokens=9000))
+
+    within = told[0].amounts["tokens"][1]
+    assert within is not None
+    taken = sum(100 + 37 * (number * number % 7) for number in range(40)) * 2 * 36 / 40
+    assert within.low < taken < within.high
+    assert ("the budget of 9,000 tokens will not do" in told[0].notes) == (
+        told[0].amounts["tokens"][0] > 9000
+    )
+    assert not found.is_complete
+
+
+def test_without_a_pilot_it_is_told_that_nothing_is_known() -> None:
+    told: list[Forecast] = []
+    ab(cases(3), {"a": arm(right)}, go_on=lambda forecast: bool(told.append(forecast)))
+
+    assert told[0].notes == ("what 3 runs will take is not known: there is no pilot",)
+
+
+def test_a_pilot_of_all_cases_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="a pilot has fewer cases than all 3 cases, got 3"):
+        ab(cases(3), {"a": arm(right)}, pilot=3)
