@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from math import isfinite
 from operator import attrgetter
+from tokenize import TokenError
 from typing import Any, TypeAlias, Union
 
 from attrs import evolve, field, frozen
@@ -132,7 +133,7 @@ def code_of(function: object) -> str:
     try:
         unwrapped = inspect.unwrap(function)  # type: ignore[arg-type]  # else a TypeError
         source = inspect.getsource(unwrapped)
-    except (TypeError, OSError, ValueError):
+    except (TypeError, OSError, ValueError, SyntaxError, TokenError):  # its file may have changed
         return ""
     return short_hash(source)
 
