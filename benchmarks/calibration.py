@@ -18,7 +18,7 @@ from interp.evaluation.experiments import Arm, cases_needed
 from interp.evaluation.experiments.comparing import Comparison, Scores, compare, corrected, filled
 from interp.evaluation.experiments.contrasts import contrasts_of, crossed
 from interp.evaluation.experiments.pair_tests import ALPHA, holm, sign_flips
-from interp.evaluation.experiments.power import findable
+from interp.evaluation.experiments.power import findable_rate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -176,7 +176,7 @@ def effects_found(
     """How often an effect is found that is not there, and how often the first one is found.
 
     All runs succeed in half of cases; where there is a true effect, the second level of the first
-    factor has one as large as `findable` says, so that 80 % of experiments should find it.
+    factor has one as large as `findable_rate` says, so that 80 % of experiments should find it.
 
     Args:
         matrix: the factors.
@@ -194,7 +194,7 @@ def effects_found(
     arms, levels = crossed({"base": Arm()}, factors)
     contrasts = contrasts_of([*arms], levels)
     runs = matrix.repeats * min(len(each.minus) for each in contrasts if len(each.factors) == 1)
-    told = findable(matrix.cases, deviation=(0.5 / runs) ** 0.5, alpha=ALPHA / len(contrasts))
+    told = findable_rate(matrix.cases, runs, alpha=ALPHA / len(contrasts))
     assert told
     wrong = found = 0
     for _ in range(experiments):

@@ -108,7 +108,9 @@ def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: An
     else:
         show(found.table())
     if found.stopped:
-        sys.exit(LIMIT if found.trials else WAITING)
+        from ...evaluation.experiments import NOT_BEGUN
+
+        sys.exit(WAITING if found.stopped == NOT_BEGUN else LIMIT)
 
 
 def _experiment(files: tuple[str, ...], given: Mapping[str, Any]) -> Experiment:
@@ -278,7 +280,7 @@ def _goes_on(is_told: bool, forecast: Forecast) -> bool:
     from ...evaluation.experiments import what_it_finds
 
     for each in (*forecast.notes, *what_it_finds(forecast.plan)):
-        note(each)
+        (note if is_told else tell)(each)
     if is_told:
         return True
     try:

@@ -2,11 +2,10 @@
 
 from .arms import Arm
 from .budget import Budget
-from .carrying_out import ab, load_experiment
+from .carrying_out import NOT_BEGUN as NOT_BEGUN, ab, load_experiment
 from .comparing import Comparison, Estimate
 from .experiment import Experiment
 from .experiment_file import (
-    edit_at as edit_at,
     experiment_faults as experiment_faults,
     metric_of as metric_of,
     read_experiment,
@@ -23,3 +22,4 @@ from .metrics import (
 from .plan import Plan
 from .power import cases_needed, power_of
 from .trials import Score, Trial
+from .written_experiment import edit_at as edit_at

@@ -34,7 +34,7 @@ from .running import Job, run_trials
 from .trials import Trial
 
 OnPlan: TypeAlias = Callable[[Plan, tuple[Trial, ...]], None]
-_NOT_BEGUN = "the pilot is done and the others were not begun; called again, it asks again"
+NOT_BEGUN = "the pilot is done and the others were not begun; called again, it asks again"
 GoOn: TypeAlias = Callable[[Forecast], bool]
 
 
@@ -202,7 +202,7 @@ class _Work:
         found = self._experiment(done, stopped)
         if stopped is None and go_on and not found.trials:
             told = forecast(plan, found.pilot, self.budget, self.jobs)
-            stopped = None if go_on(told) else _NOT_BEGUN
+            stopped = None if go_on(told) else NOT_BEGUN
         if stopped is None:
             stopped = self._run(plan.order, done)
         return self._experiment(done, stopped)

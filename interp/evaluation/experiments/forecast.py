@@ -16,7 +16,7 @@ from .contrasts import MANY, factors_of
 from .intervals import LEVEL, Interval
 from .pair_tests import ALPHA, smallest_p
 from .plan import Plan
-from .power import POWER, findable
+from .power import POWER, findable, findable_rate
 from .trials import Trial
 
 _DIFFER = (0.2, 0.5)
@@ -152,8 +152,8 @@ def what_it_finds(plan: Plan) -> Iterator[str]:
         if not group:
             continue
         runs = plan.repeats * min(len(side) for each in group for side in (each.minus, each.plus))
-        for words, spread in _spreads(runs, kind, is_rate=is_rate):
-            size = findable(cases, **spread, alpha=plan.alpha)
+        for words, size in _sizes(cases, runs, plan.alpha, is_rate=is_rate):
+            size = size and size * max(1, kind)  # a pair is twice what its groups differ by
             if size is None or (is_rate and size > max(1, kind)):
                 yield f"{counted(cases, 'case')} are too few to find {what}{among} ({words})"
             else:
@@ -164,19 +164,24 @@ def what_it_finds(plan: Plan) -> Iterator[str]:
                 )
 
 
-def _spreads(runs: int, kind: int, *, is_rate: bool) -> Iterator[tuple[str, dict[str, float]]]:
-    """How much cases may differ, in words and as `findable` takes it.
+def _sizes(
+    cases: int, runs: int, alpha: float, *, is_rate: bool
+) -> Iterator[tuple[str, float | None]]:
+    """What is found, by what has to be assumed of the cases.
 
     Args:
+        cases: how many cases there are.
         runs: how many runs of a case are averaged.
-        kind: how many factors the effect is of.
+        alpha: how often what is alike may be found to differ.
         is_rate: whether the metric is yes or no.
     """
     if not is_rate:
-        yield "in standard deviations of the cases' differences", {"deviation": 1.0}
-    elif runs == 1:
-        for share in _DIFFER:
-            yield f"if {share:.0%} of the cases differ", {"disagreement": share}
-    else:
+        words = "in standard deviations of the cases' differences"
+        yield words, findable(cases, deviation=1.0, alpha=alpha)
+    elif runs > 1:
         words = "each run an even chance, effects alike in all cases"
-        yield words, {"deviation": max(1, kind) * sqrt(0.5 / runs)}
+        yield words, findable_rate(cases, runs, alpha=alpha)
+    else:
+        for share in _DIFFER:
+            found = findable(cases, disagreement=share, alpha=alpha)
+            yield f"if {share:.0%} of the cases differ", found

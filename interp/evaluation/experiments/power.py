@@ -159,6 +159,22 @@ def findable(
     return float(brentq(missing, 0.0, most, xtol=1e-4 * most))
 
 
+def findable_rate(cases: int, runs: int, *, alpha: float = ALPHA) -> float | None:
+    """The smallest difference of rates of several runs a case that is found `POWER` of the time.
+
+    Each run is an even chance, which is when rates vary most, and the difference is the same in all
+    cases. Means of few runs lie far apart, and a test counts the one that was seen in full: a
+    difference has to be larger by half of what lies between two of them.
+
+    Args:
+        cases: the number of cases.
+        runs: how many runs of a case each rate is the mean of.
+        alpha: how often rates that are alike may be found to differ.
+    """
+    found = findable(cases, deviation=sqrt(0.5 / runs), alpha=alpha)
+    return found and found + 1 / (runs * cases)
+
+
 def _connor(difference: float, disagreement: float, power: float, alpha: float) -> float:
     """The cases that McNemar's test needs about: a little fewer than its exact form.
 

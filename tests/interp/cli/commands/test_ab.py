@@ -265,12 +265,15 @@ def test_the_file_of_an_experiment_says_what_it_takes_and_asks_before_it_begins(
 
 def test_a_budget_that_is_used_up_shows_nothing_and_a_larger_one_goes_on(folder: Path) -> None:
     file = folder / "greetings.gram"
+    file.write_text(EXPERIMENT.replace("pilot: 2", "pilot: 2, budget: {runs: 5}"))
+    none = gram(*FILE, "--yes", cwd=folder)
     file.write_text(EXPERIMENT.replace("pilot: 2", "pilot: 2, budget: {runs: 20}"))
     short = gram(*FILE, "--yes", "--html", "x.html", cwd=folder)
     file.write_text(EXPERIMENT.replace("pilot: 2", "pilot: 2, budget: {runs: 32}"))
     done = gram(*FILE, cwd=folder)
 
-    assert short.returncode == 5
+    assert (none.returncode, short.returncode) == (5, 5)
+    assert "0 of 24 runs are done" in none.stdout
     assert "12 of 24 runs are done; nothing is compared" in short.stdout
     assert "the budget of 20 runs is used up" in short.stdout
     assert "%" not in short.stdout.replace("5 %", "")

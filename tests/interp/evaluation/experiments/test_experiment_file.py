@@ -10,7 +10,7 @@ import pytest
 from gram import GramDecodeError, parse
 from interp import ConfigurationError, ValidationError, ab, hello_world_tool_library, tool
 from interp.evaluation import Arm, Budget, load_experiment, read_experiment
-from interp.evaluation.experiments import edit_at, experiment_faults
+from interp.evaluation.experiments import Plan, before_running, edit_at, experiment_faults
 from lenses_ext import agent_instruction
 from tests.paths import EXAMPLES
 
@@ -50,6 +50,9 @@ def greeting(said: str) -> Any:
 
 
 TOOLS = {"warm": greeting("Dear"), "cool": greeting("Hi")}
+
+
+SAID = Arm(tools=hello_world_tool_library)
 
 
 def written(folder: Path, text: str) -> Path:
@@ -102,7 +105,7 @@ def test_arms_cases_and_the_program_may_be_in_the_file_itself(folder: Path) -> N
     cases = "".join(f'[{name}:Case {{input: "I am {name}"}}]\n' for name in ("Al", "Bo"))
 
     file = written(folder, f"{text}(a:Arm)\n(b:Arm)\n{cases}{hello}")
-    read = read_experiment(file, base=Arm(tools=hello_world_tool_library))
+    read = read_experiment(file, base=SAID)
 
     assert [each.name for each in read["cases"]] == ["Al", "Bo"]
     assert ab(**read).plan.arms == ("a", "b")
@@ -179,14 +182,20 @@ def test_several_faults_are_told_at_once(folder: Path) -> None:
     assert len(experiment_faults(parse(text, str(folder / "x.gram")))) == 4
 
 
-def test_many_combinations_are_told_and_not_refused(folder: Path) -> None:
-    levels = ", ".join(f'"A/{number}"' for number in range(9))
-    text = f"{HEAD}(model:Factor {{levels: [{levels}]}})\n(prompt:Factor {{levels: [{levels}]}})"
+def test_many_combinations_are_told_before_they_run(folder: Path) -> None:
+    levels = ", ".join(f'"{number}"' for number in range(9))
+    text = f"{HEAD}(prompt:Factor {{levels: [{levels}]}})\n(agent:Factor {{levels: [{levels}]}})"
+    text = text.replace("agent:Factor", "`hello_world_agent.description`:Factor")
+    told: list[str] = []
 
-    (fault,) = experiment_faults(parse(text, str(folder / "x.gram")))
+    def stop(plan: Plan, _: object) -> None:
+        told.extend(before_running(plan))
+        raise KeyboardInterrupt
 
-    assert (fault.severity, "81 combinations are many" in fault.message) == ("warning", True)
-    assert len(read_experiment(written(folder, text))["factors"]["prompt"]) == 9
+    with pytest.raises(KeyboardInterrupt):
+        ab(**read_experiment(written(folder, text), base=SAID), on_plan=stop)
+
+    assert "81 combinations (9 × 9) are many: they are 486 runs" in told
 
 
 def test_libraries_are_given_by_the_names_that_are_used(folder: Path) -> None:
