@@ -55,6 +55,17 @@ def with_failures(rng: np.random.Generator, cases: int, repeats: int) -> Scores:
     return filled({"": given}, better="lower", worst=50.0)[""]
 
 
+def alike(draw: Draw, size: int) -> Draw:
+    """Scores of which those of a cluster are alike, in each arm in its own way."""
+
+    def drawn(rng: np.random.Generator, cases: int, repeats: int) -> Scores:
+        own, shared = draw(rng, cases, repeats), draw(rng, cases // size, repeats)
+        copies = rng.random(cases) < 0.8
+        return [shared[n // size] if copies[n] else own[n] for n in range(cases)]
+
+    return drawn
+
+
 @frozen
 class Scenario:
     """Experiments in which an arm is compared with itself.
@@ -65,6 +76,8 @@ class Scenario:
         repeats: how often each is run.
         arms: how many arms are compared with the first.
         metrics: how many metrics there are.
+        cluster: how many cases a cluster has.
+        is_rate: whether the scores are successes.
     """
 
     draw: Draw
@@ -72,11 +85,8 @@ class Scenario:
     repeats: int = 1
     arms: int = 1
     metrics: int = 1
-
-    @property
-    def is_rate(self) -> bool:
-        """Whether the scores are successes."""
-        return self.draw not in (costs, with_failures)
+    cluster: int = 1
+    is_rate: bool = True
 
 
 SCENARIOS: Mapping[str, Scenario] = {
@@ -84,9 +94,14 @@ SCENARIOS: Mapping[str, Scenario] = {
     "a rate of 70 %, 100 cases": Scenario(successes(0.7), 100),
     "a rate of 95 %, 40 cases": Scenario(successes(0.95), 40),
     "a rate of 50 %, 20 cases 3 times": Scenario(successes(0.5, 0.8), 20, 3),
-    "seconds, 12 cases": Scenario(costs, 12),
-    "seconds, 40 cases 3 times": Scenario(costs, 40, 3),
-    "seconds of which some are missing, 30 cases": Scenario(with_failures, 30),
+    "seconds, 12 cases": Scenario(costs, 12, is_rate=False),
+    "seconds, 40 cases 3 times": Scenario(costs, 40, 3, is_rate=False),
+    "seconds of which some are missing, 30 cases": Scenario(with_failures, 30, is_rate=False),
+    "a rate of 70 %, 12 clusters of 5 cases": Scenario(alike(successes(0.7), 5), 60, cluster=5),
+    "a rate of 70 %, 8 clusters of 5 cases 3 times": Scenario(
+        alike(successes(0.7), 5), 40, 3, cluster=5
+    ),
+    "seconds, 12 clusters of 5 cases": Scenario(alike(costs, 5), 60, cluster=5, is_rate=False),
     "three arms and two metrics, 30 cases": Scenario(successes(0.6), 30, 1, 2, 2),
 }
 
@@ -97,6 +112,8 @@ def experiment(scenario: Scenario, rng: np.random.Generator, seed: int) -> tuple
     def drawn() -> Scores:
         return scenario.draw(rng, scenario.cases, scenario.repeats)
 
+    cluster = scenario.cluster
+    clusters = [each // cluster for each in range(scenario.cases)] if cluster > 1 else None
     found = []
     for metric in range(scenario.metrics):
         baseline = drawn()
@@ -107,6 +124,7 @@ def experiment(scenario: Scenario, rng: np.random.Generator, seed: int) -> tuple
                 (str(arm), drawn()),
                 is_rate=scenario.is_rate,
                 seed=seed,
+                clusters=clusters,
             )
             for arm in range(scenario.arms)
         ]

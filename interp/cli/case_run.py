@@ -8,21 +8,38 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from gram import Pattern
+from gram.suggestions import did_you_mean
 from lenses_ext import Model
 
 from ..concurrency import waited_for, work_on
 from ..errors import ValidationError
-from ..evaluation.cases import Case, Checks, read_cases, require_checks, require_tools
-from ..evaluation.testing import SUFFIX, CaseResult, Mode, Recording, file_name, run_case
-from ..execution import Spending
-from ..models import AnyModel, connect_model
+from ..evaluation.cases import (
+    Case,
+    Checks,
+    RubricJudge,
+    read_cases,
+    require_checks,
+    require_tools,
+)
+from ..evaluation.testing import (
+    SUFFIX,
+    CaseResult,
+    Mode,
+    Recording,
+    RunResult,
+    file_name,
+    run_case,
+)
+from ..execution import Observer, Spending
+from ..models import AnyModel, connect_model, require_prices
 from ..programs import models_of, the_agent
+from ..running import RunOptions
 from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library, with_agents
 from .each_file import each_file
 from .inputs.name_matching import matching
@@ -33,7 +50,7 @@ from .terminal.log_lines import show_logs
 from .terminal.output import is_verbose, tell
 
 _FOLDER = "recordings"
-_HINT = "\nhint: gram test --recordings all records anew"
+_HINT = "\nhint: gram test --recordings changed asks what has changed, all records anew"
 
 
 @frozen
@@ -43,12 +60,24 @@ class Planned:
     Attributes:
         case: the case.
         agent: the agent that it is for.
-        recording: where its run is recorded or replayed.
+        recordings: where its runs are recorded or replayed, one after another.
+        judge: what judges its rubrics; None if it has none.
     """
 
     case: Case
     agent: Pattern
-    recording: Recording
+    recordings: tuple[Recording, ...]
+    judge: RubricJudge | None = None
+
+    @property
+    def is_replayed(self) -> bool:
+        """Whether all its runs, and those of its judge, are answered by what was recorded."""
+        of_judges = [
+            run.beside_judge(number).is_replayed
+            for run in self.recordings
+            for number in range(len(set(self.case.rubrics)))
+        ]
+        return all([*(run.is_replayed for run in self.recordings), *of_judges])
 
 
 @define
@@ -62,24 +91,32 @@ class CaseRun:
         record: what is recorded; None for nothing.
         recordings: the folder of the recordings, or None for one beside each file.
         names_of_checks: the files with the user's functions.
+        only: tags, one of which a case must have to be run; all are run if there are none.
+        repeats: how often each case is run.
+        at_least: how many of these runs have to pass.
+        judge: what judges rubrics.
         checks: these functions by name.
         library: the implementations of the tools.
         made_up: with --offline, tools that have no Python yet.
         planned: the cases that are run, by their files.
-        known: where the runs of all cases of a file are recorded, by their folders.
+        known: the names of the recordings of all cases of a file, by their folders.
     """
 
     options: RunningOptions
-    program: str | None
-    agent: str | None
-    record: Mode | None
-    recordings: str | None
-    names_of_checks: Sequence[str]
+    program: str | None = None
+    agent: str | None = None
+    record: Mode | None = None
+    recordings: str | None = None
+    names_of_checks: Sequence[str] = field(default=(), alias="checks")
+    only: Sequence[str] = ()
+    repeats: int = 1
+    at_least: int = 1
+    judge: RubricJudge = field(factory=RubricJudge)
     checks: Checks = field(init=False)
     library: ToolLibrary = field(init=False)
     made_up: ToolLibrary = field(init=False)
     planned: dict[str, list[Planned]] = field(factory=dict)
-    known: dict[Path, set[Path]] = field(factory=dict)
+    known: dict[Path, set[str]] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         self.checks = read_checks(self.names_of_checks)
@@ -99,6 +136,7 @@ class CaseRun:
             GramError, OSError: something is wrong.
         """
         meant = [matching(each) for each in names]
+        tags = set[str]()
         folders = {path for path in map(Path, files) if path.is_dir()}
         agents = cache(self._agent)
 
@@ -110,21 +148,31 @@ class CaseRun:
                 if is_program and folders & set(Path(file).parents):
                     return {}
                 raise
+            tags.update(tag for each in cases for tag in each.tags)
             chosen = [each for each in cases if not meant or any(is_(each.name) for is_ in meant)]
+            chosen = [each for each in chosen if not self.only or {*self.only} & {*each.tags}]
             require_checks(chosen, self.checks)
             for path in (self._recording(file, each).path for each in cases):
                 if path:
-                    self.known.setdefault(path.parent, set()).add(path)
+                    known = self.known.setdefault(path.parent, set())
+                    known.add(path.name.removesuffix(SUFFIX))
             self.planned[file] = [
-                Planned(each, self._agent_of(each, agents), self._recording(file, each))
+                self._plan(each, self._agent_of(each, agents), self._recording(file, each))
                 for each in chosen
             ]
             return {}
 
         each_file(files, plan).leave()
+        for tag in self.only:
+            if tag not in tags:
+                hint = (
+                    did_you_mean(tag, tags) or f"there are {', '.join(sorted(tags)) or 'no tags'}"
+                )
+                raise click.UsageError(f"--only {tag}: no case has this tag\nhint: {hint}")
         if not any(self.planned.values()):
             none = "no cases: of folders, files .gram are read; name files .jsonl and .csv"
             named = f"no case has {' or '.join(names)} in its name"
+            named = named if names else "no case of these files is run"
             raise click.UsageError(named if self.planned else none)
         self._require_recordings_apart()
         for planned in self._all():
@@ -137,7 +185,7 @@ class CaseRun:
             path
             for folder, known in self.known.items()
             for path in sorted(folder.glob(f"*{SUFFIX}"))
-            if path not in known
+            if path.name.removesuffix(SUFFIX).partition("+")[0] not in known
         ]
 
     def expecting_nothing(self) -> list[Case]:
@@ -155,7 +203,7 @@ class CaseRun:
         spending, stdout = Spending(), sys.stdout
 
         async def run(each: Planned) -> None:
-            result = await self.result(each, observe=spending.count)
+            result = await self.result(each, spending.count)
             with redirect_stdout(stdout):
                 report.add(result)
 
@@ -164,16 +212,28 @@ class CaseRun:
         if self.options.usage or is_verbose():
             tell(spending.text())
 
-    async def result(self, planned: Planned, **options: Any) -> CaseResult:
-        """Run a case, with a library of its own, and judge its run."""
+    async def result(self, planned: Planned, observe: Observer | None = None) -> CaseResult:
+        """Run a case as often as it is to be run, and judge its runs."""
+        runs = [await self._run(planned, each, observe) for each in planned.recordings]
+        return CaseResult(planned.case, tuple(runs), self.at_least)
+
+    async def _run(
+        self, planned: Planned, recording: Recording, observe: Observer | None
+    ) -> RunResult:
+        """Run a case once, with a library of its own."""
+        judge = planned.judge and evolve(
+            planned.judge, options={**planned.judge.options, "observe": observe}
+        )
+        options = cast(RunOptions, {**self.options.of_new_run, "observe": observe})
         with self.options.fresh_library() as library:
             return await run_case(
                 planned.case,
                 planned.agent,
                 self.made_up | library,
                 self.checks,
-                planned.recording,
-                **{**self.options.of_new_run, **options},
+                recording,
+                judge,
+                **options,
             )
 
     @property
@@ -208,6 +268,11 @@ class CaseRun:
     def _agent(self, program: str, agent: str | None) -> Pattern:
         return the_agent(read_program(program), agent, by="test")
 
+    def _plan(self, case: Case, agent: Pattern, recording: Recording) -> Planned:
+        others = (recording.beside(str(number + 2)) for number in range(self.repeats - 1))
+        judge = self.judge.for_agent(agent) if case.rubrics else None
+        return Planned(case, agent, (recording, *others), judge)
+
     def _recording(self, file: str, case: Case) -> Recording:
         if self.record is None:
             return Recording()
@@ -217,7 +282,7 @@ class CaseRun:
 
     def _require_recordings_apart(self) -> None:
         """Refuse one folder for the recordings of two files that have the same name."""
-        paths = [each.recording.path for each in self._all() if each.recording.path]
+        paths = [path for each in self._all() if (path := each.recordings[0].path)]
         if len(set(paths)) < len(paths):
             raise click.UsageError("two files of the same name need --recordings-in of their own")
 
@@ -227,17 +292,22 @@ class CaseRun:
 
     def _make_ready(self, planned: Planned) -> None:
         """Find what would break off a run, before any runs: a key, a tool, a folder."""
-        if not planned.recording.is_replayed:
+        if planned.case.max_cost is not None:
+            require_prices(f"max_cost of {planned.case.name}")
+        if not planned.is_replayed:
             made_up = self.options.made_up_tools(planned.agent, self.library)
             self.made_up, self.library = made_up | self.made_up, made_up | self.library
-        if not planned.recording.is_replayed or self.options.named_tools:
+        if not planned.is_replayed or self.options.named_tools:
             with hint_at_tools(self.options.named_tools, self.options.mcp):
                 bind_agent_tools(planned.agent, self.library, match=self.options.match)
-        if not planned.recording.is_replayed:
+        if not planned.is_replayed:
             named = self.options.of_new_run.get("model")
             models = (Model.parse(str(named)),) if named else models_of(planned.agent)
             for model in models:
                 where = self.options.base_url
                 asked = connect_model(model, base_url=where, dialect=self.options.dialect)
                 waited_for(AnyModel(asked).prepare)  # or the first case would have its seconds
-            planned.recording.prepare()
+            if planned.judge:
+                planned.judge.check()
+            for each in planned.recordings:
+                each.prepare()

@@ -1,8 +1,9 @@
 """What a program is worth: cases, tests, comparisons with statistics, and properties."""
 
-from .cases.case import ANY_ANSWER as ANY_ANSWER, ExpectedCall as ExpectedCall
+from .cases.expectations import ANY_ANSWER as ANY_ANSWER, ExpectedCall as ExpectedCall
 from .cases.judging import Failure as Failure, judge as judge
 from .cases.reading import read_cases as read_cases
+from .cases.rubrics import RubricJudge as RubricJudge
 from .experiments.arms import Arm as Arm
 from .experiments.budget import Budget as Budget
 from .experiments.carrying_out import load_experiment as load_experiment

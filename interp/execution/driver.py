@@ -301,7 +301,9 @@ class Driver:
                 says = isinstance(effect, CallModel) and not effect.is_for_summary
                 event = await self._performed(effect, clock, report if words and says else None)
                 answered(event)
-                return event, monotonic() - start
+                took = getattr(self._handler, "took", None)  # a recorded run knows it
+                seconds = took(effect) if took else None
+                return event, monotonic() - start if seconds is None else seconds
 
     async def _performed(self, effect: Effect, clock: Clock, report: Report | None) -> Event:
         perform = partial(self._handler.perform, effect, report)

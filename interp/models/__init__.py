@@ -8,7 +8,13 @@ from .connections import client_of, close_connections, no_cookies
 from .language_model import AnyModel, LanguageModel as LanguageModel, SeveralModels
 from .offered_models import offered_models
 from .pace import Pace
-from .prices import context_window, cost_at, price_of as price_of, price_of_reply
+from .prices import (
+    context_window,
+    cost_at,
+    price_of as price_of,
+    price_of_reply,
+    require_prices,
+)
 from .program_checks import (
     RETIRED as RETIRED,
     OfferedCheck,

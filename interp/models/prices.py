@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from importlib.util import find_spec
 
 from gram.extras import install
 from lenses_ext import Model
@@ -22,6 +23,16 @@ def price_of(model: Model, usage: Usage) -> Decimal | None:
         ConfigurationError: the extra ``gram-agents[prices]`` is not installed.
     """
     return _price(model.name, usage, model.provider)
+
+
+def require_prices(by: str) -> None:
+    """Make sure that prices are known, for what needs them.
+
+    Raises:
+        ConfigurationError: the extra ``gram-agents[prices]`` is not installed.
+    """
+    if find_spec("genai_prices") is None:
+        raise ConfigurationError(f"{by} needs prices: {install('prices')}")
 
 
 def price_of_reply(

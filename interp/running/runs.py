@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing, closing
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from gram.errors import expect
@@ -14,6 +14,7 @@ from ..concurrency import read_by_waiting, waited_for
 from ..errors import AgentError, ConfigurationError
 from ..execution import Driver, Finished, LiveHandler, Observation, named_model
 from ..history.records import run_text
+from ..history.replaying import UntilChanged
 from ..history.stores import new_log
 from ..machine import AgentResponse, Resumed, State, limits_of
 from ..reprs import NOTEBOOK
@@ -140,8 +141,10 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
     state = state if state.run_id else state.with_run_id(os.urandom(8).hex())
     handler = options.get("handler")
     tools: Mapping[str, Tool] = library
-    if handler is None:
-        handler = live = LiveHandler.of(
+
+    @cache
+    def live() -> LiveHandler:
+        return LiveHandler.of(
             state,
             library,
             model=options.get("model"),
@@ -151,7 +154,12 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
             approve=options.get("approve"),
             on_tool_error=options.get("on_tool_error", "tell"),
         )
-        tools = live.tools
+
+    if handler is None:
+        handler = live()
+        tools = live().tools
+    elif isinstance(handler, UntilChanged):
+        handler.live = live
     record = options.get("record")
     change = Resumed(
         limits_of(options.get("limits"), state.limits),

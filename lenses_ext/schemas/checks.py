@@ -140,20 +140,27 @@ def _misfits(root: dict[str, Any], schemas: Sequence[dict[str, Any]]) -> list[st
     return reasons
 
 
-def schema_validator(schema: Schema, *, formats: bool = False) -> Draft202012Validator:
+def schema_validator(
+    schema: Schema, *, formats: bool = False, linear: bool = False
+) -> Draft202012Validator:
     """The validator of a schema. It fetches nothing: only local references are followed.
 
     Args:
         schema: a JSON Schema.
         formats: whether a ``format`` refuses what is not of it.
+        linear: whether each ``pattern`` has to be one that takes time in proportion to the text:
+            it has no look-around and no back-references.
 
     Raises:
         SchemaError: it is not a valid schema.
     """
-    from jsonschema_rs import Draft202012Validator, ReferencingError
+    from jsonschema_rs import Draft202012Validator, ReferencingError, RegexOptions
 
+    engine = RegexOptions() if linear else None
     try:
-        return Draft202012Validator(schema, retriever=_refuse, validate_formats=formats)
+        return Draft202012Validator(
+            schema, retriever=_refuse, validate_formats=formats, pattern_options=engine
+        )
     except (ValueError, ReferencingError) as error:  # what jsonschema-rs raises is a ValueError
         raise SchemaError(str(error)) from None
 

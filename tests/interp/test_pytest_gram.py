@@ -124,7 +124,7 @@ def test_a_program_that_changed_fails_with_the_difference(project: Project) -> N
     assert done.returncode == 1
     assert "the request at position (0) is not the one that was recorded" in done.stdout
     assert "+instruction: Have short talks" in done.stdout
-    assert "pytest --gram-recordings=all records anew" in done.stdout
+    assert "pytest --gram-recordings=changed asks what changed" in done.stdout
     assert len(project.server.requests) == 2
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from attrs import fields
 
 from gram.plurals import counted
 
-from ..completion.completing import complete_files
+from ..completion.completing import complete_files, complete_model
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import SERVERS_REHEARSED, RunningOptions, options_of
 from ..process import interruptible
@@ -18,8 +19,20 @@ from ..terminal.output import note
 from ..terminal.output_files import expect_a_file, expect_a_name, expect_other_file
 
 if TYPE_CHECKING:
-    from ...evaluation.testing import Mode
+    from ...evaluation.cases import RubricJudge
     from ..case_run import CaseRun
+
+
+def _share(
+    context: click.Context, option: click.Parameter, given: str | None
+) -> tuple[int, int] | None:
+    """How many of how many runs have to pass."""
+    if given is None:
+        return None
+    found = re.fullmatch(r"(\d+)/(\d+)", given)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise click.BadParameter("write K/N, such as 4/5: at least 4 of 5 runs", context, option)
+    return int(found[1]), int(found[2])
 
 
 @click.command("test")
@@ -39,13 +52,42 @@ if TYPE_CHECKING:
     metavar="TEXT",
     help="Run the cases alone whose names have TEXT, or texts joined with and, or, not, brackets.",
 )
+@click.option(
+    "--only", multiple=True, metavar="TAG", help="Run the cases alone that have one of these tags."
+)
 @click.option("--jobs", type=click.IntRange(1), default=1, help="How many cases run at once.")
+@click.option("--repeats", type=click.IntRange(1), help="How often each case is run.")
+@click.option(
+    "--at-least",
+    metavar="K/N",
+    callback=_share,
+    help="How many of the N runs of a case have to pass; all of them by default.",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMN",
+    help="Say how often runs pass for each value of this column, or tags.",
+)
+@click.option(
+    "--judge",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="The agent that judges rubrics, instead of the built-in one.",
+)
+@click.option(
+    "--judge-model",
+    metavar="PROVIDER/NAME",
+    shell_complete=complete_model,
+    help="The model that judges rubrics; by default that of the judge, or the program's.",
+)
 @click.option(
     "--recordings",
     "record",
-    type=click.Choice(["once", "none", "all"]),
-    help="Record runs and replay them: those without a recording are recorded (once), none, or "
-    "all of them anew. Without it, nothing is recorded or replayed.",
+    type=click.Choice(["once", "changed", "none", "all"]),
+    help="Record runs and replay them: those without a recording are recorded (once), what they "
+    "ask otherwise than their recording too (changed), none, or all of them anew. Without it, "
+    "nothing is recorded or replayed.",
 )
 @click.option(
     "--recordings-in",
@@ -61,49 +103,46 @@ if TYPE_CHECKING:
 @options_of(RunningOptions)
 def command(
     files: tuple[str, ...],
-    program: str | None,
-    agent: str | None,
-    checks: tuple[str, ...],
     names: tuple[str, ...],
     jobs: int,
-    record: Mode | None,
-    recordings: str | None,
+    by: tuple[str, ...],
     as_json: bool,
     junit: str | None,
     options: RunningOptions,
+    **given: Any,
 ) -> None:
     """Run the cases in FILES, and say which runs are not what they expect.
 
     FILES are .jsonl, .csv or .gram files with cases, folders of .gram files, and globs. A case has
-    an input, and what is expected: the answer, the calls of tools, checks by name. Nothing runs
-    before all files are read and found valid. Exits with 1 if a case does not pass.
+    an input, and what is expected of the run: its answer, its calls of tools, what a judge says,
+    its limits, checks by name. Nothing runs before all files are read and found valid. Exits with 1
+    if a case does not pass.
     """
     if "-" in files:
         raise click.UsageError("cases are read from files, whose endings say what they are")
     expect_a_file(junit, "--junit")
     expect_other_file(junit)
-    expect_a_name(recordings, "--recordings-in")
-    if recordings and not record:
-        raise click.UsageError("--recordings-in needs --recordings once, none or all")
+    expect_a_name(given["recordings"], "--recordings-in")
+    if given["recordings"] and not given["record"]:
+        raise click.UsageError("--recordings-in needs --recordings once, changed, none or all")
     if options.approve == "ask":
         raise click.UsageError("--approve ask: nobody is asked in a test; write all or none")
     if options.asks_before_servers:
         raise click.UsageError(SERVERS_REHEARSED)
-    from ..case_run import CaseRun
     from ..terminal.case_report import Report  # imported late: completion needs the options alone
 
-    found = CaseRun(options, program, agent, record, recordings, checks)
-    found.read(files, names)
+    found = _case_run(files, names, options, **given)
     expect_other_file(junit, *found.files)
     for each in found.unused():
         note(f"note: no case uses {each} any more")
     if free := found.expecting_nothing():
         note(
             f"note: any answer passes {counted(len(free), 'case')}, the first at {free[0].place}; "
-            "expected, calls and checks are what a case expects"
+            "expected, contains, calls and checks are some of what a case may expect"
         )
+    report = Report(found.cases, found.at_least, found.repeats, by, as_json=as_json, junit=junit)
     with interruptible():
-        found.run(Report(found.cases, as_json=as_json, junit=junit), jobs)
+        found.run(report, jobs)
 
 
 def read_case_run(words: Sequence[str]) -> CaseRun:
@@ -113,11 +152,50 @@ def read_case_run(words: Sequence[str]) -> CaseRun:
         ClickException: the words are wrong use of the command.
         GramError, OSError: something is wrong with a file.
     """
-    from ..case_run import CaseRun  # imported late, as above
-
     given = command.make_context("test", [*words]).params
-    options = RunningOptions(**{each.name: given[each.name] for each in fields(RunningOptions)})
-    arguments = (given[each] for each in ("program", "agent", "record", "recordings", "checks"))
-    found = CaseRun(options, *arguments)
-    found.read(given["files"], given["names"])
+    options = RunningOptions(**{each.name: given.pop(each.name) for each in fields(RunningOptions)})
+    for name in ("jobs", "by", "as_json", "junit"):
+        del given[name]
+    return _case_run(options=options, **given)
+
+
+def _case_run(
+    files: Sequence[str],
+    names: Sequence[str],
+    options: RunningOptions,
+    *,
+    repeats: int | None,
+    at_least: tuple[int, int] | None,
+    judge: str | None,
+    judge_model: str | None,
+    **given: Any,
+) -> CaseRun:
+    """The cases of files, read and found valid, as the options say that they are run."""
+    from ..case_run import CaseRun
+
+    if at_least and repeats not in (None, at_least[1]):
+        written = f"{at_least[0]}/{at_least[1]}"
+        raise click.UsageError(f"--at-least {written} is of {at_least[1]} runs, not of {repeats}")
+    runs = repeats or (at_least[1] if at_least else 1)
+    found = CaseRun(
+        options,
+        repeats=runs,
+        at_least=at_least[0] if at_least else runs,
+        judge=_judge(judge, judge_model, options),
+        **given,
+    )
+    found.read(files, names)
     return found
+
+
+def _judge(file: str | None, model: str | None, options: RunningOptions) -> RubricJudge:
+    from ...evaluation.cases import RubricJudge
+    from ..inputs.reading import read_program
+
+    if file is not None:
+        chosen = model or (options.named_model if options.offline else None)
+        return RubricJudge(read_program(file), model=chosen)
+    if model is not None:
+        return RubricJudge(model=model)
+    where = {"base_url": options.base_url, "dialect": options.dialect}
+    return RubricJudge(model=options.of_new_run.get("model"), options=where)

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from attrs import asdict
+
 from gram import write_atomically
+from gram.plurals import counted
 
 from ...evaluation.cases import Case
+from ...evaluation.experiments import (
+    ALPHA,
+    Slice,
+    aligned,
+    estimated,
+    p_text,
+    pass_rate,
+    reached,
+    require_column,
+    require_statistics,
+    slices,
+    wilson,
+)
 from ...evaluation.testing import CaseResult, junit_xml
 from ...history.replaying import timeline
 from ..commands.trace import lines
@@ -26,18 +42,35 @@ class Report:
 
     Args:
         cases: the cases by their files.
+        at_least: how many runs of a case have to pass.
+        repeats: how many it has.
+        by: the columns whose slices are told.
         as_json: print one JSON object at the end.
         junit: the file for JUnit XML, or None.
 
     Raises:
         OSError: the file for JUnit XML cannot be written.
+        ConfigurationError: figures are asked for, and ``gram-agents[ab]`` is not installed.
+        ValidationError: no case has a column.
         SystemExit: at the end, a case did not pass.
     """
 
     def __init__(
-        self, cases: Mapping[str, Sequence[Case]], *, as_json: bool, junit: str | None
+        self,
+        cases: Mapping[str, Sequence[Case]],
+        at_least: int = 1,
+        repeats: int = 1,
+        by: Sequence[str] = (),
+        *,
+        as_json: bool,
+        junit: str | None,
     ) -> None:
         self._cases, self._as_json, self._junit = cases, as_json, junit
+        self._at_least, self._repeats, self._by = at_least, repeats, by
+        if repeats > 1 or by:
+            require_statistics()
+        for column in by:
+            require_column([*chain.from_iterable(cases.values())], column)
         self._results: list[CaseResult] = []
         self._began = monotonic()
         self._write_junit()  # what an earlier command wrote is never taken for this one's
@@ -50,7 +83,20 @@ class Report:
         self._results.append(result)
         if not self._as_json and not (is_quiet() and result.is_passed):
             took = f"{result.seconds:.2f} s"
-            show([_mark(result), (f"  {took:>9}  {_line(result.case.name)}", "")])
+            show(
+                [
+                    _mark(result),
+                    (f"{self._share(result)}  {took:>9}  {_line(result.case.name)}", ""),
+                ]
+            )
+
+    def _share(self, result: CaseResult) -> str:
+        """How many runs of a case passed, with the interval of its rate."""
+        if self._repeats == 1:
+            return ""
+        within = wilson(result.passed, len(result.runs))
+        rate = f"{percent(within.low)} to {percent(within.high)}"
+        return f"  {result.passed}/{len(result.runs)} ({rate})"
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         order = {id(case): n for n, case in enumerate(chain.from_iterable(self._cases.values()))}
@@ -62,6 +108,8 @@ class Report:
             else:
                 self._show_failures()
                 show(self._closing())
+                if self._results and (self._repeats > 1 or self._by):
+                    show([(line, "") for line in self._figures()])
         if kind is None and not all(each.is_passed for each in self._results):
             sys.exit(NO)
 
@@ -80,8 +128,8 @@ class Report:
             )
             for message in result.messages:
                 show(_indented(message))
-            if result.run:
-                for line in lines(timeline(result.run)):
+            if result.shown.run:
+                for line in lines(timeline(result.shown.run)):
                     show([("    ", ""), *([(line, "")] if isinstance(line, str) else line)])
 
     def _closing(self) -> Styled:
@@ -91,6 +139,23 @@ class Report:
         counts += [f"{left} not run"] if left else []
         style = "failed" if failed or left else "added"
         return [("\n", ""), (f"{', '.join(counts)} in {monotonic() - self._began:.2f} s", style)]
+
+    def _figures(self) -> Iterator[str]:
+        """How often runs pass, and what that shows, in words."""
+        cases, passed = self._scores()
+        rate = pass_rate(cases, passed)
+        runs = f" × {self._repeats} runs" if self._repeats > 1 else ""
+        yield f"\npass rate {estimated(rate)}: {counted(len(cases), 'case')}{runs} ({rate.method})"
+        yield "\nintervals are of 95 %: of the rate of all cases like these, and of each case alone"
+        if self._repeats > 1:
+            yield f"\n{what_repeats_show(self._at_least, self._repeats)}"
+        if self._by:
+            yield f"\n\n{slice_table(slices(cases, passed, self._by))}"
+
+    def _scores(self) -> tuple[list[Case], list[list[float]]]:
+        """The cases that were run, and 1 for each of their runs that passed, else 0."""
+        cases = [each.case for each in self._results]
+        return cases, [[float(run.is_passed) for run in each.runs] for each in self._results]
 
     def _counts(self) -> tuple[int, int, int]:
         """How many passed, failed, and were not run."""
@@ -106,32 +171,76 @@ class Report:
             "failed": failed,
             "not_run": left,
             "seconds": monotonic() - self._began,
+            **self._figures_as_json(),
         }
+
+    def _figures_as_json(self) -> dict[str, Any]:
+        if not self._results or (self._repeats == 1 and not self._by):
+            return {}
+        cases, passed = self._scores()
+        parts = [asdict(each) for each in slices(cases, passed, self._by)]
+        return {"pass_rate": asdict(pass_rate(cases, passed)), "slices": parts}
 
 
 def _as_row(result: CaseResult) -> dict[str, Any]:
-    error = result.error and {"type": type(result.error).__name__, "message": str(result.error)}
+    run = result.shown
     return {
         "name": result.case.name,
         "place": result.case.place,
         "input": result.case.input,
         "passed": result.is_passed,
-        "failures": [
-            {"part": each.part, "check": each.check, "message": each.message}
-            for each in result.failures
-        ],
-        "error": error,
-        **(as_json_answer(result.response) if result.response else {"answer": None}),
+        "runs": len(result.runs),
+        "runs_passed": result.passed,
+        "failures": [asdict(each) for each in run.failures],
+        "error": run.error and {"type": type(run.error).__name__, "message": str(run.error)},
+        **(as_json_answer(run.response) if run.response else {"answer": None}),
         "seconds": result.seconds,
+        "cost": run.cost,
+        "tags": list(result.case.tags),
+        "cluster": result.case.cluster,
         "columns": dict(result.case.columns),
     }
 
 
 def shown_run(result: CaseResult) -> str:
     """The run of a case as `gram trace` shows it."""
-    if result.run is None:
-        return ""
-    return "\n".join(map(unstyled, lines(timeline(result.run))))
+    run = result.shown.run
+    return "\n".join(map(unstyled, lines(timeline(run)))) if run else ""
+
+
+def what_repeats_show(at_least: int, repeats: int) -> str:
+    """What a test of some runs of each case tells of a case, and what it does not."""
+    often, *others = (
+        f"{percent(rate)} of the time: {percent(reached(rate, at_least, repeats))}"
+        for rate in (0.95, 0.8, 0.5)
+    )
+    return (
+        f"how many tests have at least {at_least} of {repeats}, of a case that passes {often}, "
+        f"{', '.join(others)}\n"
+        f"{repeats} of {repeats} may be luck: the case may pass only "
+        f"{percent(wilson(repeats, repeats).low)} of the time"
+    )
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent."""
+    return f"{100 * share:.0f} %"
+
+
+def slice_table(found: Sequence[Slice]) -> str:
+    """Slices as a table, with what can be said of them."""
+    rows = [["", "cases", "pass rate", "p", "corrected", ""]]
+    for each in found:
+        tested = (each.p_value, each.p_corrected)
+        p_values = ["" if p is None else p_text(p) for p in tested]
+        name = f"{each.column}={each.value}" if each.value else f"without {each.column}"
+        differs = each.p_corrected is not None and each.p_corrected <= ALPHA
+        said = "differs from the others" if differs else "" if tested[0] is None else "not shown"
+        rows.append([name, str(each.cases), estimated(each.rate), *p_values, said])
+    return (
+        f"{aligned(rows)}\np: each against all other cases; corrected for all slices (Holm). "
+        "Not shown is not equal"
+    )
 
 
 def _mark(result: CaseResult) -> tuple[str, str]:

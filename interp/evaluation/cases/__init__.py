@@ -1,15 +1,10 @@
 """Cases: what is said to an agent and what is expected of its run, from files."""
 
-from .case import ANY_ANSWER, Case, ExpectedCall
-from .judging import (
-    Check,
-    Checks,
-    Failure,
-    failures_of as failures_of,
-    judge,
-    require_checks,
-    require_tools,
-    takes_case as takes_case,
-)
+from .case import Case
+from .checks import Check, Checks, require_checks, takes_case as takes_case
+from .expectations import ANY_ANSWER, READERS as READERS, ExpectedCall
+from .findings import Seen as Seen
+from .judging import Failure, failures_of as failures_of, judge, require_tools
 from .reading import case_faults, read_cases
 from .renaming import rename_in_cases
+from .rubrics import RubricJudge

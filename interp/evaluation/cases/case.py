@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from enum import Enum
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from attrs import field, frozen
 
@@ -13,91 +12,34 @@ from lenses_ext.language import written_signature
 
 from ...files import File
 from ...json_text import Json, write_json
-from ...machine import Given, call_text
+from ...machine import Given
 from ...reprs import short_repr, shortened
+from .expectations import ANY_ANSWER, READERS, ExpectedCall, names_of
 from .row import Row
 
 _MOST_SHOWN: Final = 100  # characters of the calls in a repr
 
 
-@frozen
-class ExpectedCall:
-    """A tool call that a case expects.
+def _read(name: str, read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What reads an argument of `Case`; None stays None."""
 
-    Attributes:
-        name: the name of the tool.
-        arguments: all arguments that the tool has to get, defaults included; None for any.
-    """
+    def convert(given: Any) -> Any:
+        try:
+            return None if given is None else read(given)
+        except ValueError as error:
+            raise ArgumentError(f"Case: {name} {error}") from None
 
-    name: str
-    arguments: Mapping[str, Json] | None = None
-
-    def __str__(self) -> str:
-        return self.name if self.arguments is None else call_text(self.name, self.arguments)
+    return convert
 
 
-class _AnyAnswer(Enum):
-    ANY_ANSWER = "any answer"
+def _is_expected(name: str, value: Any) -> bool:
+    if name == "expected":
+        return value is not ANY_ANSWER
+    return value is not None and (name != "checks" or bool(value))
 
 
-ANY_ANSWER: Final = _AnyAnswer.ANY_ANSWER
-"""What a case expects that names no answer; None is an answer, the JSON null."""
-
-
-def calls_of(given: object) -> tuple[ExpectedCall, ...]:
-    """The calls that a case expects: names of tools, calls, and calls as JSON objects.
-
-    Raises:
-        ValueError: one is none of these.
-    """
-    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        raise ValueError(f"must be an array, found {_shown(given)}; [] expects no calls")
-    return tuple(map(_call, given))
-
-
-def _call(given: object) -> ExpectedCall:
-    if isinstance(given, ExpectedCall):
-        return given
-    if isinstance(given, str) and given.strip():
-        return ExpectedCall(given)
-    if isinstance(given, Mapping) and set(given) <= {"name", "arguments"}:
-        name, arguments = given.get("name"), given.get("arguments")
-        if isinstance(name, str) and name.strip() and isinstance(arguments, Mapping | None):
-            return ExpectedCall(name, arguments)
-    wanted = 'names of tools, or {"name": …, "arguments": {…}}'
-    raise ValueError(f"must have {wanted}, found {_shown(given)}")
-
-
-def names_of(given: object) -> tuple[str, ...]:
-    """The names of checks: several, or one alone.
-
-    Raises:
-        ValueError: one is no name.
-    """
-    names = (given,) if isinstance(given, str) else given
-    if isinstance(names, list | tuple) and all(isinstance(each, str) and each for each in names):
-        return tuple(names)
-    raise ValueError(f"must be an array of names, found {_shown(given)}")
-
-
-def _shown(given: object) -> str:
-    return shortened(
-        repr(given) if isinstance(given, tuple | ExpectedCall) else write_json(given), 40
-    )
-
-
-def _expected_calls(given: object) -> tuple[ExpectedCall, ...] | None:
-    try:
-        return None if given is None else calls_of(given)
-    except ValueError as error:
-        raise ArgumentError(f"Case: calls {error}") from None
-
-
-def _named_checks(given: object) -> tuple[str, ...]:
-    try:
-        return names_of(given)
-    except ValueError as error:
-        raise ArgumentError(f"Case: checks {error}") from None
+def _written(name: str, default: Any = None) -> Any:
+    return field(default=default, converter=_read(name, READERS.get(name, names_of)))
 
 
 @frozen(kw_only=True, repr=False)
@@ -107,14 +49,27 @@ class Case:
     >>> Case(name="greets", input="I am Al", expected="Hello, Al!", calls=["sayHello"])
     <Case greets: 'I am Al'; expects 'Hello, Al!'; calls sayHello>
 
+    What is None is not expected.
+
     Attributes:
         name: its name, which no other case of its file has.
         input: what is said to the agent: a text, or an object of arguments.
         attachments: the files that are attached to the input.
         expected: the answer that is expected: a text or another JSON value; `ANY_ANSWER` for any.
-        calls: all tool calls that are expected, in their order: names of tools, or calls; None for
-            any.
+        contains: texts that the answer has.
+        matches: regular expressions that are found in the answer.
+        json: what the answer has as JSON: values by their paths.
+        schema: the JSON Schema that the answer fits.
+        calls: all tool calls that are expected, in their order: names of tools, or calls.
+        judge: rubrics, by which an agent judges the run.
+        not_: expectations by their names, of which none may hold; ``not`` in files.
+        max_seconds: how long the run may take.
+        max_tokens: how many tokens it may use.
+        max_cost: what it may cost in US dollars.
+        max_calls: how many calls of tools it may make.
         checks: the names of the user's functions that judge the run.
+        tags: words by which cases are chosen.
+        cluster: what it has in common with other cases, whose results are likely to be alike.
         columns: what else is written in the case, by name.
         program: the file of the program, or None if the file of cases names none.
         agent: the name of its agent, or None.
@@ -125,8 +80,20 @@ class Case:
     input: Json
     attachments: tuple[File, ...] = ()
     expected: Json = ANY_ANSWER
-    calls: tuple[ExpectedCall, ...] | None = field(default=None, converter=_expected_calls)
-    checks: tuple[str, ...] = field(default=(), converter=_named_checks)
+    contains: tuple[str, ...] | None = _written("contains")
+    matches: tuple[str, ...] | None = _written("matches")
+    json: Mapping[str, Json] | None = _written("json")
+    schema: Mapping[str, Json] | None = _written("schema")
+    calls: tuple[ExpectedCall, ...] | None = _written("calls")
+    judge: tuple[str, ...] | None = _written("judge")
+    not_: Mapping[str, Any] | None = _written("not")
+    max_seconds: float | None = _written("max_seconds")
+    max_tokens: float | None = _written("max_tokens")
+    max_cost: float | None = _written("max_cost")
+    max_calls: float | None = _written("max_calls")
+    checks: tuple[str, ...] = _written("checks", ())
+    tags: tuple[str, ...] = _written("tags", ())
+    cluster: str | None = None
     columns: Mapping[str, Json] = field(factory=dict)
     program: str | None = None
     agent: str | None = None
@@ -134,13 +101,14 @@ class Case:
 
     def __repr__(self) -> str:
         said = [short_repr(self.input)]
-        if self.has_expected:
-            said.append(f"expects {short_repr(self.expected)}")
-        if self.calls is not None:
-            calls = ", ".join(map(str, self.calls)) or "nothing"
-            said.append(f"calls {shortened(calls, _MOST_SHOWN)}")
-        if self.checks:
-            said.append(f"checks {', '.join(self.checks)}")
+        for name, value in self.expectations.items():
+            if name == "expected":
+                said.append(f"expects {short_repr(value)}")
+            elif name in ("calls", "checks"):
+                each = ", ".join(map(str, value)) or "nothing"
+                said.append(f"{name} {shortened(each, _MOST_SHOWN)}")
+            else:
+                said.append(f"{name} {short_repr(value)}")
         return f"<Case {self.name}: {'; '.join(said)}>"
 
     @property
@@ -155,6 +123,17 @@ class Case:
         return [self.message, *self.attachments] if self.attachments else self.message
 
     @property
+    def expectations(self) -> dict[str, Any]:
+        """What is expected, by the names of columns, in the order in which it is judged."""
+        found = {name: getattr(self, "not_" if name == "not" else name) for name in READERS}
+        return {name: value for name, value in found.items() if _is_expected(name, value)}
+
+    @property
+    def rubrics(self) -> tuple[str, ...]:
+        """All rubrics by which the run is judged, also those that may not hold."""
+        return (*(self.judge or ()), *(self.not_ or {}).get("judge", ()))
+
+    @property
     def has_expected(self) -> bool:
         """Whether a certain answer is expected."""
         return self.expected is not ANY_ANSWER
@@ -162,7 +141,7 @@ class Case:
     @property
     def expects_nothing(self) -> bool:
         """Whether any answer passes."""
-        return not self.has_expected and self.calls is None and not self.checks
+        return not self.expectations
 
     @property
     def place(self) -> str:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from gram import Diagnostic
 from gram.suggestions import nearest
 
 from ...errors import ValidationError
 from ...files import File, is_address
-from ...json_text import Json, write_json
-from ...reprs import shortened
-from .case import Case, calls_of, names_of
+from ...json_text import Json, read_json
+from .case import Case
+from .expectations import READERS, found as shown, names_of
 from .row import COLUMNS, Row
 
 _NEAR = 0.8  # a free column that is so like another one is a slip that would leave a case untested
+_LIMIT: Final = "max_"
+"""How columns of limits begin; no free column does."""
 
 
 def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
@@ -29,15 +31,15 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
     cells: dict[str, Any] = {}
     columns: dict[str, Json] = {}
     found: list[Diagnostic] = []
-    for column, value in row.values.items():
+    for column, value in _with_schemas(row, found).items():
         if read := _CELLS.get(column):
             try:
-                cells[column] = read(value)
+                cells["not_" if column == "not" else column] = read(value)
             except ValueError as error:
                 found.append(row.fault("ill-typed", f"{column} {error}", column))
-        elif near := nearest(column.strip(), COLUMNS, cutoff=_NEAR):
-            hint = f"did you mean {near[0]}? Else give the column another name"
-            found.append(row.fault("near-column", f"{column} is not {near[0]}", column, hint))
+        elif near := _meant(column.strip()):
+            hint = f"did you mean {near}? Else give the column another name"
+            found.append(row.fault("near-column", f"{column} is not {near}", column, hint))
         else:
             columns[column] = value
     if "input" not in row.values and not found:
@@ -60,6 +62,32 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
     return Case(**{"name": "", **cells}, columns=columns, row=row)
 
 
+def _meant(column: str) -> str | None:
+    """The column that was meant by the name of another one; None if it is a free one."""
+    if column.startswith(_LIMIT):
+        return nearest(column, filter(lambda each: each.startswith(_LIMIT), COLUMNS), cutoff=0)[0]
+    near = nearest(column, COLUMNS, cutoff=_NEAR)
+    is_free = not near or (near[0] == "not" and column.casefold() != "not")  # such as "note"
+    return None if is_free else near[0]
+
+
+def _with_schemas(row: Row, faults: list[Diagnostic]) -> dict[str, Json]:
+    """The values of a row; a schema that is named by its file, as that file has it."""
+    values = dict(row.values)
+    if isinstance(values.get("not"), dict):
+        values["not"] = dict(values["not"])
+    for column, of in (("schema", values), ("not", values.get("not"))):
+        if isinstance(of, dict) and isinstance(file := of.get("schema"), str):
+            path = Path(row.source.filename or "").parent / file
+            try:
+                of["schema"] = read_json(path.read_text("utf-8"))
+            except (OSError, ValueError) as error:
+                told = "there is no such file" if isinstance(error, FileNotFoundError) else error
+                faults.append(row.fault("no-schema", f"schema {path}: {told}", column))
+                of["schema"] = {}
+    return values
+
+
 def _files(row: Row, words: Iterable[str], found: list[Diagnostic]) -> Iterator[File]:
     """The files of a case, whose paths are from the folder of the file of cases."""
     for word in words:
@@ -74,21 +102,21 @@ def _files(row: Row, words: Iterable[str], found: list[Diagnostic]) -> Iterator[
 def _text(value: Json) -> str:
     if isinstance(value, str) and value.strip():
         return value
-    raise ValueError(f"must be a text that is not empty, found {_shown(value)}")
+    raise ValueError(f"must be a text that is not empty, found {shown(value)}")
 
 
 def _input(value: Json) -> Json:
     return value if isinstance(value, dict) else _text(value)
 
 
-def _any(value: Json) -> Json:
-    return value
-
-
-_CELLS: Mapping[str, Callable[[Json], Any]] = dict(
-    zip(COLUMNS, (_text, _input, names_of, _any, calls_of, names_of, _text, _text), strict=True)
-)
-
-
-def _shown(value: Json) -> str:
-    return shortened(write_json(value), 40)
+_CELLS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    **READERS,
+    "name": _text,
+    "input": _input,
+    "attach": names_of,
+    "tags": names_of,
+    "cluster": _text,
+    "program": _text,
+    "agent": _text,
+}
+assert _CELLS.keys() == set(COLUMNS)

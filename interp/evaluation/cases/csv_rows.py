@@ -12,14 +12,18 @@ from collections.abc import Iterator
 from gram import Diagnostic, Source, Span
 from gram.plurals import counted
 
-from ...json_text import Json, read_json
+from ...json_text import Json, json_or_text, read_json
 from .row import Row
 
 _CELL = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^",\r\n][^,\r\n]*|))')
 _END = re.compile(r",|\r?\n|\r|\Z")
 
-LISTS = ("attach", "calls", "checks")
+LISTS = ("attach", "calls", "checks", "tags")
 """Columns whose cells are lists: JSON arrays, or names with commas or blanks between them."""
+
+_DATA = ("json", "schema", "not")
+"""Columns whose cells are JSON objects; what is below one may have columns of its own, such as
+``not.contains`` and ``json.order.id``."""
 
 _Cell = tuple[str, Span]
 
@@ -64,19 +68,35 @@ def csv_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
             if text:
                 values[name], spans[name] = text, span
         row = Row(source, _whole(cells), values, spans)
-        for name in filter(values.__contains__, LISTS):
+        for name in [*values]:
             try:
-                values[name] = _list(values[name])
+                values[name] = _value(name.rpartition("not.")[2], values[name])
             except ValueError as error:
                 faults.append(row.fault("not-json", f"{name} is not JSON: {error}", name))
                 del values[name]
+        for name in [*values]:
+            column, dot, below = name.partition(".")
+            if dot and column in ("not", "json") and isinstance(values.get(column, {}), dict):
+                spans.setdefault(column, spans[name])
+                values[column] = {**values.get(column, {}), below: values.pop(name)}
         yield row
 
 
-def _list(cell: str) -> Json:
-    if cell.lstrip()[:1] in ("[", "{"):
+def _value(column: str, cell: str) -> Json:
+    """What a cell says: a text, unless its column is of something else.
+
+    Raises:
+        ValueError: it is not JSON, and has to be.
+    """
+    is_json = cell.lstrip()[:1] in ("[", "{")
+    if column in LISTS:
+        return read_json(cell) if is_json else re.split(r"[\s,;]+", cell.strip())
+    if column in _DATA and is_json:
         return read_json(cell)
-    return re.split(r"[\s,;]+", cell.strip())
+    if column in ("contains", "matches", "judge"):  # [0-9] is no array
+        texts = json_or_text(cell) if is_json else cell
+        return texts if isinstance(texts, list) else cell
+    return json_or_text(cell) if column.startswith(("max_", "json.")) else cell
 
 
 def _whole(cells: list[_Cell]) -> Span:

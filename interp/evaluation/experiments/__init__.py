@@ -11,7 +11,7 @@ from .experiment_file import (
     read_experiment,
 )
 from .forecast import Forecast, before_running, what_it_finds
-from .intervals import Interval
+from .intervals import Interval, require_statistics, wilson
 from .judging import judged_by
 from .metrics import (
     NAMES,
@@ -19,7 +19,10 @@ from .metrics import (
     MetricLike,
     matches_schema,
 )
+from .pair_tests import ALPHA
 from .plan import Plan
 from .power import cases_needed, power_of
+from .slices import Slice, pass_rate, reached, require_column, slices
+from .tables import aligned, estimated, p_text
 from .trials import Score, Trial
 from .written_experiment import edit_at as edit_at

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
-from importlib.util import find_spec
 from typing import TypeAlias
 
 from attrs import frozen
@@ -27,6 +26,7 @@ from .contrasts import crossed
 from .experiment import Experiment
 from .folder import Folder, PathLike, folder_of
 from .forecast import Forecast, forecast
+from .intervals import require_statistics
 from .metrics import Metric, MetricLike, read_metrics
 from .plan import Key, Plan, make_plan, repeated_names
 from .progress import Progress, shown
@@ -102,7 +102,7 @@ def ab(
         ConfigurationError: a model cannot be asked, or the extra ``gram-agents[ab]`` is not
             installed.
     """
-    _require_statistics()
+    require_statistics()
     for name, number in (("repeats", repeats), ("jobs", jobs)):
         expect(number, int, name, by="ab")
         if isinstance(number, bool) or number < 1:
@@ -172,7 +172,7 @@ def load_experiment(path: PathLike) -> Experiment:
         ValidationError: no experiment is in it, or the plan or the results were edited; the fault
             has its place.
     """
-    _require_statistics()
+    require_statistics()
     folder = folder_of(path)
     plan = folder.read_plan()
     return Experiment(plan, folder.read(plan), folder.path)
@@ -294,8 +294,3 @@ def _require_same(old: Plan, new: Plan, folder: Folder) -> None:
 
 def _drawn() -> int:
     return secrets.randbelow(2**31)
-
-
-def _require_statistics() -> None:
-    if find_spec("scipy") is None:
-        raise ConfigurationError(f"comparisons need statistics: {install('ab')}")

@@ -5,9 +5,9 @@ Everything here is arithmetic on scores: a row for each case, in it a number for
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from math import inf
+from math import inf, sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -16,7 +16,8 @@ from attrs import Factory, evolve, frozen
 from gram.plurals import counted
 
 from ...reprs import NOTEBOOK
-from .intervals import FEWEST_DRAWN, Interval, bootstrap, tango, wilson
+from ..cases import Case
+from .intervals import FEWEST_DRAWN, Clusters, Interval, bootstrap, by_cluster, tango, wilson
 from .pair_tests import ALPHA, holm, mcnemar, sign_flips, smallest_p
 
 if TYPE_CHECKING:
@@ -70,10 +71,12 @@ class Comparison:
         better: in how many cases the arm is better than the baseline.
         worse: in how many it is worse.
         cases: in how many they were compared.
-        deviation: the standard deviation of the differences of the cases.
+        deviation: the standard deviation of the differences of the cases; of cases of clusters,
+            what it would be of as many cases that say as much and are of none.
         direction: whether ``higher`` or ``lower`` scores are better.
         factors: the factors whose effect it is: one, or a pair; none where arms are compared.
         name: what is compared, in words.
+        clusters: how many clusters the cases are of, or None where each stands for itself.
     """
 
     metric: str
@@ -95,6 +98,7 @@ class Comparison:
     direction: Better = "higher"
     factors: tuple[str, ...] = ()
     name: str = Factory(lambda self: f"{self.arm} − {self.baseline}", takes_self=True)
+    clusters: int | None = None
 
     def __repr__(self) -> str:
         interval = self.interval
@@ -119,7 +123,7 @@ class Comparison:
     @property
     def smallest_p(self) -> float:
         """The smallest p-value that these cases could have had, whatever came out."""
-        return smallest_p(self.cases)
+        return smallest_p(self.clusters or self.cases)
 
 
 def estimate(
@@ -130,6 +134,7 @@ def estimate(
     is_rate: bool,
     seed: int,
     least: float = -inf,
+    clusters: Clusters = None,
 ) -> Estimate:
     """What an arm scores, with an interval.
 
@@ -140,18 +145,20 @@ def estimate(
         is_rate: whether they are all 0 or 1.
         seed: draws the cases for the bootstrap.
         least: the least that a score can be.
+        clusters: which cluster each case is of.
     """
     means = [fmean(row) for row in scores]
     value = fmean(means)
     interval: Interval | None
-    if is_rate and _once(scores):
+    if is_rate and _once(scores) and clusters is None:
         return Estimate(arm, metric, value, wilson(sum(means), len(means)), "Wilson", True)
-    found = bootstrap(means, _generator(seed, arm, metric), is_skewed=True)
-    if is_rate and found is None:  # all cases alike: each counts as one run
-        interval, method = wilson(sum(means), len(means)), "Wilson on cases"
+    found = bootstrap(means, _generator(seed, arm, metric), is_skewed=True, clusters=clusters)
+    if is_rate and found is None:  # all cases alike: each, or each cluster, counts as one run
+        units = len(by_cluster(means, clusters)[0])
+        interval, method = wilson(value * units, units), f"Wilson on {_units(clusters)}"
     else:
         interval = _within(found or _point(means), 0 if is_rate else least, 1 if is_rate else inf)
-        method = _bootstrap_name(means, "BCa")
+        method = _bootstrap_name(means, "BCa", clusters)
     return Estimate(arm, metric, value, interval, method, is_rate)
 
 
@@ -163,11 +170,13 @@ def compare(
     is_rate: bool,
     better: Better = "higher",
     seed: int,
+    clusters: Clusters = None,
 ) -> Comparison:
     """Compare an arm with the baseline; the p-value is not corrected yet, see `corrected`.
 
     One run a case that succeeds or not: McNemar's exact test, and Tango's interval. Anything else:
     the repeats of a case are averaged, signs are flipped, and cases are drawn for the interval.
+    The signs of the cases of a cluster are flipped together, and whole clusters are drawn.
 
     Args:
         metric: the name of the metric.
@@ -176,6 +185,7 @@ def compare(
         is_rate: whether all scores are 0 or 1.
         better: whether higher or lower scores are better.
         seed: draws signs and cases.
+        clusters: which cluster each case is of.
     """
     first, second = baseline[1], other[1]
     # Sums of whole numbers are exact, so that equal cases are equal.
@@ -186,20 +196,24 @@ def compare(
     deviation = stdev(differences) if cases > 1 else 0.0
     rng = _generator(seed, metric, baseline[0], other[0])
     interval: Interval | None
-    if is_rate and _once(first) and _once(second):
+    sums, sizes = by_cluster(differences, clusters)
+    if is_rate and _once(first) and _once(second) and clusters is None:
         p_value, test = mcnemar(up, down), "McNemar, exact"
         interval, method = tango(up, down, cases), "Tango"
         effect, effect_name = (up / (up + down) - 0.5 if up + down else None), "Cohen's g"
     else:
-        p_value, test = sign_flips(differences, rng), "sign flips"
-        found = bootstrap(differences, rng)
+        p_value, test = sign_flips(sums, rng), f"sign flips{' of clusters' if clusters else ''}"
+        found = bootstrap(differences, rng, clusters=clusters)
         if is_rate and found is None:
-            sums = (max(difference, 0.0) * cases, max(-difference, 0.0) * cases)
-            interval, method = tango(*sums, cases), "Tango on cases"
+            parts = (max(difference, 0.0) * len(sums), max(-difference, 0.0) * len(sums))
+            interval, method = tango(*parts, len(sums)), f"Tango on {_units(clusters)}"
         else:
             interval = _within(found, -1, 1) if is_rate else found or _point(differences)
-            method = _bootstrap_name(differences, "percentile")
+            method = _bootstrap_name(differences, "percentile", clusters)
         effect, effect_name = (difference / deviation if deviation else None), "Cohen's d_z"
+        if clusters and len(sums) > 1:
+            away = [total - difference * size for total, size in zip(sums, sizes, strict=True)]
+            deviation = stdev(away) * sqrt(len(sums) / cases)
     wins, losses = (up, down) if better == "higher" else (down, up)
     return Comparison(
         metric,
@@ -219,6 +233,7 @@ def compare(
         cases,
         deviation,
         better,
+        clusters=len(sums) if clusters else None,
     )
 
 
@@ -260,12 +275,25 @@ def _point(values: Sequence[float]) -> Interval | None:
     return Interval(fmean(values), fmean(values)) if len(values) > 1 else None
 
 
-def _bootstrap_name(values: Sequence[float], kind: str) -> str:
-    if len(values) < 2:
-        return "none: one case"
+def _bootstrap_name(values: Sequence[float], kind: str, clusters: Clusters) -> str:
+    units = len(by_cluster(values, clusters)[0])
+    if units < 2:
+        return f"none: one {_units(clusters)[:-1]}"
     if len(set(values)) == 1:
         return "the same in every case"
-    return f"{kind} bootstrap of cases" if len(values) >= FEWEST_DRAWN else "Student's t of cases"
+    name = f"{kind} bootstrap" if units >= FEWEST_DRAWN else "Student's t"
+    return f"{name} of {_units(clusters)}"
+
+
+def _units(clusters: Clusters) -> str:
+    return "clusters" if clusters else "cases"
+
+
+def clusters_of(cases: Iterable[Case]) -> Clusters:
+    """Which cluster each case is of; None where none has one. A case without one is its own."""
+    names = [(each.cluster is None, each.cluster or each.name) for each in cases]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return None if all(alone for alone, _ in names) else [numbers[name] for name in names]
 
 
 def _generator(seed: int, *names: str) -> np.random.Generator:

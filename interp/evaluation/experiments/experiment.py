@@ -13,8 +13,9 @@ from gram.plurals import counted
 
 from ...json_text import Json
 from ...machine import Usage
-from .comparing import Comparison, Estimate, compare, corrected, estimate, filled
+from .comparing import Comparison, Estimate, clusters_of, compare, corrected, estimate, filled
 from .forecast import before_running
+from .intervals import Clusters
 from .metrics import MEASURES, score_of
 from .pair_tests import ALPHA, smallest_p
 from .plan import Plan, PlannedMetric
@@ -78,6 +79,7 @@ class Experiment:
                 is_rate=is_rate,
                 seed=self.plan.seed,
                 least=0.0 if metric.name in MEASURES else -inf,
+                clusters=self._clusters,
             )
             for metric, is_rate, scores in self._measured()
             for arm, rows in scores.items()
@@ -102,6 +104,7 @@ class Experiment:
                     is_rate=is_rate,
                     better=metric.better,
                     seed=self.plan.seed,
+                    clusters=self._clusters,
                 )
                 found.append(each.of(compared))
         return corrected(found)
@@ -198,6 +201,11 @@ class Experiment:
             row = rows[trial.arm].setdefault(trial.case.name, [])
             row.append(score_of(trial, metric).value)
         return {arm: list(cases.values()) for arm, cases in rows.items()}
+
+    @property
+    def _clusters(self) -> Clusters:
+        """The clusters of the cases, in the order of `_scores`."""
+        return clusters_of({each.case.name: each.case for each in self.trials}.values())
 
     # --- notes
 

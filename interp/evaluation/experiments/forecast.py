@@ -12,6 +12,7 @@ from attrs import frozen
 from gram.plurals import counted
 
 from .budget import Budget, in_unit, taken, total_of
+from .comparing import clusters_of
 from .contrasts import MANY, factors_of
 from .intervals import LEVEL, Interval
 from .pair_tests import ALPHA, smallest_p
@@ -128,16 +129,17 @@ def before_running(plan: Plan) -> Iterator[str]:
     if len(plan.arms) == 1:
         yield "there is one arm: nothing is compared"
         return
-    cases, tests = len(plan.cases), round(ALPHA / plan.alpha)
+    clusters, tests = clusters_of(plan.cases), round(ALPHA / plan.alpha)
+    cases, unit = (len(set(clusters)), "cluster") if clusters else (len(plan.cases), "case")
     if smallest_p(cases) > ALPHA:
         repeats = ", however often they are repeated" if plan.repeats > 1 else ""
         yield (
-            f"these cases cannot reach 5 %: {counted(cases, 'case')} cannot give a p-value below "
+            f"these cases cannot reach 5 %: {counted(cases, unit)} cannot give a p-value below "
             f"{smallest_p(cases):.2g}{repeats}; 6 are the fewest that can"
         )
     elif smallest_p(cases) > plan.alpha:
         yield (
-            f"{cases} cases cannot reach 5 % in one of {tests} comparisons alone: "
+            f"{counted(cases, unit)} cannot reach 5 % in one of {tests} comparisons alone: "
             f"corrected, their smallest p-value is {smallest_p(cases) * tests:.2g}"
         )
 

@@ -6,14 +6,23 @@ are averaged before, since they say nothing about other cases.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from importlib.util import find_spec
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from attrs import frozen
 
+from gram.extras import install
+
+from ...errors import ConfigurationError
+
 if TYPE_CHECKING:
     import numpy as np
+
+Clusters: TypeAlias = Union[Sequence[int], None]
+"""Which cluster each case is of, by a number; None where every case is one of its own."""
 
 LEVEL = 0.95
 RESAMPLES = 9_999
@@ -32,6 +41,16 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{self.low:.3g} to {self.high:.3g}"
+
+
+def require_statistics() -> None:
+    """Make sure that intervals can be made.
+
+    Raises:
+        ConfigurationError: the extra ``gram-agents[ab]`` is not installed.
+    """
+    if find_spec("scipy") is None:
+        raise ConfigurationError(f"comparisons and intervals need statistics: {install('ab')}")
 
 
 def wilson(successes: float, trials: int, level: float = LEVEL) -> Interval:
@@ -91,6 +110,7 @@ def bootstrap(
     rng: np.random.Generator,
     *,
     is_skewed: bool = False,
+    clusters: Clusters = None,
     level: float = LEVEL,
 ) -> Interval | None:
     """The interval of a mean, one value for each case, by drawing cases with replacement.
@@ -101,10 +121,15 @@ def bootstrap(
     intervals, JASA 82, 171-185. Fewer than six cases have nothing to draw from: their interval is
     Student's (1908), Biometrika 6, 1-25.
 
+    Cases of a cluster are alike, so that they say less than as many others. Whole clusters are
+    drawn then, and the mean is that of all cases drawn: Field and Welsh (2007), Bootstrapping
+    clustered data, Journal of the Royal Statistical Society B 69, 369-390.
+
     Args:
         values: the values.
         rng: draws the cases.
         is_skewed: whether large values are likely to lie on one side.
+        clusters: which cluster each case is of.
         level: how often such intervals hold the true mean, about.
 
     Returns:
@@ -114,17 +139,23 @@ def bootstrap(
     from scipy import stats
 
     given = np.asarray(values, dtype=float)
-    cases = len(given)
-    if cases < 2 or np.ptp(given) <= 1e-12 * max(1.0, float(np.max(np.abs(given)))):
+    sums, sizes = map(np.asarray, by_cluster(values, clusters))
+    units, mean = len(sums), float(np.mean(given))
+    if units < 2 or np.ptp(given) <= 1e-12 * max(1.0, float(np.max(np.abs(given)))):
         return None
-    t = stats.t.ppf((1 + level) / 2, cases - 1)
-    if cases < FEWEST_DRAWN:
-        half = float(t * np.std(given, ddof=1) / sqrt(cases))
-        return Interval(float(np.mean(given)) - half, float(np.mean(given)) + half)
-    wider = 2 * stats.norm.cdf(sqrt(cases / (cases - 1)) * t) - 1
+    t = stats.t.ppf((1 + level) / 2, units - 1)
+    if units < FEWEST_DRAWN:
+        away = (sums - mean * sizes) / np.mean(sizes)
+        half = float(t * np.std(away, ddof=1) / sqrt(units))
+        return Interval(mean - half, mean + half)
+    wider = 2 * stats.norm.cdf(sqrt(units / (units - 1)) * t) - 1
+
+    def mean_of(drawn: np.ndarray, axis: int) -> np.ndarray:
+        return np.asarray(sums[drawn].sum(axis=axis) / sizes[drawn].sum(axis=axis))
+
     found = stats.bootstrap(
-        (given,),
-        np.mean,
+        (given,) if clusters is None else (np.arange(units),),
+        np.mean if clusters is None else mean_of,
         n_resamples=RESAMPLES,
         confidence_level=min(wider, 1 - 1e-9),
         method="BCa" if is_skewed else "percentile",
@@ -132,6 +163,17 @@ def bootstrap(
         rng=rng,
     ).confidence_interval
     return Interval(float(found.low), float(found.high))
+
+
+def by_cluster(values: Sequence[float], clusters: Clusters) -> tuple[list[float], list[int]]:
+    """The sums of the values of each cluster, and how many they are; each case one without any."""
+    if clusters is None:
+        return list(values), [1] * len(values)
+    sums: dict[int, float] = {}
+    for cluster, value in zip(clusters, values, strict=True):
+        sums[cluster] = sums.get(cluster, 0.0) + value
+    sizes = Counter(clusters)
+    return [*sums.values()], [sizes[each] for each in sums]
 
 
 def normal_quantile(share: float) -> float:

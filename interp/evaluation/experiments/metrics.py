@@ -18,14 +18,16 @@ from attrs import evolve, field, frozen
 
 from gram import ArgumentError
 from gram.errors import expect
-from gram.extras import install
 from gram.suggestions import did_you_mean
 
-from ...errors import ConfigurationError, ValidationError, said_by
+from ...errors import ValidationError, said_by
+from ...execution import Spending
 from ...json_text import Json, read_json
+from ...machine import Usage
 from ...machine.contracts import check, require_schema
+from ...models import require_prices
 from ...tools import is_from_outside
-from ..cases import Case, Checks, failures_of, takes_case
+from ..cases import Case, Checks, Failure, RubricJudge, Seen, failures_of, takes_case
 from .comparing import Better
 from .trials import Score, Trial
 
@@ -149,22 +151,39 @@ _OURS = {__name__, f"{__package__}.judging"}
 # --- the metrics that are built in
 
 
-def passed(checks: Checks) -> Metric:
-    """Whether a run is what its case expects: the answer, the calls, the checks."""
+def passed(checks: Checks, judge: RubricJudge | None = None) -> Metric:
+    """Whether a run is what its case expects.
 
-    def measure(trial: Trial) -> Score:
+    Args:
+        checks: the user's functions by name.
+        judge: what judges rubrics, the same for all arms.
+    """
+
+    async def measure(trial: Trial) -> Score:
         assert trial.response
-        failures = failures_of(trial.case, trial.response, checks)
-        return Score(not failures, "; ".join(map(str, failures)) or None)
+        seen = Seen(trial.case, trial.response, checks, trial.seconds, trial.cost)
+        if judge is None or not trial.case.rubrics:
+            return _of(failures_of(seen))
+        spending = Spending()
+        asked = evolve(judge, options={**judge.options, "observe": spending.count})
+        seen = evolve(seen, verdicts=await asked.verdicts(trial.case, trial.response))
+        taken = sum((reply.usage for _, reply in spending.replies), Usage(0, 0))
+        cost = spending.cost(spending.replies[0][0]) if spending.replies else 0.0
+        return evolve(_of(failures_of(seen)), usage=taken, cost=cost)
 
-    code = "\0".join(f"{name} {code_of(check)}" for name, check in sorted(checks.items()))
-    return Metric("passed", measure, worst=False, details=code)
+    parts = [f"{name} {code_of(check)}" for name, check in sorted(checks.items())]
+    parts += [judge.text] if judge else []
+    return Metric("passed", measure, worst=False, details="\0".join(parts))
+
+
+def _of(failures: Sequence[Failure]) -> Score:
+    return Score(not failures, "; ".join(map(str, failures)) or None)
 
 
 def _exact(trial: Trial) -> Score:
     assert trial.response
-    failures = failures_of(evolve(trial.case, calls=None, checks=()), trial.response, {})
-    return Score(not failures, "; ".join(map(str, failures)) or None)
+    alone = Case(name=trial.case.name, input=trial.case.input, expected=trial.case.expected)
+    return _of(failures_of(Seen(alone, trial.response)))
 
 
 def matches_schema(schema: Mapping[str, Json], name: str = "schema") -> Metric:
@@ -276,15 +295,8 @@ def _metric(given: MetricLike, cases: Sequence[Case], checks: Checks, declared: 
     if given == "schema":
         return matches_schema(declared())
     if given == "cost":
-        _require_prices()
+        require_prices("the metric cost")
     if given not in MEASURES:
         hint = did_you_mean(given, NAMES) or f"there are {', '.join(NAMES)}"
         raise ValidationError(f'there is no metric "{given}"; {hint}')
     return MEASURES[given]
-
-
-def _require_prices() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("genai_prices") is None:
-        raise ConfigurationError(f"the metric cost needs prices: {install('prices')}")

@@ -31,7 +31,7 @@ from ...history.records import Reader, expect_one_of, without_empty, write_text
 from ...json_text import Json, write_json
 from ...machine import Limits
 from ...tools import Tool
-from ..cases import ANY_ANSWER, Case, ExpectedCall
+from ..cases import READERS, Case, ExpectedCall
 from .arms import ReadyArm
 from .comparing import Better
 from .contrasts import Contrast, Levels, contrasts_of
@@ -327,17 +327,16 @@ def _metric_from_pattern(pattern: Pattern) -> PlannedMetric:
     )
 
 
-_CASE_KEYS = ("name", "input", "expected", "calls", "checks", "columns")
+_CASE_KEYS = ("name", "input", *READERS, "tags", "cluster", "columns")
 
 
 def _case_to_pattern(case: Case) -> Pattern:
     properties: dict[str, Value] = {"name": write_text(case.name), "input": _json(case.input)}
-    if case.has_expected:
-        properties["expected"] = _json(case.expected)
-    if case.calls is not None:
-        properties["calls"] = _json([[each.name, each.arguments] for each in case.calls])
-    if case.checks:
-        properties["checks"] = _json(list(case.checks))
+    properties |= {name: _json(value) for name, value in case.expectations.items()}
+    if case.tags:
+        properties["tags"] = _json(case.tags)
+    if case.cluster is not None:
+        properties["cluster"] = write_text(case.cluster)
     if case.columns:
         properties["columns"] = _json(dict(case.columns))
     return Pattern(Subject("", {"Case"}, properties))
@@ -349,14 +348,14 @@ def _case_from_pattern(pattern: Pattern) -> Case:
     def value(key: str, default: Json = None) -> Json:
         return read.json_value(key).value if read.has(key) else default
 
-    calls = value("calls")
+    expected = {"not_" if key == "not" else key: value(key) for key in READERS if read.has(key)}
     return Case(
         name=read.text("name"),
         input=value("input", ""),
-        expected=value("expected", ANY_ANSWER),
-        calls=None if calls is None else tuple(ExpectedCall(*each) for each in calls),
-        checks=tuple(value("checks", [])),
+        tags=value("tags", []),
+        cluster=read.text("cluster") if read.has("cluster") else None,
         columns=value("columns", {}),
+        **expected,
     )
 
 
@@ -369,6 +368,8 @@ def _json(value: Json) -> Value:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, ExpectedCall):
+        return value.to_json()
     return dict(value) if isinstance(value, Mapping) else list(value)
 
 

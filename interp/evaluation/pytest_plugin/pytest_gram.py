@@ -30,10 +30,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("gram_test", "Options of `gram test` for the cases of files", type="args")
     parser.getgroup("gram").addoption(
         "--gram-recordings",
-        choices=["once", "none", "all"],
+        choices=["once", "changed", "none", "all"],
         default="once",
         help="Which runs of agents are recorded: those without a recording (once, the default), "
-        "none, or all of them anew. All others are replayed.",
+        "what they ask otherwise than their recording too (changed), none, or all of them anew. "
+        "All others are replayed.",
     )
 
 
@@ -121,7 +122,7 @@ def _gram_runs(request: pytest.FixtureRequest) -> Iterator[RunsOfTest]:
     if is_recorded:
         runs.stem = _stem(request)
         runs.mode = request.config.getoption("--gram-recordings")
-        runs.hint = "\nhint: pytest --gram-recordings=all records anew"
+        runs.hint = "\nhint: pytest --gram-recordings=changed asks what changed, all records anew"
         if runs.mode == "none":
             runs.hint = "\nhint: pytest --gram-recordings=once records what is missing, all anew"
     request.node.stash[_RUNS] = runs

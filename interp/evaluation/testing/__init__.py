@@ -1,6 +1,6 @@
 """Runs of tests: recorded once and replayed ever after, without the network."""
 
-from .case_results import CaseResult, run_case
+from .case_results import CaseResult, RunResult, run_case
 from .junit import junit_xml
 from .network import Network
 from .recordings import (

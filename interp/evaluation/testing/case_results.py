@@ -1,41 +1,42 @@
-"""Runs a case, recorded or replayed or neither, and judges its run."""
+"""Runs a case, recorded or replayed or neither, and judges its runs."""
 
 from __future__ import annotations
 
 from time import monotonic
-from typing import Unpack, cast
+from typing import Any, Unpack, cast
 
 from attrs import field, frozen
 
 from gram import GramError, Pattern
 
 from ...errors import said_by
+from ...execution import Spending
 from ...history.records import RecordedRun
 from ...machine import AgentResponse
 from ...running import BeginOptions, RunOptions, begin
 from ...tools import ToolLibrary
-from ..cases import Case, Checks, Failure, failures_of
+from ..cases import Case, Checks, Failure, RubricJudge, Seen, failures_of
 from .recordings import Recording
 
 
 @frozen
-class CaseResult:
-    """What became of a case.
+class RunResult:
+    """What became of one run of a case.
 
     Attributes:
-        case: the case.
         response: the response; None if the run broke off.
         failures: what is not as expected.
         error: what the run raised, or None.
-        seconds: how long it took.
+        seconds: how long it took; of a run that is replayed, how long its steps took then.
+        cost: what it cost in US dollars, or None if that is not known.
         run: the run, to be shown; None if it did not begin.
     """
 
-    case: Case
     response: AgentResponse | None
     failures: tuple[Failure, ...]
     error: GramError | OSError | None
     seconds: float
+    cost: float | None
     run: RecordedRun | None = field(repr=False)
 
     @property
@@ -45,10 +46,54 @@ class CaseResult:
 
     @property
     def messages(self) -> list[str]:
-        """What is to be said of a case that did not pass."""
+        """What is to be said of a run that did not pass."""
         if self.error is not None:
             return [f"the run broke off: {said_by(self.error)}"]
         return [each.message for each in self.failures]
+
+
+@frozen
+class CaseResult:
+    """What became of a case.
+
+    Attributes:
+        case: the case.
+        runs: its runs, at least one.
+        at_least: how many of them have to pass.
+    """
+
+    case: Case
+    runs: tuple[RunResult, ...]
+    at_least: int = 1
+
+    @property
+    def passed(self) -> int:
+        """How many runs passed."""
+        return sum(each.is_passed for each in self.runs)
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether as many runs passed as have to."""
+        return self.passed >= self.at_least
+
+    @property
+    def shown(self) -> RunResult:
+        """The run that stands for all: the first that did not pass, else the first."""
+        return next((each for each in self.runs if not each.is_passed), self.runs[0])
+
+    @property
+    def seconds(self) -> float:
+        """How long all runs took together."""
+        return sum(each.seconds for each in self.runs)
+
+    @property
+    def messages(self) -> list[str]:
+        """What is to be said of a case that did not pass."""
+        if len(self.runs) == 1:
+            return self.shown.messages
+        number = self.runs.index(self.shown) + 1
+        told = f"{self.passed} of {len(self.runs)} runs passed, at least {self.at_least} have to"
+        return [f"{told}; run {number}:", *self.shown.messages]
 
 
 async def run_case(
@@ -57,8 +102,9 @@ async def run_case(
     library: ToolLibrary,
     checks: Checks,
     recording: Recording,
+    judge: RubricJudge | None = None,
     **options: Unpack[RunOptions],
-) -> CaseResult:
+) -> RunResult:
     """Run a case and judge its run; a run that fails is a result too.
 
     Args:
@@ -67,16 +113,32 @@ async def run_case(
         library: the implementations of the agent's tools.
         checks: the user's functions by name.
         recording: where the run is recorded or replayed.
+        judge: what judges rubrics.
         **options: see `interp.run`.
     """
     response, error = None, None
-    failures: tuple[Failure, ...] = ()
+    spending, theirs = Spending(), options.get("observe")
+
+    def observe(*seen: Any) -> None:
+        spending.count(*seen)
+        if theirs:
+            theirs(*seen)
+
     began = monotonic()
     try:
-        with recording.around(cast(BeginOptions, options)) as added:
+        given = cast(BeginOptions, {**options, "observe": observe})
+        with recording.around(given) as added:
             response = await begin(agent, case.given_to(agent), library, **added).afinish()
     except (GramError, OSError) as raised:
         error = raised
-    else:
-        failures = failures_of(case, response, checks)
-    return CaseResult(case, response, failures, error, monotonic() - began, recording.run)
+    seconds = monotonic() - began
+    if recording.run and recording.was_replayed:
+        seconds = sum(each.seconds or 0.0 for each in recording.run.steps)
+    cost = spending.cost(spending.replies[0][0]) if spending.replies else 0.0
+    failures: tuple[Failure, ...] = ()
+    if response:
+        verdicts = {}
+        if case.rubrics and judge:
+            verdicts = await judge.verdicts(case, response, recording.around_judge)
+        failures = failures_of(Seen(case, response, checks, seconds, cost, verdicts))
+    return RunResult(response, failures, error, seconds, cost, recording.run)

@@ -53,9 +53,10 @@ def _add(
     if result is None:
         ET.SubElement(found, "skipped", message="not run")
     elif not result.is_passed:
-        kind = type(result.error).__name__ if result.error else result.failures[0].part
+        run = result.shown
+        kind = type(run.error).__name__ if run.error else run.failures[0].part
         message = result.messages[0].split("\n")[0]
-        inside = ET.SubElement(found, "error" if result.error else "failure", type=kind)
+        inside = ET.SubElement(found, "error" if run.error else "failure", type=kind)
         inside.set("message", _text(message))
         inside.text = _text("\n\n".join([*result.messages, shown(result)]))
 

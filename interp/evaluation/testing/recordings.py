@@ -8,7 +8,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypeAlias
@@ -19,13 +19,14 @@ from gram import write_atomically
 
 from ...errors import AgentError, ConfigurationError, ReplayError
 from ...history.records import RecordedRun
-from ...history.replaying import recorded
+from ...history.replaying import UntilChanged, recorded
 from ...history.stores import load_run
 from ...machine import pending
 from ...running import BeginOptions
 
-Mode: TypeAlias = Literal["once", "none", "all"]
-"""What is recorded: runs without a recording, nothing, or all runs anew."""
+Mode: TypeAlias = Literal["once", "changed", "none", "all"]
+"""What is recorded: runs without a recording, those too in what they ask otherwise than their
+recording, nothing, or all runs anew."""
 
 SUFFIX = ".run.gram"
 _MOST_BYTES = 150  # of a file name, which may have 255 with what is added
@@ -40,19 +41,43 @@ class Recording:
         mode: whether it is recorded or replayed.
         hint: how to record it, for messages.
         run: the run as it was, for as long as it is known; None before it began.
+        was_replayed: whether that run was answered by what was recorded.
     """
 
     path: Path | None = None
     mode: Mode = "once"
     hint: str = ""
     run: RecordedRun | None = field(default=None, repr=False)
+    was_replayed: bool = field(default=False, init=False)
+    _changing: UntilChanged | None = field(default=None, init=False, repr=False)
 
     @property
     def is_replayed(self) -> bool:
-        """Whether the run is answered by what was recorded."""
+        """Whether the run is answered by what was recorded, with `changed` as far as it fits."""
         if self.path is None or self.mode == "all":
             return False
         return self.mode == "none" or self.path.exists()
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether models may be asked, and tools may run."""
+        return self.mode == "changed" or not self.is_replayed
+
+    def beside(self, name: str) -> Recording:
+        """The recording of another run that belongs to this one, such as that of its judge."""
+        stem = self.path and self.path.name.removesuffix(SUFFIX)
+        path = self.path and self.path.with_name(f"{stem}+{name}{SUFFIX}")
+        return Recording(path, self.mode, self.hint)
+
+    def beside_judge(self, rubric: int) -> Recording:
+        """The recording of the run of the judge of a rubric, by its number from 0."""
+        return self.beside(f"judge{rubric + 1}")
+
+    def around_judge(
+        self, rubric: int, options: BeginOptions
+    ) -> AbstractContextManager[BeginOptions]:
+        """The same as `around` for the run of the judge of a rubric."""
+        return self.beside_judge(rubric).around(options)
 
     @contextmanager
     def around(self, options: BeginOptions) -> Iterator[BeginOptions]:
@@ -73,11 +98,13 @@ class Recording:
         with TemporaryDirectory(prefix="gram-") as folder:
             file = Path(folder) / f"this{SUFFIX}"
             added: BeginOptions = {"record": file}
+            self._changing, self.was_replayed = None, self.is_replayed
             try:
-                if self.is_replayed:
+                self.prepare()
+                if self.is_replayed and self.may_ask:
+                    added["handler"] = self._changing = UntilChanged.of(self._existing())
+                elif self.is_replayed:
                     added["handler"] = recorded(self._existing())
-                else:
-                    self.prepare()
                 yield {**options, **added}
             except ReplayError as error:
                 raise self._told(error) from None
@@ -97,7 +124,7 @@ class Recording:
         Raises:
             OSError: the folder of the recording cannot be made, or not be written to.
         """
-        if self.path is None or self.is_replayed:
+        if self.path is None or not self.may_ask:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not os.access(self.path.parent, os.W_OK):
@@ -118,7 +145,8 @@ class Recording:
         return told
 
     def _keep(self, file: Path) -> None:
-        if self.path and not self.is_replayed:
+        is_new = self._changing.is_changed if self._changing else not self.was_replayed
+        if self.path and is_new:
             write_atomically(self.path, file.read_text("utf-8"))
 
 

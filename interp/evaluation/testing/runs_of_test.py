@@ -86,7 +86,7 @@ class RunsOfTest:
     @contextmanager
     def _recorded(self, options: BeginOptions) -> Iterator[BeginOptions]:
         recording = self._next()
-        is_live = recording.path and not recording.is_replayed
+        is_live = recording.path and recording.may_ask
         with (
             recording.around(options) as added,
             self.network.opened() if is_live else nullcontext(),

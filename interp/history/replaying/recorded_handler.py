@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import SequenceMatcher, unified_diff
 
-from attrs import field, frozen
+from attrs import define, evolve, field, frozen
 
 from ...errors import ReplayError
 from ...execution import Handler, ReasoningDelta, Report, TextDelta
@@ -52,13 +52,56 @@ def recorded(
         ValidationError: the file is not the record of a run; the fault has its place.
         ReplayError: an event of the file does not fit the run.
     """
+    return evolve(_recorded(run), live={CallModel: model, CallTool: tools, Ask: tools})
+
+
+def _recorded(run: RecordedRun | PathLike) -> _Recorded:
     found = run if isinstance(run, RecordedRun) else load_run(run)
     answers: dict[tuple[type[Effect], At], _Answer] = {}
     for step in found.checked_steps():
         given = [(step.effect, step.event)] if step.effect else []
         for effect, event in (*given, *_answers_without_asking(step)):
             answers[type(effect), effect.at] = _Answer(effect, event, step)
-    return _Recorded(found, answers, {CallModel: model, CallTool: tools, Ask: tools})
+    return _Recorded(found, answers)
+
+
+@define(eq=False)
+class UntilChanged:
+    """A handler that answers as a recorded run did, until something else is asked than then.
+
+    What was recorded before holds; from there on everything is performed anew, also what is asked
+    as it was then: what a tool did may have changed what the next one finds.
+
+    Attributes:
+        recorded: the handler of the recorded run.
+        live: gives what performs the rest; the run sets it.
+        is_changed: whether something else was asked.
+    """
+
+    recorded: _Recorded
+    live: Callable[[], Handler] | None = None
+    is_changed: bool = False
+
+    @classmethod
+    def of(cls, run: RecordedRun | PathLike) -> UntilChanged:
+        """The handler of a run, or of that at an address; for errors see `recorded`."""
+        return cls(_recorded(run))
+
+    def took(self, effect: Effect) -> float | None:
+        """How long an effect took then; None where it is performed."""
+        return None if self.is_changed else self.recorded.took(effect)
+
+    async def perform(self, effect: Effect, report: Report | None) -> Event:
+        """Answer an effect as it was answered then, or perform it."""
+        if not self.is_changed:
+            try:
+                return await self.recorded.perform(effect, report)
+            except ReplayError:
+                if self.live is None:
+                    raise
+                self.is_changed = True
+        assert self.live
+        return await self.live().perform(effect, report)
 
 
 def _answers_without_asking(step: RecordedStep) -> Iterator[tuple[Effect, Event]]:
@@ -94,7 +137,12 @@ class _Answer:
 class _Recorded:
     run: RecordedRun
     answers: Mapping[tuple[type[Effect], At], _Answer] = field(repr=False)
-    live: Mapping[type[Effect], Handler | None]
+    live: Mapping[type[Effect], Handler | None] = {}
+
+    def took(self, effect: Effect) -> float | None:
+        """How long an effect took then; None for one that is performed."""
+        answer = self.answers.get((type(effect), effect.at))
+        return answer.step.seconds if answer and answer.effect == effect else None
 
     def __repr__(self) -> str:
         return repr(self.run).replace("RecordedRun", "recorded", 1)
@@ -115,7 +163,7 @@ class _Recorded:
         answer = self.answers.get((type(effect), effect.at))
         if answer and answer.effect == effect:
             return None
-        if live := self.live[type(effect)]:
+        if live := self.live.get(type(effect)):
             return live
         if answer:
             raise ReplayError(self.run.placed(_difference(answer.effect, effect), answer.step))

@@ -244,7 +244,7 @@ def test_runs_are_recorded_once_and_replayed(folder: Path, model_server: ModelSe
     assert [each for each in recorded if each.startswith("greets")] == ["greets.run.gram"]
     assert stale.returncode == 1
     assert "I'm Al" in stale.stdout.split("+++ now")[1]
-    assert "gram test --recordings all" in stale.stdout
+    assert "gram test --recordings changed" in stale.stdout
     assert "1 passed, 1 failed" in stale.stdout
 
 

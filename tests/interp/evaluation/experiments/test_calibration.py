@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 from scipy import stats
 
 from benchmarks.calibration import SCENARIOS, power, size
@@ -17,6 +18,14 @@ def test_an_arm_differs_from_itself_in_at_most_five_percent(name: str, experimen
     assert wrong * experiments <= most, f"{wrong:.1%} of {experiments} experiments find one"
     least = stats.binom.ppf(0.0005, experiments, 0.92)
     assert holding * experiments >= least, f"{holding:.1%} of the intervals hold 0"
+
+
+def test_without_its_clusters_an_arm_often_differs_from_itself() -> None:
+    scenario = SCENARIOS["a rate of 70 %, 12 clusters of 5 cases"]
+
+    wrong, _ = size(evolve(scenario, cluster=1), 100)
+
+    assert wrong > 0.15
 
 
 @pytest.mark.parametrize(("difference", "disagreement"), [(0.2, 0.3), (0.3, 0.6)])
