@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import TypeAlias
-
-from attrs import frozen
 
 from gram import ArgumentError
 from gram.errors import expect, expect_all
@@ -21,16 +19,16 @@ from ...errors import ConfigurationError, ValidationError
 from ...execution import Spending
 from ..cases import Case, Checks, read_cases, require_checks, require_tools
 from .arms import Arm, Program, ReadyArm, declared_answer, read_arms, ready
-from .budget import Budget, Meter
+from .budget import Budget
 from .contrasts import crossed
 from .experiment import Experiment
 from .folder import Folder, PathLike, folder_of
 from .forecast import Forecast, forecast
 from .intervals import require_statistics
 from .metrics import Metric, MetricLike, read_metrics
-from .plan import Key, Plan, make_plan, repeated_names
-from .progress import Progress, shown
-from .running import Job, run_trials
+from .plan import Plan, make_plan, repeated_names
+from .progress import Progress
+from .running import Work, run_trials
 from .trials import Trial
 
 OnPlan: TypeAlias = Callable[[Plan, tuple[Trial, ...]], None]
@@ -158,8 +156,10 @@ def ab(
     elif folder:
         folder.begin(plan)
     with folder.held() if folder else nullcontext():
-        work = _Work(plan, prepared, measured, given, folder, jobs, progress, budget or Budget())
-        return work.carried_out(on_plan, go_on)
+        ready_arms = {each.name: each for each in prepared}
+        by_name = {each.name: each for each in given}
+        shared = (folder, jobs, progress, budget or Budget())
+        return _carried_out(Work(plan, ready_arms, by_name, measured, *shared), on_plan, go_on)
 
 
 def load_experiment(path: PathLike) -> Experiment:
@@ -178,77 +178,32 @@ def load_experiment(path: PathLike) -> Experiment:
     return Experiment(plan, folder.read(plan), folder.path)
 
 
-@frozen
-class _Work:
-    """What has to be done for a plan, and with what."""
-
-    plan: Plan
-    arms: Iterable[ReadyArm]
-    metrics: tuple[Metric, ...]
-    cases: tuple[Case, ...]
-    folder: Folder | None
-    jobs: int
-    progress: bool | Progress | None
-    budget: Budget
-
-    def carried_out(self, on_plan: OnPlan | None, go_on: GoOn | None) -> Experiment:
-        plan, folder = self.plan, self.folder
-        if folder:
-            folder.cut_off()
-        done = list(folder.read(plan)) if folder else []
-        if on_plan:
-            on_plan(plan, tuple(done))
-        stopped = self._run(plan.pilot_keys, done)
-        found = self._experiment(done, stopped)
-        if stopped is None and go_on and not found.trials:
-            told = forecast(plan, found.pilot, self.budget, self.jobs)
+def _carried_out(work: Work, on_plan: OnPlan | None, go_on: GoOn | None) -> Experiment:
+    plan, folder = work.plan, work.folder
+    if folder:
+        folder.cut_off()
+    done = list(folder.read(plan)) if folder else []
+    if on_plan:
+        on_plan(plan, tuple(done))
+    with _telling(work, done):
+        stopped = run_trials(work, plan.pilot_keys, done)
+        if stopped is None and go_on and len(done) == len(plan.pilot_keys):
+            told = forecast(plan, done, work.budget, work.jobs)
             stopped = None if go_on(told) else NOT_BEGUN
         if stopped is None:
-            stopped = self._run(plan.order, done)
-        return self._experiment(done, stopped)
-
-    def _experiment(self, done: Sequence[Trial], stopped: str | None) -> Experiment:
-        return Experiment(self.plan, done, self.folder.path if self.folder else None, stopped)
-
-    def _run(self, keys: Sequence[Key], done: list[Trial]) -> str | None:
-        """Run trials that are not done yet; why not all of them run, or None."""
-        plan, folder = self.plan, self.folder
-        finished = {each.key for each in done}
-        left = [key for key in keys if key not in finished]
-        meter = Meter(self.budget, done, self.jobs)
-        with (
-            shown(self.progress, len(keys), len(keys) - len(left)) as advance,
-            _telling(folder, plan, done),
-        ):
-
-            def keep(trial: Trial) -> None:
-                if folder:
-                    folder.write(plan, trial)
-                done.append(trial)
-                advance(trial)
-
-            job = Job(
-                {each.name: each for each in self.arms},
-                {each.name: each for each in self.cases},
-                self.metrics,
-                self.jobs,
-                lambda key: folder.run_of(plan, key) if folder else None,
-                keep,
-                meter,
-            )
-            run_trials(job, left)
-        return meter.used_up
+            stopped = run_trials(work, plan.order, done)
+    return Experiment(plan, done, folder.path if folder else None, stopped)
 
 
 @contextmanager
-def _telling(folder: Folder | None, plan: Plan, done: list[Trial]) -> Iterator[None]:
+def _telling(work: Work, done: list[Trial]) -> Iterator[None]:
     """What stops the experiment inside says what is kept."""
     try:
         yield
     except BaseException as error:  # says what is kept, and is raised again
-        if folder:
-            runs = counted(len(plan.pilot_keys) + len(plan.keys), "run")
-            kept = f"{len(done)} of {runs} are kept in {folder.path}"
+        if work.folder:
+            runs = counted(len(work.plan.pilot_keys) + len(work.plan.keys), "run")
+            kept = f"{len(done)} of {runs} are kept in {work.folder.path}"
             error.add_note(f"{kept}; the same call goes on with them")
         raise
 

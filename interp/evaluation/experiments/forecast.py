@@ -47,17 +47,20 @@ class Forecast:
     @property
     def notes(self) -> tuple[str, ...]:
         """What it says, in plain words."""
-        runs, pilot = counted(len(self.plan.keys), "run"), counted(len(self.plan.pilot), "case")
-        if not self.amounts:
-            return (f"what {runs} will take is not known: there is no pilot",)
-        told = [_told(name, self.amounts.get(name)) for name in _TAKEN]
+        plan, runs = self.plan, counted(len(self.plan.keys), "run")
+        pilot = counted(len(plan.pilot), "case")
         sure = f"in brackets: 95 % of the time, if cases vary as the {pilot} of the pilot did"
-        if len(self.plan.pilot) < 2:
+        if len(plan.pilot) < 2:
             sure = "one case does not say how sure that is"
-        notes = [f"{runs} will take about {', '.join(told)}, {self.jobs} at once; {sure}"]
-        for name, (value, _) in self.amounts.items():
+        told = ", ".join(_told(name, self.amounts.get(name)) for name in _TAKEN)
+        notes = [f"{runs} will take about {told}, {self.jobs} at once; {sure}"]
+        if not self.amounts:
+            notes = [f"what {runs} will take is not known: there is no pilot"]
+        needed = {name: value for name, (value, _) in self.amounts.items()}
+        for name, value in {**needed, "runs": len(plan.keys)}.items():
             limit = getattr(self.budget, name)
-            if limit is not None and value > limit:
+            whole = value * (1 + len(plan.pilot_keys) / len(plan.keys))  # the pilot took the rest
+            if limit is not None and whole > limit:
                 notes.append(f"the budget of {in_unit(name, f'{limit:,.10g}')} will not do")
         return tuple(notes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from time import monotonic
 
 from attrs import evolve, frozen
@@ -19,58 +19,80 @@ from ...running import Run, RunOptions
 from ...tools import is_from_outside
 from ..cases import Case
 from .arms import ReadyArm, fresh_library
-from .budget import Meter
+from .budget import Budget, Meter
+from .folder import Folder
 from .metrics import Metric
-from .plan import Key
+from .plan import Key, Plan
+from .progress import Progress, shown
 from .trials import Trial, fingerprint
 
 _ENDED = (Status.DONE, Status.LIMITED, Status.UNUSABLE)
 
 
 @frozen
-class Job:
-    """What has to run.
+class Work:
+    """What has to run, and with what.
 
     Attributes:
+        plan: the plan.
         arms: the arms by name.
         cases: the cases by name.
         metrics: what to measure.
+        folder: where runs and results are kept; None for nowhere.
         jobs: how many runs go on at once.
-        run_of: where the run of a trial is recorded; None for nowhere.
-        keep: is given each trial when it has ended, in the order in which they end.
-        meter: says whether the budget allows another run.
+        progress: how progress is shown, see `shown`.
+        budget: what all runs may take.
     """
 
+    plan: Plan
     arms: Mapping[str, ReadyArm]
     cases: Mapping[str, Case]
     metrics: Sequence[Metric]
+    folder: Folder | None
     jobs: int
-    run_of: Callable[[Key], Address | None]
-    keep: Callable[[Trial], None]
-    meter: Meter
+    progress: bool | Progress | None
+    budget: Budget
 
 
-def run_trials(job: Job, keys: Sequence[Key]) -> None:
+def run_trials(work: Work, keys: Sequence[Key], done: list[Trial]) -> str | None:
     """Run trials in an order, as far as the budget goes; each is kept when it has ended.
 
     Ctrl-C stops the runs that go on, whose records stay, and is raised.
 
+    Args:
+        work: what has to run.
+        keys: the trials.
+        done: those that are done already; gets the others, in the order in which they end.
+
+    Returns:
+        Why no more run than did, or None.
+
     Raises:
         OSError, StoreError: a run cannot be recorded any more.
     """
+    finished = {each.key for each in done}
+    left = [key for key in keys if key not in finished]
+    meter = Meter(work.budget, done, work.jobs)
+    with shown(work.progress, len(keys), len(keys) - len(left)) as advance:
 
-    async def work(key: Key) -> None:
-        if job.meter.begins():
-            trial = await _trial(job, key)
-            job.meter.count(trial)
-            job.keep(trial)
+        async def run(key: Key) -> None:
+            if not meter.begins():
+                return
+            trial = await _trial(work, key)
+            meter.count(trial)
+            if work.folder:
+                work.folder.write(work.plan, trial)
+            done.append(trial)
+            advance(trial)
 
-    work_on(keys, work, job.jobs)
+        work_on(left, run, work.jobs)
+    return meter.used_up
 
 
-async def _trial(job: Job, key: Key) -> Trial:
+async def _trial(work: Work, key: Key) -> Trial:
     name, repeat, arm = key
-    case, ready, address = job.cases[name], job.arms[arm], job.run_of(key)
+    case, ready = work.cases[name], work.arms[arm]
+    address = work.folder.run_of(work.plan, key) if work.folder else None
     spending = Spending()
     began, before = monotonic(), 0.0
     response: AgentResponse | None = None
@@ -124,7 +146,7 @@ async def _trial(job: Job, key: Key) -> Trial:
         response=response,
         state=state,
     )
-    return evolve(trial, scores={metric.name: await metric.score(trial) for metric in job.metrics})
+    return evolve(trial, scores={metric.name: await metric.score(trial) for metric in work.metrics})
 
 
 def _log(address: Address) -> tuple[StoredRun, RecordedRun | None]:

@@ -101,7 +101,7 @@ class WrittenExperiment:
             "primary": self._primary,
             "repeats": partial(self._number, "repeats", 1, 1),
             "seed": partial(self._number, "seed", 0, None),
-            "difference": lambda read: read.seconds("difference"),
+            "difference": self._difference,
             "budget": self._budget,
         }
         for key, step in steps.items():
@@ -259,6 +259,12 @@ class WrittenExperiment:
         if read.has(key) and read.number(key) < least:
             read.refuse("ill-typed", f"{key} must be at least {least}", key)
         return read.number(key) if read.has(key) else default
+
+    def _difference(self, read: Reader) -> float | None:
+        found = read.seconds("difference")
+        if found is not None and found <= 0:
+            read.refuse("ill-typed", "difference must be above 0", "difference")
+        return found
 
     def _budget(self, read: Reader) -> Budget:
         given = Pattern(Subject("", {"Budget"}, self._map(read, "budget")))

@@ -128,6 +128,7 @@ def test_a_pilot_leaves_cases_enough(folder: Path, cases: int, pilot: int) -> No
         (HEAD.replace("cases:", 'metrics: ["pased"], cases:'), "1:24", "did you mean passed"),
         (HEAD.replace("cases:", 'primary: "calls", cases:'), "1:24", "not among the metrics"),
         (HEAD.replace("cases:", "repeats: 0, cases:"), "1:24", "must be at least 1"),
+        (HEAD.replace("cases:", "difference: 0, cases:"), "1:27", "must be above 0"),
         (HEAD.replace("cases:", "pilot: 8, cases:"), "1:22", "fewer cases than all 8 cases"),
         (HEAD.replace("cases:", "budget: {tokn: 1}, cases:"), "1:1", "no property tokn"),
         (
@@ -147,6 +148,7 @@ def test_a_pilot_leaves_cases_enough(folder: Path, cases: int, pilot: int) -> No
         (HEAD + "[a:Factor | (x:Arm), (y:Armm)]", "2:25", "expected Arm, found Armm"),
         (HEAD + "(a:Armm)", "2:4", "did you mean Arm"),
         (HEAD + "(:Arm)", "2:2", "needs a name"),
+        (HEAD + 2 * '(prompt:Factor {levels: ["a", "b"]})\n', "3:2", "a name of its own"),
         (HEAD + "(a:Arm {settings: {temprature: 1}})", "2:1", "did you mean temperature"),
         (HEAD + "(a:Arm {limits: {iteration: 1}})", "2:1", "iteration"),
         (HEAD + '(a:Arm {agent: "other"})', "2:1", "other"),
