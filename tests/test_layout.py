@@ -64,6 +64,7 @@ FLOORS = {
         "views",
         "evaluation",
         "serving",
+        "exchange",
         "cli",
     ),
 }

@@ -41,4 +41,5 @@ from .rehearsal_values import Filling
 from .reply_reading import SAYS_NOTHING, Reply, detect_tool_call as detect_tool_call, read_reply
 from .retries import awith_retries, noticing_retries, sent_once
 from .scripted import ScriptedModel as ScriptedModel, read_script
+from .setting_fields import CHAT_FIELDS
 from .wire import Reasoning

@@ -1,8 +1,9 @@
-"""``gram convert``: between gram and its canonical JSON."""
+"""``gram convert``: between gram and its canonical JSON, and Open Agent Spec."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,29 +14,47 @@ from lenses_ext import write_program
 from ...json_text import read_json
 from ..completion.completing import complete_files
 from ..each_file import each_file
+from ..inputs.file_options import agent_option
 from ..inputs.program_files import STDIN, are_many
 from ..inputs.reading import read_program, read_text
 from ..rewriting import laid_out
-from ..terminal.output import show, show_json
+from ..terminal.output import show, show_json, tell
+
+if TYPE_CHECKING:
+    from ...exchange import Exchanged
+
+_TARGETS = ("json", "gram", "agentspec", "agentspec-json")
 
 
 @click.command("convert")
 @click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
-@click.option("--to", "target", type=click.Choice(["json", "gram"]), help="What to print.")
+@click.option("--to", "target", type=click.Choice(_TARGETS), help="What to print.")
 @click.option("--bundle", "is_bundled", is_flag=True, help="Print FILE with all that it imports.")
-def command(files: tuple[str, ...], target: str | None, is_bundled: bool) -> None:
-    """Print gram FILES as canonical JSON, or JSON FILES as gram.
+@agent_option
+def command(
+    files: tuple[str, ...], target: str | None, is_bundled: bool, agent: str | None
+) -> None:
+    """Print gram FILES as canonical JSON, or JSON and Agent Spec FILES as gram.
 
     The name of a file says which it is; for standard input (-), --to is needed. Of several files,
     an object from file to JSON is printed, or the gram of each under its name.
+
+    With --to agentspec the one agent or workflow of a program, or that of --agent, is printed as
+    Open Agent Spec, in YAML; with agentspec-json in JSON. What has no counterpart is told on
+    standard error, both ways, each with its path.
 
     With --bundle the gram of one text is printed: a file and what it uses of those that it imports.
     What clashes is put inside the agents and tools that use it; where that cannot be, it says why.
     """
     several = are_many(files)
     as_json: dict[str, Json] = {}
-    if is_bundled and target == "json":
+    is_exported = (target or "").startswith("agentspec")
+    if is_bundled and target not in (None, "gram"):
         raise click.UsageError("--bundle prints gram: convert what it prints to JSON")
+    if agent is not None and not is_exported:
+        raise click.UsageError("--agent chooses what --to agentspec prints")
+    if is_exported and several:
+        raise click.UsageError("an Agent Spec file is of one program: convert one file at a time")
 
     def convert(file: str) -> None:
         if is_bundled:
@@ -46,9 +65,22 @@ def command(files: tuple[str, ...], target: str | None, is_bundled: bool) -> Non
             return
         if target is None and file == STDIN:
             raise click.UsageError("standard input needs --to json or --to gram")
+        if is_exported:
+            from ...exchange import to_agent_spec
+
+            source = read_program(file)
+            is_json = target == "agentspec-json"
+            _show(file, to_agent_spec(source, agent, form="json" if is_json else "yaml"))
+            return
         text, name = read_text(file)
-        if (target or ("gram" if Path(file).suffix == ".json" else "json")) == "json":
+        read = {".json": "gram", ".yaml": "gram", ".yml": "gram"}
+        if (target or read.get(Path(file).suffix, "json")) == "json":
             as_json[name] = to_json(parse(text, name).patterns)
+        elif _is_agent_spec(text, file):
+            from ...exchange import from_agent_spec
+
+            show(f"// {name}\n" * several, nl=False)
+            _show(name, from_agent_spec(text, name))
         else:
             show(f"// {name}\n" * several + write_program(_patterns(text, name)))
 
@@ -56,6 +88,19 @@ def command(files: tuple[str, ...], target: str | None, is_bundled: bool) -> Non
     if as_json:
         show_json(as_json if several else next(iter(as_json.values())))
     tally.leave()
+
+
+def _is_agent_spec(text: str, file: str) -> bool:
+    """Whether a text that becomes gram is Agent Spec: YAML, or an object that says so."""
+    return not text.lstrip().startswith(("{", "[")) or (
+        '"component_type"' in text and '"subject"' not in text
+    )
+
+
+def _show(name: str, made: Exchanged) -> None:
+    for loss in made.losses:
+        tell(f"{name}: {loss}")
+    show(made.text, nl=False)
 
 
 def _patterns(text: str, name: str) -> Pattern | tuple[Pattern, ...]:

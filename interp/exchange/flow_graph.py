@@ -1,0 +1,132 @@
+"""A flow of Agent Spec as plain edges: what follows what, and where each input comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise, permutations, product
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from pyagentspec.flows.flow import Flow
+
+Port: TypeAlias = tuple[str, str]
+"""An output: the id of a node, and its title."""
+
+_MOST_WAYS: Final = 1000
+
+
+class DiffersError(Exception):
+    """A flow does something that no workflow does; its text says what."""
+
+
+class FlowGraph:
+    """The nodes of a flow and the edges between them.
+
+    A node of parallel flows is taken apart: each is a node by itself, one after another.
+
+    Attributes:
+        nodes: the nodes by id.
+        start: the id of the first one.
+        control: the id of the next node, by node and branch.
+        at_once: those of its edges between what runs at once.
+        data: where each input comes from, by node and input.
+    """
+
+    def __init__(self, flow: Flow) -> None:
+        self.nodes: dict[str, Any] = {}
+        self.start = flow.start_node.id
+        self.control: dict[tuple[str, str], str] = {}
+        self.data: dict[str, dict[str, list[Port]]] = {}
+        self.at_once: set[tuple[str, str]] = set()
+        parts: dict[str, list[Any]] = {}
+        for node in flow.nodes:
+            parts[node.id] = [node]
+            if type(node).__name__ == "ParallelFlowNode":
+                parts[node.id] = _flow_nodes(node)
+            self.nodes |= {each.id: each for each in parts[node.id]}
+        for several in parts.values():
+            for one, after in pairwise(several):
+                self.control[one.id, one.branches[0]] = after.id
+                self.at_once.add((one.id, after.id))
+        for edge in flow.control_flow_connections:
+            last = parts[edge.from_node.id][-1]
+            source, branch = last.id, edge.from_branch or last.branches[0]
+            if (source, branch) in self.control:
+                raise DiffersError(f"two edges leave the branch {branch} of {edge.from_node.name}")
+            self.control[source, branch] = parts[edge.to_node.id][0].id
+        self.data = {each: {title: [] for title in self.inputs(each)} for each in self.nodes}
+        for source, output, target, title in self._wires(flow, parts):
+            if output in self.outputs(source) and title in self.inputs(target):
+                self.data[target][title].append((source, output))
+        self._end(flow)
+
+    def _wires(
+        self, flow: Flow, parts: Mapping[str, list[Any]]
+    ) -> Iterator[tuple[str, str, str, str]]:
+        """The edges of data; where none are written, an input is the output of its name."""
+        for wire in flow.data_flow_connections or ():
+            for one in parts[wire.source_node.id]:
+                for other in parts[wire.destination_node.id]:
+                    yield one.id, wire.source_output, other.id, wire.destination_input
+        if flow.data_flow_connections is None:
+            for one, other in permutations(self.nodes, 2):
+                if self.kind(one) != "EndNode":
+                    yield from ((one, title, other, title) for title in self.outputs(one))
+
+    def _end(self, flow: Flow) -> None:
+        """Leave at the ends what the flow gives."""
+        wanted = [each.title for each in flow.outputs or ()]
+        for node in [each for each in self.nodes if self.kind(each) == "EndNode"]:
+            if not {*wanted} <= {*self.data[node]}:
+                raise DiffersError(f"it can end at {self.nodes[node].name} without its outputs")
+            self.data[node] = {title: self.data[node][title] for title in wanted}
+
+    def kind(self, node: str) -> str:
+        """The type of a node."""
+        return type(self.nodes[node]).__name__
+
+    def inputs(self, node: str) -> list[str]:
+        """The titles of the inputs of a node."""
+        return [each.title for each in self.nodes[node].inputs or ()]
+
+    def outputs(self, node: str) -> list[str]:
+        """The titles of the outputs of a node."""
+        return [each.title for each in self.nodes[node].outputs or ()]
+
+    def ways(self) -> Iterator[tuple[Mapping[str, str], list[str]]]:
+        """Each way through the flow: the branch that each choice takes, and the nodes in order.
+
+        Raises:
+            DiffersError: a way comes back to a node, ends before the end, or there are too many.
+        """
+        choices = {each: [*self.nodes[each].branches] for each in self._choosing()}
+        for number, taken in enumerate(product(*choices.values())):
+            if number == _MOST_WAYS:
+                raise DiffersError(f"there are more than {_MOST_WAYS} ways through it")
+            chosen = dict(zip(choices, taken, strict=True))
+            yield chosen, self._way(chosen)
+
+    def _choosing(self) -> list[str]:
+        return [node for node in self.nodes if len(self.nodes[node].branches) > 1]
+
+    def _way(self, chosen: Mapping[str, str]) -> list[str]:
+        way = [self.start]
+        while self.kind(way[-1]) != "EndNode":
+            node = self.nodes[way[-1]]
+            branch = chosen.get(way[-1], node.branches[0])
+            after = self.control.get((way[-1], branch))
+            if after is None:
+                raise DiffersError(f"nothing follows the branch {branch} of {node.name}")
+            if after in way:
+                raise DiffersError(f"it goes back to {self.nodes[after].name}, without a bound")
+            way.append(after)
+        return way
+
+
+def _flow_nodes(node: Any) -> list[Any]:
+    from pyagentspec.flows.nodes import FlowNode
+
+    return [
+        FlowNode(id=f"{node.id}.{index}", name=f"{node.name}.{each.name}", subflow=each)
+        for index, each in enumerate(node.subflows)
+    ]

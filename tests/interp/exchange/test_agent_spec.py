@@ -1,0 +1,378 @@
+"""Programs as Open Agent Spec and back: what is not told of is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from pyagentspec import (
+    A2AAgent,
+    A2AConnectionConfig,
+    Agent,
+    AgentSpecDeserializer,
+    AgentSpecSerializer,
+    Component,
+)
+from pyagentspec.flows.edges import ControlFlowEdge, DataFlowEdge
+from pyagentspec.flows.flow import Flow
+from pyagentspec.flows.nodes import ApiNode, BranchingNode, EndNode, LlmNode, StartNode, ToolNode
+from pyagentspec.llms import OpenAiConfig, VllmConfig
+from pyagentspec.property import Property
+from pyagentspec.tools import RemoteTool, ServerTool
+
+from gram import GramDecodeError, Pattern
+from interp.exchange import Exchanged, NoCounterpartError, from_agent_spec, to_agent_spec
+from interp.exchange.properties import types_in
+from lenses_ext import (
+    Settings,
+    agent_description,
+    agent_instruction,
+    agent_model,
+    agent_settings,
+    create_agent_pattern,
+    is_tool,
+    parse_program,
+    resolve,
+    view,
+)
+from lenses_ext.strategies import agents, filled_texts, models, signature_texts, tool_specs
+from lenses_ext.workflows import workflow_of
+from tests.interp.cli.process import gram
+from tests.lenses_ext.strategies import model_settings
+
+LLM = OpenAiConfig(name="llm", model_id="gpt-5.6-luna")
+
+
+def text_of(component: Component) -> str:
+    return AgentSpecSerializer().to_yaml(component)
+
+
+def titled(*names: str, **schema: Any) -> list[Property]:
+    return [Property(json_schema={"type": "string", **schema, "title": name}) for name in names]
+
+
+def back_and_forth(program: Pattern) -> tuple[Exchanged, Pattern]:
+    """The spec of a program, which its own loader takes, and the program of that."""
+    made = to_agent_spec(program)
+    AgentSpecDeserializer().from_yaml(made.text)
+    again = from_agent_spec(made.text)
+    if not made.losses:  # a flow has an order for what a workflow does at once
+        assert all("takes nothing from it" in each.reason for each in again.losses)
+    return made, resolve(parse_program(again.text))
+
+
+def parts_of(agent: Pattern, path: str) -> dict[str, Any]:
+    """What an agent says, by the path under which it would be told of."""
+    said: dict[str, Any] = {
+        f"{path}.description": view(agent_description, agent),
+        f"{path}.instruction": view(agent_instruction, agent),
+        f"{path}.model": str(view(agent_model, agent)),
+    }
+    for key, value in (view(agent_settings, agent) or Settings()).as_json().items():
+        said[f"{path}.settings.{key}"] = value
+    for tool in filter(is_tool, agent.elements):
+        at = f"{path}.tools.{tool.value.identity}"
+        said |= {f"{at}.description": tool.value.properties["description"]} | types_of(tool, at)
+    return said
+
+
+def types_of(pattern: Pattern, path: str) -> dict[str, Any]:
+    types = types_in(pattern)
+    names = types.inputs.get("properties", {})
+    return {f"{path}.{name}": (name in types.inputs["required"], names[name]) for name in names} | {
+        f"{path}.output": types.result
+    }
+
+
+@settings(max_examples=15)  # their loader checks each schema in Python
+@given(
+    st.builds(
+        create_agent_pattern,
+        st.sampled_from(["a", "é b", "`"]),
+        st.none() | filled_texts(),
+        models(),
+        filled_texts(),
+        st.lists(
+            tool_specs(signatures=signature_texts()), max_size=3,
+            unique_by=lambda each: each.value.identity,
+        ),
+        settings=st.none() | model_settings(),
+    )
+)  # fmt: skip
+def test_what_is_not_told_of_is_kept(agent: Pattern) -> None:
+    made, again = back_and_forth(agent)
+
+    told = [each.path for each in made.losses]
+    before, after = (parts_of(each, agent.value.identity) for each in (agent, again))
+    for path, value in before.items():
+        if not any(each.startswith(path) or path.startswith(f"{each}.") for each in told):
+            assert after.get(path) == value, path
+
+
+@settings(max_examples=15)  # their loader checks each schema in Python
+@given(agents("whole"))
+def test_agents_inside_agents_come_back(agent: Pattern) -> None:
+    _, again = back_and_forth(agent)
+
+    assert [each.value.identity for each in again.elements if not is_tool(each)] == [
+        each.value.identity for each in agent.elements if not is_tool(each)
+    ]
+
+
+# --- workflows
+
+
+@st.composite
+def workflows(draw: st.DrawFn) -> str:
+    """Workflows of tools, each of which takes what some before it give."""
+    tools, arrows = [], []
+    for number in range(draw(st.integers(1, 4))):
+        name = f"t{number}"
+        sources = draw(st.sets(st.sampled_from(["", *(f"t{each}" for each in range(number))])))
+        named = len(sources) > 1
+        titles = [f"x{each}" for each in sorted(sources)] if named else ["x"]
+        chain = "".join(f"({title}::Text)==>" for title in titles)
+        tools.append(f'[{name}:Tool {{description: "d"}} | {chain}(::Text)]')
+        label = '[{{as: "x{0}"}}]' if named else ""
+        arrows += [f"({each})-{label.format(each)}->({name})" for each in sorted(sources or {""})]
+    return f"[w:Workflow | {', '.join(arrows)}]\n" + "\n".join(tools)
+
+
+def arrows_of(workflow: Pattern) -> set[tuple[Any, ...]]:
+    flow = workflow_of(workflow)
+    return {(each.source, each.target, each.kind, each.key, each.equals) for each in flow.arrows}
+
+
+@settings(max_examples=15)
+@given(workflows())
+def test_a_workflow_of_tools_comes_back_as_it_was(text: str) -> None:
+    before = resolve(parse_program(text))
+    made, after = back_and_forth(before)
+
+    assert not made.losses
+    assert arrows_of(after) - {each for each in arrows_of(after) if each[1] is None} == {
+        each for each in arrows_of(before) if each[1] is not None
+    }
+    assert {each[0] for each in arrows_of(after) if each[1] is None} == {
+        each[0] for each in arrows_of(before) if each[1] is None
+    }
+
+
+CHOICE = """
+[desk:Workflow | (request::Text)==>(::Text),
+  ()-->(triage)-[:WHEN {is: "billing"}]->(billing)-->(), (triage)-[:OTHERWISE]->(help)-->()]
+[triage:Agent {instruction: "About what?", model: "OpenAI/m"} |
+  [:Answer:String {enum: ["billing", "other"]}]]
+(billing:Agent {instruction: "Help with bills.", model: "Ollama/m"})
+(help:Agent {instruction: "Help.", model: "vLLM/m"})
+"""
+EACH = """
+[review:Workflow | (list)-[:EACH {at_once: 1}]->(work)-->(sum)]
+[list:Tool {description: "l"} | (input::Text)==>(::Array {elementType: "Text"})]
+(work:Agent {instruction: "Work.", model: "A/m"})
+[sum:Tool {description: "s"} | (all::Array {elementType: "Text"})==>(::Text)]
+"""
+GROUP = """
+[boss:Agent {instruction: "Lead.", model: "A/m"} | worker, (boss)-[:HANDOFF]->(other)]
+[worker:Agent {instruction: "Work.", model: "A/m"} | [:Answer:Object | (a::Text), (b::Integer)]]
+[other:Agent {instruction: "Other.", model: "A/m"} | (other)-[:HANDOFF]->(boss)]
+"""
+
+
+@pytest.mark.parametrize(("text", "agent"), [(CHOICE, "desk"), (EACH, "review")])
+def test_choices_and_maps_come_back(text: str, agent: str) -> None:
+    before = resolve(parse_program(text), agent)
+    made, after = back_and_forth(before)
+
+    assert not made.losses
+    assert arrows_of(after) == arrows_of(before)
+
+
+def test_those_who_are_called_and_handed_over_to_come_back() -> None:
+    made = to_agent_spec(parse_program(GROUP), "boss")
+
+    again = from_agent_spec(made.text)
+
+    assert again.losses == ()
+    boss = next(each for each in parse_program(again.text).patterns if "boss" in str(each.value))
+    assert "worker" in [each.value.identity for each in boss.elements]
+    assert to_agent_spec(parse_program(again.text), "boss").text == made.text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[w:Loop {max: 2, until: 'x'} | a]", "w: a loop has no counterpart"),
+        (
+            "[w:Workflow | ()-[:WHEN {is: 1}]->(a), ()-[:OTHERWISE]->(a)]",
+            "a choice is made on what",
+        ),
+    ],
+)
+def test_what_no_flow_does_is_refused(text: str, said: str) -> None:
+    program = f"{text}\n(a:Agent {{instruction: 'a', model: 'A/m'}})"
+
+    with pytest.raises(NoCounterpartError, match=said):
+        to_agent_spec(parse_program(program), "w")
+
+
+# --- from files of others
+
+
+def edge(source: Any, target: Any, branch: str | None = None) -> ControlFlowEdge:
+    return ControlFlowEdge(name="c", from_node=source, to_node=target, from_branch=branch)
+
+
+def wire(source: Any, output: str, target: Any, title: str) -> DataFlowEdge:
+    return DataFlowEdge(
+        name="d", source_node=source, source_output=output, destination_node=target,
+        destination_input=title,
+    )  # fmt: skip
+
+
+def told(component: Component) -> list[str]:
+    return [str(each) for each in from_agent_spec(text_of(component)).losses]
+
+
+def test_each_thing_without_a_counterpart_is_told_with_its_path() -> None:
+    secret = "sk-very-secret-1234567890"
+    llm = VllmConfig(name="v", model_id="m", url="http://me:pw@host:1/v1", api_key=secret)
+    tools = [
+        RemoteTool(name="a", description="d", url="http://x/{{city}}", http_method="GET"),
+        ServerTool(name="a", requires_confirmation=True),
+    ]
+    agent = Agent(
+        name="a [b] `", llm_config=llm, system_prompt="On {{topic}}.", tools=tools,
+        human_in_the_loop=False, metadata={"by": "me"},
+    )  # fmt: skip
+
+    made = from_agent_spec(text_of(agent))
+
+    paths = [each.path.removeprefix("a [b] `.") for each in made.losses]
+    assert paths == [
+        "metadata", "human_in_the_loop", "llm_config.url", "llm_config.api_key", "system_prompt",
+        "tools.a.url", "tools.a.http_method", "tools.a", "tools.a",
+        "tools.a.requires_confirmation", "tools.a.description",
+    ]  # fmt: skip
+    assert "VLLM_BASE_URL=http://host:1/v1" in str(made.losses[2])
+    assert secret not in str(made) + text_of(agent)
+    assert "pw@" not in str(made)
+    assert resolve(parse_program(made.text)).value.identity == "a [b] `"
+
+
+def llm_step(name: str, prompt: str, output: str, **schema: Any) -> LlmNode:
+    outputs = titled(output, **schema)
+    return LlmNode(name=name, llm_config=LLM, prompt_template=prompt, outputs=outputs)
+
+
+def choosing(takes: str) -> Flow:
+    """A flow that chooses by a label, and goes on with some output of the input or the chooser."""
+    start, end = StartNode(name="s", inputs=titled("q")), EndNode(name="e", outputs=titled("a"))
+    chooser = llm_step("kind", "{{q}}", "k", enum=["x", "y"])
+    branching = BranchingNode(name="b", mapping={"x": "X"})
+    left, right = llm_step("left", "{{q}}", "a"), llm_step("right", "{{q}}", "a")
+    source, output = (start, "q") if takes == "q" else (chooser, "k")
+    return Flow(
+        name="f", start_node=start, nodes=[start, chooser, branching, left, right, end],
+        control_flow_connections=[
+            edge(start, chooser), edge(chooser, branching), edge(branching, left, "X"),
+            edge(branching, right, "default"), edge(left, end), edge(right, end),
+        ],
+        data_flow_connections=[
+            wire(start, "q", chooser, "q"), wire(chooser, "k", branching, "branching_mapping_key"),
+            wire(source, output, left, "q"), wire(start, "q", right, "q"),
+            wire(left, "a", end, "a"), wire(right, "a", end, "a"),
+        ],
+    )  # fmt: skip
+
+
+def test_a_flow_is_a_workflow_where_it_means_the_same() -> None:
+    made = from_agent_spec(text_of(choosing("q")))
+
+    flow = workflow_of(resolve(parse_program(made.text), "f"))
+    assert {each.target for each in flow.arrows if each.is_choice} == {"left", "right"}
+    assert flow.inputs == ("q",)
+
+
+def test_a_flow_that_means_something_else_is_not_made_and_its_parts_are() -> None:
+    made = from_agent_spec(text_of(choosing("k")))
+
+    assert '"left" would run where it does not' in str(made.losses[-1])
+    assert {each.value.identity for each in parse_program(made.text).patterns} == {
+        "kind", "left", "right",
+    }  # fmt: skip
+
+
+def test_what_takes_one_of_several_outputs_has_a_step_that_picks_it() -> None:
+    start = StartNode(name="s", inputs=titled("x", "y"))
+    tool = ServerTool(name="up", description="d", inputs=titled("x"), outputs=titled("r"))
+    step, end = ToolNode(name="up", tool=tool), EndNode(name="e", outputs=titled("r"))
+    flow = Flow(
+        name="f", start_node=start, nodes=[start, step, end],
+        control_flow_connections=[edge(start, step), edge(step, end)],
+    )  # fmt: skip
+
+    made = from_agent_spec(text_of(flow))
+
+    assert [each.path for each in made.losses] == ["f.x_of_input"]
+    assert resolve(parse_program(made.text), "f")
+
+
+def test_a_step_that_programs_have_not_is_told() -> None:
+    start, end = StartNode(name="s"), EndNode(name="e")
+    api = ApiNode(name="api", url="http://x", http_method="GET")
+    flow = Flow(
+        name="f", start_node=start, nodes=[start, api, end],
+        control_flow_connections=[edge(start, api), edge(api, end)],
+    )  # fmt: skip
+
+    with pytest.raises(NoCounterpartError, match=r"f\.api: ApiNode has no counterpart"):
+        from_agent_spec(text_of(flow))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: [", "not Agent Spec: line 2"),
+        ("{}", 'it has no "component_type"'),
+        ("component_type: Agent\nagentspec_version: 26.1.0", "its loader refuses it"),
+        ("component_type: Nothing\nagentspec_version: 26.1.0", "its loader refuses it"),
+        ("component_type: !!python/object:os.system {}", "is not read"),
+    ],
+)
+def test_what_is_no_agent_spec_is_refused_with_the_name_of_the_file(text: str, said: str) -> None:
+    with pytest.raises(GramDecodeError, match=r"^odd\.yaml") as error:
+        from_agent_spec(text, "odd.yaml")
+    assert said in str(error.value)
+
+
+# --- the command
+
+
+def test_convert_goes_to_agent_spec_and_back_in_both_forms(tmp_path: Path) -> None:
+    program = tmp_path / "a.gram"
+    program.write_text('(a:Agent {instruction: "Be kind.", model: "A/m", mood: 1})')
+    for form, suffix in (("agentspec", "yaml"), ("agentspec-json", "json")):
+        written = gram("convert", str(program), "--to", form)
+        there = tmp_path / f"a.{suffix}"
+        there.write_text(written.stdout)
+
+        back = gram("convert", str(there))
+
+        assert written.stderr == f"{program}: a.mood: has no counterpart\n"
+        assert back.stdout == '(a:Agent {instruction: "Be kind.", model: "A/m"})\n'
+        assert gram("convert", "-", "--to", "gram", stdin=written.stdout).stdout == back.stdout
+
+
+def test_convert_fails_where_nothing_can_be_made(tmp_path: Path) -> None:
+    other = A2AAgent(
+        name="far", agent_url="http://x", connection_config=A2AConnectionConfig(name="c")
+    )
+    (tmp_path / "far.yaml").write_text(text_of(other))
+
+    done = gram("convert", str(tmp_path / "far.yaml"))
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "far: A2AAgent has no counterpart" in done.stderr
