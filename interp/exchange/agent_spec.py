@@ -18,11 +18,11 @@ from gram.errors import expect
 from gram.extras import install
 from lenses_ext import validate_program, write_program
 from lenses_ext.names import ProgramLike
+from lenses_ext.schemas import read_yaml
 
 from ..errors import ConfigurationError
 from ..json_text import read_json
 from ..programs import the_agent
-from ..tools.openapi import read_yaml
 from .agent_reading import NoCounterpartError, Reader
 from .agent_writing import Writer
 from .flow_reading import read_flow
