@@ -206,8 +206,10 @@ class Exchange(Generic[R]):
                 self._tell(self.reply.watched("tool_finished", _of_call(seen)))
             case AgentStarted(at, name) if self._shows_tools:
                 self._tell(self.reply.watched("agent_started", {"at": [*at], "name": name}))
-            case AgentFinished(at, name) if self._shows_tools:
-                self._tell(self.reply.watched("agent_finished", {"at": [*at], "name": name}))
+            case AgentFinished(at, name, error=error) if self._shows_tools:
+                end = {"result": seen.result} if error is None else {"error": error}
+                fields = {"at": [*at], "name": name, **end}
+                self._tell(self.reply.watched("agent_finished", fields))
 
     def _tell_rest(self, text: str) -> None:
         """Say what was not said yet: models that do not stream, and typed answers, come whole."""

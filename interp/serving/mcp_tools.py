@@ -49,6 +49,9 @@ from .serving import Serving, while_there
 Result: TypeAlias = Union[CallToolResult, InputRequiredResult]
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
+RUN: Final = "gram/run"
+"""The field of a result's ``_meta`` with the id of the run."""
+
 _NAME: Final = "gram"
 _TO_DECIDE: Final = 7 * 24 * 3600.0  # seconds after which an answer to a question is not taken
 _DECISION: Final[dict[str, Any]] = {
@@ -115,6 +118,8 @@ class AgentTools:
             RefusedError: there is no answer.
         """
         record, run = self._serving.record, params.request_state
+        if record is None and run is not None:
+            raise RefusedError("the run is not kept here: the server was started without --record")
         begin: Callable[[], Run | State] = partial(served.called, params.arguments or {}, record)
         replies: Mapping[str, Any] = params.input_responses or {}
         steps = count(1)
@@ -123,9 +128,9 @@ class AgentTools:
                 decide = partial(_decision, replies)
                 begin = partial(served.decided, run, decide, record)
             run, answer = await self._run(context, params.name, begin, steps)
-            is_left_open = any(reply.action == "cancel" for reply in replies.values())
+            is_left_open = any(map(_is_cancelled, replies.values()))
             if not answer.asks or is_left_open or record is None or not _can_be_asked(context):
-                return _result(served.program, answer)
+                return _result(served.program, answer, run)
             questions = {_place(ask): _question(run, ask) for ask in answer.asks}
             if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 requests: InputRequests = {
@@ -212,15 +217,16 @@ def _tool(program: Pattern) -> Tool:
     return Tool.model_validate(definition)
 
 
-def _result(program: Pattern, answer: Answer) -> CallToolResult:
+def _result(program: Pattern, answer: Answer, run: str) -> CallToolResult:
     """The result of a call; where a schema is listed, what is not of it has to be an error."""
-    schema = _declared(program)
-    if schema is None or answer.asks or answer.is_refusal:
-        is_error = answer.is_refusal or schema is not None
-        return CallToolResult(content=_said(answer.text), is_error=is_error)
-    value = answer.value
-    structured = value if wrapped(schema) is schema else {WRAPPED: value}
-    return CallToolResult(content=_said(answer.text), structured_content=structured)
+    schema, result = _declared(program), CallToolResult(content=_said(answer.text))
+    result.meta = {RUN: run}
+    if answer.asks or answer.is_refusal:
+        result.is_error = answer.is_refusal or schema is not None
+    elif schema is not None:
+        value = answer.value
+        result.structured_content = value if wrapped(schema) is schema else {WRAPPED: value}
+    return result
 
 
 def _said(text: str) -> list[Any]:
@@ -247,12 +253,16 @@ def _question(run: str, ask: Ask) -> ElicitRequestFormParams:
 def _decision(replies: Mapping[str, Any], ask: Ask) -> bool | str | None:
     """What a person has decided about a call; None if that is open."""
     reply = replies.get(_place(ask))
-    if not isinstance(reply, ElicitResult) or reply.action == "cancel":
+    if not isinstance(reply, ElicitResult) or _is_cancelled(reply):
         return None
     said = reply.content or {}
     if reply.action == "accept" and said.get("allow") is True:
         return True
     return str(said.get("reason") or "the user does not allow it")
+
+
+def _is_cancelled(reply: object) -> bool:
+    return isinstance(reply, ElicitResult) and reply.action == "cancel"
 
 
 def _place(ask: Ask) -> str:

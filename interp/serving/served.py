@@ -107,7 +107,15 @@ class Served:
         return self._going_on(log, kept)
 
     def _going_on(self, log: StoredRun, kept: RecordedRun, approve: Approver | None = None) -> Run:
-        kept_options = {"model", "base_url", "dialect", "match", "on_tool_error", "telemetry"}
+        kept_options = {
+            "model",
+            "base_url",
+            "dialect",
+            "match",
+            "on_tool_error",
+            "telemetry",
+            "observe",
+        }
         options = {name: each for name, each in self.options.items() if name in kept_options}
         if kept.state.model or not options.get("model"):
             options.pop("model", None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -244,27 +246,41 @@ async def so(is_so: Callable[[], bool]) -> None:
 # --- many, and strangers
 
 
-def test_nothing_of_many_calls_at_once_is_lost_or_mixed() -> None:
-    count, turns = 20, 3
-    what = Serving(agents(GREETER, model=Parrot()), at_once=count)
-
+@pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.nightly)])
+def test_nothing_of_many_calls_at_once_is_lost_or_mixed(count: int) -> None:
     async def talk_of(port: int, number: int) -> list[str]:
-        heard = list[str]()
         async with client(port, ["legacy", "auto"][number % 2]) as opened:
-            for turn in range(turns):
-                said = {"input": f"{number}, {turn}"}
-                heard.append(text_of(await opened.call_tool("greeter", said)))
-        return heard
+            said = [{"input": f"{number}, {turn}"} for turn in range(3)]
+            return [text_of(await opened.call_tool("greeter", each)) for each in said]
 
     async def talks(port: int) -> list[list[str]]:
         return await asyncio.gather(*(talk_of(port, each) for each in range(count)))
 
-    with serving(what, as_mcp=True) as port:
+    with serving(Serving(agents(GREETER, model=Parrot()), at_once=count), as_mcp=True) as port:
         heard = asyncio.run(talks(port))
 
-    assert heard == [
-        [f"You said: {number}, {turn}" for turn in range(turns)] for number in range(count)
-    ]
+    for number, each in enumerate(heard):
+        assert each == [f"You said: {number}, {turn}" for turn in range(3)]
+
+
+def test_what_is_under_way_ends_before_the_server_does() -> None:
+    slow = Slow()
+
+    async def call_it(port: int, stop: threading.Event) -> str:
+        async with client(port, "legacy") as opened:
+            await opened.list_tools()  # else the client looks them up after the answer
+            called = asyncio.ensure_future(opened.call_tool("greeter", {"input": "Hi"}))
+            await so(lambda: slow.waiting == 1)
+            stop.set()
+            return text_of(await called)
+
+    stop = threading.Event()
+    with ThreadPoolExecutor() as pool:
+        with serving(Serving(agents(GREETER, model=slow)), as_mcp=True) as port:
+            heard = pool.submit(asyncio.run, call_it(port, stop))
+            assert stop.wait(20)
+            threading.Timer(0.3, setattr, (slow, "may_answer", True)).start()
+        assert heard.result(20) == "At last."
 
 
 def test_too_many_at_once_are_told_to_come_again() -> None:

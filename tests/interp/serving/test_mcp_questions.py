@@ -48,9 +48,11 @@ def test_the_client_asks_its_user_and_gives_the_result(mode: str, tmp_path: Path
     result = talk(what, mode, calling("payer"), elicitation_callback=answering(asked, yes, no))
 
     assert text_of(result) == "Paid once."
+    assert result.meta
     with open_store(store) as opened:
         (row,) = opened.rows()
         used = opened.recorded(row.id).state.tools_used
+    assert result.meta["gram/run"] == row.id
     assert asked == [f"May pay(sum: {sum}) be called? (Run {row.id} waits.)" for sum in (3, 9)]
     assert [each.result for each in used][:1] == ["paid 3"]
     assert "too much" in str(used[1].error)

@@ -169,6 +169,18 @@ def test_calls_of_tools_stay_inside_or_are_events_of_their_own(model_server: Mod
     ]
 
 
+def test_agents_inside_are_events_too() -> None:
+    flow = '[flow:Workflow {description: "Greets"} | greeter]'
+    shown = Serving(agents(GREETER + flow, model=ScriptedModel(["Hello."])), shows_tools=True)
+    with serving(shown) as port, client(port) as asking:
+        _, chunks = streamed(asking, "flow")
+
+    assert [each.model_extra["gram"] for each in chunks if not each.choices] == [
+        {"type": "agent_started", "at": ["greeter"], "name": "greeter"},
+        {"type": "agent_finished", "at": ["greeter"], "name": "greeter", "result": "Hello."},
+    ]
+
+
 def test_finish_reasons_say_how_it_ended(model_server: ModelServer) -> None:
     cut = Answer(completion({"content": "Hel"}, choice={"finish_reason": "length"}))
     no = {"role": "assistant", "content": None, "refusal": "No."}
