@@ -49,6 +49,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Test": {
         "test": "Run the cases of an agent, and say which do not pass.",
         "ab": "Run the same cases through several programs, and compare them.",
+        "shrink": "Find the smallest run that fails as a recorded one does.",
     },
     "Operate": {
         "serve": "Serve agents as the models of an OpenAI-compatible server.",
@@ -70,7 +71,7 @@ COMMANDS: Final = {name: text for group in GROUPS.values() for name, text in gro
 """Every command, with what it does."""
 
 _USE_PROJECTS = {
-    *("run", "chat", "resume", "replay", "test", "ab"),
+    *("run", "chat", "resume", "replay", "test", "ab", "shrink"),
     *("serve", "submit", "worker", "runs", "tools", "models", "doctor"),
 }
 """The commands that run code or ask models, and so may use what a project file names."""

@@ -81,6 +81,16 @@ tools_option = click.option(
 )
 """The option for the files of tools; see `read_libraries`."""
 
+stand_ins_option = click.option(
+    "--tools",
+    multiple=True,
+    shell_complete=complete_tools,
+    metavar="FILE.py[:NAME]",
+    help="A Python file with tools that may be run in the place of the recorded ones; none "
+    "that is marked once is run.",
+)
+"""The option for tools that stand in for recorded ones: never those of a project."""
+
 
 def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | None = None) -> Any:
     """An attribute with its command line option and a function that converts its value."""

@@ -1,0 +1,174 @@
+"""``gram shrink``: the smallest run that fails as a recorded one does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gram import dumps
+from gram.json import Json
+from gram.plurals import counted
+from gram.suggestions import did_you_mean
+
+from ...errors import ReplayError
+from ...programs import callable_in
+from ..completion.completing import complete_files
+from ..failures import Refused
+from ..inputs.file_options import checks_option, json_option
+from ..inputs.options import stand_ins_option
+from ..inputs.reading import read_checks, read_libraries
+from ..inputs.record_option import named_runs, run_argument
+from ..process import interruptible
+from ..terminal.output import detail, note, show, show_json, tell
+
+if TYPE_CHECKING:
+    from ...evaluation.causes import Shrunk
+
+_HELD = (
+    "the recorded replies were held fixed, and with them the message, instructions and "
+    "descriptions; --live asks the model, and shrinks these, too"
+)
+
+
+@click.command("shrink")
+@run_argument
+@click.option(
+    "--while",
+    "name",
+    metavar="[not] CHECK",
+    help="The check that says yes (with not: no) of a run that still fails. Without it, the run "
+    "has to raise the same kind of error.",
+)
+@checks_option
+@click.option("--live", is_flag=True, help="Ask the model anew, instead of the recorded replies.")
+@click.option("--model", metavar="PROVIDER/NAME", help="With --live, ask this model.")
+@stand_ins_option
+@click.option(
+    "--repeats", type=click.IntRange(1), help="With --live, how often each is run; 5 by default."
+)
+@click.option(
+    "--at-least", type=click.IntRange(1), help="How many of them have to fail; most by default."
+)
+@click.option(
+    "--runs", type=click.IntRange(1), help="How many runs at most; 2000, with --live 200."
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    default="shrunk",
+    show_default=True,
+    shell_complete=complete_files,
+    help="The folder for what comes out, which has nothing in it yet.",
+)
+@json_option
+def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -> None:
+    """Find the smallest program, message and results with which RUN still fails.
+
+    gram shrink bad.run.gram --while wrong_price --checks checks.py writes a folder with a program,
+    a case and a run file, which gram test takes. Nothing is asked or called without --live, but
+    the tools of --tools are run for the calls that were recorded, except those marked once.
+    """
+    from ...evaluation.causes import CASES, MOST_RUNS, PROGRAM, RUN, shrink, write_folder
+
+    live, out, as_json = given["live"], Path(given["out"]), given["as_json"]
+    if not live and (given["model"] or given["repeats"] or given["at_least"]):
+        raise click.UsageError("--model, --repeats and --at-least need --live")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise click.UsageError(f"--out {out} has something in it: name a new folder")
+    check, says, known = None, True, read_checks(checks)
+    if name is not None:
+        wanted = name.removeprefix("not ").strip()
+        check, says = known.get(wanted), wanted == name
+        if check is None:
+            hint = did_you_mean(wanted, known) or f"the checks are {', '.join(known) or 'none'}"
+            raise click.UsageError(f"--while {name}: there is no check {wanted}; {hint}")
+    turns = named_runs(run)
+    if len(turns) > 1:
+        raise click.UsageError(f"{run} has {counted(len(turns), 'run')}: name one, as {run}#1")
+    most = given["runs"] or (200 if live else MOST_RUNS)
+    note(f"gram: at most {counted(most, 'run')}")
+    smallest: list[Shrunk] = []
+
+    def progress(found: Shrunk) -> None:
+        smallest[:] = [found]
+        (note if live else detail)(
+            f"gram: after {counted(found.runs, 'run')}: {', '.join(_sizes(found))}"
+        )
+
+    def keep(found: Shrunk) -> None:
+        for each in write_folder(found, out, check and check.__name__):
+            note(f"gram: {CASES} has no place for {each} of the run; {RUN} has it")
+
+    try:
+        with interruptible(), redirect_stdout(sys.stderr):  # what tools and checks print
+            found = shrink(
+                turns[0],
+                check,
+                says=says,
+                live=live,
+                model=given["model"],
+                tools=read_libraries(given["tools"]) if given["tools"] else None,
+                repeats=given["repeats"],
+                at_least=given["at_least"],
+                runs=most,
+                progress=progress,
+            )
+    except ReplayError as error:
+        raise Refused(str(error)) from None
+    except KeyboardInterrupt:
+        if smallest:
+            keep(smallest[0])
+            tell(f"gram: what it came to is in {out}; gram shrink {out / RUN} goes on with it")
+        raise
+    keep(found)
+    if as_json:
+        show_json(_as_json(found, out))
+        return
+    for line in (*_sizes(found), *_told(found)):
+        show(line)
+    show(f"{out}: {PROGRAM}, {CASES} and {RUN}")
+
+
+def _sizes(found: Shrunk) -> list[str]:
+    """How large the run was, and is."""
+    before, after = found.before, found.state
+    texts = (len(dumps(each.agent)) for each in (before, after))
+    sizes = {
+        "events": (len(before.events), len(after.events)),
+        "tools": (len(callable_in(before.agent)), len(callable_in(after.agent))),
+        "characters of the program": tuple(texts),
+    }
+    return [f"{was:,} {what} -> {now:,}" for what, (was, now) in sizes.items()]
+
+
+def _told(found: Shrunk) -> Iterator[str]:
+    """What the outcome shows, and what it does not."""
+    asked = f", {counted(found.requests, 'request')} to a model" if found.requests else ""
+    took = f"{counted(found.runs, 'run')}{asked}"
+    if found.is_minimal and found.replies_held:
+        yield f"{took}: without any one part more, it does not fail"
+    elif found.is_minimal:
+        failed, runs = found.failed
+        yield f"{took}: no one part more could go; it failed in {failed} of {runs} runs"
+    else:
+        yield f"{took}, and they are spent: more may go"
+    if found.replies_held:
+        yield _HELD
+
+
+def _as_json(found: Shrunk, out: Path) -> dict[str, Json]:
+    return {
+        "folder": str(out),
+        "runs": found.runs,
+        "requests": found.requests,
+        "failed": list(found.failed),
+        "is_minimal": found.is_minimal,
+        "replies_held": found.replies_held,
+        "events": [len(found.before.events), len(found.state.events)],
+        "tools": [len(callable_in(each.agent)) for each in (found.before, found.state)],
+    }

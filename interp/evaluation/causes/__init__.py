@@ -1,0 +1,4 @@
+"""The causes of what a run did: smaller runs that do it, too, and runs that go on otherwise."""
+
+from .folder import CASES, PROGRAM, RUN, write_folder
+from .shrinking import MOST_RUNS, Shrunk, shrink

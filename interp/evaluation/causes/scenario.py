@@ -1,0 +1,275 @@
+"""A run as data that can be made smaller: a program, what it is given, replies and results."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from attrs import evolve, field, fields_dict, frozen
+
+from gram import Pattern
+
+from ...execution import Handler, Report
+from ...files import File
+from ...history.records import RecordedRun
+from ...json_text import Json, read_json, write_json
+from ...machine import (
+    Ask,
+    At,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Decided,
+    Effect,
+    Event,
+    Limits,
+    Message,
+    ModelReplied,
+    State,
+    ToolCall,
+    ToolReturned,
+    allow_all,
+    context_before,
+    start,
+)
+from .held_results import HeldResults, Known, known_call, no_result
+from .removal import Fields
+
+
+@frozen
+class Spot:
+    """What happened at one position, and inside it.
+
+    Attributes:
+        says: the words of a reply.
+        arguments: the arguments of a call; a text where they are no JSON.
+        result: what a tool returned, or the error of a call that failed.
+        inside: the calls of a reply, or the replies of an agent that was called, in order.
+        nodes: what happened in nodes of a workflow, and in rounds.
+        details: what else is recorded of a reply, such as its tokens.
+        reply: the reply, or None.
+        call: the call, or None.
+        answers: the other events here: of the call, and of the question about it.
+    """
+
+    says: str = ""
+    arguments: Json = None
+    result: Json = None
+    inside: tuple[Spot, ...] = ()
+    nodes: Mapping[int | str, Spot] = field(factory=dict)
+    details: Mapping[str, Any] = field(factory=dict)
+    reply: ModelReplied | None = None
+    call: ToolCall | None = None
+    answers: tuple[Event, ...] = ()
+
+
+@frozen
+class Scenario:
+    """What a run is made of.
+
+    Attributes:
+        program: the agent or workflow.
+        given: what it is given: a text, or arguments.
+        attachments: the files that are attached to it.
+        context: the messages before.
+        asked: the model and the settings instead of the program's.
+        options: the limits and the policy of the run.
+        spots: what happened, from the outside in.
+        results: the calls that are answered by their names and arguments, where a model is asked.
+    """
+
+    program: Pattern
+    given: Json
+    attachments: tuple[File, ...]
+    context: tuple[Message, ...]
+    asked: Mapping[str, Any]
+    options: Mapping[str, Any]
+    spots: Spot
+    results: tuple[Spot, ...]
+
+    def start(self) -> State:
+        """The State that it begins with.
+
+        Raises:
+            ValidationError: the program is not valid, or does not take what it is given.
+        """
+        given = [self.given, *self.attachments] if self.attachments else self.given
+        return start(self.program, given, self.context, **self.asked, **self.options).state
+
+    def handler(self, model: Handler | None, tools: Handler | None) -> Handler:
+        """Who answers it.
+
+        Args:
+            model: who is asked, instead of its replies; results are then held by arguments.
+            tools: who runs tools: instead of its results, or beside a model where there are none.
+        """
+        if model is not None:
+            return HeldResults(self._known(), model, tools)
+        return _Answers(_answers(self.spots, ()), tools)
+
+    def _known(self) -> Iterator[Known]:
+        """The calls that are answered by their names and arguments."""
+        for spot in self.results:
+            assert spot.call
+            for event in spot.answers:
+                yield spot.call.name, spot.call.arguments, _with_result(event, spot, event.at)
+
+
+FIELDS: Final = (
+    Fields(Scenario, tuple(fields_dict(Scenario))),
+    Fields(Spot, ("says", "arguments", "result", "inside", "nodes", "details")),
+    Fields(Message, ("content",)),
+)
+"""What has parts that may go."""
+
+HELD: Final = frozenset({"given", "attachments", "context", "asked", "instruction", "description"})
+"""What the recorded replies answer, which is held fixed with them."""
+
+_DETAILS: Final = frozenset(fields_dict(ModelReplied)) - {"at", "message", "truncated"}
+
+
+def scenario_of(run: RecordedRun, *, with_replies: bool) -> Scenario:
+    """The scenario of a recorded run.
+
+    Args:
+        run: the run.
+        with_replies: whether its replies are held fixed; else a model is asked.
+    """
+    context = run.first.run
+    changes = {"model": context.model, "settings": dict(context.settings)}
+    options = {
+        "limits": (context.limits, Limits()),
+        "policy": (context.policy, allow_all),
+        "check_results": (context.check_results, True),
+    }
+    events: dict[At, list[Event]] = {}
+    for step in run.steps:
+        if step.event.at:
+            events.setdefault(step.event.at, []).append(step.event)
+    results = []
+    for step in run.steps:
+        if not with_replies and (known := known_call(step.effect, step.event)):
+            name, arguments, event = known
+            call = ToolCall("", name, arguments)
+            results.append(Spot(result=_result((event,)), call=call, answers=(event,)))
+    return Scenario(
+        context.program,
+        context.given.value,
+        context.attachments,
+        tuple(context_before(run.first)),
+        {key: value for key, value in changes.items() if value},
+        {key: value for key, (value, default) in options.items() if value != default},
+        _spot((), events, None) if with_replies else Spot(),
+        tuple(results),
+    )
+
+
+def _spot(at: At, events: Mapping[At, list[Event]], call: ToolCall | None) -> Spot:
+    """What happened at a position."""
+    here, length = events.get(at, []), len(at)
+    replies = [each for each in here if isinstance(each, ModelReplied)]
+    reply = replies[-1] if replies else None  # those before it are summaries
+    inner = list(
+        dict.fromkeys(each[length] for each in events if len(each) > length and each[:length] == at)
+    )
+    calls = reply.message.tool_calls if reply else ()
+    inside = [_spot((*at, index), events, each) for index, each in enumerate(calls)]
+    nodes = dict[int | str, Spot]()
+    for key in inner:
+        if isinstance(key, int) and key < len(calls):
+            continue
+        spot = _spot((*at, key), events, None)
+        if spot.reply is not None and key == len(inside):
+            inside.append(spot)
+        else:
+            nodes[key] = spot
+    kinds = fields_dict(ModelReplied)
+    details = {name: getattr(reply, name) for name in sorted(_DETAILS) if reply}
+    return Spot(
+        reply.message.content if reply else "",
+        _json_or_text(call.arguments) if call else None,
+        _result(here),
+        tuple(inside),
+        nodes,
+        {name: value for name, value in details.items() if value != kinds[name].default},
+        reply,
+        call,
+        tuple(each for each in here if each is not reply and type(each) in _ANSWERED),
+    )
+
+
+def _json_or_text(text: str) -> Json:
+    try:
+        return read_json(text)
+    except ValueError:
+        return text
+
+
+def _result(events: Iterable[Event]) -> Json:
+    """What a tool returned, or its error, of the events at the position of its call."""
+    for each in events:
+        if isinstance(each, ToolReturned | CallFailed):
+            return read_json(each.result) if isinstance(each, ToolReturned) else each.error
+    return None
+
+
+def _with_result(event: Event, spot: Spot, at: At) -> Event:
+    if isinstance(event, ToolReturned):
+        return evolve(event, at=at, result=write_json(spot.result))
+    return evolve(event, at=at, **({"error": spot.result} if isinstance(event, CallFailed) else {}))
+
+
+def _answers(spot: Spot, at: At) -> Iterator[Event]:
+    """What happened at a position and inside it, with the positions that it has now."""
+    for event in spot.answers:
+        yield _with_result(event, spot, at)
+    if spot.reply is not None:
+        calls = [
+            evolve(each.call, arguments=_argument_text(each.arguments))
+            for each in spot.inside
+            if each.call
+        ]
+        message = evolve(spot.reply.message, content=spot.says, tool_calls=calls)
+        yield ModelReplied(at, message, truncated=spot.reply.truncated, **spot.details)
+    for key, inner in (*enumerate(spot.inside), *spot.nodes.items()):
+        yield from _answers(inner, (*at, key))
+
+
+def _argument_text(arguments: Json) -> str:
+    return arguments if isinstance(arguments, str) else write_json(arguments)
+
+
+class _Answers:
+    """Answers each effect by what happened at its position.
+
+    Args:
+        events: what happened.
+        stand_ins: performs calls instead; None for nobody.
+    """
+
+    def __init__(self, events: Iterable[Event], stand_ins: Handler | None) -> None:
+        self._left: dict[tuple[type, At], deque[Event]] = {}
+        for event in events:
+            self._left.setdefault((_ANSWERED[type(event)], event.at), deque()).append(event)
+        self._stand_ins = stand_ins
+
+    async def perform(self, effect: Effect, report: Report | None) -> Event:
+        """Answer an effect.
+
+        Raises:
+            NoResultError: nothing happened there.
+        """
+        if self._stand_ins and isinstance(effect, CallTool):
+            return await self._stand_ins.perform(effect, report)
+        if left := self._left.get((type(effect), effect.at)):
+            return left.popleft()
+        raise no_result(effect)
+
+
+_ANSWERED: Final[Mapping[type[Event], type[Effect]]] = {
+    ModelReplied: CallModel,
+    ToolReturned: CallTool,
+    CallFailed: CallTool,
+    Decided: Ask,
+}

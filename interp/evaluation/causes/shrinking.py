@@ -1,0 +1,237 @@
+"""Shrinks a recorded run that fails: the smallest program, replies and results that still do."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from attrs import define, field, frozen
+
+from gram import GramError, Pattern
+from gram.errors import expect
+
+from ...errors import ConfigurationError, ModelError, ReplayError
+from ...execution import LiveHandler, ModelChoice
+from ...history.records import PathLike, RecordedRun
+from ...history.stores import load_run
+from ...machine import AgentResponse, ModelReplied, State
+from ...programs import callable_in
+from ...running import Run
+from ...tools import LibraryLike, library_of
+from ..cases import Case, Check, failures_of
+from .held_results import NoResultError, StandIns
+from .removal import minimal
+from .scenario import FIELDS, HELD, Scenario, scenario_of
+
+MOST_RUNS: Final = 2_000
+"""How many runs shrinking may take, where nothing else is said."""
+
+
+@frozen
+class Shrunk:
+    """A run that was made smaller, and still fails.
+
+    Attributes:
+        state: the State in which it ended.
+        library: what is recorded of the tools that it still has.
+        before: the State in which the recorded run ended.
+        runs: how many runs it took.
+        requests: how many requests were made to a model; 0 where replies were held fixed.
+        failed: how many of its runs failed, and of how many; it was kept for that, so that new
+            runs fail less often.
+        is_minimal: whether nothing more can go; else the runs were spent before that was known.
+        replies_held: whether the recorded replies were held fixed.
+    """
+
+    state: State
+    library: tuple[Pattern, ...]
+    before: State
+    runs: int
+    requests: int
+    failed: tuple[int, int]
+    is_minimal: bool
+    replies_held: bool
+
+
+Progress: TypeAlias = Callable[[Shrunk], None]
+"""Is called with the smallest run so far, whenever there is a smaller one."""
+
+
+def shrink(
+    run: RecordedRun | PathLike,
+    while_: Check | None = None,
+    *,
+    says: bool = True,
+    live: bool = False,
+    model: ModelChoice | Callable[..., Any] = None,
+    tools: LibraryLike = None,
+    repeats: int | None = None,
+    at_least: int | None = None,
+    runs: int = MOST_RUNS,
+    progress: Progress | None = None,
+) -> Shrunk:
+    """Find a smallest run that fails as a recorded one does.
+
+    Unless it is live, the recorded replies are held fixed, and with them what they answer: the
+    message, instructions and descriptions. Replies and results themselves shrink, events, tools
+    and fields. Live, the instructions, descriptions and messages shrink, too, and the model is
+    asked anew in each run; calls get the recorded results of equal calls.
+
+    Args:
+        run: the run, or its address.
+        while_: a check that says whether a response still fails; None where the run raises an
+            error, which has to be of the same kind.
+        says: what the check has to say; False for a check that is passed by what does not fail.
+        live: whether the model is asked, that of the run where no other is given.
+        model: who is asked, live: a model, a function of a request, or its name.
+        tools: tools that are run instead of the recorded results, or, live, for calls that were
+            not recorded; none that is marked ``once`` is run.
+        repeats: how often something smaller is run; 5 if it is live, else once.
+        at_least: how many of these runs have to fail; more than half by default.
+        runs: how many runs it may take.
+        progress: is told of each run that is smaller.
+
+    Raises:
+        ReplayError: the run does not fail when it is run again.
+        ConfigurationError: ``at_least`` is more than ``repeats``, or the model cannot be asked.
+        OSError, GramError: the run cannot be read.
+    """
+    kept = run if isinstance(run, RecordedRun) else load_run(run)
+    expect(runs, int, "runs", by="shrink")
+    live = live or model is not None
+    repeats = repeats or (5 if live else 1)
+    at_least = at_least or repeats // 2 + 1
+    if at_least > repeats:
+        raise ConfigurationError(f"at_least is {at_least}, and there are {repeats} repeats")
+    asked: Any = model
+    if callable(model) and not hasattr(model, "complete"):
+        asked = _Function(model)
+    library = None if tools is None else StandIns(library_of(tools, by="shrink"))
+    oracle = _Oracle(kept, while_, says, live, asked, library, repeats, at_least, runs, progress)
+    whole = scenario_of(kept, with_replies=not live)
+    try:
+        is_failing = oracle.fails(whole)
+    except _SpentError:
+        is_failing = False
+    if not is_failing:
+        told = f"the run does not fail when it is run again ({oracle.failed} of {oracle.done} runs)"
+        raise ReplayError(f"{kept.placed(told)}; {oracle.why or 'nothing was raised'}")
+    is_minimal = True
+    try:
+        minimal(whole, oracle.fails, fields=FIELDS, held=() if live else HELD)
+    except _SpentError:
+        is_minimal = False
+    return oracle.shrunk(is_minimal=is_minimal)
+
+
+@frozen
+class _Function:
+    complete: Callable[..., Any]
+
+
+class _SpentError(Exception):
+    """The runs are spent."""
+
+
+@define
+class _Oracle:
+    """Says whether something smaller still fails."""
+
+    kept: RecordedRun
+    check: Check | None
+    says: bool
+    live: bool
+    model: Any
+    tools: StandIns | None
+    repeats: int
+    at_least: int
+    most: int
+    progress: Progress | None
+    known: set[bytes] = field(factory=set)
+    runs: int = 0
+    requests: int = 0
+    failed: int = 0
+    done: int = 0
+    error: type[Exception] | None = None
+    why: str = ""
+    best: tuple[State, int, int] | None = None
+
+    def fails(self, scenario: Scenario) -> bool:
+        """Whether a scenario fails often enough.
+
+        Raises:
+            _SpentError: the runs are spent.
+        """
+        key = pickle.dumps(scenario)
+        if key in self.known:
+            return False
+        self.failed = self.done = 0
+        last = None
+        while self.failed < self.at_least <= self.failed + self.repeats - self.done:
+            try:
+                state = scenario.start()
+            except GramError as error:  # such a program cannot be
+                self.why = str(error)
+                break
+            if self.runs >= self.most:
+                raise _SpentError
+            self.runs += 1
+            self.done += 1
+            if (ended := self._failed(state, scenario)) is not None:
+                self.failed, last = self.failed + 1, ended
+        if last is None or self.failed < self.at_least:
+            self.known.add(key)
+            return False
+        self.best = last, self.failed, self.done
+        if self.progress:
+            self.progress(self.shrunk(is_minimal=False))
+        return True
+
+    def _failed(self, state: State, scenario: Scenario) -> State | None:
+        """The State in which a run failed; None if it did not."""
+        try:
+            model = LiveHandler.of(state, model=self.model) if self.live else None
+        except GramError:
+            if self.best is None:
+                raise
+            return None  # it names no model any more
+        run = Run[Any](state, handler=scenario.handler(model, self.tools))
+        response, self.why = None, ""
+        try:
+            response = run.finish()
+        except NoResultError as error:
+            self.why = str(error)
+            return None
+        except Exception as error:  # a fault of the interpreter is what somebody may look for
+            self.why = f"it raised {type(error).__name__}: {error}"
+            if self.check and isinstance(error, ModelError):
+                raise
+            is_same = self.check is None and type(error) is (self.error or type(error))
+            self.error = self.error or type(error)
+            return run.state if is_same else None
+        finally:
+            if model:
+                events = run.state.events
+                self.requests += sum(isinstance(each, ModelReplied) for each in events)
+        return run.state if self.check and self._said(self.check, scenario, response) else None
+
+    def _said(self, check: Check, scenario: Scenario, response: AgentResponse) -> bool:
+        """Whether the check says what it has to; one that raises says nothing."""
+        name = getattr(check, "__name__", "check")
+        case = Case(name="shrunk", input=scenario.given, checks=(name,))
+        found = failures_of(case, response, {name: check})
+        self.why = found[0].message if found else f"check {name} says yes"
+        if found and found[0].message.startswith(f"check {name} raised "):
+            return False
+        return not found if self.says else bool(found)
+
+    def shrunk(self, *, is_minimal: bool) -> Shrunk:
+        """The smallest run so far."""
+        assert self.best
+        state, *failed = self.best
+        names = callable_in(state.agent)
+        library = tuple(each for each in self.kept.library if each.value.identity in names)
+        before, held = self.kept.state, not self.live
+        counts = (self.runs, self.requests, (failed[0], failed[1]))
+        return Shrunk(state, library, before, *counts, is_minimal, held)

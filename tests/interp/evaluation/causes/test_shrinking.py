@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gram
+from gram import Pattern
+from interp import LimitError, ToolLibrary, begin, tool
+from interp.errors import ReplayError
+from interp.evaluation.causes import Shrunk, shrink, write_folder
+from interp.history.records import run_text
+from interp.history.stores import load_run
+from interp.machine import AssistantRole, Message, Request, ToolCall, ToolReturned
+from interp.models import ScriptedModel
+
+from .planted import is_wrong, recorded, tools
+
+
+def without_one(lines: list[str]) -> list[str]:
+    """The texts of a run file, each without one entry after the first."""
+    return ["".join(lines[:n] + lines[n + 1 :]) for n in range(1, len(lines))]
+
+
+def test_a_planted_fault_is_all_that_is_left(tmp_path: Path) -> None:
+    run = recorded(str(tmp_path / "bad.run.gram"))
+    found = shrink(run, is_wrong)
+    assert len(run.events) == 41
+    assert found.is_minimal
+    assert found.runs < 200
+    program = found.state.agent
+    assert [each.value.identity for each in program.elements] == ["t17"]
+    (result,) = (each for each in found.state.events if isinstance(each, ToolReturned))
+    assert result.result == '{"items":[{"price":-1}]}'
+    assert [type(each).__name__ for each in found.state.events] == [
+        *("ModelReplied", "ToolReturned", "ModelReplied")
+    ]
+    assert program.value.properties["instruction"] == "Help.", "what replies answer is held"
+
+
+def test_without_any_one_entry_it_does_not_fail(tmp_path: Path) -> None:
+    found = shrink(recorded(str(tmp_path / "bad.run.gram")), is_wrong)
+    whole = run_text(found.state, found.library).splitlines(keepends=True)
+    for index, text in enumerate(without_one(whole)):
+        file = tmp_path / f"{index}.run.gram"
+        file.write_text(text)
+        with pytest.raises(gram.GramError):
+            shrink(file, is_wrong)
+
+
+def test_what_is_left_can_be_shrunk_again_and_stays(tmp_path: Path) -> None:
+    found = shrink(recorded(str(tmp_path / "bad.run.gram")), is_wrong)
+    write_folder(found, tmp_path / "out", "is_wrong")
+    again = shrink(tmp_path / "out/recordings/cases.jsonl/shrunk.run.gram", is_wrong)
+    assert again.state.events == found.state.events
+    assert again.state.agent == found.state.agent
+
+
+def test_runs_are_bounded(tmp_path: Path) -> None:
+    found = shrink(recorded(str(tmp_path / "bad.run.gram")), is_wrong, runs=5)
+    assert found.runs == 5
+    assert not found.is_minimal
+
+
+def test_real_tools_take_the_place_of_results(tmp_path: Path) -> None:
+    found = shrink(recorded(str(tmp_path / "bad.run.gram")), is_wrong, tools=tools())
+    (result,) = (each for each in found.state.events if isinstance(each, ToolReturned))
+    assert '"note":"as of today"' in result.result, "results are what the tool says"
+
+
+def test_a_run_that_does_not_fail_is_refused(tmp_path: Path) -> None:
+    run = recorded(str(tmp_path / "bad.run.gram"))
+    with pytest.raises(ReplayError, match="does not fail when it is run again"):
+        shrink(run, is_wrong, says=False)
+
+
+def test_a_run_that_reaches_a_limit_is_shrunk_by_its_error(tmp_path: Path) -> None:
+    @tool
+    def look(query: str) -> str:
+        "Looks."
+        return query
+
+    program = gram.parse(
+        '[a:Agent {model: "Offline/rehearsal", instruction: "i"} |'
+        ' [look:ToolSpecification {description: "Looks."} | (query::String)==>(::String)],'
+        ' [other:ToolSpecification {description: "Looks."} | (query::String)==>(::String)]]'
+    )
+    calls = [Message(AssistantRole, "", [ToolCall("", "look", '{"query":"x"}')])] * 3
+    other = look.__class__("other", "Looks.", look.schema, lambda _: "")
+    file = tmp_path / "limit.run.gram"
+    options: Any = {"limits": {"iterations": 2}, "match": "name", "record": file}
+    library = ToolLibrary.of(look, other)
+    with pytest.raises(LimitError):
+        begin(program, "hi", library, model=ScriptedModel(calls), **options).finish()
+    found = shrink(load_run(file))
+    assert found.is_minimal
+    assert found.state.stopped
+    assert len(found.state.events) < 5
+    assert not found.state.agent.elements
+
+
+TWO_TOOLS = """
+[desk:Agent {model: "Offline/rehearsal", instruction: "Be kind.\\nAlways say BAD words."} |
+  [find:ToolSpecification {description: "Finds things"} | (query::String)==>(::String)],
+  [other:ToolSpecification {description: "Does something else"} | (query::String)==>(::String)]]
+"""
+
+
+def live_run(tmp_path: Path, model: Any) -> Any:
+    @tool
+    def find(query: str) -> str:
+        "Finds things"
+        return f"{query} is good and bad and good"
+
+    file = tmp_path / "live.run.gram"
+    other = find.__class__("other", "Does something else", find.schema, lambda _: "")
+    library = ToolLibrary.of(find, other)
+    begin(
+        gram.parse(TWO_TOOLS), "please find it", library, model=model, match="name", record=file
+    ).finish()
+    return load_run(file)
+
+
+class Model:
+    """It calls ``find``, and then says a bad word where the instruction and the result have one."""
+
+    def __init__(self, share: float = 1.0) -> None:
+        self.rng, self.share = random.Random(7), share
+
+    def complete(self, request: Request) -> Message | str:
+        results = [each for each in request.messages if each.call_id is not None]
+        has_tool = any(each.value.identity == "find" for each in request.tools)
+        if has_tool and not results:
+            return Message(AssistantRole, "", [ToolCall("1", "find", '{"query":"it"}')])
+        is_bad = "BAD" in request.instruction and any("bad" in each.content for each in results)
+        return "bad" if is_bad and self.rng.random() < self.share else "good"
+
+
+def says_bad(response: Any) -> bool:
+    return bool(response.content == "bad")
+
+
+def instruction(program: Pattern) -> str:
+    return str(program.value.properties["instruction"]).strip()
+
+
+def test_live_instructions_and_messages_shrink_too(tmp_path: Path) -> None:
+    found = shrink(live_run(tmp_path, Model()), says_bad, model=Model().complete)
+    assert instruction(found.state.agent) == "BAD"
+    assert [each.value.identity for each in found.state.agent.elements] == ["find"]
+    (result,) = (each for each in found.state.events if isinstance(each, ToolReturned))
+    assert result.result.strip('" ') == "bad"
+    assert found.requests > found.runs
+
+
+def test_a_failure_that_comes_and_goes_is_judged_by_repeats(tmp_path: Path) -> None:
+    run = live_run(tmp_path, Model())
+    found: Shrunk = shrink(run, says_bad, model=Model(0.7), repeats=9, at_least=3)
+    assert instruction(found.state.agent) == "BAD"
+    assert found.failed[0] == 3
+    with pytest.raises(ReplayError, match="0 of 7 runs"):
+        shrink(run, says_bad, model=Model(0.0), repeats=9, at_least=3)
