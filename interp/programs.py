@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from gram import ArgumentError, Diagnostic, Document, Pattern, only_errors, parse_file, walk
@@ -14,11 +15,13 @@ from lenses_ext import (
     Project,
     agent_diagnostics,
     agent_models,
+    each_agent,
     find_agents,
     is_agent,
     is_runnable,
     is_tool,
     load_project,
+    over,
     resolve,
     validate_program,
     view,
@@ -162,6 +165,23 @@ def _find_models(program: Pattern) -> tuple[tuple[Model, ...], ...]:
 
 
 _models = memo(_find_models)
+
+
+def with_fallbacks(
+    program: Pattern, fallbacks: Sequence[Model], model: Model | None = None
+) -> Pattern:
+    """A program whose agents ask other models where theirs cannot be asked.
+
+    Args:
+        program: an agent or workflow.
+        fallbacks: the models to ask then, after those that an agent names itself.
+        model: the first model, instead of those that the agents name.
+    """
+
+    def more(models: tuple[Model, ...]) -> tuple[Model, ...]:
+        return tuple(dict.fromkeys((*((model,) if model else models), *fallbacks)))
+
+    return over(each_agent & agent_models, more, program)
 
 
 def names_of_models(program: Pattern, model: Model | None = None) -> str:

@@ -12,7 +12,7 @@ from gram.documents import WatchedFiles
 from lenses_ext import Model, agent_name, view
 
 from ..errors import AgentError, ConfigurationError, RunTakenError
-from ..execution import RunLog, Spending
+from ..execution import RunLog, Spending, named_model
 from ..files import File
 from ..history.records import context_after
 from ..json_text import write_json
@@ -202,7 +202,8 @@ class Talk:
 
     def _tell_of_fallbacks(self) -> None:
         """Tell of fallbacks that cannot be asked; the run begins all the same."""
-        for model in fallbacks_of(self.agent):
+        given = (named_model(each) for each in self.options.fallback)
+        for model in dict.fromkeys((*fallbacks_of(self.agent), *filter(None, given))):
             try:
                 self.check_model(model)
             except ConfigurationError as error:

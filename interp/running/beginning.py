@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar, Unpack, cast, overload
 
 from gram import ArgumentError, Document, Pattern, origin
 from gram.errors import expect
-from lenses_ext import ProgramLike
+from lenses_ext import Model, ProgramLike
 
 from ..errors import ConfigurationError
 from ..execution import named_model
@@ -26,7 +26,7 @@ from ..machine import (
     limits_of,
     start,
 )
-from ..programs import the_agent
+from ..programs import the_agent, with_fallbacks
 from ..tools import LibraryLike, ToolLibrary, answer_type_of, library_of, with_agents
 from .answer_types import with_answer
 from .options import BeginOptions, RunOptions, check_options
@@ -95,7 +95,7 @@ def begin_for(
         context = kept_in.context
     state = first_state_of(program, user_input, library, context, options, by=by)
     others = {name: value for name, value in options.items() if name not in _OF_THE_STATE}
-    if state.model:
+    if state.model or options.get("fallbacks"):
         others.pop("model", None)
     if kept_in is not None:
         others["conversation"], others["record"] = None, kept_in.log()
@@ -104,7 +104,7 @@ def begin_for(
 
 
 _OF_THE_STATE: Final = {
-    "agent", "answer_type", "limits", "policy", "settings", "check_results",
+    "agent", "answer_type", "fallbacks", "limits", "policy", "settings", "check_results",
 }  # fmt: skip
 """The options that the State of a run has from its beginning on."""
 
@@ -152,12 +152,15 @@ def first_state_of(
     agent = with_agents(chosen, library, match=options.get("match", "full"))
     if (wanted := options.get("answer_type")) is not None:
         agent = with_answer(agent, answer_type_of(wanted, by=by))
+    model = named_model(options.get("model"))
+    if fallbacks := _fallbacks(options):
+        agent, model = with_fallbacks(agent, fallbacks, model), None
     agent = with_windows(agent)
     return start(
         agent,
         user_input,
         context,
-        model=named_model(options.get("model")),
+        model=model,
         limits=limits_of(options.get("limits")) or _LIMITS,
         policy=options.get("policy") or (ask_all if options.get("approve") else allow_all),
         settings=options.get("settings"),
@@ -165,6 +168,22 @@ def first_state_of(
         run_id=run_id or os.urandom(8).hex(),
         once=(each.name for each in library.values() if each.once),
     ).state
+
+
+def _fallbacks(options: BeginOptions) -> tuple[Model, ...]:
+    """The models that are asked where others cannot be.
+
+    Raises:
+        ConfigurationError: one is not the name of a model, or there is a model that is an object.
+    """
+    given = options.get("fallbacks") or ()
+    if isinstance(given, str) or not all(isinstance(each, str | Model) for each in given):
+        raise ConfigurationError('fallbacks are names of models: fallbacks=["Provider/name"]')
+    model = options.get("model")
+    if given and model is not None and named_model(model) is None:
+        raise ConfigurationError("fallbacks are for models given by their names, not for an object")
+    named = (named_model(each) for each in given)
+    return tuple(each for each in named if each is not None)
 
 
 _LIMITS: Final = Limits()

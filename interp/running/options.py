@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
 from gram import ArgumentError
 from gram.errors import expect
 from gram.suggestions import did_you_mean
+from lenses_ext import Model
 from lenses_ext.schemas import Match
 
 from ..errors import ConfigurationError
@@ -96,10 +97,13 @@ class BeginOptions(RunOptions, total=False):
         answer_type: a Python type that the answer has to be of, such as a pydantic model, a
             dataclass or ``list[str]``, see `answer_of`; the response's ``value`` is of it. It is
             put into the program, so that it is refused where this declares another one.
+        fallbacks: models to ask in turn where the program's cannot be reached, are overloaded or
+            are unknown to their servers; they are written into the program that is run.
     """
 
     agent: str | None
     answer_type: Any
+    fallbacks: Sequence[Model | str] | None
 
 
 def check_options(options: RunOptions | BeginOptions, *, by: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypedDict, Unpack, cast
 
@@ -40,6 +40,7 @@ class KeptOptions(TypedDict, total=False):
         policy: which tools it may run, and which it asks about.
         check_results: whether a tool's result has to be of the type that the program declares.
         answer_type: the Python type of the answer, which is put into the program.
+        fallbacks: models to ask in turn where others cannot be; they are put into the program.
     """
 
     agent: str | None
@@ -49,6 +50,7 @@ class KeptOptions(TypedDict, total=False):
     policy: ApprovalPolicy | None
     check_results: bool | None
     answer_type: Any
+    fallbacks: Sequence[Model | str] | None
 
 
 _NAME: Final = re.compile(r"[\w.:@/+-]{1,100}", re.ASCII)

@@ -97,6 +97,7 @@ def command(
             at=begins,
             agent=agent,
             model=options.named_model,
+            fallbacks=options.fallback,
             settings=options.settings or None,
             limits=read_limits(options.limits),
             policy=POLICIES[options.approve or "all"],

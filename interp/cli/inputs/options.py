@@ -116,6 +116,15 @@ class KeptRunOptions:
             help="Use this model instead of the program's.",
         )
     )
+    fallback: tuple[str, ...] = _given_by(
+        click.option(
+            "--fallback",
+            multiple=True,
+            metavar="PROVIDER/NAME",
+            shell_complete=complete_model,
+            help="Ask this model where the first cannot be reached, is overloaded or unknown.",
+        )
+    )
     settings: Mapping[str, Any] = _given_by(
         click.option(
             "--set",
@@ -295,6 +304,7 @@ class RunningOptions(KeptRunOptions):
     def of_new_run(self) -> BeginOptions:
         """The options of a run that begins."""
         options = self._of_every_run
+        options["fallbacks"] = self.fallback
         options["limits"] = read_limits(self.limits)
         options["policy"] = POLICIES[self.approve or "all"]
         return options
@@ -305,6 +315,10 @@ class RunningOptions(KeptRunOptions):
         Args:
             limits: the limits that it has.
         """
+        if self.fallback:
+            raise click.UsageError(
+                "--fallback is for a run that begins: --model asks another model"
+            )
         options = self._of_every_run
         if self.limits:
             options["limits"] = read_limits(self.limits, limits)

@@ -16,6 +16,7 @@ from interp import (
     ModelError,
     TextDelta,
     arun,
+    begin,
     hello_world_tool_library,
     load_run,
     run,
@@ -213,6 +214,27 @@ def test_a_fallback_that_cannot_be_asked_is_told_and_left_out(
         assert run(agent, "hi", hello_world_tool_library).content == "Hello!"
 
     assert "the fallback Second/n cannot be asked" in caplog.text
+
+
+def test_fallbacks_of_a_call_are_written_into_its_program(
+    servers: tuple[ModelServer, ModelServer], hello_world: Pattern
+) -> None:
+    first, second = servers
+    first.will_say(*[BUSY] * 3)
+    second.will_say("Hello!")
+
+    begun = begin(
+        hello_world, "hi", hello_world_tool_library, model="First/m", fallbacks=["Second/n"]
+    )
+
+    assert begun.state.agent.value.properties["model"] == loads_one(AGENT).value.properties["model"]
+    assert begun.finish().content == "Hello!"
+
+
+@pytest.mark.parametrize("fallbacks", ["Second/n", [3], ["nobody"]])
+def test_wrong_fallbacks_are_one_message(hello_world: Pattern, fallbacks: Any) -> None:
+    with pytest.raises(ConfigurationError):
+        run(hello_world, "hi", hello_world_tool_library, fallbacks=fallbacks)
 
 
 def test_an_override_is_asked_alone(

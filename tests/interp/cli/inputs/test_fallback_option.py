@@ -1,4 +1,4 @@
-"""Another model is asked where the first cannot be, and the user is told."""
+"""``--fallback``: another model is asked, and the user is told."""
 
 from __future__ import annotations
 
@@ -6,22 +6,16 @@ from pathlib import Path
 
 from tests.interp.cli.process import at, gram
 from tests.interp.model_server import Answer, ModelServer
+from tests.paths import EXAMPLES
 
+HELLO = str(EXAMPLES / "hello_world.gram")
 GONE = Answer({"error": {"message": "no such model"}}, 404)
 
 
-def asking(folder: Path, other: str) -> str:
-    """A program that asks another model where its first one cannot be."""
-    file = folder / "a.gram"
-    file.write_text(f'[a:Agent {{instruction: "x", model: ["OpenAI/m", "{other}"]}}]')
-    return str(file)
-
-
-def test_the_fallback_answers_and_usage_says_why(model_server: ModelServer, tmp_path: Path) -> None:
+def test_the_fallback_answers_and_usage_says_why(model_server: ModelServer) -> None:
     model_server.will_say(GONE, "Hello!")
 
-    program = asking(tmp_path, "OpenAI/other")
-    done = gram("run", program, "hi", "--usage", **at(model_server))
+    done = gram("run", HELLO, "hi", "--fallback", "OpenAI/other", "--usage", **at(model_server))
 
     assert done.returncode == 0
     assert done.stdout == "Hello!\n"
@@ -30,13 +24,21 @@ def test_the_fallback_answers_and_usage_says_why(model_server: ModelServer, tmp_
     assert "no such model" in done.stderr
 
 
-def test_a_fallback_without_its_key_is_told(model_server: ModelServer, tmp_path: Path) -> None:
+def test_a_fallback_without_its_key_is_told(model_server: ModelServer) -> None:
     model_server.will_say("Hello!")
 
-    done = gram("run", asking(tmp_path, "Anthropic/m"), "hi", **at(model_server))
+    done = gram("run", HELLO, "hi", "--fallback", "Anthropic/m", **at(model_server))
 
     assert done.stdout == "Hello!\n"
     assert "the fallback Anthropic/m cannot be asked: ANTHROPIC_API_KEY is not set" in done.stderr
+
+
+def test_a_fallback_that_is_no_model_is_one_message(model_server: ModelServer) -> None:
+    done = gram("run", HELLO, "hi", "--fallback", "nobody", **at(model_server))
+
+    assert done.returncode == 4
+    assert "names no provider" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_models_of_a_list_are_read_and_set(tmp_path: Path) -> None:
