@@ -31,7 +31,8 @@ _MOST = 50  # runs that a list shows unless told otherwise
 
 
 _MEANT = {
-    "watch": "runs list --watch",
+    "follow": "trace RUN --follow",
+    "watch": "trace RUN --follow",
     "show": "trace RUN",
     "trace": "trace RUN",
     "resume": "resume RUN",

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import click
+from attrs import evolve
 
 from gram.plurals import counted
 
 from ...history.records import RecordedRun
-from ...history.replaying import Entry, Timeline, round_name, timeline
+from ...history.replaying import Entry, Timeline, follow, round_name, timeline
 from ...json_text import read_json, write_json
 from ...machine import Usage, call_text, shown_price
 from ...reprs import shortened
 from ...visible_text import visible_text
 from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
-from ..inputs.record_option import named_runs, run_argument
-from ..terminal.output import Styled, note, show, show_json
+from ..inputs.program_files import STDIN
+from ..inputs.record_option import default_record, named_runs, run_argument
+from ..terminal.output import Styled, note, show, show_json, show_json_line
 from ..terminal.output_files import expect_a_name, expect_other_file, write_result
 
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
@@ -26,6 +28,7 @@ _WIDEST = 30  # characters of a position that others are aligned with
 
 @click.command("trace")
 @run_argument
+@click.option("--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens.")
 @json_option
 @click.option(
     "--html",
@@ -34,23 +37,28 @@ _WIDEST = 30  # characters of a position that others are aligned with
     help="Write the run as one page for a browser.",
     shell_complete=complete_files,
 )
-def command(run: str, as_json: bool, out: str | None) -> None:
+def command(run: str, is_followed: bool, as_json: bool, out: str | None) -> None:
     """Show a recorded run: who was asked, what was called, how long it took.
 
     RUN is a run file, all of whose turns are shown; a run of a store such as runs.db#4f2a; an id
     alone in the store that GRAM_RECORD names, or in your own; or - for standard input.
 
-    A run that is still going on is shown as far as it is.
+    A run that is still going on is shown as far as it is; with --follow each step is shown as it
+    ends (with --json on a line of its own), and at the end what the run came to and waits for.
 
     A line has the position, the seconds after the run began, the seconds it took, and what it was.
-    What happens inside an agent or a workflow stands below it.
+    What happens inside an agent or a workflow stands below it; with --follow it stands before it.
     """
     if out is not None:
         expect_a_name(out, "--html")
         expect_other_file(out)
-        if as_json:
-            raise click.UsageError("--html is for itself, without --json")
+        if is_followed or as_json:
+            raise click.UsageError("--html is for itself, without --follow and --json")
         _write_page(named_runs(run)[-1], out)
+    elif is_followed:
+        if run == STDIN:
+            raise click.UsageError("--follow needs the name of a run, and - is standard input")
+        show_followed(follow(run, record=default_record()), as_json=as_json)
     else:
         found = [timeline(each) for each in named_runs(run)]
         if as_json:
@@ -68,6 +76,33 @@ def _write_page(run: RecordedRun, out: str) -> None:
     write_result(out, run_page(run), private=True)
     if out != "-":
         note(f"gram: the page of the run is in {out}")
+
+
+def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
+    """Show a run while it happens: each step as it ends, and at the end what it came to.
+
+    Args:
+        timelines: the run, again whenever it has gone on.
+        as_json: whether each step is a JSON object on a line of its own.
+    """
+    shown = 0
+    found: Timeline | None = None
+    for found in timelines:
+        ended = [each for each in found.in_order if not each.is_open]
+        view = _Lines(found)
+        for entry in ended[shown:]:
+            if as_json:
+                show_json_line(evolve(entry, children=()).to_json())
+            else:
+                show(view.line(entry, by_whom=entry.level > 0))
+        shown = len(ended)
+    if found is not None and as_json:
+        show_json_line({**found.to_json(), "entries": []})
+    elif found is not None:
+        view = _Lines(found)
+        for entry in found.waits_for:
+            show(view.line(entry, by_whom=entry.level > 0))
+        show(summary(found))
 
 
 def lines(found: Timeline) -> list[Styled]:
@@ -108,11 +143,12 @@ class _Lines:
             yield self.line(entry)
             yield from self.of(entry.children)
 
-    def line(self, entry: Entry) -> Styled:
+    def line(self, entry: Entry, *, by_whom: bool = False) -> Styled:
         """The line of an entry: where, when, how long, and what."""
         began = "" if entry.started is None else f"+{entry.started:.2f}"
         took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
-        place = f"{_position(entry):<{self._width}}{began:>9}{took:>10}  {'  ' * entry.level}"
+        who = f"{entry.who}: " if by_whom and not entry.is_frame else ""
+        place = f"{_position(entry):<{self._width}}{began:>9}{took:>10}  {'  ' * entry.level}{who}"
         return [(place, ""), *self._what(entry)]
 
     def _what(self, entry: Entry) -> list[tuple[str, str]]:

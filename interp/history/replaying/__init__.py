@@ -1,6 +1,7 @@
 """Recorded runs again: as a handler that answers as they did, to watch, and as a timeline."""
 
 from .entries import Entry, Kind, Timeline, round_name
+from .following import follow
 from .recorded_handler import UntilChanged, recorded
 from .replay import Replay
 from .timeline import timeline

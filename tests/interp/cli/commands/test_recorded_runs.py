@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +25,7 @@ from interp import (
 )
 from interp.machine import Request
 from lenses_ext import parse_program
-from tests.interp.cli.process import at, gram
+from tests.interp.cli.process import COMMAND, at, gram, without_keys
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import ROOT
 
@@ -233,6 +238,91 @@ def test_what_cannot_be_recorded_is_said_before_the_model_is_asked(
     assert done.returncode == 2
     assert message in done.stderr
     assert model_server.requests == []
+
+
+FOLLOWED = """
+import os, sys
+from pathlib import Path
+from interp import *
+from interp.machine import CallModel
+from tests.interp.cli.commands.test_recorded_runs import CALL, HELLO
+
+def wait(effect, event):
+    if isinstance(effect, CallModel) and effect.at == (0,):
+        Path(sys.argv[1] + ".there").touch()
+        sys.stdin.readline()
+
+model = ScriptedModel([CALL, "Hello, Al."])
+library = hello_world_tool_library
+run(load(HELLO), "hi", library, model=model, record=sys.argv[1], observe=wait)
+"""
+
+
+def test_a_run_is_followed_while_another_process_records_it(tmp_path: Path) -> None:
+    file = tmp_path / "hi.run.gram"
+    recording = subprocess.Popen(
+        [sys.executable, "-c", FOLLOWED, str(file)], cwd=ROOT, stdin=subprocess.PIPE
+    )
+    with recording:
+        while not file.with_name("hi.run.gram.there").exists():
+            time.sleep(0.05)
+        following = subprocess.Popen(
+            [*COMMAND, "trace", str(file), "--follow"],
+            cwd=ROOT, stdout=subprocess.PIPE, text=True, env=without_keys(),
+        )  # fmt: skip
+        with following:
+            assert following.stdout is not None
+            first = following.stdout.readline()
+            assert recording.poll() is None
+            assert recording.stdin is not None
+            recording.stdin.close()
+            rest = following.stdout.read().splitlines()
+
+    assert 'model: "Let me see." calls sayHello' in first
+    assert [line.split()[0] for line in rest] == ["0.0", "1", "hello_world_agent"]
+    assert " · done · 2 requests, 1 call" in rest[-1]
+    assert following.returncode == 0
+
+
+def test_a_run_that_nobody_records_any_more_is_followed_to_what_it_waits_for(
+    tmp_path: Path,
+) -> None:
+    file = str(tmp_path / "asked.run.gram")
+    gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)
+
+    done = gram("trace", file, "--follow")
+    *_, last = gram("trace", file, "--follow", "--json").stdout.splitlines()
+
+    assert "waits for approval of sayHello" in done.stdout
+    assert [each["name"] for each in json.loads(last)["waits_for"]] == ["sayHello"]
+
+
+def test_a_file_in_which_no_run_begins_is_not_followed(tmp_path: Path) -> None:
+    file = tmp_path / "empty.run.gram"
+    file.touch()
+
+    done = gram("trace", str(file), "--follow")
+
+    assert done.returncode == 2
+    assert "nothing of a run had begun" in done.stderr
+
+
+def test_following_is_stopped_quietly_with_ctrl_c(file: Path) -> None:
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:3]))
+    with file.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        following = subprocess.Popen(
+            [*COMMAND, "trace", str(file), "-f"],
+            cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=without_keys(),
+        )  # fmt: skip
+        with following:
+            assert following.stdout is not None
+            following.stdout.readline()
+            following.send_signal(signal.SIGINT)
+            _, errors = following.communicate()
+
+    assert (following.returncode, errors) == (130, "")
 
 
 SHOP = """[shop:Agent {description: "d", instruction: "Sell.", model: "OpenAI/m"} |

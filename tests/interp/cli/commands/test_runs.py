@@ -41,6 +41,9 @@ def test_a_run_is_kept_listed_and_shown(address: str, tmp_path: Path) -> None:
     shown = gram("trace", f"{address}#{run[:6]}").stdout
     assert "hello_world_agent · Offline/rehearsal · done" in shown
     assert 'sayHello(personName: "Al") -> "Hello, Al!' in shown
+    followed = gram("trace", run[:6], "--follow", GRAM_RECORD=address).stdout
+    assert followed.splitlines()[-1] in shown
+    assert 'sayHello(personName: "Al") -> "Hello, Al!' in followed
     assert gram("replay", f"{address}#{run}").stdout == "Hello, Al! Nice to meet you.\n"
     page = tmp_path / "run.html"
     assert gram("trace", f"{address}#{run}", "--html", str(page)).returncode == 0
@@ -257,7 +260,7 @@ def test_a_run_that_is_somebody_elses_is_not_said_to_go_on_here(address: str) ->
         (["decide", "{run}", "--result", "0.0=x"], "--result 0.0: this is not JSON"),
         (["decide", "{run}", "--allow", "7"], "the run waits for no approval"),
         (["decide", "{run}", "--all", "allow"], "waits for approval: the run is done"),
-        (["watch", "{run}"], "No such command 'watch': it is gram runs list --watch"),
+        (["follow", "{run}"], "No such command 'follow': it is gram trace RUN --follow"),
         (["decide", "{run}", "--all", "deny", "--allow", "7"], "--all answers each call"),
         (["export", "{run}", HELLO], "exists already"),
     ],

@@ -8,7 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from gram import dumps
+from interp import load_run, timeline
 from interp.cli import gram
+from interp.history.replaying import follow
 from tests.calls import calls_of
 from tests.interp.history.records.test_replayer import COUNTER, long_run
 
@@ -25,6 +27,7 @@ def file(tmp_path: Path) -> Path:
         "trace {file}",
         "trace {file} --json",
         "trace {file} --html {out}",
+        "trace {file} --follow",
         "graph {program} --run {file}",
         "replay {file}",
         "replay {file} --program {program}",
@@ -51,3 +54,18 @@ def test_calls_of_a_command_grow_with_the_run_and_no_faster(command: str, tmp_pa
 def succeeds(words: list[str]) -> None:
     result = CliRunner().invoke(gram, words)
     assert result.exit_code == 0, result.output
+
+
+def test_a_run_that_is_followed_is_shown_as_far_as_it_is(file: Path) -> None:
+    lines = file.read_bytes().splitlines(keepends=True)
+    half = len(lines) // 2
+    file.write_bytes(b"".join(lines[:half]))
+    looks = follow(file)
+
+    first = next(looks)
+    with file.open("ab") as more:
+        more.write(b"".join(lines[half:]))
+    second = next(looks)
+
+    assert first.requests < second.requests
+    assert second == timeline(load_run(file))
