@@ -14,6 +14,7 @@ from .composing.sharing import (
     share_definition as share_definition,
     share_tool as share_tool,
 )
+from .drawings.dot import to_dot as to_dot
 from .drawings.from_program import drawing_of as drawing_of
 from .drawings.mermaid import to_mermaid as to_mermaid
 from .drawings.svg import to_svg as to_svg

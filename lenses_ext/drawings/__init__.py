@@ -1,7 +1,8 @@
-"""Programs drawn: as Mermaid, and as SVG."""
+"""Programs drawn: as Mermaid, as Graphviz and as SVG."""
 
 from functools import partial
 
+from .dot import to_dot
 from .drawing import FORMS, Drawing as Drawing, Edge as Edge, Group, Node as Node
 from .from_program import drawing_of
 from .mermaid import to_mermaid
@@ -9,4 +10,4 @@ from .svg import to_svg
 
 FORMS.update({"text/html": partial(to_svg, standalone=False), "text/vnd.mermaid": to_mermaid})
 
-__all__ = ["Drawing", "Edge", "Group", "Node", "drawing_of", "to_mermaid", "to_svg"]
+__all__ = ["Drawing", "Edge", "Group", "Node", "drawing_of", "to_dot", "to_mermaid", "to_svg"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lenses_ext import drawing_of, to_mermaid, to_svg
+from lenses_ext import drawing_of, to_dot, to_mermaid, to_svg
 
 from ...views import with_counts
 from ..completion.completing import complete_files
@@ -17,7 +17,8 @@ from ..inputs.record_option import named_runs
 from ..terminal.output import note, show, tell
 from ..terminal.output_files import expect_a_name, expect_other_file, write_result
 
-_FORMS = {"mermaid": to_mermaid, "svg": to_svg}
+_FORMS = {"mermaid": to_mermaid, "dot": to_dot, "svg": to_svg}
+_SUFFIXES = {".svg": "svg", ".dot": "dot", ".gv": "dot"}
 _PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps", ".html"}
 _MOST_ARROWS = 500  # that Mermaid draws unless it is told otherwise
 
@@ -52,7 +53,7 @@ def command(
         raise click.UsageError("standard input cannot be both the program and the run")
     suffix = Path(out or "").suffix.lower()
     if form is None and suffix in _PICTURES:
-        raise click.UsageError(f"no {suffix} is drawn: name OUT .svg or .mmd")
+        raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
     drawing = drawing_of(read_program(file), agent)
     if recorded is not None:
         from ...history.replaying import timeline  # imported late: only runs need it
@@ -61,7 +62,7 @@ def command(
         drawing = with_counts(drawing, run)
         if run.requests + run.calls and not any(each.count for each in drawing.nodes):
             tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")
-    chosen = form or ("svg" if suffix == ".svg" else "mermaid")
+    chosen = form or _SUFFIXES.get(suffix, "mermaid")
     text = _FORMS[chosen](drawing)
     if chosen == "mermaid" and len(drawing.edges) > _MOST_ARROWS:
         note(f"gram: Mermaid draws at most {_MOST_ARROWS} arrows; --as svg draws them all")

@@ -61,6 +61,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "limits": "List, set and remove the limits that all workers keep to.",
     },
     "Help": {
+        "help": "Show the help of a command.",
         "doctor": "Say what is wrong with the set-up.",
         "completion": "Print the completion of a shell: bash, zsh or fish.",
     },

@@ -79,18 +79,20 @@ def test_pipes_get_utf_8_whatever_the_terminal_s_encoding_is() -> None:
 
 
 def test_help_is_given_in_every_way() -> None:
-    assert gram("set", "-h").stdout == gram("set", "--help").stdout
-    assert gram("-h").stdout == gram("--help").stdout
+    assert gram("help", "set").stdout == gram("set", "--help").stdout
+    assert gram("help", "runs", "list").stdout == gram("runs", "list", "--help").stdout
+    assert gram("help").stdout == gram("-h").stdout
     assert gram("-V").stdout == gram("--version").stdout
-    assert "gram set" in gram("set", "-h").stdout
+    assert "gram set" in gram("help", "set").stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "near"),
     [
         (["chek", HELLO], "did you mean check"),
-        (["formt"], "did you mean fmt"),
-        (["runs", "lits"], "list"),
+        (["help", "formt"], "did you mean fmt"),
+        (["help", "runs", "lits"], "list"),
+        (["help", "run", "a.gram"], "gram run has no commands in it"),
         (["check", "--jsn", HELLO], "--json"),
         (["xyzzy"], "gram --help lists the commands"),
     ],

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gram import Pattern, Subject, loads_one
 from lenses_ext import (
@@ -15,6 +17,7 @@ from lenses_ext import (
     drawing_of,
     parse_program,
     resolve,
+    to_dot,
     to_mermaid,
     to_svg,
 )
@@ -191,6 +194,24 @@ def test_pictures_have_the_same_parts_whatever_the_names_are(program: Pattern) -
     }  # fmt: skip
     assert tags.count("circle") == 3
     assert tags.count("marker") == 1
+
+
+needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed")
+
+
+@needs_dot
+@settings(max_examples=25, deadline=None)
+@given(programs())
+def test_graphviz_reads_what_is_written(program: Pattern) -> None:
+    drawing = drawing_of(program)
+    done = subprocess.run(
+        ["dot", "-Tplain"], input=to_dot(drawing).encode(), capture_output=True, check=False
+    )
+
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 0, done.stderr
+    assert len([line for line in lines if line.startswith("node ")]) == len(drawing.nodes)
+    assert len([line for line in lines if line.startswith("edge ")]) == len(drawing.edges)
 
 
 @given(patterns())

@@ -25,7 +25,7 @@ def test_mermaid_is_printed() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "begins"),
-    [(["--as", "svg"], "<svg"), (["-o", "x.svg"], "<svg")],
+    [(["--as", "dot"], "digraph {"), (["--as", "svg"], "<svg"), (["-o", "x.svg"], "<svg")],
 )
 def test_the_form_is_chosen_or_the_file_says_it(
     tmp_path: Path, arguments: list[str], begins: str

@@ -102,7 +102,7 @@ def test_pictures_of_other_kinds_are_not_drawn_as_text(folder: Path) -> None:
     done = gram("graph", "a.gram", "-o", "a.png", cwd=folder)
 
     assert done.returncode == 2
-    assert "no .png is drawn: name OUT .svg or .mmd" in done.stderr
+    assert "no .png is drawn: name OUT .svg, .dot or .mmd" in done.stderr
     assert not (folder / "a.png").exists()
 
 
