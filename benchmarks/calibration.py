@@ -184,7 +184,7 @@ class Matrix:
 EFFECTS: Mapping[str, Matrix] = {
     "two factors of two levels, 40 cases": Matrix((2, 2), 40),
     "factors of 2, 2 and 3 levels, 30 cases": Matrix((2, 2, 3), 30),
-    "two factors, 25 cases 2 times": Matrix((3, 2), 25, 2),
+    "factors of 3 and 2 levels, 25 cases 2 times": Matrix((3, 2), 25, 2),
 }
 
 

@@ -37,12 +37,14 @@ class Forecast:
         amounts: the ``tokens``, ``cost`` in US dollars and ``minutes``, as far as they are known.
         budget: what the experiment may take.
         jobs: how many runs go on at once.
+        failures: why runs of the pilot failed.
     """
 
     plan: Plan
     amounts: Mapping[str, Amount]
     budget: Budget
     jobs: int
+    failures: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -62,6 +64,9 @@ class Forecast:
             whole = value * (1 + len(plan.pilot_keys) / len(plan.keys))  # the pilot took the rest
             if limit is not None and whole > limit:
                 notes.append(f"the budget of {in_unit(name, f'{limit:,.10g}')} will not do")
+        if self.failures:
+            runs, first = counted(len(plan.pilot_keys), "run"), self.failures[0].split("\n")[0]
+            notes.append(f"{len(self.failures)} of {runs} of the pilot failed; the first: {first}")
         return tuple(notes)
 
 
@@ -90,7 +95,8 @@ def forecast(plan: Plan, pilot: Sequence[Trial], budget: Budget, jobs: int) -> F
         if len(known) == len(sums):
             times = len(plan.cases) * plan.repeats / (jobs if name == "minutes" else 1)
             amounts[name] = _predicted([times * each for each in known], len(plan.cases))
-    return Forecast(plan, amounts, budget, jobs)
+    failures = tuple(each.failure for each in pilot if each.failure is not None)
+    return Forecast(plan, amounts, budget, jobs, failures)
 
 
 def _predicted(totals: Sequence[float], cases: int) -> Amount:

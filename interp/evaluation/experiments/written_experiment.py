@@ -184,8 +184,10 @@ class WrittenExperiment:
         )
 
     def _prompt(self, read: Reader) -> str:
-        """A text, or that of the file after an @."""
+        """A text, or that of the file after an @; no other files, as they may hold keys."""
         text = read.text("prompt")
+        if text.startswith("@") and not text.endswith((".txt", ".md")):
+            read.refuse("no-file", "the file of a prompt is one of .txt or .md", "prompt")
         path = self._path(read, "prompt", text[1:]) if text.startswith("@") else None
         return decode(path.read_bytes(), str(path)).rstrip("\n") if path else text
 

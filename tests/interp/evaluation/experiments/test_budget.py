@@ -14,7 +14,14 @@ from interp import ConfigurationError, ab
 from interp.evaluation import Arm, Budget, Experiment, Metric, load_experiment
 from interp.evaluation.experiments import Forecast, Score
 from interp.machine import Usage
-from tests.interp.evaluation.experiments.worlds import PROGRAM, arm, cases, right, wrong
+from tests.interp.evaluation.experiments.worlds import (
+    PROGRAM,
+    arm,
+    cases,
+    failing,
+    right,
+    wrong,
+)
 
 
 class Counted:
@@ -174,6 +181,15 @@ def test_without_a_pilot_it_is_told_that_nothing_is_known() -> None:
     assert told[0].notes == (
         "what 3 runs will take is not known: there is no pilot",
         "the budget of 2 runs will not do",
+    )
+
+
+def test_a_pilot_that_fails_is_told() -> None:
+    told: list[Forecast] = []
+    ab(cases(3), {"a": arm(failing)}, pilot=2, go_on=lambda it: bool(told.append(it)))
+
+    assert told[0].notes[-1] == (
+        "2 of 2 runs of the pilot failed; the first: ModelError: the server is away"
     )
 
 

@@ -154,6 +154,7 @@ def test_a_pilot_leaves_cases_enough(folder: Path, cases: int, pilot: int) -> No
         (HEAD + '(a:Arm {agent: "other"})', "2:1", "other"),
         (HEAD + "(a:Arm {edits: {`no.such`: 1}})", "2:1", "an edit failed: .*no.such"),
         (HEAD + '(a:Arm {prompt: "@no.txt"})', "2:17", "there is no file .*no.txt"),
+        (HEAD + '(a:Arm {prompt: "@.env"})', "2:17", "one of .txt or .md"),
         (HEAD + '(a:Arm {tools: "x.py"})', "2:16", "no property tools"),
     ],
 )
