@@ -25,6 +25,19 @@ PRINTED = {
         "name and rank differ in 2 cases: with so few, 5 % cannot be reached, whichever way they "
         "go\n"
     ),
+    "improve_desk.py": (
+        "15 cases for search, 10 for choosing, 35 in the last set; look 1 of 5 at it, each at "
+        "0.01\n"
+        "shown in 80 %: a gain of 28 points where no case is lost, of 39 where one in twenty is, "
+        "of 46 where one in ten is\n"
+        "the budget: 275 runs\n"
+        "the program took 15 runs; at that rate, all of it takes 275 runs\n"
+        "1 candidate did well enough to be run on all cases for search; 38 runs\n"
+        "better <Comparison of passed: candidate − program +0.686 [+0.519, +0.814], "
+        "p = 1.19e-07, 35 cases>\n"
+        '  instruction: "Answer the customer. Look the order up before you answer.",  '
+        "// this is what may change\n"
+    ),
     "newsroom.py": (
         "researcher / 0 / calls a tool\n"
         "researcher / 0 / 0 / a tool returned\n"

@@ -14,4 +14,7 @@ from .experiments.judging import judged_by as judged_by
 from .experiments.metrics import Metric as Metric, matches_schema as matches_schema
 from .experiments.power import cases_needed as cases_needed
 from .experiments.trials import Trial as Trial
+from .improving.carrying_out import improve as improve
+from .improving.improvement import Improvement as Improvement
+from .improving.proposing import FailingRun as FailingRun, Question as Question
 from .testing.runs_of_test import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest

@@ -174,8 +174,8 @@ def _of_programs(files: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, 
     return {
         "cases": given["cases"],
         "arms": dict(zip(names, files, strict=True)),
-        "base": _base(given),
-        "metrics": _metrics(given) or ["passed"],
+        "base": base_of(given),
+        "metrics": metrics_of(given) or ["passed"],
         "repeats": given["repeats"] or 1,
         "seed": given["seed"],
     }
@@ -197,8 +197,8 @@ def _of_file(file: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if name not in {"", *own}
     }
     judge = partial(_judge, given)
-    found = read_experiment(file, libraries, base=_base(given), judge=judge)
-    found["metrics"] += _metrics(given)
+    found = read_experiment(file, libraries, base=base_of(given), judge=judge)
+    found["metrics"] += metrics_of(given)
     if given["offline"]:
         levels = [found["arms"], *found["factors"].values()]
         for arms in levels:
@@ -215,7 +215,7 @@ def _tools(given: Mapping[str, Any]) -> dict[str, list[str]]:
     return found
 
 
-def _base(given: Mapping[str, Any]) -> Arm:
+def base_of(given: Mapping[str, Any]) -> Arm:
     """What the options say of all arms."""
     offline, approve = given["offline"], given["approve"]
     if offline and given["model"]:
@@ -244,7 +244,8 @@ def _base(given: Mapping[str, Any]) -> Arm:
     )
 
 
-def _metrics(given: Mapping[str, Any]) -> list[MetricLike]:
+def metrics_of(given: Mapping[str, Any]) -> list[MetricLike]:
+    """The metrics that the options name."""
     from ...evaluation.experiments import metric_of
     from ..inputs.reading import read_checks
 

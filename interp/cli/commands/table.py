@@ -49,6 +49,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Test": {
         "test": "Run the cases of an agent, and say which do not pass.",
         "ab": "Run the same cases through several programs, and compare them.",
+        "improve": "Search for changes that make a program better, and test the best.",
         "shrink": "Find the smallest run that fails as a recorded one does.",
     },
     "Operate": {
@@ -72,7 +73,7 @@ COMMANDS: Final = {name: text for group in GROUPS.values() for name, text in gro
 """Every command, with what it does."""
 
 _USE_PROJECTS = {
-    *("run", "chat", "resume", "replay", "test", "ab", "shrink"),
+    *("run", "chat", "resume", "replay", "test", "ab", "improve", "shrink"),
     *("serve", "submit", "worker", "runs", "tools", "models", "doctor"),
 }
 """The commands that run code or ask models, and so may use what a project file names."""

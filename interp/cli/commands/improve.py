@@ -1,0 +1,188 @@
+"""``gram improve``: search for changes that make a program better, and test the best one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from ..completion.completing import complete_files, complete_metric, complete_tools
+from ..failures import NO
+from ..inputs.file_options import agent_option, checks_option, json_option
+from ..inputs.options import RunningOptions, shared_options
+from ..process import interruptible
+from ..terminal.output import is_quiet, note, show, show_json, tell
+from ..terminal.output_files import expect_a_name
+from .ab import base_of, metrics_of
+
+if TYPE_CHECKING:
+    from ...evaluation import Improvement
+    from ...evaluation.improving import Proposer
+
+
+@click.command("improve")
+@click.argument("program", metavar="PROGRAM", shell_complete=complete_files)
+@click.option(
+    "--change",
+    "changes",
+    multiple=True,
+    required=True,
+    metavar="PATHS",
+    help="What may change: paths as of gram set, such as 'desk.instruction, "
+    "desk.tools.*.description'.",
+)
+@click.option(
+    "--cases",
+    required=True,
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="The cases: .jsonl, .csv, .gram.",
+)
+@click.option(
+    "--proposer",
+    metavar="NAME|FILE",
+    shell_complete=complete_files,
+    help="Who proposes changes: a model, an agent as FILE.gram, or a function as FILE.py:NAME; by "
+    "default the program's own model.",
+)
+@click.option(
+    "--optimizer",
+    type=click.Choice(["front", "gepa"]),
+    default="front",
+    help="How candidates are searched for: by a Pareto front, or by the library gepa.",
+)
+@shared_options(
+    RunningOptions, "offline model settings limits approve base_url dialect mcp openapi match"
+)
+@click.option(
+    "--tools",
+    multiple=True,
+    shell_complete=complete_tools,
+    metavar="[NAME=]FILE.py[:NAME]",
+    help="A Python file with the tools, which is run anew for each run; with NAME=, those of the "
+    "judge of that name.",
+)
+@agent_option
+@click.option(
+    "--metric",
+    default="passed",
+    metavar="NAME|FILE",
+    shell_complete=complete_metric,
+    help="What is to be better: a metric, function or judge, as of gram ab; passed by default.",
+)
+@checks_option
+@click.option(
+    "--tries", type=click.IntRange(1), default=10, help="How many changes are proposed, at most."
+)
+@click.option("--runs", type=click.IntRange(1), help="How many runs the search may take.")
+@click.option("--tokens", type=click.IntRange(1), help="How many tokens it may use.")
+@click.option(
+    "--cost", type=click.FloatRange(0, min_open=True), help="How many US dollars it may cost."
+)
+@click.option(
+    "--length",
+    type=click.IntRange(1),
+    help="How many characters the texts that may change have together, at most.",
+)
+@click.option("--seed", type=click.IntRange(0), help="Draws what is random; drawn by default.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    shell_complete=complete_files,
+    help="The folder of the search; named after the program by default.",
+)
+@click.option("--jobs", type=click.IntRange(1), default=4, help="How many runs go on at once.")
+@click.option("-i", "--in-place", is_flag=True, help="Write the change, if it is better.")
+@json_option
+def command(program: str, in_place: bool, as_json: bool, **given: Any) -> None:
+    """Search for changes that make PROGRAM better, and test the best one.
+
+    The cases are in three sets, which follow from what they ask: candidates are found on the
+    first, one of them is chosen on the second, and the last decides. It decides in at most five
+    searches, which is counted in a file beside the cases. What it can show, and what the search may
+    take, is told before anything is spent.
+
+    After Ctrl-C the same command goes on. Exits with 1 where nothing was shown to be better.
+    """
+    expect_a_name(given["out"], "--out")
+    with interruptible():
+        found = _improved(program, given)
+    show_json(found.to_json()) if as_json else show(found.text())
+    if found.verdict != "better":
+        sys.exit(NO)
+    if in_place:
+        for file in found.apply():
+            note(f"{file}: changed")
+    else:
+        note("-i writes the change")
+
+
+def _improved(program: str, given: dict[str, Any]) -> Improvement:
+    from attrs import evolve
+
+    from ...evaluation import improve
+    from ...evaluation.experiments import Budget
+    from ...evaluation.improving import OtherSearchError, search_by_front, search_with_gepa
+    from ..inputs.reading import read_checks
+
+    base = base_of(given)
+    source = click.get_current_context().get_parameter_source("match")
+    if source is ParameterSource.DEFAULT:  # where texts of tools may change, it is looser
+        base = evolve(base, match=None)
+    metric, *others = metrics_of({**given, "metrics": (given["metric"],)})
+    if others:
+        raise click.UsageError(f"--metric {given['metric']}: one metric decides; name one of them")
+    chosen = ("tries", "length", "seed", "jobs")
+    for folder in _folders(program, given["out"]):
+        try:
+            return improve(
+                program,
+                ",".join(given["changes"]),
+                given["cases"],
+                metric,
+                base=base,
+                checks=read_checks(given["checks"]),
+                budget=Budget(given["tokens"], given["cost"], runs=given["runs"]),
+                proposer=_proposer(given["proposer"]),
+                search=search_with_gepa if given["optimizer"] == "gepa" else search_by_front,
+                out=folder,
+                progress=False if is_quiet() else None,
+                tell=note,
+                **{name: given[name] for name in chosen},
+            )
+        except OtherSearchError:
+            if given["out"]:
+                raise
+        except BaseException as stopped:  # told what is kept, and raised again
+            for each in getattr(stopped, "__notes__", ()):
+                tell(each.replace("the same call", "the same command"))
+            raise
+    raise AssertionError("there is always another folder")
+
+
+def _folders(program: str, out: str | None) -> Iterator[str]:
+    """The folder that is named; or the first that has no other search."""
+    if out:
+        yield out
+        return
+    stem = Path(program).stem
+    yield f"{stem}.improve"
+    yield from (f"{stem}-{number}.improve" for number in count(2))
+
+
+def _proposer(given: str | None) -> Proposer:
+    if given is None or not (given.endswith(".py") or ".py:" in given):
+        return given
+    from ..inputs.reading import read_checks
+
+    functions = read_checks([given])
+    if len(functions) > 1:
+        raise click.UsageError(
+            f"--proposer {given}: it has {', '.join(functions)}; write {given}:NAME"
+        )
+    return next(iter(functions.values()))

@@ -1,0 +1,104 @@
+"""What a search may take, and what it took."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from attrs import field, frozen
+
+from gram.plurals import counted
+
+from ...errors import ConfigurationError, ValidationError
+from ..experiments import Budget
+from .searching import FINALISTS
+from .sets import Sets
+
+
+@frozen
+class Spent:
+    """What a search took.
+
+    Attributes:
+        runs: the runs of the program and of candidates.
+        tokens: their tokens, and those of judges and the proposer; None if that is not known.
+        cost: what these cost in US dollars; None if that is not known.
+    """
+
+    runs: int = 0
+    tokens: int | None = 0
+    cost: float | None = 0.0
+
+    def plus(self, runs: int, tokens: int | None, cost: float | None) -> Spent:
+        """With what else was spent."""
+        return Spent(
+            self.runs + runs,
+            None if tokens is None or self.tokens is None else self.tokens + tokens,
+            None if cost is None or self.cost is None else self.cost + cost,
+        )
+
+    def rate(self, runs: float) -> Spent:
+        """What so many runs take, if each takes as much."""
+        share = runs / self.runs
+        tokens = None if self.tokens is None else round(self.tokens * share)
+        return Spent(round(runs), tokens, None if self.cost is None else self.cost * share)
+
+    def __str__(self) -> str:
+        told = [counted(self.runs, "run")]
+        if self.tokens is not None:
+            told.append(f"{self.tokens:,} tokens")
+        if self.cost is not None:
+            told.append(f"{self.cost:.4g} USD")
+        return ", ".join(told)
+
+
+@frozen
+class Allowance:
+    """What a search may take: a budget, of whose runs some are kept for the end.
+
+    Attributes:
+        budget: the budget.
+        runs: how many runs it has.
+        reserved: how many of them are kept for choosing and for the last set.
+        began: when the search began or went on.
+    """
+
+    budget: Budget
+    runs: float
+    reserved: int
+    began: float = field(factory=monotonic)
+
+    @classmethod
+    def of(cls, sets: Sets, tries: int, budget: Budget) -> Allowance:
+        """That of a search; where the budget says no runs, as many as ``tries`` need.
+
+        Raises:
+            ValidationError: the runs do not suffice for one candidate.
+        """
+        one, reserved = len(sets.search), (FINALISTS + 1) * len(sets.choosing) + 2 * len(sets.last)
+        most = budget.runs or one * (1 + tries) + reserved
+        if most < 2 * one + reserved:
+            raise ValidationError(
+                f"{most:g} runs are too few: with these cases, one candidate and the last "
+                f"test need {2 * one + reserved}"
+            )
+        return cls(budget, most, reserved)
+
+    def affords(self, spent: Spent, runs: int) -> bool:
+        """Whether more runs fit, each as dear as those before.
+
+        Raises:
+            ConfigurationError: it is not known what runs take.
+        """
+        for name in ("tokens", "cost"):
+            most, used = getattr(self.budget, name), getattr(spent, name)
+            if most is None:
+                continue
+            if used is None:
+                raise ConfigurationError(
+                    f"a budget of {name} cannot be kept: it is not known how much runs take"
+                )
+            if used + used / max(spent.runs, 1) * runs > most:
+                return False
+        if self.budget.minutes and monotonic() - self.began > 60 * self.budget.minutes:
+            return False
+        return spent.runs + runs <= self.runs

@@ -1,0 +1,189 @@
+"""Make a program better, and show it, or say that it could not be shown."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from attrs import evolve
+
+from gram import ArgumentError, Document
+from gram.documents import holding
+from gram.errors import expect, expect_all
+from lenses_ext import Project, load_project
+
+from ...history.records import PathLike
+from ..cases import Case, Checks, read_cases, require_checks
+from ..experiments import Arm, Budget, MetricLike, require_statistics
+from ..experiments.arms import declared_answer, ready
+from ..experiments.metrics import read_metrics, short_hash
+from .before_spending import before_spending, expect_power
+from .budget import Allowance
+from .changes import Candidate, Changeable
+from .improvement import Improvement
+from .journal import FILE, Journal
+from .leaks import Leaks
+from .looks import Looks
+from .one_search import OneSearch
+from .proposing import Proposer, proposer_of
+from .searching import Search, search_by_front
+from .sets import Sets, digest_of
+from .world import Runs
+
+TRIES = 10
+"""How many changes are proposed, where nothing else is asked for."""
+
+_SHORTEST = 2_000  # characters that texts may have together, whatever they have now
+
+
+def improve(
+    program: PathLike | Project | Document,
+    change: str | Iterable[str],
+    cases: PathLike | Iterable[Case],
+    metric: MetricLike = "passed",
+    *,
+    base: Arm | None = None,
+    checks: Checks = {},  # noqa: B006  # it is only read
+    proposer: Proposer = None,
+    search: Search[Candidate] = search_by_front,
+    tries: int = TRIES,
+    budget: Budget | None = None,
+    length: int | None = None,
+    looks: PathLike | None = None,
+    out: PathLike | None = None,
+    seed: int | None = None,
+    jobs: int = 4,
+    progress: bool | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Improvement:
+    """Search for changes that make a program better, and test the best of them once.
+
+    The cases are in three sets, which follow from their contents: candidates are found on the
+    first, one is chosen on the second, and the last decides, in one paired test. One last set
+    decides in at most five searches, each at a fifth of 5 %. Called again with the same folder, a
+    search that was stopped goes on.
+
+    Args:
+        program: the program: its file, or a document or project that was read.
+        change: the paths of what may change, as `gram set` has them; commas part several.
+        cases: the cases, or their file.
+        metric: what is to be better: a name, a `Metric`, or a function of a trial.
+        base: how the program is run: tools, model, settings and limits. Where texts of tools may
+            change, tools match by their types unless it says otherwise.
+        checks: the functions that cases name as their checks.
+        proposer: who proposes changes, see `Proposer`; by default the program's own model.
+        search: how candidates are searched for; `search_with_gepa` is another way.
+        tries: how many changes are proposed, at most.
+        budget: what the search may take, judges and the proposer included. It keeps what choosing
+            and the last set need, as runs took until then; by default as many runs as ``tries``
+            need.
+        length: how many characters the texts that may change have together, at most; by default
+            twice what they have, or 2,000.
+        looks: the file that counts how often the last set has decided; by default beside the file
+            of cases.
+        out: the folder that keeps the search; without it, nothing is kept.
+        seed: draws what is drawn at random; by default it is drawn itself.
+        jobs: how many runs go on at once.
+        progress: whether to show progress bars, see `ab`.
+        tell: is called with what has to be known before anything is spent, and with what is done.
+
+    Raises:
+        OSError: a file cannot be read or written; what was done is kept.
+        GramDecodeError: a file is not gram.
+        ArgumentError: an argument is of the wrong type.
+        ValidationError: a program or a case is not valid, the folder has another search, or the
+            last set can show nothing.
+        ToolBindingError: the tools do not bind.
+        ConfigurationError: a model cannot be asked, or a path leads to nothing that can change.
+        AgentError: the proposer failed.
+    """
+    require_statistics()
+    for name, number in (("tries", tries), ("jobs", jobs)):
+        expect(number, int, name, by="improve")
+        if number < 1:
+            raise ArgumentError(f"improve: {name} must be at least 1, got {number}")
+    read = _project(program)
+    changeable = Changeable.of(read, change)
+    given = _cases(cases)
+    require_checks(given, checks)
+    arm = evolve(base or Arm(), program=read)
+    if changeable.changes_tools and arm.match is None:
+        arm = evolve(arm, match="types")
+        tell("texts of tools may change: they match by types, and gram run needs --match types")
+    prepared = ready("program", arm, given)
+    (measured,) = read_metrics([metric], given, checks, lambda: declared_answer([prepared]))
+    texts = "\0".join(each.text for each in read.documents.values())
+    paths, contents = sorted(changeable.places), sorted(map(digest_of, given))
+    subject = short_hash("\0".join([measured.name, texts, *paths, *contents]))
+    with _folder(out, subject) as folder:
+        journal = Journal(folder, subject, (secrets.token_hex(8), _seed(seed)))
+        ledger = _looks(looks, cases, folder, tell)
+        sets = Sets.of(given)
+        last, before, has_looked = ledger.before(sets.last, journal.id)
+        expect_power(sets, last)
+        sets = evolve(sets, last=last)
+        allowance = Allowance.of(sets, tries, budget or Budget())
+        world = Runs(
+            changeable,
+            arm,
+            measured,
+            {each.name: each for each in given},
+            checks,
+            Leaks(given, read.patterns),
+            length or max(_SHORTEST, 2 * sum(map(len, changeable.texts.values()))),
+            proposer_of(proposer, prepared),
+            journal,
+            allowance,
+            jobs,
+            progress,
+            is_closed=has_looked,
+        )
+        for each in before_spending(sets, before + 1, measured, allowance):
+            tell(each)
+        journal.begin()
+        with holding(folder / FILE, wait=False, private=True):
+            conducted = OneSearch(world, sets, ledger, before + 1, tell)
+            return conducted.carried_out(search, tries, None if out is None else folder)
+
+
+def _project(program: PathLike | Project | Document) -> Project:
+    expect(program, (str, os.PathLike, Project, Document), "program", by="improve")
+    if isinstance(program, Project):
+        return program
+    return Project.of(program) if isinstance(program, Document) else load_project(program)
+
+
+def _cases(cases: PathLike | Iterable[Case]) -> tuple[Case, ...]:
+    if isinstance(cases, str | os.PathLike):
+        return read_cases(cases)
+    return expect_all(cases, Case, "cases", by="improve")
+
+
+def _looks(
+    looks: PathLike | None, cases: object, folder: Path, tell: Callable[[str], None]
+) -> Looks:
+    if looks is not None:
+        return Looks(Path(looks))
+    if isinstance(cases, str | os.PathLike):
+        return Looks.beside(Path(cases))
+    tell("the cases have no file: looks=FILE counts how often their last set has decided")
+    return Looks(folder / "looks.gram")
+
+
+def _seed(seed: int | None) -> int:
+    expect(seed, (int, type(None)), "seed", by="improve")
+    return secrets.randbelow(2**31) if seed is None else abs(seed)
+
+
+@contextmanager
+def _folder(out: PathLike | None, subject: str) -> Iterator[Path]:
+    """The folder of a search; one that goes when it ends, where none is named."""
+    if out is not None:
+        yield Path(out)
+        return
+    with TemporaryDirectory(prefix="gram-improve-") as folder:
+        yield Path(folder)

@@ -1,0 +1,130 @@
+"""What a search may change in a program: the texts at some places, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from difflib import unified_diff
+from functools import partial
+from typing import Any, TypeAlias
+
+from attrs import frozen
+
+from gram import GramError, Pattern, write_value
+from gram.errors import expect
+from lenses_ext import (
+    FocusError,
+    PathError,
+    Place,
+    Project,
+    ReadOnlyError,
+    change_places,
+    find_places,
+    new_errors,
+)
+from lenses_ext.labels import is_tool
+from lenses_ext.places import read_value
+
+from ...errors import ConfigurationError, ValidationError
+
+Candidate: TypeAlias = Mapping[str, str]
+"""Texts by path: strings as they are, other values in gram notation."""
+
+
+@frozen
+class Changeable:
+    """The places of a program that may change.
+
+    Attributes:
+        program: the program as it was read.
+        places: the places by their paths.
+    """
+
+    program: Project
+    places: Mapping[str, Place]
+
+    @classmethod
+    def of(cls, program: Project, paths: str | Iterable[str]) -> Changeable:
+        """The places that paths lead to, as `gram set` reads them; commas part several in a text.
+
+        Raises:
+            ConfigurationError: a path leads nowhere, or to something that is no text or value.
+        """
+        if isinstance(paths, str):
+            paths = paths.split(",")
+        found: dict[Any, Place] = {}
+        for path in paths:
+            expect(path, str, "change", by="improve")
+            try:
+                places = find_places(program, path.strip())
+                for each in places:
+                    _expect_a_value(program, each)
+                    found.setdefault((each.tree_path, each.inside), each)  # two paths may meet
+            except PathError as error:
+                raise ConfigurationError(f"{program.filename}: {error}") from None
+            except GramError as error:
+                said = error.in_words if isinstance(error, FocusError | ReadOnlyError) else error
+                raise ConfigurationError(f"{path.strip()} cannot change: {said}") from None
+        return cls(program, {each.path: each for each in found.values()})
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What is at the places now."""
+        return {path: _text(each.get(self.program.patterns)) for path, each in self.places.items()}
+
+    @property
+    def changes_tools(self) -> bool:
+        """Whether texts of tools may change, which implementations have, too."""
+        patterns = self.program.patterns
+        return any(is_tool(each.pattern(patterns)) for each in self.places.values())
+
+    def with_texts(self, candidate: Candidate) -> Project:
+        """The program with other texts; every byte outside of them stays.
+
+        Raises:
+            ValidationError: a path may not change, a place cannot have its text, or the program
+                would have new errors.
+            GramEncodeError: no notation has the text.
+        """
+        now = self.texts
+        changes: list[tuple[Place, Callable[[Any], Any]]] = []
+        for path, text in candidate.items():
+            if path not in self.places:
+                raise ValidationError(f"{path} may not change; what may: {', '.join(self.places)}")
+            if text != now[path]:
+                changes.append((self.places[path], partial(_read, text)))
+        try:
+            changed = self.program.replace(change_places(self.program.patterns, changes))
+        except (FocusError, ReadOnlyError) as error:
+            raise ValidationError(error.in_words) from None
+        if errors := new_errors(self.program, changed):
+            raise ValidationError("; ".join(each.message for each in errors))
+        return changed.as_read()
+
+
+def _expect_a_value(program: Project, place: Place) -> None:
+    value = place.get(program.patterns)
+    if isinstance(value, Pattern | tuple):  # models are a tuple, too
+        raise ConfigurationError(
+            "it is no text, number or other plain value; name one in it, such as its description"
+        )
+    change_places(program.patterns, [(place, lambda old: old)])  # refuses what is computed
+
+
+def _read(text: str, old: Any) -> Any:
+    return text if old is None else read_value(text, old)
+
+
+def _text(value: Any) -> str:
+    return value or "" if isinstance(value, str | None) else write_value(value)
+
+
+def diff_of(before: Project, after: Project) -> str:
+    """The unified difference between the files of two programs; empty if there is none."""
+    lines: list[str] = []
+    for path in after.changed_since(before):
+        old, new = before.documents[path], after.documents[path]
+        name = str(old.filename)
+        was, now = (each.text.splitlines(keepends=True) for each in (old, new))
+        for line in unified_diff(was, now, name, f"{name} (new)"):
+            lines.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+    return "".join(lines)

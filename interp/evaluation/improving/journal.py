@@ -1,0 +1,127 @@
+"""The folder of a search: what was proposed, and the experiments in which it was run.
+
+.. code-block:: text
+
+    search.gram     which search it is, then a line for each proposal
+    proposals.db    a store with the runs of the proposer
+    program-1/      the program on the cases for search: the folder of an experiment, as of `ab`
+    candidate-1-1/  the first candidate on some cases; …-2/ on the others
+    last-2/         the program and the second candidate on the last set
+
+A search that is called again reads here what was done, and goes on behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from gram import Pattern, Subject, TaggedString, parse, write_atomically
+from gram.documents import decode
+
+from ...errors import ValidationError
+from ...history.records import Reader, add_to_file, pattern_line, write_text
+from ...json_text import read_json, write_json
+from .changes import Candidate
+
+FILE: Final = "search.gram"
+
+
+class OtherSearchError(ValidationError):
+    """A folder holds a search of another program, other paths or other cases."""
+
+
+@frozen
+class Proposal:
+    """One answer of a proposer.
+
+    Attributes:
+        parent: the number of the candidate that it changes, 0 for the program.
+        texts: all texts that may change, by path; None where it was refused.
+        refused: why it was refused; empty if it was not.
+        tokens: the tokens it took, or None if that is not known.
+        cost: what it cost in US dollars, or None if that is not known.
+    """
+
+    parent: int
+    texts: Candidate | None
+    refused: str
+    tokens: int | None
+    cost: float | None
+
+
+class Journal:
+    """The folder of a search.
+
+    Args:
+        path: the folder, which need not be there yet.
+        subject: a hash of what is searched: the program, the paths and the cases.
+        drawn: an id and a seed for a search that begins.
+
+    Attributes:
+        path: the folder.
+        id: the id of the search.
+        seed: draws what the search draws.
+        proposals: what was proposed before.
+
+    Raises:
+        OSError, GramDecodeError: the folder cannot be read or written.
+        OtherSearchError: another search is in it.
+    """
+
+    def __init__(self, path: Path, subject: str, drawn: tuple[str, int]) -> None:
+        self.path = path
+        self.id, self.seed = drawn
+        self.proposals: list[Proposal] = []
+        self._subject = subject
+        file = path / FILE
+        if not file.exists():
+            return
+        text = decode(file.read_bytes(), str(file))
+        head, *entries = parse(text[: text.rfind("\n") + 1], str(file)).patterns
+        read = Reader(head, "Search", ("id", "seed", "subject"))
+        if read.text("subject") != subject:
+            raise OtherSearchError(
+                f"{path}: another search is in this folder, of another program, other paths or "
+                "other cases; name another folder"
+            )
+        self.id, self.seed = read.text("id"), read.number("seed")
+        self.proposals = list(map(_proposal, entries))
+
+    def begin(self) -> None:
+        """Make the folder, where that was not done; raises OSError where it cannot be made."""
+        if not (self.path / FILE).exists():
+            self.path.mkdir(parents=True, exist_ok=True)
+            told = {"id": self.id, "seed": self.seed, "subject": self._subject}
+            write_atomically(self.path / FILE, f"{_line('Search', told)}\n", private=True)
+
+    def add(self, proposal: Proposal) -> None:
+        """Keep a proposal; raises OSError where it cannot be written."""
+        properties: dict[str, Any] = {"parent": proposal.parent}
+        if proposal.texts is not None:
+            properties["texts"] = TaggedString("json", write_json(dict(proposal.texts)))
+        if proposal.refused:
+            properties["refused"] = write_text(proposal.refused)
+        for name in ("tokens", "cost"):
+            if getattr(proposal, name) is not None:
+                properties[name] = getattr(proposal, name)
+        add_to_file(self.path / FILE, _line("Proposal", properties))
+        self.proposals.append(proposal)
+
+
+def _line(label: str, properties: Mapping[str, Any]) -> str:
+    return pattern_line(Pattern(Subject("", {label}, properties)))
+
+
+def _proposal(pattern: Pattern) -> Proposal:
+    read = Reader(pattern, "Proposal", ("parent", "texts", "refused", "tokens", "cost"))
+    return Proposal(
+        read.number("parent"),
+        read_json(read.checked_json("texts")) if read.has("texts") else None,
+        read.text("refused", ""),
+        read.number("tokens") if read.has("tokens") else None,
+        read.seconds("cost"),
+    )

@@ -1,0 +1,129 @@
+"""The search: candidates from candidates, the best on each case kept, one of them chosen.
+
+Nothing here knows what a candidate is, who proposes one, or what measures it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from statistics import fmean
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
+
+from attrs import frozen
+
+C = TypeVar("C")
+
+SAMPLE: Final = 4
+"""How many cases that a candidate fails are shown to the proposer."""
+
+FINALISTS: Final = 3
+"""How many candidates are measured on the cases for choosing."""
+
+Scores: TypeAlias = Mapping[str, float]
+"""A score for each case, by its name; higher is better."""
+
+
+@frozen
+class Tried(Generic[C]):
+    """A candidate, and its scores on all cases for search."""
+
+    candidate: C
+    scores: Scores
+
+    @property
+    def mean(self) -> float:
+        """Its mean score."""
+        return fmean(self.scores.values())
+
+
+class World(Protocol[C]):
+    """What a search asks: a model and runs, or a simulation of them."""
+
+    def propose(self, parent: Tried[C], failing: Sequence[str]) -> C | None:
+        """A candidate made of another and of the cases it does worst in; None for none."""
+
+    def measure(self, candidate: C, cases: Sequence[str]) -> Scores:
+        """Run a candidate on cases."""
+
+    def affords(self, runs: int) -> bool:
+        """Whether the budget has so many runs left, beside those of choosing and deciding."""
+
+
+Search: TypeAlias = Callable[[C, Sequence[str], World[C], int, Random], list[Tried[C]]]
+"""A way to search; `search_by_front` is one. What it returns begins with the program itself."""
+
+
+def search_by_front(
+    start: C, cases: Sequence[str], world: World[C], tries: int, rng: Random
+) -> list[Tried[C]]:
+    """Search as GEPA does: a parent from the Pareto front, a reflective change, a small trial.
+
+    Agrawal et al. (2025), GEPA: reflective prompt evolution can outperform reinforcement
+    learning, arXiv 2507.19457. A parent is drawn as often as it is the best on a case. A candidate
+    that does no better than its parent on the cases that it was made for is not run on the others.
+
+    Args:
+        start: what the search begins with.
+        cases: the names of the cases for search.
+        world: what proposes and measures.
+        tries: how many candidates are asked for, at most.
+        rng: draws parents, and cases among equals.
+
+    Returns:
+        The candidates that were measured on all cases, the first of which is ``start``.
+    """
+    pool = [Tried(start, world.measure(start, cases))]
+    for _ in range(tries):
+        if not world.affords(len(cases)):
+            break
+        (parent,) = rng.choices(pool, best_on(pool))
+        if not (failing := worst(parent.scores, rng)):
+            break
+        candidate = world.propose(parent, failing)
+        if candidate is None:
+            continue
+        scores = world.measure(candidate, failing)
+        if sum(scores.values()) > sum(parent.scores[each] for each in failing):
+            rest = [each for each in cases if each not in scores]
+            pool.append(Tried(candidate, {**scores, **world.measure(candidate, rest)}))
+    return pool
+
+
+def best_on(pool: Sequence[Tried[C]]) -> list[int]:
+    """For each candidate, in how many cases none is better: 0 for those behind the front."""
+    best = {case: max(each.scores[case] for each in pool) for case in pool[0].scores}
+    return [sum(each.scores[case] == most for case, most in best.items()) for each in pool]
+
+
+def worst(scores: Scores, rng: Random) -> list[str]:
+    """The cases with the lowest scores, none of which is a pass; equal ones in random order."""
+    failing = [name for name, score in scores.items() if score is not True]
+    rng.shuffle(failing)
+    return sorted(failing, key=scores.__getitem__)[:SAMPLE]
+
+
+def choose(
+    pool: Sequence[Tried[C]], cases: Sequence[str], world: World[C]
+) -> tuple[Tried[C] | None, Scores]:
+    """Choose one candidate on cases that the search has not seen.
+
+    Of those on the front, the best few are measured. The best of these is chosen where it does
+    better than the program on all cases that were measured so far: no look at the last set is used
+    up for one that does not.
+
+    Returns:
+        The candidate, or None; and how the program scores on the cases.
+    """
+    start, *others = pool
+    counts = best_on(pool)[1:]
+    on_front = [each for each, count in zip(others, counts, strict=True) if count]
+    finalists = sorted(on_front, key=lambda each: -each.mean)[:FINALISTS]
+    if not finalists:
+        return None, {}
+    before = world.measure(start.candidate, cases)
+    after = [world.measure(each.candidate, cases) for each in finalists]
+    index = max(range(len(after)), key=lambda i: (sum(after[i].values()), finalists[i].mean))
+    gain = sum(after[index].values()) - sum(before.values())
+    gain += sum(finalists[index].scores.values()) - sum(start.scores.values())
+    return (finalists[index] if gain > 0 else None), before

@@ -1,0 +1,178 @@
+"""The world of a search: candidates are run on cases, and proposers are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attrs import define, evolve, field
+
+from gram import GramDecodeError, GramEncodeError
+from lenses_ext import Project
+
+from ...errors import ToolBindingError, ValidationError
+from ...json_text import write_json
+from ..cases import Case, Checks
+from ..experiments import Experiment, Metric, Trial, ab
+from ..experiments.arms import Arm, ready
+from ..experiments.metrics import score_of
+from .budget import Allowance, Spent
+from .changes import Candidate, Changeable
+from .journal import Journal, Proposal
+from .leaks import Leaks
+from .proposing import Ask, FailingRun, Question
+from .searching import Scores, Tried
+
+_MOST_REASONS = 5  # why proposals were refused, told with the next question
+
+
+@define
+class Runs:
+    """Runs candidates and asks the proposer; what was done before is read from the journal.
+
+    Attributes:
+        changeable: what may change.
+        arm: the program as it is run.
+        metric: what is measured.
+        cases: all cases by name.
+        checks: the functions that cases name.
+        leaks: finds parts of cases in texts.
+        most: how many characters the texts may have together.
+        ask: asks the proposer.
+        journal: the folder of the search.
+        allowance: what it may take.
+        jobs: how many runs go on at once.
+        progress: whether a bar is shown, see `ab`.
+        is_closed: whether the last set was asked: nothing new is proposed then.
+        spent: what was taken so far.
+        candidates: the program's texts, then those of candidates, in the order of their first runs.
+    """
+
+    changeable: Changeable
+    arm: Arm
+    metric: Metric
+    cases: Mapping[str, Case]
+    checks: Checks
+    leaks: Leaks
+    most: int
+    ask: Ask
+    journal: Journal
+    allowance: Allowance
+    jobs: int
+    progress: bool | None
+    is_closed: bool
+    spent: Spent = field(factory=Spent)
+    candidates: list[Candidate] = field(factory=list)
+    trials: dict[tuple[int, str], Trial] = field(factory=dict)
+    experiments: dict[int, int] = field(factory=dict)
+    asked: int = 0
+
+    def affords(self, runs: int) -> bool:
+        """Whether the budget has so many runs left, beside those of choosing and deciding."""
+        if self.is_closed:  # it is gone through again, whatever the budget is now
+            return self.asked < len(self.journal.proposals)
+        return self.allowance.affords(self.spent, runs + self.allowance.reserved)
+
+    def affords_last(self, runs: int) -> bool:
+        """Whether the budget has so many runs left for the last set."""
+        return self.is_closed or self.allowance.affords(self.spent, runs)
+
+    def measure(self, candidate: Candidate, cases: Sequence[str]) -> Scores:
+        """Run a candidate on those of the cases on which it has not been run."""
+        number = self._number(candidate)
+        if missing := [each for each in cases if (number, each) not in self.trials]:
+            self.experiments[number] = self.experiments.get(number, 0) + 1
+            name = f"candidate-{number}" if number else "program"
+            found = self.experiment(
+                {name: candidate}, missing, f"{name}-{self.experiments[number]}"
+            )
+            for each in found.trials:
+                self.trials[number, each.case.name] = each
+        return {each: self._score(self.trials[number, each]) for each in cases}
+
+    def experiment(
+        self, arms: Mapping[str, Candidate], cases: Sequence[str], folder: str
+    ) -> Experiment:
+        """Run candidates on cases, in a folder of their own."""
+        found = ab(
+            [self.cases[each] for each in cases],
+            {name: self._arm(self.changeable.with_texts(each)) for name, each in arms.items()},
+            [self.metric],
+            checks=self.checks,
+            seed=self.journal.seed,
+            out=self.journal.path / folder,
+            jobs=self.jobs,
+            progress=self.progress,
+        )
+        for each in found.trials:
+            self.spent = self.spent.plus(1, each.usage.total_tokens, each.cost)
+            judged = each.scores[self.metric.name]
+            if judged.usage is not None:
+                self.spent = self.spent.plus(0, judged.usage.total_tokens, judged.cost)
+        return found
+
+    def propose(self, parent: Tried[Candidate], failing: Sequence[str]) -> Candidate | None:
+        """Ask for a change of a candidate; None where what came cannot be a candidate."""
+        number = self._number(parent.candidate)
+        if self.asked < len(self.journal.proposals):
+            proposal = self.journal.proposals[self.asked]
+        else:
+            refusals = [each.refused for each in self.journal.proposals if each.refused]
+            question = Question(
+                self.changeable.with_texts(parent.candidate).document.text,
+                parent.candidate,
+                tuple(self._failing(self.trials[number, each]) for each in failing),
+                tuple(refusals[-_MOST_REASONS:]),
+                self.most,
+            )
+            said = self.ask(question, self.journal.path / "proposals.db")
+            texts, refused = self._judged(parent.candidate, said.answer)
+            proposal = Proposal(number, texts, refused, said.usage.total_tokens, said.cost)
+            self.journal.add(proposal)
+        self.asked += 1
+        self.spent = self.spent.plus(0, proposal.tokens, proposal.cost)
+        return proposal.texts
+
+    def _judged(self, parent: Candidate, answer: object) -> tuple[Candidate | None, str]:
+        """The texts of an answer, or why it is refused."""
+        if not isinstance(answer, Mapping):
+            return None, "the answer is no JSON object from paths to texts"
+        new = {
+            str(path): text if isinstance(text, str) else write_json(text)
+            for path, text in answer.items()
+        }
+        texts = {**parent, **new}
+        try:
+            changed = self.changeable.with_texts(texts)
+            ready("candidate", self._arm(changed), ())
+        except (ToolBindingError, ValidationError, GramEncodeError, GramDecodeError) as error:
+            return None, str(error)
+        if texts in self.candidates:
+            return None, "nothing is changed, or these texts were tried before"
+        if (length := sum(map(len, texts.values()))) > self.most:
+            return None, f"the texts have {length} characters together, {self.most} are the most"
+        for path, text in texts.items():
+            if leaked := self.leaks.of(text):
+                return None, f"{path}: {leaked}"
+        return texts, ""
+
+    def _failing(self, trial: Trial) -> FailingRun:
+        return FailingRun.of(trial, self.metric.name)
+
+    def _arm(self, program: Project) -> Arm:
+        return evolve(self.arm, program=program)
+
+    def _number(self, candidate: Candidate) -> int:
+        if candidate not in self.candidates:
+            self.candidates.append(candidate)
+        return self.candidates.index(candidate)
+
+    def _score(self, trial: Trial) -> float:
+        """The score of a trial, where higher is better; the worst known where it has none."""
+        value = score_of(trial, self.metric.name).value
+        sign = 1 if self.metric.better == "higher" else -1
+        if isinstance(value, bool):
+            return value if sign == 1 else not value
+        if value is not None:
+            return sign * value
+        known = (score_of(each, self.metric.name).value for each in self.trials.values())
+        return min((sign * each for each in known if each is not None), default=False)

@@ -1,0 +1,245 @@
+"""Searches from end to end: real runs, with models that are functions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interp import Case, ConfigurationError, ScriptedModel, ValidationError, load_run
+from interp.evaluation import Arm, Budget, Improvement, Question, improve
+from interp.evaluation.improving import OtherSearchError, search_by_front, search_with_gepa
+from interp.machine import Request
+
+PROGRAM = '[desk:Agent {instruction: "Answer.", model: "My/model"}]  // kept\n'
+CASES = [Case(name=f"c{n}", input=f"say {n}", expected=f"SAY {n}") for n in range(60)]
+RULE = "Use capitals."
+
+
+class Obedient:
+    """Answers in capitals where its instruction says so, and counts what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.most: int | None = None
+
+    def complete(self, request: Request) -> str:
+        """What was said, in capitals or not."""
+        if self.asked == self.most:
+            raise KeyboardInterrupt
+        self.asked += 1
+        text = request.messages[-1].content
+        return text.upper() if RULE in request.instruction else text
+
+
+def saying(*texts: Any) -> Callable[[Question], Any]:
+    """A proposer that says these texts in turn."""
+    turns = cycle(texts)
+    return lambda question: {"desk.instruction": next(turns)}
+
+
+def searched(folder: Path, proposer: Any, **more: Any) -> Improvement:
+    """A search for a better instruction."""
+    file = folder / "desk.gram"
+    if not file.exists():
+        file.write_text(PROGRAM)
+    given: dict[str, Any] = {
+        "base": Arm(model=Obedient()),
+        "out": folder / "search",
+        "looks": folder / "looks.gram",
+        "seed": 1,
+        "progress": False,
+        "proposer": proposer,
+    }
+    return improve(file, "desk.instruction", more.pop("cases", CASES), **given | more)
+
+
+@pytest.mark.parametrize("search", [search_by_front, search_with_gepa])
+def test_a_change_that_helps_is_found_shown_and_written(tmp_path: Path, search: Any) -> None:
+    found = searched(tmp_path, saying("Be brief.", f"Answer. {RULE}", "Be kind."), search=search)
+
+    assert found.verdict == "better"
+    assert found.sentence.startswith("better: +100.0 points (95 %: ")
+    assert found.comparison
+    assert (found.comparison.better, found.comparison.worse) == (found.comparison.cases, 0)
+    how, before, after = found.differing[0]
+    assert how == "won"
+    assert load_run(str(before.run)).state.context[-1].content == before.case.input
+    assert after.content == after.case.expected
+    assert found.apply() == (tmp_path / "desk.gram",)
+    assert (tmp_path / "desk.gram").read_text() == PROGRAM.replace("Answer.", f"Answer. {RULE}")
+
+
+def test_changes_that_do_nothing_are_not_shown_to_be_better(tmp_path: Path) -> None:
+    found = searched(tmp_path, saying("Be brief.", "Be kind."))
+
+    assert found.verdict == "not shown to be better"
+    assert "no candidate did better" in found.sentence
+    assert not (tmp_path / "looks.gram").exists()
+    with pytest.raises(ConfigurationError, match="only what is better is written"):
+        found.apply()
+    assert (tmp_path / "desk.gram").read_text() == PROGRAM
+
+
+@pytest.mark.parametrize("most", [3, 20, 40, 70, 100])
+def test_a_search_that_is_stopped_goes_on_and_runs_nothing_twice(tmp_path: Path, most: int) -> None:
+    whole = Obedient()
+    texts = ("Be brief.", f"{RULE}", "Be kind.", f"Kindly. {RULE}")
+    (tmp_path / "whole").mkdir()
+    wanted = searched(tmp_path / "whole", saying(*texts), base=Arm(model=whole), tries=4)
+    model = Obedient()
+    model.most = most
+    given = iter(texts)
+
+    def propose(question: Question) -> dict[str, str]:
+        return {"desk.instruction": next(given)}
+
+    with pytest.raises(KeyboardInterrupt):
+        searched(tmp_path, propose, base=Arm(model=model), tries=4)
+    model.most = None
+    found = searched(tmp_path, propose, base=Arm(model=model), tries=4)
+
+    assert (found.sentence, found.spent.runs) == (wanted.sentence, wanted.spent.runs)
+    assert model.asked <= whole.asked + 4  # runs that were under way
+    asked = model.asked
+    assert searched(tmp_path, propose, base=Arm(model=model)).sentence == found.sentence
+    assert model.asked == asked
+    assert (tmp_path / "looks.gram").read_text().count("(:Look") == 1
+
+
+def test_a_last_set_decides_in_five_searches_and_no_sixth(tmp_path: Path) -> None:
+    for number in range(5):
+        found = searched(tmp_path, saying(RULE), out=tmp_path / str(number))
+        assert (found.verdict, found.look) == ("better", number + 1)
+
+    model = Obedient()
+    with pytest.raises(ValidationError, match=r"decided 5 times.*add new cases"):
+        searched(tmp_path, saying(RULE), out=tmp_path / "6", base=Arm(model=model))
+    assert model.asked == 0
+    assert not (tmp_path / "6").exists()
+
+
+def test_where_nothing_could_be_shown_nothing_starts(tmp_path: Path) -> None:
+    model = Obedient()
+
+    with pytest.raises(ValidationError, match="in the last set: even a program that fails all"):
+        searched(tmp_path, saying(RULE), base=Arm(model=model), cases=CASES[:10])
+    assert model.asked == 0
+
+    (tmp_path / "desk.gram").write_text(PROGRAM.replace("Answer.", RULE))
+    found = searched(tmp_path, saying("Be brief."))
+    assert "could not be shown to be better; add harder cases" in found.sentence
+    assert found.proposed == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("Be brief", "no JSON object"),
+        ({"desk.model": "A/b"}, "may not change"),
+        ({"desk.instruction": ""}, "instruction"),
+        ({"desk.instruction": "Answer."}, "nothing is changed"),
+        ({"desk.instruction": "x" * 3000}, "2000 are the most"),
+        ({"desk.instruction": "Say one two three four."}, "whole answer that case long expects"),
+    ],
+)
+def test_proposals_that_are_no_candidates_are_refused_in_words(
+    tmp_path: Path, answer: Any, said: str
+) -> None:
+    told: list[tuple[str, ...]] = []
+
+    def propose(question: Question) -> Any:
+        told.append(question.refused)
+        return answer
+
+    cases = [*CASES, Case(name="long", input="count", expected="one two three four")]
+    model = Obedient()
+    found = searched(tmp_path, propose, tries=2, cases=cases, base=Arm(model=model))
+
+    assert len(found.refused) == 2
+    assert said in found.refused[0]
+    assert told[1] == found.refused[:1]
+    assert "search" in {each.name for each in tmp_path.iterdir()}
+
+
+def test_a_model_proposes_from_runs_that_failed(tmp_path: Path) -> None:
+    proposer = ScriptedModel([f'Here: {{"desk.instruction": "{RULE}"}}'])
+
+    found = searched(tmp_path, proposer, tries=1)
+
+    assert found.verdict == "better"
+    asked = proposer.requests[0].messages[-1].content
+    for part in (
+        "[desk:Agent",
+        'path: "desk.instruction"',
+        "(:Failing",
+        "expected: ",
+        '{content: "say ',
+    ):
+        assert part in asked
+    assert "characters together" in asked
+
+
+def test_an_agent_of_a_file_proposes(tmp_path: Path) -> None:
+    (tmp_path / "p.gram").write_text(
+        '[p:Agent {instruction: "Propose.", model: "Offline/rehearsal"}]'
+    )
+
+    found = searched(tmp_path, tmp_path / "p.gram", tries=1)
+
+    assert found.refused == ("the answer is no JSON object from paths to texts",)
+
+
+def test_the_program_s_own_model_proposes_by_default(tmp_path: Path) -> None:
+    class Both(Obedient):
+        def complete(self, request: Request) -> str:
+            if request.agent == "proposer":
+                return json.dumps({"desk.instruction": RULE})
+            return super().complete(request)
+
+    assert searched(tmp_path, None, tries=1, base=Arm(model=Both())).verdict == "better"
+    with pytest.raises(ConfigurationError, match="proposes nothing"):
+        searched(tmp_path, None, base=Arm(model="Offline/rehearsal"), out=None)
+
+
+def test_a_budget_keeps_what_the_last_set_needs(tmp_path: Path) -> None:
+    told: list[str] = []
+    model = Obedient()
+
+    with pytest.raises(ValidationError, match="10 runs are too few"):
+        searched(tmp_path, saying(RULE), budget=Budget(runs=10))
+    found = searched(
+        tmp_path,
+        saying("a", "b", "c", RULE),
+        base=Arm(model=model),
+        budget=Budget(runs=150),
+        tell=told.append,
+    )
+    assert model.asked == found.spent.runs <= 150
+    assert "the budget: 150 runs" in told
+    assert any("look 1 of 5" in each for each in told)
+    assert any("shown in 80 %: a gain of" in each for each in told)
+    with pytest.raises(ConfigurationError, match="a budget of tokens cannot be kept"):
+        searched(tmp_path, saying(RULE), budget=Budget(tokens=5), out=tmp_path / "x")
+
+
+def test_another_search_in_the_folder_is_refused(tmp_path: Path) -> None:
+    searched(tmp_path, saying("a"), tries=1)
+
+    with pytest.raises(OtherSearchError, match="another search is in this folder"):
+        searched(tmp_path, saying("a"), tries=1, cases=CASES[1:])
+
+
+def test_numbers_where_less_is_better_are_compared_too(tmp_path: Path) -> None:
+    def letters(run: Any) -> float:
+        return sum(map(str.islower, run.content))
+
+    from interp.evaluation import Metric
+
+    found = searched(tmp_path, saying(RULE), metric=Metric("letters", letters, "lower"))
+
+    assert (found.verdict, found.comparison and found.comparison.difference) == ("better", -3.0)

@@ -1,0 +1,109 @@
+"""The sets of cases, what the last of them can show, and how often it has decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from hypothesis import given, strategies as st
+
+from interp import Case, ValidationError
+from interp.evaluation.experiments.comparing import compare
+from interp.evaluation.experiments.power import power_of
+from interp.evaluation.improving.deciding import (
+    LEVEL,
+    can_show_anything,
+    leaves_room,
+    smallest_gain,
+    verdict_of,
+)
+from interp.evaluation.improving.looks import Look, Looks
+from interp.evaluation.improving.sets import Sets, digest_of, set_of
+
+CASES = [Case(name=f"c{n}", input=f"Where is order {n}?", expected="sent") for n in range(400)]
+
+
+@given(st.text(min_size=1), st.sampled_from([" ", "\n", "\t "]))
+def test_a_set_follows_from_what_is_asked_alone(asked: str, blank: str) -> None:
+    case = Case(name="a", input=f"is {asked}")
+
+    same = Case(name="b", input=f"IS{blank}{asked}", expected="another answer", checks=["x"])
+
+    assert set_of(case) == set_of(same)
+
+
+def test_the_sets_part_all_cases_and_half_of_them_decide() -> None:
+    sets = Sets.of(CASES)
+
+    parted = [*sets.search, *sets.choosing, *sets.last]
+    assert sorted(parted, key=CASES.index) == CASES
+    assert 170 < len(sets.last) < 230
+    assert Sets.of(reversed(CASES)).last == sets.last[::-1]
+
+
+def test_a_gain_that_is_said_to_be_shown_is_shown_in_four_of_five() -> None:
+    for lost in (0.0, 0.1):
+        gain = smallest_gain(60, lost=lost)
+        assert gain
+        shown = power_of(60, gain, disagreement=gain + 2 * lost, alpha=LEVEL)
+        below = power_of(60, gain - 0.01, disagreement=gain - 0.01 + 2 * lost, alpha=LEVEL)
+        assert below < 0.8 <= shown
+    assert smallest_gain(60, deviation=2.0) == pytest.approx(
+        2 * (smallest_gain(60, deviation=1.0) or 0)
+    )
+
+
+def test_seven_cases_can_show_nothing_and_a_program_that_passes_leaves_no_room() -> None:
+    assert not can_show_anything(7)
+    assert smallest_gain(7) is None
+    assert leaves_room(10, 20, 30)
+    assert not leaves_room(20, 20, 30)
+
+
+@pytest.mark.parametrize(
+    ("won", "lost", "verdict"),
+    [
+        (8, 0, "better"),
+        (7, 0, "not shown to be better"),
+        (0, 8, "worse"),
+        (9, 2, "not shown to be better"),
+    ],
+)
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_a_verdict_asks_for_one_percent(won: int, lost: int, verdict: str, better: str) -> None:
+    before = [[0.0]] * won + [[1.0]] * lost + [[1.0]] * 10
+    after = [[1.0]] * won + [[0.0]] * lost + [[1.0]] * 10
+    if better == "lower":
+        before, after = after, before
+
+    found = compare("m", ("a", before), ("b", after), is_rate=True, better=better, seed=1)  # type: ignore[arg-type]  # one of two words
+
+    assert verdict_of(found) == verdict
+
+
+def test_a_case_decides_in_five_searches_and_in_no_sixth(tmp_path: Path) -> None:
+    looks = Looks(tmp_path / "cases.jsonl.looks.gram")
+    old, new = CASES[:10], CASES[10:12]
+    digests = tuple(map(digest_of, old))
+    for number in range(5):
+        assert looks.before(old, f"s{number}") == (tuple(old), number, False)
+        looks.take(Look(f"s{number}", digests, "desk.gram"))
+        looks.take(Look(f"s{number}", digests, "desk.gram", "worse", 0.001))
+
+    assert looks.before([*old, *new], "s5") == (tuple(new), 0, False)
+    assert looks.before(old, "s4") == (tuple(old), 4, True)
+
+
+def test_what_is_no_look_is_refused_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "looks.gram"
+    file.write_text('(:Look {search: "a", program: "b", cases: 3})\n')
+
+    with pytest.raises(ValidationError, match=r"looks.gram:1:\d+.*cases of Look must be an array"):
+        Looks(file).before(CASES, "x")
+
+
+def test_cases_of_one_cluster_are_in_one_set() -> None:
+    together = [evolve(each, cluster="a") for each in CASES[:50]]
+
+    assert len({set_of(each) for each in together}) == 1
