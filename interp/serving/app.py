@@ -82,9 +82,8 @@ class _App:
     _started: int = field(factory=lambda: int(time()))
 
     async def health(self, _: Request) -> Response:
-        return JSONResponse(
-            {"status": "ok", "agents": [*self._serving.agents], "running": self._serving.running}
-        )
+        agents, running = [*self._serving.agents], len(self._serving.going)
+        return JSONResponse({"status": "ok", "agents": agents, "running": running})
 
     async def metrics(self, _: Request) -> Response:
         if self._serving.metrics is None:
@@ -92,9 +91,8 @@ class _App:
         return Response(self._serving.metrics(), media_type="text/plain; version=0.0.4")
 
     async def models(self, _: Request) -> Response:
-        return JSONResponse(
-            {"object": "list", "data": [*map(self._as_model, self._serving.agents)]}
-        )
+        listed = [*map(self._as_model, self._serving.agents)]
+        return JSONResponse({"object": "list", "data": listed})
 
     async def model(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -107,30 +105,25 @@ class _App:
         return {**model, "description": described}
 
     def _served(self, name: str) -> Served:
-        if (served := self._serving.agents.get(name)) is not None:
+        agents = self._serving.agents
+        if (served := agents.get(name)) is not None:
             return served
-        hint = (
-            did_you_mean(name, self._serving.agents)
-            or f"there are {', '.join(self._serving.agents)}"
-        )
+        hint = did_you_mean(name, agents) or f"there are {', '.join(agents)}"
         raise RefusedError(
             f"there is no model {name}; {hint}", status=404, code="model_not_found", param="model"
         )
 
     def answering(self, read: Reading, reply: Making) -> Callable[[Request], Awaitable[Response]]:
+        serving = self._serving
+
         async def answer(request: Request) -> Response:
             named = request.headers.get(CONVERSATION) or None
-            asked = read(_json(await self._serving.body(request)), named)
-            begin = partial(self._served(asked.model).begun, asked, self._serving.record)
-            exchange = self._serving.begin(
-                asked, begin, reply, shows_tools=self._serving.shows_tools
-            )
+            asked = read(_json(await serving.body(request)), named)
+            begin = partial(self._served(asked.model).begun, asked, serving.record)
+            exchange = serving.begin(asked, begin, reply, shows_tools=serving.shows_tools)
             if asked.streams:
                 return _Events(exchange, await exchange.first())
-            try:
-                answer = await while_there(request, exchange.end())
-            finally:
-                exchange.leave()
+            answer = await while_there(request, exchange.end())
             headers = {"X-Gram-Run": exchange.run}
             return JSONResponse(exchange.reply.whole(answer), headers=headers)
 
@@ -158,11 +151,10 @@ async def _events(exchange: Exchange[OpenAIReply], first: str) -> AsyncIterator[
     async for news in exchange.seen():
         if isinstance(news, str):
             yield news or ": the run goes on\n\n"
-        else:
-            reply = exchange.reply
-            last = reply.ended(news) if isinstance(news, Answer) else reply.failed(news)
-            for each in last:
-                yield each
+            continue
+        reply = exchange.reply
+        for each in reply.ended(news) if isinstance(news, Answer) else reply.failed(news):
+            yield each
 
 
 def _json(body: bytes) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
 from time import monotonic
 from typing import Final, Generic, TypeAlias, TypeVar, Union, cast
@@ -103,17 +103,25 @@ class Exchange(Generic[R]):
             if not isinstance(news, str):
                 return
 
-    async def end(self) -> Answer:
-        """Wait for the answer.
+    async def end(self, tell: Callable[[str], Awaitable[None]] | None = None) -> Answer:
+        """Wait for the answer; without anybody who waits for it, the run is let go.
+
+        Args:
+            tell: tells the client what it sees.
 
         Raises:
             RefusedError: there is none.
         """
-        async for news in self.seen():
-            if isinstance(news, RefusedError):
-                raise news
-            if isinstance(news, Answer):
-                return news
+        try:
+            async for news in self.seen():
+                if isinstance(news, RefusedError):
+                    raise news
+                if isinstance(news, Answer):
+                    return news
+                if tell:
+                    await tell(news)
+        finally:
+            self.leave()
         raise AssertionError("the end is seen last")
 
     def leave(self) -> None:

@@ -122,13 +122,18 @@ class AgentTools:
             raise RefusedError("the run is not kept here: the server was started without --record")
         begin: Callable[[], Run | State] = partial(served.called, params.arguments or {}, record)
         replies: Mapping[str, Any] = params.input_responses or {}
-        steps = count(1)
+        asked = Asked(params.name, (), streams=True)
+        reply, steps = partial(Progress, self._serving.shows_tools), count(1)
+
+        async def tell(message: str) -> None:
+            await context.session.report_progress(next(steps), message=message or None)
+
         while True:
             if record is not None and run is not None:
-                decide = partial(_decision, replies)
-                begin = partial(served.decided, run, decide, record)
-            run, answer = await self._run(context, params.name, begin, steps)
-            is_left_open = any(map(_is_cancelled, replies.values()))
+                begin = partial(served.decided, run, partial(_decision, replies), record)
+            exchange = self._serving.begin(asked, begin, reply, shows_tools=True)
+            answer, run = await exchange.end(tell), exchange.run
+            is_left_open = any(_place(ask) in replies for ask in answer.asks)
             if not answer.asks or is_left_open or record is None or not _can_be_asked(context):
                 return _result(served.program, answer, run)
             questions = {_place(ask): _question(run, ask) for ask in answer.asks}
@@ -144,40 +149,17 @@ class AgentTools:
                 for place, each in questions.items()
             }
 
-    async def _run(
-        self, context: Context, name: str, begin: Callable[[], Run | State], steps: Iterator[int]
-    ) -> tuple[str, Answer]:
-        """Drive a run and tell how far it is; gives its id and the answer.
-
-        Raises:
-            RefusedError: there is no answer.
-        """
-        reply = partial(Progress, shows_tools=self._serving.shows_tools)
-        exchange = self._serving.begin(
-            Asked(name, (), streams=True), begin, reply, shows_tools=True
-        )
-        try:
-            async for news in exchange.seen():
-                if isinstance(news, RefusedError):
-                    raise news
-                if isinstance(news, Answer):
-                    return exchange.run, news
-                await context.session.report_progress(next(steps), message=news or None)
-        finally:
-            exchange.leave()
-        raise AssertionError("the end is seen last")
-
 
 class Progress:
     """What a client sees of a run while it goes on: messages, or only that it does.
 
     Args:
+        shows_tools: whether the client sees who is called.
         run: the id of the run.
         asked: what it answers.
-        shows_tools: whether the client sees who is called.
     """
 
-    def __init__(self, run: str, asked: Asked, *, shows_tools: bool) -> None:
+    def __init__(self, shows_tools: bool, run: str, asked: Asked) -> None:
         self._shows_tools = shows_tools
         self._words: list[str] = []
 
@@ -253,16 +235,12 @@ def _question(run: str, ask: Ask) -> ElicitRequestFormParams:
 def _decision(replies: Mapping[str, Any], ask: Ask) -> bool | str | None:
     """What a person has decided about a call; None if that is open."""
     reply = replies.get(_place(ask))
-    if not isinstance(reply, ElicitResult) or _is_cancelled(reply):
+    if not isinstance(reply, ElicitResult) or reply.action == "cancel":
         return None
     said = reply.content or {}
     if reply.action == "accept" and said.get("allow") is True:
         return True
     return str(said.get("reason") or "the user does not allow it")
-
-
-def _is_cancelled(reply: object) -> bool:
-    return isinstance(reply, ElicitResult) and reply.action == "cancel"
 
 
 def _place(ask: Ask) -> str:

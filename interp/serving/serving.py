@@ -40,6 +40,7 @@ class Serving:
         grace: how many seconds runs may still take when the server stops.
         metrics: gives the metrics as Prometheus reads them, or None.
         beside: what works while the server does.
+        going: the runs that are under way.
     """
 
     agents: Mapping[str, Served]
@@ -52,12 +53,7 @@ class Serving:
     grace: float = 30.0
     metrics: Callable[[], bytes] | None = None
     beside: Callable[[Serving], Awaitable[None]] | None = None
-    _going: set[asyncio.Task[None]] = field(factory=set, init=False)
-
-    @property
-    def running(self) -> int:
-        """How many runs are under way."""
-        return len(self._going)
+    going: set[asyncio.Task[None]] = field(factory=set, init=False)
 
     def begin(
         self,
@@ -72,7 +68,7 @@ class Serving:
         Raises:
             RefusedError: too many runs are under way.
         """
-        if len(self._going) >= self.at_once:
+        if len(self.going) >= self.at_once:
             raise RefusedError(
                 f"{self.at_once} runs are under way: ask again in a moment",
                 status=429,
@@ -81,8 +77,8 @@ class Serving:
             )
         is_kept = self.record is not None
         exchange = Exchange(asked, begin, reply, is_kept=is_kept, shows_tools=shows_tools)
-        self._going.add(exchange.task)
-        exchange.task.add_done_callback(self._going.discard)
+        self.going.add(exchange.task)
+        exchange.task.add_done_callback(self.going.discard)
         return exchange
 
     async def body(self, request: Request) -> bytes:
@@ -113,9 +109,9 @@ class Serving:
         finally:
             if beside:
                 beside.cancel()
-            if self._going:
-                await asyncio.wait(self._going, timeout=self.grace)
-            for task in (left := [*self._going]):
+            if self.going:
+                await asyncio.wait(self.going, timeout=self.grace)
+            for task in (left := [*self.going]):
                 task.cancel()
             if left:
                 await asyncio.wait(left)
