@@ -101,7 +101,7 @@ def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -
         )
 
     def keep(found: Shrunk) -> None:
-        for each in write_folder(found, out, check and check.__name__):
+        for each in write_folder(found, out, check and check.__name__, says=says):
             note(f"gram: {CASES} has no place for {each} of the run; {RUN} has it")
 
     try:

@@ -20,13 +20,16 @@ RUN: Final = f"recordings/{CASES}/shrunk{SUFFIX}"
 """Where ``gram test`` looks for the recording of the case."""
 
 
-def write_folder(shrunk: Shrunk, folder: str | Path, check: str | None = None) -> list[str]:
+def write_folder(
+    shrunk: Shrunk, folder: str | Path, check: str | None = None, *, says: bool = True
+) -> list[str]:
     """Write a shrunk run to a folder, which is made if it is not there.
 
     Args:
         shrunk: the run.
         folder: the folder.
-        check: the name of the check that the case has; None for none.
+        check: the name of the check that said that it fails; None for none.
+        says: what the check says of a run that fails; the case expects the opposite.
 
     Returns:
         What the case has no place for; the run file has it.
@@ -37,9 +40,11 @@ def write_folder(shrunk: Shrunk, folder: str | Path, check: str | None = None) -
     state, place = shrunk.state, Path(folder)
     run = state.beginning.run
     row = {"program": PROGRAM, "name": "shrunk", "input": run.given.value}
+    if check:
+        row |= {"not": {"checks": [check]}} if says else {"checks": [check]}
     (place / RUN).parent.mkdir(parents=True, exist_ok=True)
     write_atomically(place / PROGRAM, program_text(state.agent)[0].rstrip("\n") + "\n")
-    write_atomically(place / CASES, f"{write_json(row | ({'checks': [check]} if check else {}))}\n")
+    write_atomically(place / CASES, f"{write_json(row)}\n")
     write_atomically(place / RUN, run_text(state, shrunk.library))
     counts = {
         "earlier message": len(context_before(state)),

@@ -21,6 +21,7 @@ from ...machine import (
     Decided,
     Effect,
     Event,
+    ToolEffect,
     ToolReturned,
     call_text,
 )
@@ -57,6 +58,12 @@ class HeldResults:
             self._left.setdefault(_key(event, name, arguments), deque()).append(event)
         self._model, self._stand_ins = model, stand_ins
 
+    def forget(self, call: ToolEffect) -> None:
+        """Take the answer of a call as given."""
+        answers = self._left.get(_key(call, call.name, call.arguments), ())
+        if len(answers) > 1:
+            self._left[_key(call, call.name, call.arguments)].popleft()
+
     async def perform(self, effect: Effect, report: Report | None) -> Event:
         """Answer an effect.
 
@@ -65,9 +72,12 @@ class HeldResults:
         """
         if isinstance(effect, CallModel):
             return await self._model.perform(effect, report)
-        answers = self._left.get(_key(effect, effect.name, effect.arguments))
-        if answers:
-            return evolve(answers.popleft() if len(answers) > 1 else answers[0], at=effect.at)
+        if isinstance(effect, Ask) and effect.may_have_run:
+            return Decided(effect.at, allowed=True)  # it has not: nothing was really called
+        if answers := self._left.get(_key(effect, effect.name, effect.arguments)):
+            answer = evolve(answers[0], at=effect.at)
+            self.forget(effect)
+            return answer
         if self._stand_ins is None:
             raise no_result(effect)
         return await self._stand_ins.perform(effect, report)
@@ -112,5 +122,5 @@ def known_call(effect: Effect | None, event: Event) -> Known | None:
     return None
 
 
-def _key(about: Effect | Event, name: str, arguments: str) -> tuple[bool, str, str]:
+def _key(about: ToolEffect | Event, name: str, arguments: str) -> tuple[bool, str, str]:
     return isinstance(about, Ask | Decided), name, json.dumps(read_json(arguments), sort_keys=True)

@@ -19,7 +19,7 @@ from ...machine import AgentResponse, ModelReplied, State
 from ...programs import callable_in
 from ...running import Run
 from ...tools import LibraryLike, library_of
-from ..cases import Case, Check, failures_of
+from ..cases import Case, Check, answer_of
 from .held_results import NoResultError, StandIns
 from .removal import minimal
 from .scenario import FIELDS, HELD, Scenario, scenario_of
@@ -219,12 +219,9 @@ class _Oracle:
     def _said(self, check: Check, scenario: Scenario, response: AgentResponse) -> bool:
         """Whether the check says what it has to; one that raises says nothing."""
         name = getattr(check, "__name__", "check")
-        case = Case(name="shrunk", input=scenario.given, checks=(name,))
-        found = failures_of(case, response, {name: check})
-        self.why = found[0].message if found else f"check {name} says yes"
-        if found and found[0].message.startswith(f"check {name} raised "):
-            return False
-        return not found if self.says else bool(found)
+        case = Case(name="shrunk", input=scenario.given)
+        answer, self.why = answer_of(name, check, response, case)
+        return answer is self.says
 
     def shrunk(self, *, is_minimal: bool) -> Shrunk:
         """The smallest run so far."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.interp.cli.process import gram
 from tests.interp.evaluation.causes.planted import CHECKS, recorded
 
@@ -14,9 +16,12 @@ def planted(folder: Path) -> None:
     (folder / "checks.py").write_text(CHECKS)
 
 
-def test_shrink_writes_a_program_a_case_and_a_run_that_gram_test_takes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", ["is_wrong", "not is_fine"])
+def test_shrink_writes_a_program_a_case_and_a_run_that_gram_test_takes(
+    tmp_path: Path, words: str
+) -> None:
     planted(tmp_path)
-    options = ("--while", "not is_fine", "--checks", "checks.py")
+    options = ("--while", words, "--checks", "checks.py")
     done = gram("shrink", "bad.run.gram", *options, "--out", "small", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "41 events -> 3" in done.stdout
@@ -24,7 +29,7 @@ def test_shrink_writes_a_program_a_case_and_a_run_that_gram_test_takes(tmp_path:
     test = ("test", "small/cases.jsonl", "--checks", "checks.py", "--recordings", "none")
     tested = gram(*test, cwd=tmp_path)
     assert tested.returncode == 1
-    assert "check is_fine fails" in tested.stdout
+    assert f"check {words.removeprefix('not ')}" in tested.stdout
     assert gram("check", "small/program.gram", cwd=tmp_path).returncode == 0
 
 
