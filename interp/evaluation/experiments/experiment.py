@@ -218,8 +218,8 @@ class Experiment:
         if self.stopped:
             yield self.stopped
         yield from before_running(plan)
-        for arm in plan.arms:
-            mine = [each for each in self.trials if each.arm == arm]
+        for arm in plan.arms if self.is_complete else ("the arms together",):  # no early look
+            mine = [each for each in self.trials if each.arm == arm or not self.is_complete]
             runs = counted(len(mine), "run")
             failed = [each.failure for each in mine if each.failure is not None]
             if failed:

@@ -230,7 +230,7 @@ def json_of(experiment: Experiment) -> dict[str, Json]:
             {**asdict(each), "significant": each.is_significant} for each in experiment.comparisons
         ],
         "notes": list(experiment.notes),
-        "trials": list(_trials(experiment)),
+        "trials": list(_trials(experiment)) if experiment.is_complete else [],
     }
 
 

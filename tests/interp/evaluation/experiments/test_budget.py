@@ -50,7 +50,7 @@ def two(model: Any) -> dict[str, Arm]:
 
 def nothing_is_seen(found: Experiment) -> bool:
     """Whether neither a figure of an arm nor a comparison is shown."""
-    shown = [found.estimates, found.comparisons, found.differing()]
+    shown = [found.estimates, found.comparisons, found.differing(), found.to_json()["trials"]]
     return not any(shown) and "%" not in found.table() and "Arms" not in found.to_html()
 
 
@@ -86,6 +86,16 @@ def test_a_budget_of_tokens_stops_before_it_is_passed_and_a_larger_one_goes_on(
     more = ab(cases(8), two(model), budget=Budget(tokens=1600), **options)
     assert (len(more.trials), model.asked, more.is_complete) == (16, 16, True)
     assert more.comparison().difference == 0
+
+
+def test_runs_that_failed_are_not_told_by_arm_before_all_are_done() -> None:
+    found = ab(
+        cases(8), {"a": arm(failing), "b": arm(right)}, seed=1, jobs=1, budget=Budget(runs=8)
+    )
+
+    told = found.table()
+    assert "of 8 runs of the arms together failed, which is no success; the first: " in told
+    assert "of a failed" not in told
 
 
 def test_what_judges_take_is_of_the_budget_too() -> None:
