@@ -9,11 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from attrs import evolve
+from attrs import asdict, evolve
 
 from gram.plurals import counted
 
-from ..completion.completing import complete_files, complete_metric, complete_tools
+from ..completion.completing import (
+    complete_files,
+    complete_metric,
+    complete_model,
+    complete_tools,
+)
 from ..failures import LIMIT, WAITING
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import (
@@ -66,6 +71,18 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     "agent whose typed answer is a boolean or a number.",
 )
 @checks_option
+@click.option(
+    "--judge-model",
+    metavar="PROVIDER/NAME",
+    shell_complete=complete_model,
+    help="The model that judges the rubrics of cases; that of the first program by default.",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMN",
+    help="Compare the cases of each value of this column, or tags, too.",
+)
 @click.option("--repeats", type=click.IntRange(1), help="How often each arm runs a case.")
 @click.option("--seed", type=click.IntRange(0), help="Draws the order; drawn itself by default.")
 @click.option("--yes", is_flag=True, help="Run the cases after the pilot without a question.")
@@ -103,10 +120,18 @@ def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: An
         found = _experiment(files, given)
     if html is not None:
         found.write_html(html)
+    from ...evaluation.experiments import compared_by, compared_by_text
+
     if as_json:
-        show_json(found.to_json())
+        parts = [
+            {"column": column, "value": value, **asdict(each)}
+            for column in given["by"]
+            for value, each in compared_by(found, column)
+        ]
+        show_json({**found.to_json(), **({"slices": parts} if given["by"] else {})})
     else:
-        show(found.table())
+        for text in (found.table(), *compared_by_text(found, given["by"])):
+            show(f"{text}\n" if given["by"] else text)
     if found.stopped:
         from ...evaluation.experiments import NOT_BEGUN
 
@@ -126,18 +151,21 @@ def _experiment(files: tuple[str, ...], given: Mapping[str, Any]) -> Experiment:
 
 
 def _run(arguments: Mapping[str, Any], name: str, given: Mapping[str, Any]) -> Experiment:
+    from ...evaluation.cases import RubricJudge
     from ...evaluation.experiments import ab
     from ..inputs.reading import read_checks
 
+    model = given["judge_model"]
     folder = given["out"] or f"{name}{_FOLDER}"
     try:
         return ab(
             **arguments,
             checks=read_checks(given["checks"]),
+            judge=RubricJudge(model=model) if model else None,
             out=folder,
             jobs=given["jobs"],
             progress=False if is_quiet() else None,
-            on_plan=partial(_tell_plan, folder),
+            on_plan=partial(_tell_plan, folder, given["by"]),
         )
     except BaseException as stopped:  # told what is kept, and raised again
         for each in getattr(stopped, "__notes__", ()):
@@ -145,9 +173,11 @@ def _run(arguments: Mapping[str, Any], name: str, given: Mapping[str, Any]) -> E
         raise
 
 
-def _tell_plan(folder: str, plan: Plan, done: tuple[Trial, ...]) -> None:
-    from ...evaluation.experiments import before_running
+def _tell_plan(folder: str, columns: tuple[str, ...], plan: Plan, done: tuple[Trial, ...]) -> None:
+    from ...evaluation.experiments import before_running, require_column
 
+    for column in columns:
+        require_column(plan.cases, column)
     left = len(plan.keys) + len(plan.pilot_keys) - len(done)
     begun = f", {len(done)} of them are done" if done else ""
     pilot = f" and {len(plan.pilot_keys)} of a pilot" if plan.pilot else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from time import monotonic
@@ -12,17 +12,12 @@ from typing import Any
 from attrs import asdict
 
 from gram import write_atomically
-from gram.plurals import counted
 
 from ...evaluation.cases import Case
 from ...evaluation.experiments import (
-    ALPHA,
-    Slice,
-    aligned,
-    estimated,
-    p_text,
     pass_rate,
-    reached,
+    pass_rate_text,
+    percent,
     require_column,
     require_statistics,
     slices,
@@ -109,7 +104,8 @@ class Report:
                 self._show_failures()
                 show(self._closing())
                 if self._results and (self._repeats > 1 or self._by):
-                    show([(line, "") for line in self._figures()])
+                    for line in pass_rate_text(*self._scores(), self._at_least, self._by):
+                        show(line)
         if kind is None and not all(each.is_passed for each in self._results):
             sys.exit(NO)
 
@@ -139,18 +135,6 @@ class Report:
         counts += [f"{left} not run"] if left else []
         style = "failed" if failed or left else "added"
         return [("\n", ""), (f"{', '.join(counts)} in {monotonic() - self._began:.2f} s", style)]
-
-    def _figures(self) -> Iterator[str]:
-        """How often runs pass, and what that shows, in words."""
-        cases, passed = self._scores()
-        rate = pass_rate(cases, passed)
-        runs = f" × {self._repeats} runs" if self._repeats > 1 else ""
-        yield f"\npass rate {estimated(rate)}: {counted(len(cases), 'case')}{runs} ({rate.method})"
-        yield "\nintervals are of 95 %: of the rate of all cases like these, and of each case alone"
-        if self._repeats > 1:
-            yield f"\n{what_repeats_show(self._at_least, self._repeats)}"
-        if self._by:
-            yield f"\n\n{slice_table(slices(cases, passed, self._by))}"
 
     def _scores(self) -> tuple[list[Case], list[list[float]]]:
         """The cases that were run, and 1 for each of their runs that passed, else 0."""
@@ -206,41 +190,6 @@ def shown_run(result: CaseResult) -> str:
     """The run of a case as `gram trace` shows it."""
     run = result.shown.run
     return "\n".join(map(unstyled, lines(timeline(run)))) if run else ""
-
-
-def what_repeats_show(at_least: int, repeats: int) -> str:
-    """What a test of some runs of each case tells of a case, and what it does not."""
-    often, *others = (
-        f"{percent(rate)} of the time: {percent(reached(rate, at_least, repeats))}"
-        for rate in (0.95, 0.8, 0.5)
-    )
-    return (
-        f"how many tests have at least {at_least} of {repeats}, of a case that passes {often}, "
-        f"{', '.join(others)}\n"
-        f"{repeats} of {repeats} may be luck: the case may pass only "
-        f"{percent(wilson(repeats, repeats).low)} of the time"
-    )
-
-
-def percent(share: float) -> str:
-    """A share in whole per cent."""
-    return f"{100 * share:.0f} %"
-
-
-def slice_table(found: Sequence[Slice]) -> str:
-    """Slices as a table, with what can be said of them."""
-    rows = [["", "cases", "pass rate", "p", "corrected", ""]]
-    for each in found:
-        tested = (each.p_value, each.p_corrected)
-        p_values = ["" if p is None else p_text(p) for p in tested]
-        name = f"{each.column}={each.value}" if each.value else f"without {each.column}"
-        differs = each.p_corrected is not None and each.p_corrected <= ALPHA
-        said = "differs from the others" if differs else "" if tested[0] is None else "not shown"
-        rows.append([name, str(each.cases), estimated(each.rate), *p_values, said])
-    return (
-        f"{aligned(rows)}\np: each against all other cases; corrected for all slices (Holm). "
-        "Not shown is not equal"
-    )
 
 
 def _mark(result: CaseResult) -> tuple[str, str]:

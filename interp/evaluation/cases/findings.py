@@ -233,7 +233,8 @@ def _written(call: ToolInvocation) -> str:
 
 
 def _judged(rubrics: tuple[str, ...], seen: Seen) -> Iterator[Finding]:
-    return (seen.verdicts[each] for each in rubrics)
+    for each in rubrics:
+        yield seen.verdicts.get(each) or Finding(None, f"{each!r} is not judged: there is no judge")
 
 
 def _none_of(unwanted: Mapping[str, Any], seen: Seen) -> Iterator[Finding]:

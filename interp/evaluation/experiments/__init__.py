@@ -19,10 +19,9 @@ from .metrics import (
     MetricLike,
     matches_schema,
 )
-from .pair_tests import ALPHA
 from .plan import Plan
 from .power import cases_needed, power_of
-from .slices import Slice, pass_rate, reached, require_column, slices
-from .tables import aligned, estimated, p_text
+from .slice_text import compared_by_text, pass_rate_text, percent
+from .slices import compared_by, pass_rate, require_column, slices
 from .trials import Score, Trial
 from .written_experiment import edit_at as edit_at

@@ -17,7 +17,7 @@ from gram.suggestions import did_you_mean
 
 from ...errors import ConfigurationError, ValidationError
 from ...execution import Spending
-from ..cases import Case, Checks, read_cases, require_checks, require_tools
+from ..cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
 from .arms import Arm, Program, ReadyArm, declared_answer, read_arms, ready
 from .budget import Budget
 from .contrasts import crossed
@@ -45,6 +45,7 @@ def ab(
     base: Arm | None = None,
     factors: Mapping[str, Mapping[str, Arm | Program]] = {},  # it is only read
     checks: Checks = {},  # noqa: B006  # it is only read
+    judge: RubricJudge | None = None,
     repeats: int = 1,
     seed: int | None = None,
     difference: float | None = None,
@@ -76,6 +77,8 @@ def ab(
             what is tested are the effects of the factors and of their pairs, each level with the
             first of its factor.
         checks: the functions that cases name as their checks.
+        judge: what judges the rubrics of cases, the same for all arms; by default the built-in
+            judge with the model of the baseline.
         repeats: how often each arm runs each case.
         seed: draws the order of the runs, and what the statistics need; by default it is drawn,
             and recorded.
@@ -126,7 +129,12 @@ def ab(
     def made_ready() -> list[ReadyArm]:
         return [ready(name, arm, given) for name, arm in combined.items()]
 
-    measured = read_metrics(metrics, given, checks, lambda: declared_answer(made_ready()))
+    if any(each.rubrics for each in given):
+        first = made_ready()[0]
+        where = {"base_url": first.arm.base_url, "dialect": first.arm.dialect}
+        judge = judge or RubricJudge(model=first.model, options=where)
+        judge.check()
+    measured = read_metrics(metrics, given, checks, lambda: declared_answer(made_ready()), judge)
     decisive = _primary(primary, measured)
     is_rate = any(each.name == decisive and each.worst is False for each in measured)
     if difference is not None and difference > 1 and is_rate:

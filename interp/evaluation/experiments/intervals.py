@@ -133,7 +133,7 @@ def bootstrap(
         level: how often such intervals hold the true mean, about.
 
     Returns:
-        None where the values do not differ: drawing them again says nothing then.
+        None where neither values nor clusters differ: drawing them again says nothing then.
     """
     import numpy as np
     from scipy import stats
@@ -141,11 +141,11 @@ def bootstrap(
     given = np.asarray(values, dtype=float)
     sums, sizes = map(np.asarray, by_cluster(values, clusters))
     units, mean = len(sums), float(np.mean(given))
-    if units < 2 or np.ptp(given) <= 1e-12 * max(1.0, float(np.max(np.abs(given)))):
+    away = (sums - mean * sizes) / np.mean(sizes)
+    if units < 2 or np.ptp(away) <= 1e-12 * max(1.0, float(np.max(np.abs(given)))):
         return None
     t = stats.t.ppf((1 + level) / 2, units - 1)
     if units < FEWEST_DRAWN:
-        away = (sums - mean * sizes) / np.mean(sizes)
         half = float(t * np.std(away, ddof=1) / sqrt(units))
         return Interval(mean - half, mean + half)
     wider = 2 * stats.norm.cdf(sqrt(units / (units - 1)) * t) - 1

@@ -247,7 +247,11 @@ Declared: TypeAlias = Callable[[], Mapping[str, Json]]
 
 
 def read_metrics(
-    given: Iterable[MetricLike], cases: Sequence[Case], checks: Checks, declared: Declared
+    given: Iterable[MetricLike],
+    cases: Sequence[Case],
+    checks: Checks,
+    declared: Declared,
+    judge: RubricJudge | None = None,
 ) -> tuple[Metric, ...]:
     """The metrics that are meant.
 
@@ -256,6 +260,7 @@ def read_metrics(
         cases: the cases that they will measure.
         checks: the user's functions that cases name.
         declared: gives the schema of the answer that the agents declare.
+        judge: what judges the rubrics of cases.
 
     Raises:
         ArgumentError: something is no metric, or two have the same name.
@@ -265,7 +270,7 @@ def read_metrics(
     if isinstance(given, str | Metric) or callable(given):
         given = [given]
     expect(given, Iterable, "metrics", by="ab")
-    found = [_metric(each, cases, checks, declared) for each in given]
+    found = [_metric(each, cases, checks, declared, judge) for each in given]
     if not found:
         raise ArgumentError("ab: there are no metrics")
     names = [each.name for each in found]
@@ -275,7 +280,13 @@ def read_metrics(
     return tuple(found)
 
 
-def _metric(given: MetricLike, cases: Sequence[Case], checks: Checks, declared: Declared) -> Metric:
+def _metric(
+    given: MetricLike,
+    cases: Sequence[Case],
+    checks: Checks,
+    declared: Declared,
+    judge: RubricJudge | None,
+) -> Metric:
     if isinstance(given, Metric):
         return given
     if callable(given):
@@ -285,7 +296,7 @@ def _metric(given: MetricLike, cases: Sequence[Case], checks: Checks, declared: 
         kind = type(given).__name__
         raise ArgumentError(f"ab: a metric is a name, a Metric or a function, got {kind}")
     if given == "passed":
-        return passed(checks)
+        return passed(checks, judge)
     if given == "exact":
         if without := [each.name for each in cases if not each.has_expected]:
             raise ValidationError(

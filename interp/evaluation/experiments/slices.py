@@ -13,7 +13,8 @@ from gram.suggestions import did_you_mean
 from ...errors import ValidationError
 from ...json_text import Json, write_json
 from ..cases import Case
-from .comparing import Estimate, Scores, clusters_of, estimate
+from .comparing import Comparison, Estimate, Scores, clusters_of, corrected, estimate
+from .experiment import Experiment
 from .pair_tests import holm
 
 _SEED = 0  # the same figures for the same results
@@ -73,9 +74,9 @@ def slices(cases: Sequence[Case], passed: Scores, columns: Iterable[str]) -> tup
         is_one = len(names) == 2 and all(len(each) == 1 for each in kinds)
         tests += [tuple(own)] if is_one else [(each,) for each in own]
     tested = [(each, p) for each in tests if (p := found[each[0]].p_value) is not None]
-    for (numbers, p), corrected in zip(tested, holm([p for _, p in tested]), strict=True):
+    for (numbers, p), p_corrected in zip(tested, holm([p for _, p in tested]), strict=True):
         for number in numbers:
-            found[number] = evolve(found[number], p_value=p, p_corrected=corrected)
+            found[number] = evolve(found[number], p_value=p, p_corrected=p_corrected)
     return tuple(found)
 
 
@@ -95,10 +96,31 @@ def require_column(cases: Sequence[Case], column: str) -> None:
     Raises:
         ValidationError: none has.
     """
-    if not any(kinds_of(each, column) != ("",) for each in cases):
+    if all(kinds_of(each, column) == ("",) for each in cases):
         known = dict.fromkeys(["tags", "cluster", *(key for each in cases for key in each.columns)])
         hint = did_you_mean(column, known) or f"there are {', '.join(known)}"
         raise ValidationError(f"no case has a column {column}\nhint: {hint}")
+
+
+def compared_by(experiment: Experiment, column: str) -> tuple[tuple[str, Comparison], ...]:
+    """What the primary metric says of the arms on the cases of each slice.
+
+    All of them are corrected together, see `holm`; empty until all trials are done.
+
+    Raises:
+        ValidationError: no case has the column.
+    """
+    plan, found = experiment.plan, list[tuple[str, Comparison]]()
+    require_column(plan.cases, column)
+    for kind in dict.fromkeys(kind for each in plan.cases for kind in kinds_of(each, column)):
+        cases = tuple(each for each in plan.cases if kind in kinds_of(each, column))
+        inside = evolve(experiment.plan, cases=cases)
+        trials = [each for each in experiment.trials if each.case in cases]
+        for each in Experiment(inside, trials).comparisons if experiment.is_complete else ():
+            if each.metric == plan.primary:
+                found.append((kind, each))
+    kinds, comparisons = [kind for kind, _ in found], corrected([each for _, each in found])
+    return tuple(zip(kinds, comparisons, strict=True))
 
 
 def _difference(cases: Sequence[Case], passed: Scores, is_in: Sequence[bool]) -> float | None:

@@ -12,7 +12,7 @@ from gram.plurals import counted
 
 from ...json_text import Json
 from ...machine import Usage
-from .comparing import Comparison, Estimate
+from .comparing import Comparison, Estimate, clusters_of
 from .contrasts import factors_of
 from .intervals import Interval
 from .metrics import score_of
@@ -42,9 +42,11 @@ def heading(experiment: Experiment) -> str:
     factors = " × ".join(factors_of(plan.levels))
     crossed = f" ({factors})" if factors else ""
     times = f" × {plan.repeats} repeats" if plan.repeats > 1 else ""
+    clusters = clusters_of(plan.cases)
+    alike = f" in {counted(len(set(clusters)), 'cluster')}" if clusters else ""
     return (
-        f"{counted(len(plan.cases), 'case')} × {counted(len(plan.arms), 'arm')}{crossed}{times}, "
-        f"decided by {plan.primary} (seed {plan.seed}, plan {plan.hash[:8]})"
+        f"{counted(len(plan.cases), 'case')}{alike} × {counted(len(plan.arms), 'arm')}{crossed}"
+        f"{times}, decided by {plan.primary} (seed {plan.seed}, plan {plan.hash[:8]})"
     )
 
 

@@ -345,3 +345,95 @@ def test_cases_beside_their_agent_are_found_in_a_folder(
     nothing = gram("test", "hello.gram", cwd=folder, **at(model_server))
     assert nothing.returncode == 3
     assert "there are no cases in the file" in nothing.stderr
+
+
+SAYS = """\
+{"program": "hello.gram"}
+{"name": "a", "input": "Hi", "contains": "yes", "kind": "x", "tags": ["smoke"]}
+{"name": "b", "input": "Ho", "contains": "yes", "kind": "y"}
+"""
+
+
+def test_a_case_passes_if_enough_of_its_runs_do(folder: Path, model_server: ModelServer) -> None:
+    (folder / "says.jsonl").write_text(SAYS)
+    model_server.will_say(*["yes"] * 4, "no", *["yes", "no"] * 2, "no")
+
+    done = run_cases(folder, model_server, "says.jsonl", "--at-least", "4/5", "--by", "kind")
+
+    assert done.returncode == 1
+    assert "passed  4/5 (38 % to 96 %)" in done.stdout
+    assert (
+        "FAILED  b (says.jsonl:3:1)\n  2 of 5 runs passed, at least 4 have to; run 2:"
+        in done.stdout
+    )
+    assert '  the answer does not contain "yes": "no"' in done.stdout
+    assert "pass rate 60.0 % [" in done.stdout
+    assert "5 of 5 may be luck: the case may pass only 57 % of the time" in done.stdout
+    assert "kind=x  1      80.0 %" in done.stdout
+
+
+def test_figures_are_printed_as_json(folder: Path, model_server: ModelServer) -> None:
+    (folder / "says.jsonl").write_text(SAYS)
+    model_server.will_say("yes", "no", "yes", "yes")
+
+    done = run_cases(folder, model_server, "says.jsonl", "--repeats", "2", "--by", "kind", "--json")
+
+    report = json.loads(done.stdout)
+    assert [(each["runs"], each["runs_passed"]) for each in report["cases"]] == [(2, 1), (2, 2)]
+    assert report["pass_rate"]["value"] == 0.75
+    assert [each["value"] for each in report["slices"]] == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--only", "smok"], "--only smok: no case has this tag\nhint: did you mean smoke?"),
+        (["--by", "kin"], "no case has a column kin\nhint: did you mean kind?"),
+        (["--at-least", "6/5"], "write K/N, such as 4/5"),
+        (["--at-least", "4/5", "--repeats", "3"], "--at-least 4/5 is of 5 runs, not of 3"),
+    ],
+)
+def test_choices_that_fit_no_case_are_refused(
+    folder: Path, model_server: ModelServer, arguments: list[str], message: str
+) -> None:
+    (folder / "says.jsonl").write_text(SAYS)
+
+    done = run_cases(folder, model_server, "says.jsonl", *arguments)
+
+    assert done.returncode in (2, 3)
+    assert message in done.stderr
+    assert model_server.requests == []
+
+
+def test_a_judge_is_asked_and_recorded_and_replayed(
+    folder: Path, model_server: ModelServer
+) -> None:
+    case = {"program": "hello.gram", "name": "kind", "input": "Hi", "judge": "It is kind"}
+    (folder / "judged.jsonl").write_text(json.dumps(case))
+    model_server.will_say("Go away", '{"reason": "it is rude", "score": false}')
+    words = ("judged.jsonl", "--judge-model", "OpenAI/judge", "--recordings", "once")
+
+    first = run_cases(folder, model_server, *words)
+    again = run_cases(folder, model_server, *words, OPENAI_API_KEY="")
+
+    assert [each["model"] for each in model_server.requests] == ["gpt-5.6-luna", "judge"]
+    for done in (first, again):
+        assert done.returncode == 1
+        assert "the judge says no to 'It is kind': it is rude" in done.stdout
+    recorded = sorted(each.name for each in (folder / "recordings" / "judged.jsonl").iterdir())
+    assert recorded == ["kind+judge1.run.gram", "kind.run.gram"]
+    rehearsed = gram("test", "judged.jsonl", "--offline", cwd=folder)
+    assert "'It is kind' is not judged: a rehearsal judges no rubric" in rehearsed.stdout
+
+
+def test_only_what_changed_is_asked(folder: Path, model_server: ModelServer) -> None:
+    model_server.will_say(GREETING, "Hello, Al!", "Bye!", "Hello, Al!")
+    run_cases(folder, model_server, "--recordings", "once")
+    (folder / "cases.jsonl").write_text(CASES.replace("I am Al", "I'm Al"))
+
+    done = run_cases(folder, model_server, "--recordings", "changed")
+    after = run_cases(folder, model_server, "--recordings", "none", OPENAI_API_KEY="")
+
+    assert len(model_server.requests) == 4
+    words = [[line.split()[0] for line in each.stdout.splitlines()[:2]] for each in (done, after)]
+    assert words == [["FAILED", "passed"]] * 2  # sayHello was not called

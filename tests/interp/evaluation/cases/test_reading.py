@@ -65,6 +65,56 @@ SAME = {
 }
 
 
+MEANT = {
+    "m.jsonl": (
+        '{"input": "hi", "contains": "Al", "matches": ["[0-9]+", "x"], "json": {"order.id": 7}, '
+        '"schema": "s.json", "not": {"contains": ["sorry", "no"], "calls": ["pay"]}, '
+        '"judge": "It is kind, and short", "max_seconds": 2, "max_cost": 0.5, "tags": ["a", "b"], '
+        '"cluster": "c1"}\n'
+    ),
+    "m.csv": (
+        "input,contains,matches,json.order.id,schema,not.contains,not.calls,judge,max_seconds,"
+        "max_cost,tags,cluster\n"
+        'hi,Al,"[""[0-9]+"", ""x""]",7,s.json,"[""sorry"", ""no""]",pay,"It is kind, and short",2,'
+        "0.5,a b,c1\n"
+    ),
+    "m.gram": (
+        '[:Case {input: "hi", contains: "Al", matches: ["[0-9]+", "x"], json: {"order.id": 7},\n'
+        '  schema: "s.json", not: {contains: ["sorry", "no"], calls: ["pay"]},\n'
+        '  judge: "It is kind, and short", max_seconds: 2, max_cost: 0.5, tags: ["a", "b"],\n'
+        '  cluster: "c1"}]\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MEANT)
+def test_the_three_forms_say_what_is_meant(tmp_path: Path, name: str) -> None:
+    (tmp_path / "s.json").write_text('{"type": "object"}')
+
+    (case,) = read_cases(written(tmp_path, name, MEANT[name]))
+
+    assert case == Case(
+        name="hi",
+        input="hi",
+        contains="Al",
+        matches=["[0-9]+", "x"],
+        json={"order.id": 7},
+        schema={"type": "object"},
+        not_={"contains": ["sorry", "no"], "calls": ["pay"]},
+        judge="It is kind, and short",
+        max_seconds=2,
+        max_cost=0.5,
+        tags=["a", "b"],
+        cluster="c1",
+    )
+
+
+def test_a_cell_with_a_class_of_characters_is_one_regular_expression(tmp_path: Path) -> None:
+    (case,) = read_cases(written(tmp_path, "c.csv", "input,matches\nhi,[0-9]+\n"))
+
+    assert case.matches == ("[0-9]+",)
+
+
 @pytest.mark.parametrize("name", SAME)
 def test_the_three_forms_say_the_same(tmp_path: Path, name: str) -> None:
     program = str(tmp_path / "a.gram")
@@ -177,6 +227,29 @@ CSV_HEAD = "name,input,calls\n"
             ],
         ),
         ("c.jsonl", '{"input": "a", "expcted": "b"}', ["1:27 expcted is not expected"]),
+        ("c.csv", "input,contain,note\na,b,c\n", ["2:3 contain is not contains"]),
+        ("c.csv", "input,max_rounds\na,3\n", ["2:3 max_rounds is not max_seconds"]),
+        ("c.csv", "input,NOT\na,b\n", ["2:3 NOT is not not"]),
+        ("c.csv", "input,json\na,[1\n", ["2:3 json is not JSON: Expecting ',' delimiter: {end}"]),
+        (
+            "c.csv",
+            "input,max_cost,matches\na,much,a(\n",
+            [
+                '2:3 max_cost must be a number from 0 on, found "much"',
+                '2:8 matches is no regular expression: "a(": missing ), unterminated subpattern '
+                "at position 1",
+            ],
+        ),
+        (
+            "c.jsonl",
+            '{"input": "a", "schema": "no.json"}',
+            ["1:26 schema {folder}/no.json: there is no such file"],
+        ),
+        (
+            "c.gram",
+            '[:Case {input: "a", not: {contain: "x"}}]',
+            ['1:26 not has no "contain"; did you mean contains?'],
+        ),
         (
             "c.jsonl",
             '{"name": "x", "input": "a"}\n{"input": "b", "name": "x"}',
@@ -226,7 +299,9 @@ def test_what_is_wrong_is_told_with_its_place(
     tmp_path: Path, name: str, text: str, faults: list[str]
 ) -> None:
     expected = [
-        each.replace("{file}", str(tmp_path / name)).replace("{folder}", str(tmp_path))
+        each.replace("{file}", str(tmp_path / name))
+        .replace("{folder}", str(tmp_path))
+        .replace("{end}", "line 1 column 3 (char 2)")
         for each in faults
     ]
 

@@ -18,6 +18,7 @@ from interp import (
 )
 from interp.evaluation.testing import Recording, file_name
 from interp.running import BeginOptions, begin
+from lenses_ext import parse_program
 from tests.interp.model_server import tool_calls
 from tests.paths import EXAMPLES
 
@@ -72,3 +73,46 @@ def test_a_run_that_breaks_off_is_not_recorded_and_keeps_what_was_recorded(tmp_p
     with pytest.raises(ModelError):
         run(Recording(path, "all"), ModelError("no"))
     assert run(Recording(path)) == "one"
+
+
+TWO = """
+[both:Workflow | one, two, (one)-->(two)]
+[one:Agent {instruction: "First", model: "OpenAI/m"}]
+[two:Agent {instruction: "Second", model: "OpenAI/m"}]
+"""
+
+
+def run_two(recording: Recording, text: str, *replies: str) -> tuple[str, int]:
+    """The answer of a workflow of two agents, and how often a model was asked."""
+    model = ScriptedModel(replies)
+    with recording.around({"model": model}) as added:
+        answer = begin(parse_program(text), "hi", agent="both", **added).finish().content
+    return answer, len(model.requests)
+
+
+@pytest.mark.parametrize(("changed", "asked"), [("First", 2), ("Second", 1), ("hi", 0)])
+def test_what_still_fits_is_replayed_and_the_rest_is_asked(
+    tmp_path: Path, changed: str, asked: int
+) -> None:
+    path = tmp_path / "a.run.gram"
+    run_two(Recording(path), TWO, "draft", "text")
+    before = path.read_bytes()
+    program = TWO.replace(changed, "Other")
+
+    found = run_two(Recording(path, "changed"), program, *["draft", "anew"][2 - asked :])
+
+    assert found == ("anew" if asked else "text", asked)
+    assert (path.read_bytes() == before) == (not asked)
+    assert run_two(Recording(path, "none"), program) == (found[0], 0)
+
+
+def test_a_replay_takes_the_seconds_that_were_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "a.run.gram"
+    run_two(Recording(path), TWO, "draft", "text")
+    replayed = Recording(path)
+    run_two(replayed, TWO)
+
+    assert replayed.run
+    assert replayed.was_replayed
+    then = [each.seconds for each in load_run(path).steps]
+    assert [each.seconds for each in replayed.run.steps] == then
