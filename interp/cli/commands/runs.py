@@ -21,6 +21,7 @@ from ..inputs.program_files import RECORDED
 from ..inputs.record_option import Age, run_argument, run_in_store, store_option
 from ..terminal.output import note, show, show_json
 from . import steering
+from .fork import fork
 from .requeue import requeue
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _table(rows: list[RunRow]) -> Iterator[str]:
         yield f"{row.id}  {row.status:9}  {row.facts.agent:{width}}  {made}{used}{why}"
 
 
-for each in (steering.cancel, steering.decide, steering.fork, requeue):
+for each in (steering.cancel, steering.decide, fork, requeue):
     command.add_command(each)
 
 

@@ -1,4 +1,4 @@
-"""``gram runs cancel``, ``decide`` and ``fork``."""
+"""``gram runs cancel`` and ``decide``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import click
 from gram.json import Json
 
 from ...json_text import read_json
-from ..completion.completing import complete_files
-from ..inputs.file_options import agent_option, json_option
+from ..inputs.file_options import json_option
 from ..inputs.record_option import run_argument, run_in_store
 from ..terminal.asking import columns
 from ..terminal.output import note, show, show_json
@@ -105,46 +104,21 @@ def _decisions(
 ) -> Mapping[At, Decision]:
     from ...workers import Result
 
-    found: dict[At, Decision] = {_position(at): True for at in allow}
+    found: dict[At, Decision] = {position(at): True for at in allow}
     for each in deny:
         at, _, why = each.partition("=")
-        found[_position(at)] = why or False
+        found[position(at)] = why or False
     for each in result:
         at, equals, text = each.partition("=")
         if not equals:
             raise click.UsageError(f"--result {each}: write AT=JSON")
         try:
-            found[_position(at)] = Result(read_json(text))
+            found[position(at)] = Result(read_json(text))
         except ValueError as error:
             raise click.UsageError(f"--result {at}: this is not JSON: {error}") from None
     return found
 
 
-def _position(text: str) -> At:
+def position(text: str) -> At:
     """A position as traces show it, such as ``0.1`` or ``writer.0.0``."""
     return tuple(int(part) if part.isdecimal() else part for part in text.split("."))
-
-
-@click.command("fork")
-@run_argument
-@click.option(
-    "--program", metavar="FILE", shell_complete=complete_files, help="The program of the new run."
-)
-@agent_option
-@json_option
-def fork(run: str, program: str | None, agent: str | None, as_json: bool) -> None:
-    """Make a run that begins like RUN, and print its id; gram resume goes on with it.
-
-    The new run has what is recorded of RUN up to the first request that its program makes
-    differently.
-    """
-    from ...workers import fork_run
-    from ..inputs.reading import read_program
-
-    document = None if program is None else read_program(program)
-    with run_in_store(run) as (store, parent):
-        new = fork_run(store, parent, document, agent=agent)
-    if as_json:
-        show_json({"id": new, "parent": parent})
-    else:
-        show(new)

@@ -24,4 +24,5 @@ from .power import cases_needed, power_of
 from .slice_text import compared_by_text, pass_rate_text, percent
 from .slices import compared_by, pass_rate, require_column, slices
 from .trials import Score, Trial
+from .two_samples import detectable, fisher, newcombe, power_of_fisher
 from .written_experiment import edit_at as edit_at

@@ -53,3 +53,68 @@ def test_shrink_refuses_what_it_cannot_do(tmp_path: Path) -> None:
         done = gram(*given, cwd=tmp_path)
         assert (done.returncode, message in done.stderr) == (code, True), done.stderr
         assert not (tmp_path / "shrunk").exists()
+
+
+DESK = """
+[desk:Agent {instruction: "Answer with what `look` finds.", model: "Offline/rehearsal"} |
+  [look:ToolSpecification {description: "Look up a price"} | (thing::String)==>(::String)]]
+"""
+TOOLS = """
+from pathlib import Path
+from interp import tool
+
+@tool
+def look(thing: str) -> str:
+    "Look up a price"
+    with Path("called").open("a") as file:
+        file.write("x")
+    return "-1 dollars"
+"""
+
+
+def kept(folder: Path) -> str:
+    (folder / "desk.gram").write_text(DESK)
+    (folder / "tools.py").write_text(TOOLS)
+    (folder / "checks.py").write_text("def is_13(response):\n    return '13' in response.content\n")
+    said = ("desk.gram", 'Look up the price of "lamp"', "--tools", "tools.py", "--match", "name")
+    assert gram("run", *said, "--record", "runs.db", cwd=folder).returncode == 0
+    listed = gram("runs", "list", "--record", "runs.db", "--json", cwd=folder)
+    return f"runs.db#{json.loads(listed.stdout)[0]['id']}"
+
+
+def test_fork_says_whether_a_result_made_the_difference(tmp_path: Path) -> None:
+    run = kept(tmp_path)
+    what = ("--at", "0.0", "--set", "result = 13 dollars", "--checks", "checks.py")
+    done = gram("runs", "fork", run, *what, "--repeats", "8", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = "this result of `look` made the difference: 0 of 8 right with it, 8 of 8 without"
+    assert done.stdout.splitlines()[0] == said
+    assert "gram: 16 of 16 runs" in done.stderr
+    assert (tmp_path / "called").read_text() == "x", "no recorded tool is called again"
+    again = gram("runs", "fork", run, *what, "--repeats", "8", "--json", cwd=tmp_path)
+    told = json.loads(again.stdout)
+    assert (told["made_the_difference"], told["changed"]["right"]) == (True, 8)
+    listed = gram("runs", "list", "--record", "runs.db", "--json", cwd=tmp_path)
+    assert len(json.loads(listed.stdout)) == 17, "the second time nothing was run"
+
+
+def test_fork_makes_one_run_with_a_change_to_be_resumed(tmp_path: Path) -> None:
+    run = kept(tmp_path)
+    forked = gram("runs", "fork", run, "--at", "0.0", "--set", "result = 13 dollars", cwd=tmp_path)
+    new, tools = f"runs.db#{forked.stdout.strip()}", ("--tools", "tools.py", "--match", "name")
+    assert gram("resume", new, *tools, cwd=tmp_path).stdout.strip() == "13 dollars"
+
+
+def test_fork_refuses_what_it_cannot_do(tmp_path: Path) -> None:
+    run = kept(tmp_path)
+    for options, message, code in (
+        (("--set", "result = 1"), "need --at", 2),
+        (("--at", "0.0", "--set", "rsult = 1"), "did you mean result?", 2),
+        (("--at", "0.0", "--set", "rsult"), "write 'NAME = VALUE'", 2),
+        (("--at", "0.0", "--set", "reply = x"), "0.0 has no reply; it has result, error", 1),
+        (("--at", "0.7", "--set", "result = 1"), "nothing was recorded at 0.7", 1),
+        (("--at", "0.0", "--repeats", "3"), "--set, --model or --program", 2),
+        (("--at", "0.0", "--set", "result = 1", "--repeats", "3"), "needs --checks", 2),
+    ):
+        done = gram("runs", "fork", run, *options, cwd=tmp_path)
+        assert (done.returncode, message in done.stderr) == (code, True), done.stderr

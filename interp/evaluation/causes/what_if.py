@@ -1,0 +1,302 @@
+"""What if one thing had been otherwise: a recorded run goes on many times, with it and without."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any, Final, Literal, TypeAlias
+
+from attrs import evolve, field, frozen
+
+from gram import GramError, Pattern
+from gram.suggestions import did_you_mean
+
+from ...concurrency import work_on
+from ...errors import LimitError, ReplayError, RunExistsError, ValidationError
+from ...execution import LiveHandler, ModelChoice, named_model
+from ...history.records import RecordedRun, RecordedStep, Replayer, event_line, program_text
+from ...history.stores import RunFacts, RunStore, StoredRun
+from ...json_text import Json, write_json
+from ...machine import (
+    At,
+    CallFailed,
+    Decided,
+    Event,
+    ModelReplied,
+    State,
+    Status,
+    ToolEffect,
+    ToolReturned,
+    response,
+    start_again,
+)
+from ...models import Dialect
+from ...running import Run, RunOptions
+from ...tools import LibraryLike, library_of
+from ..cases import Case, Checks, Seen, failures_of, require_checks
+from .held_results import HeldResults, NoResultError, StandIns, known_call
+from .verdict import Sample, WhatIf
+
+Outcome: TypeAlias = Literal["right", "wrong", "ended"]
+"""What a continuation came to; it ends where a call has no recorded result and no stand-in."""
+
+Progress: TypeAlias = Callable[[Outcome], None]
+"""Is called with each continuation that is over."""
+
+_CALL: Final = (ToolReturned, CallFailed)
+_CHANGED: Final[Mapping[str, tuple[type[Event], ...]]] = {
+    "result": _CALL,
+    "error": _CALL,
+    "allowed": (Decided,),
+    "reason": (Decided,),
+    "reply": (ModelReplied,),
+}
+"""What may be set, and which events have it."""
+
+
+@frozen
+class Change:
+    """What is otherwise in a continuation of a run.
+
+    Attributes:
+        at: the position of what is otherwise, or from which on it is.
+        values: what is set there: the ``result`` or the ``error`` of a call, whether a person
+            ``allowed`` it and the ``reason`` for a no, or the text of the model's ``reply``.
+        model: the model that is asked from there on.
+        program: the program from there on.
+
+    Raises:
+        ValidationError: a value cannot be set, is not of its type, or not beside another.
+    """
+
+    at: At
+    values: Mapping[str, Json] = field(factory=dict)
+    model: ModelChoice = None
+    program: Pattern | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for name, value in self.values.items():
+            if name not in _CHANGED:
+                hint = did_you_mean(name, _CHANGED) or f"it is one of {', '.join(_CHANGED)}"
+                raise ValidationError(f"{name} cannot be set; {hint}")
+            kind = {"allowed": bool, "result": object}.get(name, str)
+            if not isinstance(value, kind):
+                wanted = "true or false" if kind is bool else "a text"
+                raise ValidationError(f"{name} must be {wanted}, found {write_json(value)}")
+        if len(self.values) > 1 and self.values.keys() != {"allowed", "reason"}:
+            raise ValidationError(f"{' and '.join(self.values)} cannot be set together")
+
+
+@frozen
+class Beginning:
+    """What a continuation begins with: a State, and the steps that led to it."""
+
+    first: State
+    steps: tuple[RecordedStep, ...]
+
+    @property
+    def state(self) -> State:
+        """The State that it goes on from."""
+        return self.steps[-1].state if self.steps else self.first
+
+    def write(self, store: RunStore, run: str, parent: str, kept: RecordedRun) -> None:
+        """Make a run of it in a store."""
+        facts = store.row(parent).facts
+        own = RunFacts("", parent=parent, tenant=facts.tenant, priority=facts.priority)
+        entries = [event_line(each.folded, each.seconds) for each in self.steps]
+        log = StoredRun(store, run, facts=own)
+        log.begin_with(self.first.with_run_id(run), kept.library, entries, self.state)
+
+
+def beginnings(kept: RecordedRun, change: Change) -> tuple[Beginning, Beginning]:
+    """How the unchanged run and the changed one begin.
+
+    Raises:
+        ReplayError: nothing at the position is what the change is about, or the changed run does
+            not come to it.
+    """
+    kept.check()
+    place = _place(kept, change)
+    events = [each.event for each in kept.steps[:place]]
+    here = kept.steps[place].event
+    first = kept.first
+    if change.program is not None:
+        first = start_again(first, change.program).state
+    own = [here] if change.values else []
+    others = [_changed(here, change.values)] if change.values else []
+    try:
+        return _begun(kept.first, [*events, *own]), _begun(first, [*events, *others])
+    except GramError as error:
+        told = f"the changed run does not come to {_dotted(change.at)}: {error}"
+        raise ReplayError(kept.placed(told)) from None
+
+
+def write_fork(store: RunStore, run: str, change: Change) -> str:
+    """Make one run that begins like another, with a change, and give its id."""
+    kept, new = store.recorded(run), os.urandom(8).hex()
+    beginnings(kept, change)[1].write(store, new, run, kept)
+    return new
+
+
+def what_if(
+    store: RunStore,
+    run: str,
+    change: Change,
+    checks: Checks,
+    *,
+    repeats: int = 20,
+    model: ModelChoice = None,
+    base_url: str | None = None,
+    dialect: Dialect | None = None,
+    tools: LibraryLike = None,
+    jobs: int = 4,
+    progress: Progress | None = None,
+) -> WhatIf:
+    """Let a recorded run go on many times, unchanged and with a change, and compare the two.
+
+    No recorded tool is called: a call gets the result of the recorded one with the same arguments.
+    The continuations are kept in the store, under ids that follow from what they are: those that
+    are there are not run again, and those that were broken off go on.
+
+    Args:
+        store: the store, in which the run is.
+        run: its id.
+        change: what is otherwise.
+        checks: functions by name; a continuation is right if all of them say yes.
+        repeats: how many continuations of each of the two.
+        model: who is asked in both; by default the run's own.
+        base_url, dialect: see `interp.running.RunOptions`.
+        tools: tools that may be run for calls that were not recorded; none that is marked ``once``.
+        jobs: how many continuations go on at once.
+        progress: is told of each continuation that is over.
+
+    Raises:
+        ReplayError: nothing at the position is what the change is about.
+        ModelError: a model did not answer; the same call goes on.
+        ValidationError: there are no checks.
+    """
+    if not checks or repeats < 1:
+        raise ValidationError("what is right is said by at least one check, of at least one run")
+    kept = store.recorded(run)
+    case = Case(name=run, input=kept.first.run.given.value, checks=tuple(checks))
+    require_checks([case], checks)
+    stand_ins = None if tools is None else StandIns(library_of(tools, by="what_if"))
+    arms = dict(zip(("unchanged", "changed"), beginnings(kept, change), strict=True))
+    found = dict[tuple[str, int], tuple[str, Outcome]]()
+    program = program_text(arms["changed"].first.agent)[0]
+    models = [str(named_model(model) or ""), str(change.model or "")]
+    named = write_json([run, change.at, dict(change.values), *models, program])
+
+    async def go_on(which: tuple[str, int]) -> None:
+        arm, number = which
+        begun, key = arms[arm], f"{named} {arm} {number}"
+        new = sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
+        with suppress(RunExistsError):  # it was begun before, and goes on
+            begun.write(store, new, run, kept)
+        log, own = StoredRun.of(store, new)
+        other = change.model if arm == "changed" else None
+        options: RunOptions = {"model": other if named_model(other) else None, "record": log}
+        asked = LiveHandler.of(own.state, model=other or model, base_url=base_url, dialect=dialect)
+        handler = _held(kept, begun, own, asked, stand_ins)
+        outcome = await _outcome(own.state, case, checks, {**options, "handler": handler})
+        found[which] = new, outcome
+        if progress:
+            progress(outcome)
+
+    work_on([(arm, number) for number in range(repeats) for arm in arms], go_on, jobs)
+    samples = [_sample([found[arm, number] for number in range(repeats)]) for arm in arms]
+    return WhatIf(_subject(kept, change), bool(change.values), *samples)
+
+
+async def _outcome(state: State, case: Case, checks: Checks, options: RunOptions) -> Outcome:
+    """What a continuation comes to."""
+    if state.status is Status.LIMITED:
+        return "wrong"
+    try:
+        is_over = state.status is Status.DONE
+        said = response(state) if is_over else await Run[Any](state, **options).afinish()
+    except NoResultError:
+        return "ended"
+    except LimitError:
+        return "wrong"
+    return "wrong" if failures_of(Seen(case, said, checks)) else "right"
+
+
+def _sample(found: Sequence[tuple[str, Outcome]]) -> Sample:
+    counts = Counter(outcome for _, outcome in found)
+    return Sample(counts["right"], counts["ended"], tuple(run for run, _ in found))
+
+
+def _held(
+    kept: RecordedRun,
+    begun: Beginning,
+    own: RecordedRun,
+    model: LiveHandler,
+    stand_ins: StandIns | None,
+) -> HeldResults:
+    """Who answers a continuation: what was recorded of the run, without what it has had already."""
+    steps = (*begun.steps, *kept.steps[len(begun.steps) :])
+    known = (known_call(each.effect, each.event) for each in steps)
+    held = HeldResults((each for each in known if each), model, stand_ins)
+    for step in own.steps:
+        if isinstance(step.effect, ToolEffect):
+            held.forget(step.effect)
+    return held
+
+
+def _place(kept: RecordedRun, change: Change) -> int:
+    """The index of the step that a change is about."""
+    kinds = {kind for name in change.values for kind in _CHANGED.get(name, ())}
+    at_place = [index for index, each in enumerate(kept.steps) if each.event.at == change.at]
+    for index in at_place:
+        if not kinds or isinstance(kept.steps[index].event, tuple(kinds)):
+            return index
+    if at_place:
+        events = [kept.steps[index].event for index in at_place]
+        has = [
+            name for name, kinds in _CHANGED.items() if any(isinstance(e, kinds) for e in events)
+        ]
+        told = f"{_dotted(change.at)} has no {' and '.join(change.values)}; it has {', '.join(has)}"
+        raise ReplayError(kept.placed(told))
+    known = [_dotted(each) for each in dict.fromkeys(each.event.at for each in kept.steps) if each]
+    hint = did_you_mean(_dotted(change.at), known) or f"positions are {', '.join(known[:8])}, …"
+    raise ReplayError(kept.placed(f"nothing was recorded at {_dotted(change.at)}; {hint}"))
+
+
+def _changed(event: Event, values: Mapping[str, Json]) -> Event:
+    """An event with other values."""
+    match event:
+        case ModelReplied():
+            message = evolve(event.message, content=values["reply"], tool_calls=())
+            return ModelReplied(event.at, message)
+        case Decided():
+            return evolve(event, **values)
+    if "error" in values:
+        return CallFailed(event.at, values["error"])
+    return ToolReturned(event.at, write_json(values["result"]))
+
+
+def _begun(first: State, events: Iterable[Event]) -> Beginning:
+    replayer = Replayer(first)
+    return Beginning(first, tuple(map(replayer.take, events)))
+
+
+def _subject(kept: RecordedRun, change: Change) -> str:
+    """What is compared, in words."""
+    if not change.values:
+        other = [f"the model {change.model}"] if change.model else []
+        return " and ".join([*other, *(["the other program"] if change.program else [])])
+    effect = kept.steps[_place(kept, change)].effect
+    what = next(iter(change.values))
+    if isinstance(effect, ToolEffect):
+        what = "answer about" if what in ("allowed", "reason") else "result of"
+        return f"this {what} `{effect.name}`"
+    return f"this {what} at {_dotted(change.at)}"
+
+
+def _dotted(at: At) -> str:
+    """A position as traces show it."""
+    return ".".join(map(str, at))

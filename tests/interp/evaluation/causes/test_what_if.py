@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gram
+from interp import ApprovalPolicy, Tool, ToolLibrary, begin
+from interp.errors import ModelError, ReplayError, ValidationError
+from interp.evaluation.causes import Change, Sample, WhatIf, what_if, write_fork
+from interp.history.stores import RunStore, open_store
+from interp.machine import AgentResponse, AssistantRole, Message, Request, ToolCall
+
+PROGRAM = """
+[news:Workflow |
+  [scout:Agent {model: "Offline/rehearsal", instruction: "Find facts."} |
+    [search:ToolSpecification {description: "Searches"} | (query::String)==>(::String)],
+    [pay:ToolSpecification {description: "Pays", once: true} | (query::String)==>(::String)]],
+  [writer:Agent {model: "Offline/rehearsal", instruction: "Write."}],
+  (scout)-->(writer)]
+"""
+AT = ("scout", 0, 0)
+
+
+class Model:
+    """A simulated model: right more often where the facts are good."""
+
+    def __init__(self, seed: int, good: float = 0.9, bad: float = 0.1, again: bool = False) -> None:
+        self.rng, self.good, self.bad, self.again = random.Random(seed), good, bad, again
+
+    def complete(self, request: Request) -> Message | str:
+        if request.agent == "scout":
+            results = [each.content for each in request.messages if each.call_id is not None]
+            if not results:
+                return Message(AssistantRole, "", [ToolCall("1", "search", '{"query": "moon"}')])
+            if self.again and len(results) == 1:
+                return Message(AssistantRole, "", [ToolCall("2", "pay", '{"query": "x"}')])
+            return results[0]
+        share = self.good if "rock" in request.messages[-1].content else self.bad
+        return "right" if self.rng.random() < share else "wrong"
+
+
+def is_right(response: AgentResponse) -> bool:
+    return response.content == "right"
+
+
+CHECKS = {"is_right": is_right}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    with open_store(tmp_path / "runs.db") as opened:
+        yield opened
+
+
+def library(called: list[str]) -> ToolLibrary:
+    schema = {
+        "type": "object",
+        "properties": {"query": {"type": "string"}},
+        "required": ["query"],
+    }
+
+    def made(name: str, said: str) -> Tool:
+        def invoke(_: object) -> str:
+            called.append(name)
+            return said
+
+        return Tool(name, said, schema, invoke, once=name == "pay")
+
+    return ToolLibrary.of(made("search", "The moon is cheese."), made("pay", "Paid."))
+
+
+def recorded(store: RunStore, model: Any = None, **options: Any) -> str:
+    model = model or Model(0)
+    given: Any = {"match": "name", "record": store, "model": model, **options}
+    begin(gram.parse(PROGRAM), "Tell me.", library([]), **given).finish()
+    return next(iter(store.rows(limit=1))).id
+
+
+SET = Change(AT, {"result": "The moon is rock."})
+
+
+def test_a_planted_fault_is_found(store: RunStore) -> None:
+    found = what_if(store, recorded(store), SET, CHECKS, model=Model(1), repeats=20)
+    assert found.made_the_difference
+    first, second, *_ = found.lines()
+    assert first == (
+        f"this result of `search` made the difference: {found.unchanged.right} of 20 right "
+        f"with it, {found.changed.right} of 20 without"
+    )
+    assert "Fisher's exact test: p = " in second
+    assert found.difference.low > 0.3
+
+
+def test_faults_are_found_as_often_as_promised_and_none_where_there_is_none(
+    store: RunStore,
+) -> None:
+    run = recorded(store)
+    planted = [
+        what_if(
+            store, run, Change(AT, {"result": f"rock {seed}"}), CHECKS, model=Model(seed), repeats=8
+        )
+        for seed in range(10)
+    ]
+    alike = [
+        what_if(
+            store,
+            run,
+            Change(AT, {"result": f"cheese {seed}"}),
+            CHECKS,
+            model=Model(seed, bad=0.5),
+            repeats=8,
+        )
+        for seed in range(10)
+    ]
+    assert sum(each.made_the_difference for each in planted) >= 8  # 0.93 each
+    assert sum(each.made_the_difference for each in alike) <= 2  # at most 0.05 each
+
+
+def test_recorded_tools_are_not_called_and_other_calls_end_a_continuation(store: RunStore) -> None:
+    called: list[str] = []
+    run = recorded(store)
+    model = Model(1, again=True)
+    found = what_if(store, run, SET, CHECKS, model=model, repeats=6, tools=library(called))
+    assert called == [], "search was recorded, and pay may run only once"
+    assert (found.unchanged.ended, found.changed.ended) == (6, 6)
+    assert not found.made_the_difference
+    assert "6 of 6 with the change ended at a call without a result" in "\n".join(found.lines())
+
+
+def test_a_call_with_other_arguments_gets_a_stand_in(store: RunStore) -> None:
+    called: list[str] = []
+    run = recorded(store)
+
+    class Searching(Model):
+        def complete(self, request: Request) -> Message | str:
+            if request.agent == "writer" and len(request.messages) == 1:
+                return super().complete(request)
+            arguments = f'{{"query": "mars {self.rng.random()}"}}'
+            searched = sum(each.call_id is not None for each in request.messages)
+            if searched < 2:
+                return Message(AssistantRole, "", [ToolCall("3", "search", arguments)])
+            return "nothing"
+
+    found = what_if(store, run, SET, CHECKS, model=Searching(1), repeats=3, tools=library(called))
+    assert called == ["search"] * 6
+    assert found.changed.ended == 0
+
+
+def test_a_reply_can_be_another(store: RunStore) -> None:
+    change = Change(("scout", 1), {"reply": "rock"})
+    found = what_if(store, recorded(store), change, CHECKS, model=Model(2), repeats=16)
+    assert found.lines()[0].startswith("this reply at scout.1 made the difference")
+
+
+def test_continuations_are_kept_and_those_that_were_broken_off_go_on(store: RunStore) -> None:
+    run = recorded(store)
+
+    class Failing(Model):
+        left = 9
+
+        def complete(self, request: Request) -> Message | str:
+            self.left -= 1
+            if self.left < 0:
+                raise RuntimeError("down")
+            return super().complete(request)
+
+    with pytest.raises(ModelError, match="down"):
+        what_if(store, run, SET, CHECKS, model=Failing(1), repeats=6, jobs=1)
+    before = {each.id for each in store.rows()}
+    assert len(before) > 3
+
+    class Counting(Model):
+        asked = 0
+
+        def complete(self, request: Request) -> Message | str:
+            self.asked += 1
+            return super().complete(request)
+
+    model = Counting(2)
+    found = what_if(store, run, SET, CHECKS, model=model, repeats=6)
+    assert model.asked < 24
+    assert before <= {run, *found.unchanged.runs, *found.changed.runs}
+    again = Counting(3)
+    assert what_if(store, run, SET, CHECKS, model=again, repeats=6) == found
+    assert again.asked == 0
+
+
+def test_the_answer_of_a_person_can_be_another(store: RunStore) -> None:
+    policy = ApprovalPolicy(otherwise="ask")
+    run = recorded(store, policy=policy, approve=lambda _: True)
+    change = Change(AT, {"allowed": False, "reason": "rock instead"})
+    found = what_if(store, run, change, CHECKS, model=Model(5), repeats=10)
+    assert found.made_the_difference
+    assert found.lines()[0].startswith("this answer about `search` made the difference")
+
+
+def test_the_model_can_be_another(store: RunStore) -> None:
+    run, change = recorded(store), Change(("scout", 1), model="Offline/rehearsal")
+    found = what_if(store, run, change, CHECKS, model=Model(1, bad=1.0), repeats=6)
+    assert found.lines()[0] == (
+        "the model Offline/rehearsal made the difference: 0 of 6 right with it, 6 of 6 without"
+    )
+    assert str(store.recorded(found.changed.runs[0]).state.model) == "Offline/rehearsal"
+
+
+def test_the_program_can_be_another(store: RunStore) -> None:
+    run = recorded(store)
+    program = gram.parse(PROGRAM.replace('"Write."', '"rock."')).patterns[0]
+    found = what_if(store, run, Change(AT, program=program), CHECKS, model=Model(1), repeats=3)
+    assert found.lines()[0].startswith("not shown that the other program makes a difference")
+    assert "cannot show any difference" in found.lines()[-1]
+
+
+def test_what_cannot_be_changed_is_told(store: RunStore) -> None:
+    run = recorded(store)
+    for at, name, value, error, message in (
+        (("scout", 9), "result", 1, ReplayError, "nothing was recorded at scout.9"),
+        (AT, "reply", "x", ReplayError, "has no reply"),
+        (AT, "reslt", 1, ValidationError, "did you mean"),
+        (("scout", 1), "reply", 3, ValidationError, "reply must be a text, found 3"),
+    ):
+        with pytest.raises(error, match=message):
+            what_if(store, run, Change(at, {name: value}), CHECKS)
+    with pytest.raises(ValidationError, match="cannot be set together"):
+        Change(AT, {"result": 3, "error": "x"})
+
+
+def test_one_fork_begins_with_the_change(store: RunStore) -> None:
+    run = recorded(store)
+    new = write_fork(store, run, SET)
+    assert store.row(new).facts.parent == run
+    assert [each.result for each in store.recorded(new).tools_used] == ["The moon is rock."]
+
+
+def test_those_that_ended_count_against_a_difference() -> None:
+    runs = tuple(map(str, range(20)))
+    whole = WhatIf("it", True, Sample(2, 0, runs), Sample(17, 0, runs))
+    some = WhatIf("it", True, Sample(2, 6, runs), Sample(12, 8, runs))
+    assert whole.made_the_difference
+    assert not some.made_the_difference
+    assert some.difference.low < 0 < some.difference.high
