@@ -37,6 +37,7 @@ from ...models import Dialect
 from ...running import Run, RunOptions
 from ...tools import LibraryLike, library_of
 from ..cases import Case, Checks, Seen, failures_of, require_checks
+from ..experiments import require_statistics
 from .held_results import HeldResults, NoResultError, StandIns, known_call
 from .verdict import Sample, WhatIf
 
@@ -177,7 +178,9 @@ def what_if(
         ReplayError: nothing at the position is what the change is about.
         ModelError: a model did not answer; the same call goes on.
         ValidationError: there are no checks.
+        ConfigurationError: the extra for statistics is missing, or the model cannot be asked.
     """
+    require_statistics()
     if not checks or repeats < 1:
         raise ValidationError("what is right is said by at least one check, of at least one run")
     kept = store.recorded(run)

@@ -19,6 +19,7 @@ from .metrics import (
     MetricLike,
     matches_schema,
 )
+from .pair_tests import ALPHA
 from .plan import Plan
 from .power import cases_needed, power_of
 from .slice_text import compared_by_text, pass_rate_text, percent
