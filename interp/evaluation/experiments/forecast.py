@@ -138,8 +138,7 @@ def before_running(plan: Plan) -> Iterator[str]:
     if len(plan.arms) == 1:
         yield "there is one arm: nothing is compared"
         return
-    clusters, tests = clusters_of(plan.cases), round(ALPHA / plan.alpha)
-    cases, unit = (len(set(clusters)), "cluster") if clusters else (len(plan.cases), "case")
+    (cases, unit), tests = _units(plan), round(ALPHA / plan.alpha)
     if smallest_p(cases) > ALPHA:
         repeats = ", however often they are repeated" if plan.repeats > 1 else ""
         yield (
@@ -153,10 +152,16 @@ def before_running(plan: Plan) -> Iterator[str]:
         )
 
 
+def _units(plan: Plan) -> tuple[int, str]:
+    """How many cases stand for themselves, or how many clusters of them, which may be all alike."""
+    clusters = clusters_of(plan.cases)
+    return (len(set(clusters)), "cluster") if clusters else (len(plan.cases), "case")
+
+
 def what_it_finds(plan: Plan) -> Iterator[str]:
     """Which differences in the primary metric a plan finds, and how often."""
     is_rate = any(each.name == plan.primary and each.worst is False for each in plan.metrics)
-    cases, tests = len(plan.cases), round(ALPHA / plan.alpha)
+    (cases, unit), tests = _units(plan), round(ALPHA / plan.alpha)
     among = f", as one of {tests} tests" if tests > 1 else ""
     for kind, what in enumerate(("a difference", "a main effect", "an interaction")):
         group = [each for each in plan.contrasts if len(each.factors) == kind]
@@ -166,11 +171,11 @@ def what_it_finds(plan: Plan) -> Iterator[str]:
         for words, size in _sizes(cases, runs, plan.alpha, is_rate=is_rate):
             size = size and size * max(1, kind)  # a pair is twice what its groups differ by
             if size is None or (is_rate and size > max(1, kind)):
-                yield f"{counted(cases, 'case')} are too few to find {what}{among} ({words})"
+                yield f"{counted(cases, unit)} are too few to find {what}{among} ({words})"
             else:
                 said = f"{100 * size:.0f} points" if is_rate else f"{size:.2g}"
                 yield (
-                    f"{counted(cases, 'case')} find {what} in {plan.primary} of {said} "
+                    f"{counted(cases, unit)} find {what} in {plan.primary} of {said} "
                     f"{POWER:.0%} of the time{among} ({words})"
                 )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 from scipy import stats
 
 from benchmarks.calibration import EFFECTS, effects_found
@@ -159,6 +160,17 @@ def test_simulated_models_in_a_matrix_show_the_effect_that_they_have() -> None:
     assert one.interval.low < 0.5 < one.interval.high
     assert not other.is_significant
     assert not pair.is_significant
-    (main, both) = what_it_finds(found.plan)
+    main, both = what_it_finds(found.plan)
     assert main.startswith("40 cases find a main effect in passed of ")
     assert both.startswith("40 cases find an interaction in passed of ")
+
+
+def test_cases_of_clusters_find_what_as_many_clusters_do() -> None:
+    alike = [evolve(each, cluster=str(number // 4)) for number, each in enumerate(cases(32))]
+
+    of_clusters = ab(alike, {"a": arm(right), "b": arm(wrong)}, seed=1)
+    of_cases = ab(cases(8), {"a": arm(right), "b": arm(wrong)}, seed=1)
+
+    assert [each.replace("clusters", "cases") for each in what_it_finds(of_clusters.plan)] == [
+        *what_it_finds(of_cases.plan)
+    ]
