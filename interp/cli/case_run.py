@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import click
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from gram import Pattern
 from gram.suggestions import did_you_mean
@@ -71,13 +71,8 @@ class Planned:
 
     @property
     def is_replayed(self) -> bool:
-        """Whether all its runs, and those of its judge, are answered by what was recorded."""
-        of_judges = [
-            run.beside_judge(number).is_replayed
-            for run in self.recordings
-            for number in range(len(set(self.case.rubrics)))
-        ]
-        return all([*(run.is_replayed for run in self.recordings), *of_judges])
+        """Whether all its runs are answered by what was recorded."""
+        return all(each.is_replayed for each in self.recordings)
 
 
 @define
@@ -221,9 +216,7 @@ class CaseRun:
         self, planned: Planned, recording: Recording, observe: Observer | None
     ) -> RunResult:
         """Run a case once, with a library of its own."""
-        judge = planned.judge and evolve(
-            planned.judge, options={**planned.judge.options, "observe": observe}
-        )
+        judge = planned.judge and planned.judge.watched_by(observe)
         options = cast(RunOptions, {**self.options.of_new_run, "observe": observe})
         with self.options.fresh_library() as library:
             return await run_case(

@@ -14,7 +14,7 @@ from ...files import File, is_address
 from ...json_text import Json, read_json
 from .case import Case
 from .expectations import READERS, found as shown, names_of
-from .row import COLUMNS, Row
+from .row import Row
 
 _NEAR = 0.8  # a free column that is so like another one is a slip that would leave a case untested
 _LIMIT: Final = "max_"
@@ -31,9 +31,14 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
     cells: dict[str, Any] = {}
     columns: dict[str, Json] = {}
     found: list[Diagnostic] = []
-    for column, value in _with_schemas(row, found).items():
+    folder = Path(row.source.filename or "").parent
+    for column, value in row.values.items():
         if read := _CELLS.get(column):
             try:
+                if column == "schema":
+                    value = _with_schema({column: value}, folder)[column]
+                elif column == "not":
+                    value = _with_schema(value, folder)
                 cells["not_" if column == "not" else column] = read(value)
             except ValueError as error:
                 found.append(row.fault("ill-typed", f"{column} {error}", column))
@@ -46,7 +51,7 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
         hint = f"it has {', '.join(row.values)}" if row.values else "write input: what is said"
         found.append(row.fault("missing-input", "the case has no input", hint=hint))
     if "program" in cells:
-        program = Path(row.source.filename or "").parent / cells["program"]
+        program = folder / cells["program"]
         if not program.is_file():
             found.append(row.fault("no-program", f"there is no file {program}", "program"))
         cells["program"] = str(program)
@@ -71,21 +76,15 @@ def _meant(column: str) -> str | None:
     return None if is_free else near[0]
 
 
-def _with_schemas(row: Row, faults: list[Diagnostic]) -> dict[str, Json]:
-    """The values of a row; a schema that is named by its file, as that file has it."""
-    values = dict(row.values)
-    if isinstance(values.get("not"), dict):
-        values["not"] = dict(values["not"])
-    for column, of in (("schema", values), ("not", values.get("not"))):
-        if isinstance(of, dict) and isinstance(file := of.get("schema"), str):
-            path = Path(row.source.filename or "").parent / file
-            try:
-                of["schema"] = read_json(path.read_text("utf-8"))
-            except (OSError, ValueError) as error:
-                told = "there is no such file" if isinstance(error, FileNotFoundError) else error
-                faults.append(row.fault("no-schema", f"schema {path}: {told}", column))
-                of["schema"] = {}
-    return values
+def _with_schema(of: Json, folder: Path) -> Json:
+    """Expectations whose schema is named by its file, with the schema itself."""
+    if not isinstance(of, dict) or not isinstance(file := of.get("schema"), str):
+        return of
+    try:
+        return {**of, "schema": read_json((folder / file).read_text("utf-8"))}
+    except (OSError, ValueError) as error:
+        told = "there is no such file" if isinstance(error, FileNotFoundError) else error
+        raise ValueError(f"{folder / file}: {told}") from None
 
 
 def _files(row: Row, words: Iterable[str], found: list[Diagnostic]) -> Iterator[File]:
@@ -119,4 +118,5 @@ _CELLS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "program": _text,
     "agent": _text,
 }
-assert _CELLS.keys() == set(COLUMNS)
+COLUMNS: Final = tuple(_CELLS)
+"""The columns that have a meaning; all others are free."""

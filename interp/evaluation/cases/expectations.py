@@ -115,17 +115,14 @@ def _require_linear(schema: Mapping[str, Json], text: str) -> None:
     """Refuse regular expressions whose time may grow faster than the text that is searched."""
     try:
         schema_validator(dict(schema), linear=True)
-    except ValueError as error:
+    except ValueError:
         if _NOT_LINEAR.search(text):
-            hint = 'write "not": {"matches": …} for what may not be there'
-            raise ValueError(
-                f"is not searched in linear time: {found(text)} looks around or back; {hint}"
-            ) from None
+            why = 'it looks around or back; write "not": {"matches": …} for what may not be there'
+            raise ValueError(f"is not searched in linear time: {found(text)}: {why}") from None
         try:
-            re.compile(text)
-            why = str(error).partition("\n")[0]
-        except re.error as told:
-            why = str(told)
+            why = f"{re.compile(text).pattern} is not one of Rust"
+        except re.error as error:
+            why = str(error)
         raise ValueError(f"is no regular expression: {found(text)}: {why}") from None
 
 

@@ -21,7 +21,8 @@ from lenses_ext import find_agents, parse_program
 from lenses_ext.schemas import NotJson, to_json_value
 
 from ...json_text import Json
-from .row import COLUMNS, Row
+from .cells import COLUMNS
+from .row import Row
 
 CASE = "Case"
 

@@ -10,13 +10,6 @@ from gram import Diagnostic, Source, Span
 
 from ...json_text import Json
 
-COLUMNS = (
-    *("name", "input", "attach", "expected", "contains", "matches", "json", "schema", "calls"),
-    *("judge", "not", "max_seconds", "max_tokens", "max_cost", "max_calls", "checks"),
-    *("tags", "cluster", "program", "agent"),
-)
-"""The columns that have a meaning; all others are free."""
-
 
 @frozen(eq=False)
 class Row:

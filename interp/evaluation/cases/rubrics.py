@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any, Final, TypeAlias, cast
 
@@ -13,12 +13,12 @@ from gram import GramError, Pattern, dumps, loads_one
 from lenses_ext import Model, ProgramLike, agent_answer, view
 
 from ...errors import ConfigurationError, said_by
+from ...execution import Observer
 from ...json_text import Json, write_json
 from ...machine import AgentResponse, call_text
 from ...models import OFFLINE, LanguageModel
 from ...programs import models_of, the_agent
 from ...running import BeginOptions, begin
-from ...tools import LibraryLike, ToolLibrary, empty_tool_library, library_of
 from .case import Case
 from .findings import Finding
 
@@ -58,10 +58,6 @@ def _judge(program: ProgramLike) -> Pattern:
     return agent
 
 
-def _library(tools: LibraryLike) -> ToolLibrary:
-    return library_of(tools, by="RubricJudge")
-
-
 @frozen
 class RubricJudge:
     """An agent that judges the rubrics of cases, each in a run of its own.
@@ -71,7 +67,6 @@ class RubricJudge:
 
     Attributes:
         program: the judge; the built-in one by default.
-        tools: its tools.
         model: the model to ask instead of its own; a rehearsal, as that of the built-in judge,
             judges nothing.
         options: other keywords of its runs, see `interp.run`.
@@ -81,7 +76,6 @@ class RubricJudge:
     """
 
     program: Pattern = field(factory=built_in_judge, converter=_judge)
-    tools: ToolLibrary = field(default=empty_tool_library, converter=_library)
     model: str | Model | LanguageModel | None = None
     options: Mapping[str, Any] = field(factory=dict)
 
@@ -95,10 +89,10 @@ class RubricJudge:
 
         Raises:
             ConfigurationError: a model cannot be asked.
-            ToolBindingError: its tools do not bind.
+            ToolBindingError: the program has tools, and a judge has none.
         """
         if not self.is_rehearsed:
-            begin(self.program, "a first rubric", self.tools, **self._chosen)
+            begin(self.program, "a first rubric", **self._chosen)
 
     @property
     def is_rehearsed(self) -> bool:
@@ -109,16 +103,22 @@ class RubricJudge:
     @property
     def text(self) -> str:
         """A text that is another one for another judge."""
-        tools = (f"{each.name} {write_json(each.schema)}" for each in self.tools.values())
-        model = self.model if isinstance(self.model, str | Model) else type(self.model).__name__
-        return "\0".join([dumps(self.program), str(model), *tools])
+        is_named = isinstance(self.model, str | Model | None)
+        return f"{dumps(self.program)}\0{self.model if is_named else type(self.model).__name__}"
+
+    def watched_by(self, observe: Observer | None) -> RubricJudge:
+        """The same judge, whose runs somebody observes."""
+        return evolve(self, options={**self.options, "observe": observe})
 
     @property
     def _chosen(self) -> BeginOptions:
         return cast(BeginOptions, {**self.options, "model": self.model})
 
     async def verdicts(
-        self, case: Case, response: AgentResponse, recorded: Recorded | None = None
+        self,
+        case: Case,
+        response: AgentResponse,
+        recorded: Recorded | None = None,
     ) -> dict[str, Finding]:
         """What the judge finds, by rubric.
 
@@ -143,11 +143,9 @@ class RubricJudge:
             if case.has_expected:
                 told["expected"] = case.expected
             try:
-                if recorded is None:
-                    found[rubric] = await self._finding(rubric, told, self._chosen)
-                else:
-                    with recorded(number, self._chosen) as options:
-                        found[rubric] = await self._finding(rubric, told, options)
+                held = recorded(number, self._chosen) if recorded else nullcontext(self._chosen)
+                with held as options:
+                    found[rubric] = await self._finding(rubric, told, options)
             except (GramError, OSError) as error:
                 found[rubric] = Finding(None, f"the judge of {rubric!r} failed: {said_by(error)}")
         return found
@@ -155,7 +153,7 @@ class RubricJudge:
     async def _finding(
         self, rubric: str, told: Mapping[str, Json], options: BeginOptions
     ) -> Finding:
-        run = begin(self.program, write_json(told), self.tools, **options)
+        run = begin(self.program, write_json(told), **options)
         value: Json = (await run.afinish()).value
         reason: object = None
         if isinstance(value, dict):

@@ -165,7 +165,7 @@ def passed(checks: Checks, judge: RubricJudge | None = None) -> Metric:
         if judge is None or not trial.case.rubrics:
             return _of(failures_of(seen))
         spending = Spending()
-        asked = evolve(judge, options={**judge.options, "observe": spending.count})
+        asked = judge.watched_by(spending.count)
         seen = evolve(seen, verdicts=await asked.verdicts(trial.case, trial.response))
         taken = sum((reply.usage for _, reply in spending.replies), Usage(0, 0))
         cost = spending.cost(spending.replies[0][0]) if spending.replies else 0.0

@@ -92,7 +92,7 @@ class CaseItem(pytest.Item):
         if not isinstance(excinfo.value, NotAsExpectedError):
             return super().repr_failure(excinfo, style)
         result = excinfo.value.result
-        return "\n".join([*result.messages, "", shown_run(result)])
+        return "\n".join([f"{result.case.place}:", *result.messages, "", shown_run(result)])
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The place of the case."""

@@ -69,15 +69,11 @@ class Recording:
         path = self.path and self.path.with_name(f"{stem}+{name}{SUFFIX}")
         return Recording(path, self.mode, self.hint)
 
-    def beside_judge(self, rubric: int) -> Recording:
-        """The recording of the run of the judge of a rubric, by its number from 0."""
-        return self.beside(f"judge{rubric + 1}")
-
     def around_judge(
         self, rubric: int, options: BeginOptions
     ) -> AbstractContextManager[BeginOptions]:
-        """The same as `around` for the run of the judge of a rubric."""
-        return self.beside_judge(rubric).around(options)
+        """The same as `around` for the run of the judge of a rubric, by its number from 0."""
+        return self.beside(f"judge{rubric + 1}").around(options)
 
     @contextmanager
     def around(self, options: BeginOptions) -> Iterator[BeginOptions]:
