@@ -11,6 +11,10 @@ from .experiments.comparing import Comparison as Comparison, Estimate as Estimat
 from .experiments.experiment import Experiment as Experiment
 from .experiments.experiment_file import read_experiment as read_experiment
 from .experiments.judging import judged_by as judged_by
+from .experiments.measured_judges import (
+    MeasuredJudge as MeasuredJudge,
+    measure_judge as measure_judge,
+)
 from .experiments.metrics import Metric as Metric, matches_schema as matches_schema
 from .experiments.power import cases_needed as cases_needed
 from .experiments.trials import Trial as Trial

@@ -51,6 +51,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "ab": "Run the same cases through several programs, and compare them.",
         "improve": "Search for changes that make a program better, and test the best.",
         "shrink": "Find the smallest run that fails as a recorded one does.",
+        "judge": "Compare a judge with labels of people, and correct what it said.",
     },
     "Operate": {
         "serve": "Serve agents as the models of an OpenAI-compatible server.",

@@ -13,6 +13,7 @@ from .experiment_file import (
 from .forecast import Forecast, before_running, what_it_finds
 from .intervals import Interval, require_statistics, wilson
 from .judging import judged_by
+from .measured_judges import Lean as Lean, MeasuredJudge, Verdict as Verdict, measure_judge
 from .metrics import (
     NAMES,
     Metric,

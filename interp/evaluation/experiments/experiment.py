@@ -218,6 +218,11 @@ class Experiment:
         if self.stopped:
             yield self.stopped
         yield from before_running(plan)
+        for judge in self.judges:
+            yield (
+                f"{judge} is a judge that was not measured here: gram judge compares it with "
+                "people's labels, and corrects its rates for its errors"
+            )
         for arm in plan.arms if self.is_complete else ("the arms together",):  # no early look
             mine = [each for each in self.trials if each.arm == arm or not self.is_complete]
             runs = counted(len(mine), "run")

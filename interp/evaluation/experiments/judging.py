@@ -90,7 +90,7 @@ def judged_by(
     written = [dumps(tool_to_pattern(each)) for each in library.values()]
     chosen_before = [f"{key}={_told(value)}" for key, value in sorted(options.items())]
     details = "\0".join([dumps(agent), *written, *chosen_before])
-    return Metric(name, measure, better, details=details)
+    return Metric(name, measure, better, judge=str(asked), details=details)
 
 
 def _told(option: Any) -> str:

@@ -55,6 +55,7 @@ class Metric:
         worst: the score of a run without one; by default False where the others are yes or no,
             and else the worst that any run has.
         of_failed: whether runs that failed are measured, too, as their cost is.
+        judge: the model of the judge that says it, or "".
         details: a text that says what else the scores depend on; the plan has its hash.
     """
 
@@ -63,6 +64,7 @@ class Metric:
     better: Better = field(default="higher", validator=_better)
     worst: float | bool | None = None
     of_failed: bool = False
+    judge: str = ""
     details: str = field(default="", repr=False)
 
     def __attrs_post_init__(self) -> None:

@@ -339,7 +339,7 @@ def test_a_step_that_programs_have_not_is_told() -> None:
         ("{}", 'it has no "component_type"'),
         ("component_type: Agent\nagentspec_version: 26.1.0", "its loader refuses it"),
         ("component_type: Nothing\nagentspec_version: 26.1.0", "its loader refuses it"),
-        ("component_type: !!python/object:os.system {}", "is not read"),
+        ("component_type: !!python/object:os.system {}", "could not determine a constructor"),
     ],
 )
 def test_what_is_no_agent_spec_is_refused_with_the_name_of_the_file(text: str, said: str) -> None:

@@ -1,0 +1,91 @@
+"""``gram judge``: compare a judge with people's labels, and correct what it said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..completion.completing import complete_files, complete_tools
+from ..inputs.file_options import json_option
+from ..inputs.options import RunningOptions, shared_options
+from ..process import interruptible
+from ..terminal.output import show, show_json
+
+if TYPE_CHECKING:
+    from ...evaluation.experiments import MeasuredJudge
+
+
+@click.command("judge")
+@click.argument("judge", metavar="JUDGE", shell_complete=complete_files)
+@click.argument("labels", metavar="LABELS", shell_complete=complete_files)
+@click.option(
+    "--experiment",
+    metavar="DIR",
+    shell_complete=complete_files,
+    help="Correct the rates that the judge gave in this experiment of gram ab.",
+)
+@click.option(
+    "--tools",
+    multiple=True,
+    shell_complete=complete_tools,
+    metavar="FILE.py[:NAME]",
+    help="A Python file with the tools of the judge.",
+)
+@shared_options(RunningOptions, "offline model")
+@click.option("--jobs", type=click.IntRange(1), default=4, help="How many answers at once.")
+@json_option
+def command(
+    judge: str, labels: str, experiment: str | None, as_json: bool, jobs: int, **given: Any
+) -> None:
+    """Compare the agent in JUDGE with people, who labelled the answers in LABELS.
+
+    LABELS are cases (.csv, .jsonl, .gram) with an input, the answer in a column answer, and in a
+    column label what a person says of it: true or false. A column model says who answered, and a
+    column position where the answer was among several; biases by both are looked for.
+    """
+    from ...evaluation.cases import read_cases
+    from ...evaluation.experiments import judged_by, measure_judge
+    from ...models import OFFLINE
+    from ..inputs.reading import read_libraries, read_program
+
+    if given["offline"] and given["model"]:
+        raise click.UsageError("--offline cannot be used together with --model")
+    model = str(OFFLINE) if given["offline"] else given["model"]
+    with interruptible():
+        metric = judged_by(
+            read_program(judge),
+            read_libraries(given["tools"]),
+            name=Path(judge).stem,
+            model=model,
+        )
+        found = measure_judge(metric, read_cases(labels), jobs=jobs)
+    rates = list(_rates(found, experiment)) if experiment else []
+    if as_json:
+        show_json({**found.to_json(), "corrected": rates} if experiment else found.to_json())
+        return
+    show(found.text())
+    for each in rates:
+        said = "cannot be corrected"
+        if each["corrected"] is not None:
+            said = f"corrected {each['corrected']:.3g} ({each['low']:.3g} to {each['high']:.3g})"
+        show(f"{each['arm']}: the judge says {each['judged']:.3g}, {said}")
+
+
+def _rates(found: MeasuredJudge, folder: str) -> Any:
+    """The rates of each arm of an experiment, as the judge gave them and corrected."""
+    from ...evaluation.experiments import load_experiment
+
+    experiment = load_experiment(folder)
+    cases = len(experiment.plan.cases)
+    mine = [each for each in experiment.estimates if each.metric == found.name and each.is_rate]
+    if not mine:
+        raise click.UsageError(f"{folder}: no finished rates of a judge {found.name}")
+    for each in mine:
+        corrected = found.corrected(each.value * cases, cases)
+        rate, interval = corrected or (None, None)
+        yield {
+            "arm": each.arm, "judged": each.value, "corrected": rate,
+            "low": interval and interval.low, "high": interval and interval.high,
+        }  # fmt: skip

@@ -1,0 +1,344 @@
+"""A judge beside people: how often both agree, where it leans, what its errors make of rates.
+
+People's labels are taken for the truth. All figures hold for answers like the labelled ones: a
+judge that is right about short answers may be wrong about long ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from math import sqrt
+from statistics import median
+from typing import Final
+
+from attrs import asdict, frozen
+
+from gram import ArgumentError
+from gram.errors import expect, expect_all
+from gram.plurals import counted
+
+from ...concurrency import work_on
+from ...errors import ValidationError
+from ...json_text import Json, write_json
+from ...machine import Usage
+from ..cases import Case
+from .intervals import (
+    LEVEL,
+    RESAMPLES,
+    Interval,
+    normal_quantile,
+    require_statistics,
+    wilson,
+)
+from .metrics import Metric
+from .pair_tests import holm
+from .tables import aligned, p_text
+from .trials import Trial
+
+_SAID: Final = {
+    **dict.fromkeys(("true", "yes", "1", "good", "pass", "right", "correct"), True),
+    **dict.fromkeys(("false", "no", "0", "bad", "fail", "wrong", "incorrect"), False),
+}
+_SEED: Final = 0  # the same figures for the same verdicts
+ANSWER, LABEL = "answer", "label"
+
+
+@frozen
+class Verdict:
+    """What a person and a judge say of one answer.
+
+    Attributes:
+        case: the case, with the columns ``answer`` and ``label``, and at times ``model`` (who
+            answered) and ``position`` (where the answer was, among several that were shown).
+        label: whether a person says that the answer is good.
+        judged: whether the judge says so; None where it gave no verdict.
+    """
+
+    case: Case
+    label: bool
+    judged: bool | None
+
+    @property
+    def answer(self) -> str:
+        """The answer as text."""
+        return _text(self.case.columns[ANSWER])
+
+
+@frozen
+class Lean:
+    """Whether a judge is milder with answers of one kind than with others that people label alike.
+
+    Attributes:
+        kind: which answers, in words.
+        difference: how much more often it says yes to them than to others of the same label:
+            the Mantel-Haenszel difference of rates.
+        answers: how many answers are of the kind.
+        p_value: how often chance alone gives such a difference, or a rarer one.
+        p_corrected: the same, corrected for all kinds with Holm's method.
+    """
+
+    kind: str
+    difference: float
+    answers: int
+    p_value: float
+    p_corrected: float
+
+
+@frozen(slots=False)
+class MeasuredJudge:
+    """How a judge does on answers that people labelled.
+
+    Attributes:
+        name: the judge.
+        verdicts: what both say of each answer.
+        model: the model of the judge, "" where that is not known.
+    """
+
+    name: str
+    verdicts: tuple[Verdict, ...]
+    model: str = ""
+
+    @cached_property
+    def table(self) -> tuple[int, int, int, int]:
+        """How many: both yes, only people, only the judge, both no. No verdict counts as no."""
+        pairs = [(each.label, bool(each.judged)) for each in self.verdicts]
+        kinds = ((True, True), (True, False), (False, True), (False, False))
+        both, missed, granted, neither = (pairs.count(each) for each in kinds)
+        return both, missed, granted, neither
+
+    @property
+    def agreement(self) -> tuple[float, Interval]:
+        """How often both say the same, with Wilson's interval."""
+        both, _, _, neither = self.table
+        return _rate(both + neither, len(self.verdicts))
+
+    @property
+    def sensitivity(self) -> tuple[float, Interval] | None:
+        """How often the judge says yes to what people say yes to; None without such answers."""
+        both, missed, _, _ = self.table
+        return _rate(both, both + missed) if both + missed else None
+
+    @property
+    def specificity(self) -> tuple[float, Interval] | None:
+        """How often the judge says no to what people say no to; None without such answers."""
+        _, _, granted, neither = self.table
+        return _rate(neither, granted + neither) if granted + neither else None
+
+    @cached_property
+    def kappa(self) -> tuple[float, Interval] | None:
+        """Cohen's kappa: agreement beyond what chance gives both; None where all are alike.
+
+        Cohen (1960), Educational and Psychological Measurement 20, 37-46. Its interval is of
+        percentiles of answers drawn anew; drawn sets in which all are alike have no kappa.
+        """
+        import numpy as np
+
+        n = len(self.verdicts)
+        drawn = np.random.default_rng(_SEED).multinomial(
+            n, np.array(self.table) / n, size=RESAMPLES
+        )
+        both, missed, granted, neither = np.vstack([self.table, drawn]).T / n
+        people, judge = both + missed, both + granted
+        chance = people * judge + (1 - people) * (1 - judge)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = (both + neither - chance) / (1 - chance)
+        if not np.isfinite(found[0]):
+            return None
+        low, high = np.nanpercentile(found[1:], [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
+        return float(found[0]), Interval(round(float(low), 12), round(float(high), 12))
+
+    @cached_property
+    def leans(self) -> tuple[Lean, ...]:
+        """Where the judge is milder: with long answers, those of its own model, those shown first.
+
+        A kind is looked at where some answers are of it, and some with the same label are not.
+        """
+        half = median(len(each.answer) for each in self.verdicts)
+        kinds = {f"longer than {half:g} characters": [len(x.answer) > half for x in self.verdicts]}
+        for column, said in (("model", "of {}, its own model"), ("position", "at position {}")):
+            has = [_text(each.case.columns.get(column, "")) for each in self.verdicts]
+            values = sorted({*has} - {""})
+            for value in values[:1] if len({*has}) == 2 and column == "position" else values:
+                if column == "position" or value == self.model:
+                    kinds[said.format(value)] = [each == value for each in has]
+        found = {kind: _difference(self.verdicts, is_of) for kind, is_of in kinds.items()}
+        tested = {kind: each for kind, each in found.items() if each is not None}
+        corrected = holm([p for _, p in tested.values()])
+        return tuple(
+            Lean(kind, difference, sum(kinds[kind]), p, p_corrected)
+            for (kind, (difference, p)), p_corrected in zip(tested.items(), corrected, strict=True)
+        )
+
+    def corrected(self, successes: float, trials: int) -> tuple[float, Interval] | None:
+        """A rate that the judge gave, corrected for its known errors.
+
+        Rogan and Gladen (1978), Estimating prevalence from the results of a screening test,
+        American Journal of Epidemiology 107, 71-76. The interval counts that sensitivity and
+        specificity are known from few answers: Lang and Reiczigel (2014), Confidence limits for
+        prevalence of disease adjusted for estimated sensitivity and specificity, Preventive
+        Veterinary Medicine 113, 13-22.
+
+        Args:
+            successes: to how many answers the judge said yes; not whole where repeats of a case
+                were averaged.
+            trials: of how many.
+
+        Returns:
+            The rate and its interval, or None where the judge tells good from bad no better than
+            chance, or people labelled no answer good, or none bad.
+        """
+        both, missed, granted, neither = self.table
+        if not (both + missed and granted + neither) or both * neither <= missed * granted:
+            return None
+        z = normal_quantile((1 + LEVEL) / 2)
+        raw = both / (both + missed) + neither / (granted + neither) - 1
+        rate = (successes / trials + neither / (granted + neither) - 1) / raw
+        n, yes, no = trials + z * z, both + missed + 2, granted + neither + 2
+        p, se, sp = (successes + z * z / 2) / n, (both + 1) / yes, (neither + 1) / no
+        youden = se + sp - 1
+        if youden <= 0:
+            return None
+        middle = (p + sp - 1) / youden
+        of_se, of_sp = se * (1 - se) / yes, sp * (1 - sp) / no
+        spread = sqrt(p * (1 - p) / n + middle**2 * of_se + (1 - middle) ** 2 * of_sp) / youden
+        middle += 2 * z * z * (middle * of_se - (1 - middle) * of_sp)
+        low, high = (min(max(middle + side * z * spread, 0.0), 1.0) for side in (-1, 1))
+        return min(max(rate, 0.0), 1.0), Interval(low, high)
+
+    @property
+    def figures(self) -> dict[str, tuple[float, Interval] | None]:
+        """The figures with their intervals, by what they are called."""
+        return {
+            "agreement": self.agreement,
+            "kappa": self.kappa,
+            "sensitivity": self.sensitivity,
+            "specificity": self.specificity,
+        }
+
+    def text(self) -> str:
+        """What was found, as a table, with what has to be known to read it."""
+        rows = [
+            [name, f"{each[0]:.3g}", f"({each[1]})"] for name, each in self.figures.items() if each
+        ]
+        for each in self.leans:
+            p = f"p {p_text(each.p_corrected)}"
+            rows.append([f"yes to answers {each.kind}", f"{each.difference:+.3g}", p])
+        title = f"{self.name}: {counted(len(self.verdicts), 'labelled answer')}"
+        return "\n".join([title, aligned(rows), *(f"note: {each}" for each in self.notes())])
+
+    def notes(self) -> Iterator[str]:
+        """What has to be known to read the figures, in plain words."""
+        if without := sum(each.judged is None for each in self.verdicts):
+            yield f"{counted(without, 'answer')} got no verdict, which counts as no"
+        for each in self.leans:
+            if each.p_corrected <= 1 - LEVEL:
+                milder = "milder" if each.difference > 0 else "stricter"
+                yield f"it is {milder} with answers {each.kind}, labelled alike"
+        kinds = " ".join(each.kind for each in self.leans)
+        for column, word in (("model", "own model"), ("position", "position")):
+            if word not in kinds:
+                yield f"no bias by {word} is measured: it takes a column {column} with both kinds"
+        if self.corrected(1, 2) is None:
+            yield "it tells good from bad no better than chance here: no rate can be corrected"
+
+    def to_json(self) -> dict[str, Json]:
+        """The figures as JSON."""
+        figures: dict[str, Json] = {
+            name: each and {"value": each[0], "low": each[1].low, "high": each[1].high}
+            for name, each in self.figures.items()
+        }
+        leans: list[Json] = [asdict(each) for each in self.leans]
+        about: dict[str, Json] = {"judge": self.name, "answers": len(self.verdicts)}
+        return {**about, **figures, "leans": leans, "notes": [*self.notes()]}
+
+
+def measure_judge(judge: Metric, labelled: Sequence[Case], *, jobs: int = 4) -> MeasuredJudge:
+    """Let a judge judge answers that people labelled, and compare both.
+
+    Args:
+        judge: the judge, as `judged_by` makes it; it says yes or no.
+        labelled: the answers: cases with the columns ``answer`` (what was answered) and ``label``
+            (whether that is good: true or false, yes or no, 1 or 0).
+        jobs: how many answers are judged at once.
+
+    Raises:
+        ValidationError: a case has no answer, or no label; or the judge gives numbers.
+        ConfigurationError: the extra ``gram-agents[ab]`` is not installed.
+    """
+    expect(judge, Metric, "judge", by="measure_judge")
+    cases = expect_all(labelled, Case, "labelled", by="measure_judge")
+    if not cases:
+        raise ArgumentError("measure_judge: there are no labelled answers")
+    require_statistics()
+    labels = {each.name: _label(each) for each in cases}
+    judged: dict[str, bool | None] = {}
+
+    async def ask(case: Case) -> None:
+        content = _text(case.columns[ANSWER])
+        trial = Trial(
+            arm=LABEL, case=case, repeat=0, failure=None, content=content, calls=0, rounds=0,
+            usage=Usage(0, 0), cost=None, seconds=0.0,
+        )  # fmt: skip
+        value = (await judge.score(trial)).value
+        if value is not None and not isinstance(value, bool):
+            raise ValidationError(
+                f"{judge.name} gives {value}: a judge that is measured says yes or no"
+            )
+        judged[case.name] = value
+
+    work_on(cases, ask, jobs)
+    found = (Verdict(each, labels[each.name], judged[each.name]) for each in cases)
+    return MeasuredJudge(judge.name, tuple(found), judge.judge)
+
+
+def _label(case: Case) -> bool:
+    if ANSWER not in case.columns:
+        raise ValidationError(f'{case.name}: no column "{ANSWER}", which holds what was answered')
+    said = _text(case.columns.get(LABEL, "")).strip().lower()
+    if said not in _SAID:
+        raise ValidationError(
+            f'{case.name}: the column "{LABEL}" is true or false, yes or no, found "{said}"'
+        )
+    return _SAID[said]
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else write_json(value)
+
+
+def _rate(successes: int, trials: int) -> tuple[float, Interval]:
+    return successes / trials, wilson(successes, trials)
+
+
+def _difference(verdicts: Sequence[Verdict], is_of: Sequence[bool]) -> tuple[float, float] | None:
+    """How much more often yes is said to answers of a kind than to others of the same label.
+
+    Mantel and Haenszel (1959), Statistical aspects of the analysis of data from retrospective
+    studies of disease, Journal of the National Cancer Institute 22, 719-748; the test is exact,
+    given how many of each label are of the kind and how many got a yes.
+
+    Returns:
+        The difference and its p-value, or None where no label has answers of both kinds.
+    """
+    import numpy as np
+    from scipy import stats
+
+    chances, seen, total, weights = np.ones(1), 0, 0.0, 0.0
+    for label in (True, False):
+        mine, others = (
+            [bool(x.judged) for x, of in zip(verdicts, is_of, strict=True)
+             if of is side and x.label is label]
+            for side in (True, False)
+        )  # fmt: skip
+        if mine and others:
+            n, yes = len(mine) + len(others), sum(mine) + sum(others)
+            ways = stats.hypergeom(n, yes, len(mine)).pmf(np.arange(len(mine) + 1))
+            chances, seen = np.convolve(chances, ways), seen + sum(mine)
+            weight = len(mine) * len(others) / n
+            total += weight * (sum(mine) / len(mine) - sum(others) / len(others))
+            weights += weight
+    if not weights:
+        return None
+    as_rare = chances <= chances[seen] * (1 + 1e-7)
+    return total / weights, min(1.0, float(chances[as_rare].sum()))

@@ -1,0 +1,147 @@
+"""Judges beside people's labels: agreement, leanings, corrected rates."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from interp.errors import ValidationError
+from interp.evaluation import MeasuredJudge, Metric, measure_judge
+from interp.evaluation.cases import Case
+from interp.evaluation.experiments import Verdict
+from tests.interp.cli.process import gram
+
+
+def verdict(label: bool, judged: bool | None, answer: str = "a", **columns: str) -> Verdict:
+    case = Case(name="c", input="q", columns={"answer": answer, "label": label, **columns})
+    return Verdict(case, label, judged)
+
+
+def judge_of(table: tuple[int, int, int, int]) -> MeasuredJudge:
+    kinds = [(True, True), (True, False), (False, True), (False, False)]
+    found = (verdict(*kind) for kind, n in zip(kinds, table, strict=True) for _ in range(n))
+    return MeasuredJudge("judge", tuple(found))
+
+
+def test_agreement_and_kappa_are_those_of_the_literature() -> None:
+    found = judge_of((20, 5, 10, 15))
+
+    assert found.agreement[0] == pytest.approx(0.7)
+    assert found.kappa is not None
+    kappa, interval = found.kappa
+    assert kappa == pytest.approx(0.4)
+    # Fleiss, Cohen and Everitt's standard error is 0.127 here
+    assert interval.low == pytest.approx(0.4 - 1.96 * 0.127, abs=0.03)
+    assert interval.high == pytest.approx(0.4 + 1.96 * 0.127, abs=0.03)
+
+
+def test_what_cannot_be_said_is_none() -> None:
+    assert judge_of((5, 0, 0, 0)).kappa is None
+    assert judge_of((5, 0, 0, 0)).specificity is None
+    assert judge_of((5, 5, 5, 5)).corrected(3, 10) is None
+    assert "no better than chance" in judge_of((5, 5, 5, 5)).text()
+
+
+@pytest.mark.parametrize("labels", [30, 200])
+@pytest.mark.parametrize(
+    ("rate", "sensitivity", "specificity"),
+    [(0.05, 0.9, 0.9), (0.5, 0.8, 0.7), (0.9, 0.95, 0.8)],
+)
+def test_intervals_of_corrected_rates_hold_the_true_rate(
+    rate: float, sensitivity: float, specificity: float, labels: int
+) -> None:
+    rng = random.Random(3)
+    held = tried = 0
+    for _ in range(400):
+        good = labels // 2
+        both = sum(rng.random() < sensitivity for _ in range(good))
+        neither = sum(rng.random() < specificity for _ in range(labels - good))
+        yes = sum(
+            rng.random() < (sensitivity if rng.random() < rate else 1 - specificity)
+            for _ in range(100)
+        )
+        found = judge_of((both, good - both, labels - good - neither, neither))
+        if corrected := found.corrected(yes, 100):
+            tried += 1
+            held += corrected[1].low <= rate <= corrected[1].high
+
+    assert tried > 390
+    assert held / tried >= 0.93  # 95 %, less three standard errors of 400
+
+
+def leaning(rng: random.Random, more: float) -> MeasuredJudge:
+    """A judge that says yes more often to its own model, whose answers are better, too."""
+    found = []
+    for _ in range(120):
+        own = rng.random() < 0.5
+        label = rng.random() < (0.8 if own else 0.4)
+        yes = (0.85 if label else 0.2) + (more if own else 0.0)
+        found.append(verdict(label, rng.random() < yes, model="M/own" if own else "M/other"))
+    return MeasuredJudge("judge", tuple(found), "M/own")
+
+
+def test_a_lean_to_the_own_model_is_found_and_better_answers_are_no_lean() -> None:
+    rng = random.Random(5)
+
+    false = sum(leaning(rng, 0.0).leans[-1].p_value <= 0.05 for _ in range(200))
+    true = sum(leaning(rng, 0.4).leans[-1].p_value <= 0.05 for _ in range(50))
+
+    assert false <= 18  # 5 % of 200, and three standard errors
+    assert true >= 40
+    assert "milder with answers of M/own, its own model" in leaning(rng, 0.6).text()
+
+
+def test_length_and_position_are_compared_where_the_labels_say_them() -> None:
+    verdicts = [
+        verdict(True, number % 2 == 0, "a" * (100 if number % 2 else 1), position=str(number % 2))
+        for number in range(40)
+    ]
+
+    found = {each.kind: each for each in MeasuredJudge("judge", tuple(verdicts)).leans}
+
+    assert [*found] == ["longer than 50.5 characters", "at position 0"]
+    assert found["at position 0"].difference == 1.0
+    assert found["longer than 50.5 characters"].difference == -1.0
+    assert all(each.p_corrected < 0.001 for each in found.values())
+
+
+def test_what_is_no_label_and_a_judge_of_numbers_are_refused() -> None:
+    case = Case(name="c", input="q", columns={"answer": "a", "label": "maybe"})
+    judge = Metric("judge", lambda run: 0.5)
+
+    with pytest.raises(ValidationError, match='c: the column "label" is true or false'):
+        measure_judge(judge, [case])
+    with pytest.raises(ValidationError, match='c: no column "answer"'):
+        measure_judge(judge, [Case(name="c", input="q")])
+    with pytest.raises(ValidationError, match=r"judge gives 0\.5: a judge that is measured"):
+        measure_judge(judge, [Case(name="c", input="q", columns={"answer": "a", "label": "no"})])
+
+
+def test_a_comparison_says_that_its_judge_was_not_measured_and_judge_measures_it(
+    tmp_path: Path,
+) -> None:
+    rehearsed = 'instruction: "Right?", model: "Offline/rehearsal"'
+    texts = {
+        "judge.gram": f"[judge:Agent {{{rehearsed}}} | [:Answer:Boolean]]",
+        "a.gram": f"(a:Agent {{{rehearsed}}})",
+        "b.gram": f"(b:Agent {{{rehearsed}}})",
+        "cases.csv": "input\none\ntwo\n",
+        "labels.csv": "input,answer,label\none,1,yes\ntwo,2,no\nthree,3,yes\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    judge, a, b, cases, labels = (str(tmp_path / name) for name in texts)
+    folder = str(tmp_path / "x.ab")
+
+    compared = gram("ab", a, b, "--cases", cases, "--metric", judge, "--out", folder)
+    found = gram("judge", judge, labels, "--experiment", folder, "--json")
+    shown = gram("judge", judge, labels, "--experiment", folder).stdout
+
+    assert "note: judge is a judge that was not measured here: gram judge" in compared.stdout
+    assert json.loads(found.stdout)["answers"] == 3
+    assert [each["arm"] for each in json.loads(found.stdout)["corrected"]] == ["a", "b"]
+    assert "a: the judge says" in shown
+    assert "no bias by position is measured" in shown
