@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from ..completion.completing import complete_files, complete_metric, complete_tools
+from ..completion.completing import complete_files, complete_metric, complete_model, complete_tools
 from ..failures import NO
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import RunningOptions, shared_options
@@ -77,6 +77,12 @@ if TYPE_CHECKING:
 )
 @checks_option
 @click.option(
+    "--judge-model",
+    metavar="PROVIDER/NAME",
+    shell_complete=complete_model,
+    help="The model that judges the rubrics of cases; that of the program by default.",
+)
+@click.option(
     "--tries", type=click.IntRange(1), default=10, help="How many changes are proposed, at most."
 )
 @click.option("--runs", type=click.IntRange(1), help="How many runs the search may take.")
@@ -126,11 +132,12 @@ def _improved(program: str, given: dict[str, Any]) -> Improvement:
     from attrs import evolve
 
     from ...evaluation import improve
+    from ...evaluation.cases import RubricJudge
     from ...evaluation.experiments import Budget
     from ...evaluation.improving import OtherSearchError, search_by_front, search_with_gepa
     from ..inputs.reading import read_checks
 
-    base = base_of(given)
+    base, model = base_of(given), given["judge_model"]
     source = click.get_current_context().get_parameter_source("match")
     if source is ParameterSource.DEFAULT:  # where texts of tools may change, it is looser
         base = evolve(base, match=None)
@@ -147,6 +154,7 @@ def _improved(program: str, given: dict[str, Any]) -> Improvement:
                 metric,
                 base=base,
                 checks=read_checks(given["checks"]),
+                judge=RubricJudge(model=model) if model else None,
                 budget=Budget(given["tokens"], given["cost"], runs=given["runs"]),
                 proposer=_proposer(given["proposer"]),
                 search=search_with_gepa if given["optimizer"] == "gepa" else search_by_front,

@@ -21,15 +21,16 @@ from .sets import Sets, digest_of
 def before_spending(sets: Sets, look: int, metric: Metric, allowance: Allowance) -> Iterator[str]:
     """What is told before anything is spent: what the last set can show, and the budget."""
     last = len(sets.last)
+    units = len({digest_of(each) for each in sets.last})  # a cluster counts as one
     yield (
         f"{counted(len(sets.search), 'case')} for search, {len(sets.choosing)} for choosing, "
         f"{last} in the last set; look {look} of {LOOKS} at it, each at {LEVEL:g}"
     )
     if metric.name in MEASURES:
-        gain = smallest_gain(last, deviation=1.0)
+        gain = smallest_gain(units, deviation=1.0)
         yield f"shown in 80 %: a gain of {gain:.2g} standard deviations of the cases' differences"
     else:
-        gains = [smallest_gain(last, lost=lost) for lost in (0.0, 0.05, 0.1)]
+        gains = [smallest_gain(units, lost=lost) for lost in (0.0, 0.05, 0.1)]
         told = ["none" if each is None else f"{100 * each:.0f}" for each in gains]
         yield (
             f"shown in 80 %: a gain of {told[0]} points where no case is lost, of {told[1]} where "

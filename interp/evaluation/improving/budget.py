@@ -25,10 +25,10 @@ class Spent:
     """
 
     runs: int = 0
-    tokens: int | None = 0
+    tokens: float | None = 0
     cost: float | None = 0.0
 
-    def plus(self, runs: int, tokens: int | None, cost: float | None) -> Spent:
+    def plus(self, runs: int, tokens: float | None, cost: float | None) -> Spent:
         """With what else was spent."""
         return Spent(
             self.runs + runs,
@@ -45,7 +45,7 @@ class Spent:
     def __str__(self) -> str:
         told = [counted(self.runs, "run")]
         if self.tokens is not None:
-            told.append(f"{self.tokens:,} tokens")
+            told.append(f"{self.tokens:,.0f} tokens")
         if self.cost is not None:
             told.append(f"{self.cost:.4g} USD")
         return ", ".join(told)

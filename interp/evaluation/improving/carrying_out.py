@@ -16,11 +16,14 @@ from gram.documents import holding
 from gram.errors import expect, expect_all
 from lenses_ext import Project, load_project
 
+from ...errors import ValidationError
 from ...history.records import PathLike
-from ..cases import Case, Checks, read_cases, require_checks
+from ...running import RunOptions
+from ..cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
 from ..experiments import Arm, Budget, MetricLike, require_statistics
 from ..experiments.arms import declared_answer, ready
 from ..experiments.metrics import read_metrics, short_hash
+from ..experiments.plan import repeated_names
 from .before_spending import before_spending, expect_power
 from .budget import Allowance
 from .changes import Candidate, Changeable
@@ -48,6 +51,7 @@ def improve(
     *,
     base: Arm | None = None,
     checks: Checks = {},  # noqa: B006  # it is only read
+    judge: RubricJudge | None = None,
     proposer: Proposer = None,
     search: Search[Candidate] = search_by_front,
     tries: int = TRIES,
@@ -75,6 +79,7 @@ def improve(
         base: how the program is run: tools, model, settings and limits. Where texts of tools may
             change, tools match by their types unless it says otherwise.
         checks: the functions that cases name as their checks.
+        judge: what judges the rubrics of cases; by default one with the model of the program.
         proposer: who proposes changes, see `Proposer`; by default the program's own model.
         search: how candidates are searched for; `search_with_gepa` is another way.
         tries: how many changes are proposed, at most.
@@ -110,16 +115,23 @@ def improve(
     changeable = Changeable.of(read, change)
     given = _cases(cases)
     require_checks(given, checks)
+    for each in repeated_names(given):
+        raise ValidationError(f'two cases are named "{each}": results are kept by these names')
     arm = evolve(base or Arm(), program=read)
     if changeable.changes_tools and arm.match is None:
         arm = evolve(arm, match="types")
         tell("texts of tools may change: they match by types, and gram run needs --match types")
     prepared = ready("program", arm, given)
-    (measured,) = read_metrics([metric], given, checks, lambda: declared_answer([prepared]))
+    require_tools((each, [prepared.program]) for each in given)
+    if any(each.rubrics for each in given):
+        where: RunOptions = {"base_url": arm.base_url, "dialect": arm.dialect}
+        judge = judge or RubricJudge(model=prepared.model, options=where)
+        judge.check()
+    (measured,) = read_metrics([metric], given, checks, lambda: declared_answer([prepared]), judge)
     texts = "\0".join(each.text for each in read.documents.values())
     paths, contents = sorted(changeable.places), sorted(map(digest_of, given))
     subject = short_hash("\0".join([measured.name, texts, *paths, *contents]))
-    with _folder(out, subject) as folder:
+    with _folder(out) as folder:
         journal = Journal(folder, subject, (secrets.token_hex(8), _seed(seed)))
         ledger = _looks(looks, cases, folder, tell)
         sets = Sets.of(given)
@@ -180,7 +192,7 @@ def _seed(seed: int | None) -> int:
 
 
 @contextmanager
-def _folder(out: PathLike | None, subject: str) -> Iterator[Path]:
+def _folder(out: PathLike | None) -> Iterator[Path]:
     """The folder of a search; one that goes when it ends, where none is named."""
     if out is not None:
         yield Path(out)

@@ -14,6 +14,7 @@ from ...json_text import write_json
 from ..cases import Case, Checks
 from ..experiments import Experiment, Metric, Trial, ab
 from ..experiments.arms import Arm, ready
+from ..experiments.budget import taken
 from ..experiments.metrics import score_of
 from .budget import Allowance, Spent
 from .changes import Candidate, Changeable
@@ -104,10 +105,8 @@ class Runs:
             progress=self.progress,
         )
         for each in found.trials:
-            self.spent = self.spent.plus(1, each.usage.total_tokens, each.cost)
-            judged = each.scores[self.metric.name]
-            if judged.usage is not None:
-                self.spent = self.spent.plus(0, judged.usage.total_tokens, judged.cost)
+            took = taken(each)
+            self.spent = self.spent.plus(1, took["tokens"], took["cost"])
         return found
 
     def propose(self, parent: Tried[Candidate], failing: Sequence[str]) -> Candidate | None:
@@ -116,11 +115,12 @@ class Runs:
         if self.asked < len(self.journal.proposals):
             proposal = self.journal.proposals[self.asked]
         else:
+            metric = self.metric.name
             refusals = [each.refused for each in self.journal.proposals if each.refused]
             question = Question(
                 self.changeable.with_texts(parent.candidate).document.text,
                 parent.candidate,
-                tuple(self._failing(self.trials[number, each]) for each in failing),
+                tuple(FailingRun.of(self.trials[number, each], metric) for each in failing),
                 tuple(refusals[-_MOST_REASONS:]),
                 self.most,
             )
@@ -136,11 +136,9 @@ class Runs:
         """The texts of an answer, or why it is refused."""
         if not isinstance(answer, Mapping):
             return None, "the answer is no JSON object from paths to texts"
-        new = {
-            str(path): text if isinstance(text, str) else write_json(text)
-            for path, text in answer.items()
-        }
-        texts = {**parent, **new}
+        texts = dict(parent)
+        for path, text in answer.items():
+            texts[str(path)] = text if isinstance(text, str) else write_json(text)
         try:
             changed = self.changeable.with_texts(texts)
             ready("candidate", self._arm(changed), ())
@@ -154,9 +152,6 @@ class Runs:
             if leaked := self.leaks.of(text):
                 return None, f"{path}: {leaked}"
         return texts, ""
-
-    def _failing(self, trial: Trial) -> FailingRun:
-        return FailingRun.of(trial, self.metric.name)
 
     def _arm(self, program: Project) -> Arm:
         return evolve(self.arm, program=program)
