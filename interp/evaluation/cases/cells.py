@@ -114,7 +114,7 @@ _CELLS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "input": _input,
     "attach": names_of,
     "tags": names_of,
-    "cluster": _text,
+    "cluster": lambda value: _text(str(value) if type(value) is int else value),
     "program": _text,
     "agent": _text,
 }

@@ -13,6 +13,7 @@ from gram import Source
 
 from ...errors import ValidationError
 from .case import Case
+from .expectations import ExpectedCall
 from .reading import cases_in
 
 
@@ -37,8 +38,9 @@ def rename_in_cases(
     cases = cases_in(source)
     wanted = [_renamed(each, kind, old, new, holder) if is_meant(each) else each for each in cases]
     for case, other in zip(cases, wanted, strict=True):
-        for column in ("agent", "calls", "input"):
-            if case.row and getattr(case, column) != getattr(other, column):
+        for column in ("agent", "calls", "input", "not"):
+            part = "not_" if column == "not" else column
+            if case.row and getattr(case, part) != getattr(other, part):
                 start, end = case.row.spans[column]
                 edits[start, end] = _in_text(kind, old, new)(source.text[start:end])
     text = source.text
@@ -51,7 +53,7 @@ def rename_in_cases(
 
 
 def _parts(case: Case) -> tuple[object, ...]:
-    return case.agent, case.calls, case.input
+    return case.agent, case.calls, case.input, case.not_
 
 
 def _renamed(case: Case, kind: str, old: str, new: str, holder: str) -> Case:
@@ -59,16 +61,19 @@ def _renamed(case: Case, kind: str, old: str, new: str, holder: str) -> Case:
         is_object = isinstance(given, Mapping)
         return {new if key == old else key: given[key] for key in given} if is_object else given
 
-    calls: Any = case.calls
+    def named(call: ExpectedCall) -> ExpectedCall:
+        if kind == "parameter":
+            return evolve(call, arguments=keys(call.arguments)) if call.name == holder else call
+        return evolve(call, name=new) if call.name == old else call
+
+    unwanted: Any = case.not_
+    if unwanted and "calls" in unwanted:
+        unwanted = {**unwanted, "calls": [*map(named, unwanted["calls"])]}
+    wanted = evolve(case, calls=case.calls and tuple(map(named, case.calls)), not_=unwanted)
     if kind == "parameter":
-        calls = calls and [
-            evolve(each, arguments=keys(each.arguments)) if each.name == holder else each
-            for each in calls
-        ]
-        asked = keys(case.input) if case.agent in (None, holder) else case.input
-        return evolve(case, input=asked, calls=calls)
-    calls = calls and [evolve(each, name=new) if each.name == old else each for each in calls]
-    return evolve(case, agent=new if case.agent == old else case.agent, calls=calls)
+        is_asked = case.agent in (None, holder)
+        return evolve(wanted, input=keys(case.input)) if is_asked else wanted
+    return evolve(wanted, agent=new if case.agent == old else case.agent)
 
 
 def _in_text(kind: str, old: str, new: str) -> Callable[[str], str]:

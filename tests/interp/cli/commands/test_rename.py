@@ -24,7 +24,7 @@ RULES = """\
   (:Deny {tool: "desk/search"}), (:Allow {tool: "*"})]
 """
 JSON = """\
-{"program": "desk.gram", "input": "search", "calls": ["search"]}
+{"program": "desk.gram", "input": "search", "not": {"calls": ["search"]}}
 {"program": "desk.gram", "input": "x", "calls": [{"name": "search", "arguments": {"limit": 3}}]}
 {"program": "other.gram", "input": "x", "calls": ["search"]}
 """

@@ -109,6 +109,12 @@ def test_the_three_forms_say_what_is_meant(tmp_path: Path, name: str) -> None:
     )
 
 
+def test_a_cluster_may_be_a_number(tmp_path: Path) -> None:
+    (case,) = read_cases(written(tmp_path, "c.jsonl", '{"input": "hi", "cluster": 3}'))
+
+    assert case.cluster == "3"
+
+
 def test_a_cell_with_a_class_of_characters_is_one_regular_expression(tmp_path: Path) -> None:
     (case,) = read_cases(written(tmp_path, "c.csv", "input,matches\nhi,[0-9]+\n"))
 
