@@ -145,6 +145,7 @@ def improve(
             measured,
             {each.name: each for each in given},
             checks,
+            judge,
             Leaks(given, read.patterns),
             length or max(_SHORTEST, 2 * sum(map(len, changeable.texts.values()))),
             proposer_of(proposer, prepared),

@@ -11,7 +11,7 @@ from lenses_ext import Project
 
 from ...errors import ToolBindingError, ValidationError
 from ...json_text import write_json
-from ..cases import Case, Checks
+from ..cases import Case, Checks, RubricJudge
 from ..experiments import Experiment, Metric, Trial, ab
 from ..experiments.arms import Arm, ready
 from ..experiments.budget import taken
@@ -36,6 +36,7 @@ class Runs:
         metric: what is measured.
         cases: all cases by name.
         checks: the functions that cases name.
+        judge: what judges their rubrics, or None.
         leaks: finds parts of cases in texts.
         most: how many characters the texts may have together.
         ask: asks the proposer.
@@ -53,6 +54,7 @@ class Runs:
     metric: Metric
     cases: Mapping[str, Case]
     checks: Checks
+    judge: RubricJudge | None
     leaks: Leaks
     most: int
     ask: Ask
@@ -99,6 +101,7 @@ class Runs:
             {name: self._arm(self.changeable.with_texts(each)) for name, each in arms.items()},
             [self.metric],
             checks=self.checks,
+            judge=self.judge,
             seed=self.journal.seed,
             out=self.journal.path / folder,
             jobs=self.jobs,
@@ -115,10 +118,10 @@ class Runs:
         if self.asked < len(self.journal.proposals):
             proposal = self.journal.proposals[self.asked]
         else:
-            metric = self.metric.name
+            metric, program = self.metric.name, self.changeable.with_texts(parent.candidate)
             refusals = [each.refused for each in self.journal.proposals if each.refused]
             question = Question(
-                self.changeable.with_texts(parent.candidate).document.text,
+                "\n".join(each.text for each in program.documents.values()),
                 parent.candidate,
                 tuple(FailingRun.of(self.trials[number, each], metric) for each in failing),
                 tuple(refusals[-_MOST_REASONS:]),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from interp import Case, ConfigurationError, ScriptedModel, ValidationError, load_run
-from interp.evaluation import Arm, Budget, Improvement, Question, improve
+from interp.evaluation import Arm, Budget, Improvement, Question, RubricJudge, improve
 from interp.evaluation.improving import OtherSearchError, search_by_front, search_with_gepa
 from interp.machine import Request
 
@@ -204,6 +204,29 @@ def test_the_program_s_own_model_proposes_by_default(tmp_path: Path) -> None:
     assert searched(tmp_path, None, tries=1, base=Arm(model=Both())).verdict == "better"
     with pytest.raises(ConfigurationError, match="proposes nothing"):
         searched(tmp_path, None, base=Arm(model="Offline/rehearsal"), out=None)
+
+
+def test_an_imported_agent_is_made_better_by_a_judge_of_rubrics(tmp_path: Path) -> None:
+    class Strict:
+        def complete(self, request: Request) -> str:
+            is_right = "SAY" in request.messages[-1].content
+            return json.dumps({"score": is_right, "reason": "capitals are wanted"})
+
+    (tmp_path / "desk.gram").write_text('{imports: ["parts.gram"]}\n[w:Workflow | (desk)-->()]\n')
+    (tmp_path / "parts.gram").write_text(PROGRAM)
+    asked: list[Question] = []
+
+    def propose(question: Question) -> dict[str, str]:
+        asked.append(question)
+        return {"desk.instruction": RULE}
+
+    cases = [Case(name=f"c{n}", input=f"say {n}", judge=["It shouts."]) for n in range(40)]
+    found = searched(tmp_path, propose, tries=1, cases=cases, judge=RubricJudge(model=Strict()))
+
+    assert found.verdict == "better", found.sentence
+    assert PROGRAM in asked[0].program
+    assert "capitals are wanted" in asked[0].failing[0].problem
+    assert found.apply() == (tmp_path / "parts.gram",)
 
 
 def test_a_budget_keeps_what_the_last_set_needs(tmp_path: Path) -> None:
