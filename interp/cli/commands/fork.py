@@ -7,6 +7,7 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
+from attrs import asdict
 
 from gram.json import Json
 from gram.plurals import counted
@@ -25,7 +26,7 @@ from ..terminal.output import detail, note, show, show_json
 from .steering import position
 
 if TYPE_CHECKING:
-    from ...evaluation.causes import Change, WhatIf
+    from ...evaluation.causes import Change
 
 
 @click.command("fork")
@@ -137,7 +138,8 @@ def _compare(
             progress=progress,
         )
     if as_json:
-        show_json(_as_json(found))
+        verdict = {"made_the_difference": found.made_the_difference, "p": found.p}
+        show_json(verdict | {"difference": asdict(found.difference)} | asdict(found))
         return
     for line in found.lines():
         show(line)
@@ -154,17 +156,3 @@ def _values(texts: tuple[str, ...]) -> dict[str, Json]:
         except ValueError:
             values[name] = text
     return values
-
-
-def _as_json(found: WhatIf) -> dict[str, Json]:
-    arms = {"unchanged": found.unchanged, "changed": found.changed}
-    return {
-        "made_the_difference": found.made_the_difference,
-        "p": found.p,
-        "difference": [found.difference.low, found.difference.high],
-        "told": found.lines(),
-        **{
-            name: {"right": arm.right, "ended": arm.ended, "runs": list(arm.runs)}
-            for name, arm in arms.items()
-        },
-    }

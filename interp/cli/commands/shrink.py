@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gram import dumps
-from gram.json import Json
 from gram.plurals import counted
 from gram.suggestions import did_you_mean
 
@@ -97,7 +96,7 @@ def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -
     def progress(found: Shrunk) -> None:
         smallest[:] = [found]
         (note if live else detail)(
-            f"gram: after {counted(found.runs, 'run')}: {', '.join(_sizes(found))}"
+            f"gram: after {counted(found.runs, 'run')}: {', '.join(_lines(found))}"
         )
 
     def keep(found: Shrunk) -> None:
@@ -127,23 +126,29 @@ def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -
         raise
     keep(found)
     if as_json:
-        show_json(_as_json(found, out))
+        counts = ("runs", "requests", "failed", "is_minimal", "replies_held")
+        sizes = {what: list(of) for what, of in _sizes(found).items()}
+        show_json({"folder": str(out), **{each: getattr(found, each) for each in counts}, **sizes})
         return
-    for line in (*_sizes(found), *_told(found)):
+    for line in (*_lines(found), *_told(found)):
         show(line)
     show(f"{out}: {PROGRAM}, {CASES} and {RUN}")
 
 
-def _sizes(found: Shrunk) -> list[str]:
+def _sizes(found: Shrunk) -> dict[str, tuple[int, int]]:
     """How large the run was, and is."""
     before, after = found.before, found.state
-    texts = (len(dumps(each.agent)) for each in (before, after))
-    sizes = {
+    return {
         "events": (len(before.events), len(after.events)),
         "tools": (len(callable_in(before.agent)), len(callable_in(after.agent))),
-        "characters of the program": tuple(texts),
+        "characters": (len(dumps(before.agent)), len(dumps(after.agent))),
     }
-    return [f"{was:,} {what} -> {now:,}" for what, (was, now) in sizes.items()]
+
+
+def _lines(found: Shrunk) -> list[str]:
+    what = {"characters": "characters of the program"}
+    sizes = _sizes(found).items()
+    return [f"{was:,} {what.get(each, each)} -> {now:,}" for each, (was, now) in sizes]
 
 
 def _told(found: Shrunk) -> Iterator[str]:
@@ -159,16 +164,3 @@ def _told(found: Shrunk) -> Iterator[str]:
         yield f"{took}, and they are spent: more may go"
     if found.replies_held:
         yield _HELD
-
-
-def _as_json(found: Shrunk, out: Path) -> dict[str, Json]:
-    return {
-        "folder": str(out),
-        "runs": found.runs,
-        "requests": found.requests,
-        "failed": list(found.failed),
-        "is_minimal": found.is_minimal,
-        "replies_held": found.replies_held,
-        "events": [len(found.before.events), len(found.state.events)],
-        "tools": [len(callable_in(each.agent)) for each in (found.before, found.state)],
-    }

@@ -42,18 +42,18 @@ class Spot:
     """What happened at one position, and inside it.
 
     Attributes:
-        says: the words of a reply.
+        says: the words of a reply; an object or an array where they are its JSON.
         arguments: the arguments of a call; a text where they are no JSON.
         result: what a tool returned, or the error of a call that failed.
-        inside: the calls of a reply, or the replies of an agent that was called, in order.
-        nodes: what happened in nodes of a workflow, and in rounds.
+        inside: the calls of a reply, or the rounds of an agent or a loop, in order.
+        nodes: what happened in the nodes of a workflow.
         details: what else is recorded of a reply, such as its tokens.
         reply: the reply, or None.
         call: the call, or None.
         answers: the other events here: of the call, and of the question about it.
     """
 
-    says: str = ""
+    says: Json = ""
     arguments: Json = None
     result: Json = None
     inside: tuple[Spot, ...] = ()
@@ -180,15 +180,15 @@ def _spot(at: At, events: Mapping[At, list[Event]], call: ToolCall | None) -> Sp
         if isinstance(key, int) and key < len(calls):
             continue
         spot = _spot((*at, key), events, None)
-        if spot.reply is not None and key == len(inside):
+        if key == len(inside):  # a round of an agent or a loop, an item of a map
             inside.append(spot)
         else:
             nodes[key] = spot
     kinds = fields_dict(ModelReplied)
     details = {name: getattr(reply, name) for name in sorted(_DETAILS) if reply}
     return Spot(
-        reply.message.content if reply else "",
-        _json_or_text(call.arguments) if call else None,
+        _data_or_text(reply.message.content) if reply else "",
+        _data_or_text(call.arguments) if call else None,
         _result(here),
         tuple(inside),
         nodes,
@@ -199,11 +199,12 @@ def _spot(at: At, events: Mapping[At, list[Event]], call: ToolCall | None) -> Sp
     )
 
 
-def _json_or_text(text: str) -> Json:
+def _data_or_text(text: str) -> Json:
     try:
-        return read_json(text)
+        value = read_json(text)
     except ValueError:
         return text
+    return value if isinstance(value, dict | list) else text
 
 
 def _result(events: Iterable[Event]) -> Json:
@@ -226,18 +227,22 @@ def _answers(spot: Spot, at: At) -> Iterator[Event]:
         yield _with_result(event, spot, at)
     if spot.reply is not None:
         calls = [
-            evolve(each.call, arguments=_argument_text(each.arguments))
+            evolve(each.call, arguments=_text_of(each.arguments, each.call.arguments))
             for each in spot.inside
             if each.call
         ]
-        message = evolve(spot.reply.message, content=spot.says, tool_calls=calls)
+        said = spot.reply.message
+        message = evolve(said, content=_text_of(spot.says, said.content), tool_calls=calls)
         yield ModelReplied(at, message, truncated=spot.reply.truncated, **spot.details)
     for key, inner in (*enumerate(spot.inside), *spot.nodes.items()):
         yield from _answers(inner, (*at, key))
 
 
-def _argument_text(arguments: Json) -> str:
-    return arguments if isinstance(arguments, str) else write_json(arguments)
+def _text_of(value: Json, was: str) -> str:
+    """A value as text: as it was written, if it is still the same."""
+    if isinstance(value, str):
+        return value
+    return was if value == _data_or_text(was) else write_json(value)
 
 
 class _Answers:

@@ -17,11 +17,13 @@ class Sample:
         right: how many were right.
         ended: how many ended at a call without a result.
         runs: the ids of all of them.
+        is_varied: whether any two of them differ.
     """
 
     right: int
     ended: int
     runs: tuple[str, ...]
+    is_varied: bool = True
 
     @property
     def size(self) -> int:
@@ -96,6 +98,11 @@ class WhatIf:
                     f"{arm.ended} of {arm.size} {name} the change ended at a call without a "
                     "result: the figures allow for any outcome of them"
                 )
+        if self.changed.size > 1 and not (self.unchanged.is_varied or self.changed.is_varied):
+            told.append(
+                "all of each are the same, word for word: of a model that does not vary, one says "
+                "as much as many, and the figures do not hold"
+            )
         if not self.made_the_difference:
             least = detectable(self.changed.size)
             told.append(

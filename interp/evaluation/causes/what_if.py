@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -188,7 +187,7 @@ def what_if(
     require_checks([case], checks)
     stand_ins = None if tools is None else StandIns(library_of(tools, by="what_if"))
     arms = dict(zip(("unchanged", "changed"), beginnings(kept, change), strict=True))
-    found = dict[tuple[str, int], tuple[str, Outcome]]()
+    found = dict[tuple[str, int], tuple[str, Outcome, State]]()
     program = program_text(arms["changed"].first.agent)[0]
     models = [str(named_model(model) or ""), str(change.model or "")]
     named = write_json([run, change.at, dict(change.values), *models, program])
@@ -204,8 +203,8 @@ def what_if(
         options: RunOptions = {"model": other if named_model(other) else None, "record": log}
         asked = LiveHandler.of(own.state, model=other or model, base_url=base_url, dialect=dialect)
         handler = _held(kept, begun, own, asked, stand_ins)
-        outcome = await _outcome(own.state, case, checks, {**options, "handler": handler})
-        found[which] = new, outcome
+        outcome, state = await _ended(own.state, case, checks, {**options, "handler": handler})
+        found[which] = new, outcome, state
         if progress:
             progress(outcome)
 
@@ -214,23 +213,24 @@ def what_if(
     return WhatIf(_subject(kept, change), bool(change.values), *samples)
 
 
-async def _outcome(state: State, case: Case, checks: Checks, options: RunOptions) -> Outcome:
-    """What a continuation comes to."""
-    if state.status is Status.LIMITED:
-        return "wrong"
+async def _ended(
+    state: State, case: Case, checks: Checks, options: RunOptions
+) -> tuple[Outcome, State]:
+    """What a continuation comes to, and the State in which it ends."""
+    run = Run[Any](state, **options)
     try:
-        is_over = state.status is Status.DONE
-        said = response(state) if is_over else await Run[Any](state, **options).afinish()
+        said = response(state) if state.status is Status.DONE else await run.afinish()
     except NoResultError:
-        return "ended"
+        return "ended", run.state
     except LimitError:
-        return "wrong"
-    return "wrong" if failures_of(Seen(case, said, checks)) else "right"
+        return "wrong", run.state
+    return ("wrong" if failures_of(Seen(case, said, checks)) else "right"), run.state
 
 
-def _sample(found: Sequence[tuple[str, Outcome]]) -> Sample:
-    counts = Counter(outcome for _, outcome in found)
-    return Sample(counts["right"], counts["ended"], tuple(run for run, _ in found))
+def _sample(found: Sequence[tuple[str, Outcome, State]]) -> Sample:
+    runs, outcomes, states = zip(*found, strict=True)
+    is_varied = any(each.events != states[0].events for each in states)
+    return Sample(outcomes.count("right"), outcomes.count("ended"), runs, is_varied)
 
 
 def _held(

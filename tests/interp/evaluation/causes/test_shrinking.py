@@ -8,12 +8,20 @@ import pytest
 
 import gram
 from gram import Pattern
-from interp import LimitError, ToolLibrary, begin, tool
+from interp import LimitError, Tool, ToolLibrary, begin, tool
 from interp.errors import ReplayError
 from interp.evaluation.causes import Shrunk, shrink, write_folder
 from interp.history.records import run_text
 from interp.history.stores import load_run
-from interp.machine import AssistantRole, Message, Request, ToolCall, ToolReturned
+from interp.machine import (
+    AssistantRole,
+    CallFailed,
+    Message,
+    ModelReplied,
+    Request,
+    ToolCall,
+    ToolReturned,
+)
 from interp.models import ScriptedModel
 
 from .planted import is_wrong, recorded, tools
@@ -162,3 +170,52 @@ def test_a_failure_that_comes_and_goes_is_judged_by_repeats(tmp_path: Path) -> N
     assert found.failed[0] == 3
     with pytest.raises(ReplayError, match="0 of 7 runs"):
         shrink(run, says_bad, model=Model(0.0), repeats=9, at_least=3)
+
+
+def spec(name: str) -> str:
+    return f'[{name}:ToolSpecification {{description: "d"}} | (query::Text)==>(::Any)]'
+
+
+AGENT = 'Agent {model: "Offline/rehearsal", instruction: "i"}'
+FLOW = f"""
+[flow:Workflow |
+  [plan:{AGENT} | [:Answer | (::Array {{elementType: "String"}})]],
+  [work:{AGENT} | {spec("find")}, {spec("look")}],
+  [join:{AGENT}], (plan)-[:EACH]->(work)-->(join)]
+"""
+
+
+def test_rounds_and_calls_inside_a_workflow_shrink(tmp_path: Path) -> None:
+    def call(*names: str) -> Message:
+        calls = [ToolCall(name, name, '{"query": "all of it"}') for name in names]
+        return Message(AssistantRole, "Let me see.", calls)
+
+    schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+
+    def fail(_: object) -> None:
+        raise ValueError("no such customer 4711 here")
+
+    library = ToolLibrary.of(
+        Tool("find", "d", schema, lambda _: {"rows": [1, 2]}), Tool("look", "d", schema, fail)
+    )
+    script = {
+        "plan": ['["a", "b", "c"]'],
+        "work": [call("find"), "one", call("find", "look"), "two", "three"],
+        "join": ["It went well."],
+    }
+    file = tmp_path / "flow.run.gram"
+    options: Any = {"match": "name", "record": file, "at_once": 1}
+    begin(gram.parse(FLOW), "hi", library, model=ScriptedModel(script), **options).finish()
+
+    def failed(response: Any) -> bool:
+        return any("4711" in (each.error or "") for each in response.tools_used)
+
+    found = shrink(file, failed)
+    assert found.is_minimal
+    events = found.state.events
+    (error,) = (each.error.strip() for each in events if isinstance(each, CallFailed))
+    assert error == "4711"
+    calls = [each for each in events if isinstance(each, ModelReplied) and each.message.tool_calls]
+    assert len(calls) == 1
+    assert not any(isinstance(each, ToolReturned) for each in events)
+    assert "find" not in str(found.state.agent)

@@ -241,4 +241,6 @@ def test_those_that_ended_count_against_a_difference() -> None:
     some = WhatIf("it", True, Sample(2, 6, runs), Sample(12, 8, runs))
     assert whole.made_the_difference
     assert not some.made_the_difference
+    same = WhatIf("it", True, Sample(0, 0, runs, False), Sample(20, 0, runs, False))
+    assert "same, word for word" in same.lines()[-1]
     assert some.difference.low < 0 < some.difference.high
