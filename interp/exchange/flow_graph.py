@@ -99,7 +99,7 @@ class FlowGraph:
         Raises:
             DiffersError: a way comes back to a node, ends before the end, or there are too many.
         """
-        choices = {each: [*self.nodes[each].branches] for each in self._choosing()}
+        choices = {each: self._branches(each) for each in self._choosing()}
         for number, taken in enumerate(product(*choices.values())):
             if number == _MOST_WAYS:
                 raise DiffersError(f"there are more than {_MOST_WAYS} ways through it")
@@ -108,6 +108,26 @@ class FlowGraph:
 
     def _choosing(self) -> list[str]:
         return [node for node in self.nodes if len(self.nodes[node].branches) > 1]
+
+    def _branches(self, node: str) -> list[str]:
+        """The branches that can be taken: where all texts are mapped, none takes the default."""
+        branches = self.nodes[node].branches
+        if self.kind(node) == "BranchingNode" and self.is_covered(node):
+            return [each for each in branches if each != "default"]
+        return [*branches]
+
+    def is_covered(self, choice: str) -> bool:
+        """Whether a choice maps each text on which it may decide."""
+        return any(
+            all(
+                text in [*self.nodes[choice].mapping]
+                for text in each.json_schema.get("enum", [None])
+            )
+            for ports in self.data[choice].values()
+            for source, output in ports
+            for each in self.nodes[source].outputs
+            if each.title == output
+        )
 
     def _way(self, chosen: Mapping[str, str]) -> list[str]:
         way = [self.start]

@@ -212,7 +212,7 @@ class _FlowReader:
             for value, taken in node.mapping.items()
             if taken == branch
         ]
-        if branch == "default" and not {*schema.get("enum", ("",))} <= {*node.mapping}:
+        if branch == "default" and not self._graph.is_covered(choice):
             labels.append(Subject("", {OTHERWISE}))
         return [_Arrow(chooser, target, each, None, (choice, branch)) for each in labels]
 

@@ -7,7 +7,6 @@ left out on some way is jumped over by the edge of the choice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from gram import Pattern
@@ -19,6 +18,7 @@ from lenses_ext import (
     workflow_description,
     workflow_of,
 )
+from lenses_ext.schemas import to_json_value
 from lenses_ext.workflows import FlowArrow, FlowNode, Join
 
 from .agent_reading import NoCounterpartError
@@ -36,6 +36,8 @@ DataEdge: TypeAlias = tuple[Any, str, Any, str]
 """A node, its output, the node that takes it, and its input."""
 
 DEFAULT = "default"
+_MOST_CHOICES = 10
+"""Each choice doubles the ways that are followed."""
 
 
 def written_flow(writer: Writer, workflow: Pattern, path: str) -> Flow:
@@ -66,46 +68,23 @@ class _FlowWriter:
         self._branching: dict[str | None, Any] = {}
 
     def flow(self) -> Flow:
-        from pyagentspec.flows.edges import ControlFlowEdge, DataFlowEdge
-        from pyagentspec.flows.flow import Flow
-
         for name in self._flow.order:
             self._nodes[name] = self._step(self._flow.nodes[name])
-        end, led = self._end()
-        data = [each for name in self._flow.order for each in self._led_to(name)]
+        end, data = self._end()
+        data = [each for name in self._flow.order for each in self._led_to(name)] + data
         for source in self._nodes:
             if options := self._options(source):
                 data.append(self._choose(source, options))
+        if len(self._branching) > _MOST_CHOICES:
+            raise self._differs(f"more than {_MOST_CHOICES} choices are made")
         self._follow(None, -1, {}, end)
+        control = [(one, branch, after) for (_, branch), (one, after) in self._control.items()]
         nodes = [*self._nodes.values(), *self._branching.values(), end]
+        name, description = self._pattern.value.identity, view(workflow_description, self._pattern)
         try:
-            return Flow(
-                id=self._path, name=self._pattern.value.identity, start_node=self._nodes[None],
-                description=view(workflow_description, self._pattern), nodes=nodes,
-                control_flow_connections=[
-                    ControlFlowEdge(
-                        id=f"{source.id}-{branch}", name=f"{source.name} {branch}",
-                        from_node=source, to_node=target,
-                        from_branch=None if branch == "next" else branch,
-                    )
-                    for (_, branch), (source, target) in self._control.items()
-                ],
-                data_flow_connections=[
-                    DataFlowEdge(
-                        id=f"{source.id}.{output}-{target.id}.{title}",
-                        name=f"{source.name}.{output} {target.name}.{title}", source_node=source,
-                        source_output=output, destination_node=target, destination_input=title,
-                    )
-                    for source, output, target, title in self._once([*data, *led])
-                ],
-            )  # fmt: skip
+            return _flow_of(self._path, name, nodes, control, data, description)
         except NotImplementedError as error:
             raise self._differs(str(error)) from None
-
-    def _once(self, edges: Iterable[DataEdge]) -> Iterable[DataEdge]:
-        """Each edge once: components have no hash."""
-        return {(one.id, output, other.id, title): (one, output, other, title)
-                for one, output, other, title in edges}.values()  # fmt: skip
 
     def _differs(self, reason: str) -> NoCounterpartError:
         return NoCounterpartError(f"{self._path}: {reason}")
@@ -152,7 +131,10 @@ class _FlowWriter:
         step = step.model_copy(update={"id": f"{at}#step"})
         start = StartNode(id=f"{at}#first", name="start", inputs=step.inputs)
         end = EndNode(id=f"{at}#last", name="end", outputs=step.outputs)
-        subflow = _one_step(at, node.name, start, step, end)
+        data = [(start, each.title, step, each.title) for each in step.inputs]
+        data += [(step, each.title, end, each.title) for each in step.outputs]
+        control = [(start, "next", step), (step, "next", end)]
+        subflow = _flow_of(f"{at}#flow", f"{node.name} for each", [start, step, end], control, data)
         at_once = node.each.at_once if node.each else None
         if at_once not in (None, 1):
             self._writer.tell(f"{at}.at_once", "how many at once has no counterpart")
@@ -241,7 +223,7 @@ class _FlowWriter:
     def _option(self, arrow: FlowArrow) -> str:
         if arrow.kind == "OTHERWISE":
             return DEFAULT
-        value: Any = arrow.equals
+        value: Any = to_json_value(arrow.equals) if arrow.equals is not None else None
         if isinstance(value, Mapping):
             if len(value) != 1:
                 raise self._differs("a choice is made on several fields")
@@ -314,25 +296,34 @@ def _same(one: Any, other: Any) -> bool:
     return {**one, "title": ""} == {**other, "title": ""}
 
 
-def _one_step(path: str, name: str, start: Any, step: Any, end: Any) -> Flow:
-    """A flow of one step that takes all its inputs and gives all its outputs."""
+def _flow_of(
+    path: str,
+    name: str,
+    nodes: Sequence[Any],
+    control: Iterable[tuple[Any, str, Any]],
+    data: Iterable[DataEdge],
+    description: str | None = None,
+) -> Flow:
+    """A flow of nodes, the first of which is its start, and of the edges between them."""
     from pyagentspec.flows.edges import ControlFlowEdge, DataFlowEdge
     from pyagentspec.flows.flow import Flow
 
-    wires = [(start, each, step) for each in step.inputs] + [
-        (step, each, end) for each in step.outputs
-    ]
+    wires = {
+        f"{one.id}.{output}-{other.id}.{title}": DataFlowEdge(
+            id=f"{one.id}.{output}-{other.id}.{title}",
+            name=f"{one.name}.{output} {other.name}.{title}", source_node=one,
+            source_output=output, destination_node=other, destination_input=title,
+        )
+        for one, output, other, title in data
+    }  # fmt: skip
+    edges = [
+        ControlFlowEdge(
+            id=f"{one.id}-{branch}", name=f"{one.name} {branch}", from_node=one, to_node=after,
+            from_branch=None if branch == "next" else branch,
+        )
+        for one, branch, after in control
+    ]  # fmt: skip
     return Flow(
-        id=f"{path}#flow", name=f"{name} for each", start_node=start, nodes=[start, step, end],
-        control_flow_connections=[
-            ControlFlowEdge(id=f"{one.id}-next", name=one.name, from_node=one, to_node=other)
-            for one, other in pairwise([start, step, end])
-        ],
-        data_flow_connections=[
-            DataFlowEdge(
-                id=f"{one.id}.{each.title}-{other.id}", name=each.title, source_node=one,
-                source_output=each.title, destination_node=other, destination_input=each.title,
-            )
-            for one, each, other in wires
-        ],
+        id=path, name=name, description=description, start_node=nodes[0], nodes=[*nodes],
+        control_flow_connections=edges, data_flow_connections=[*wires.values()],
     )  # fmt: skip
