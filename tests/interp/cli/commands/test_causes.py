@@ -118,3 +118,15 @@ def test_fork_refuses_what_it_cannot_do(tmp_path: Path) -> None:
     ):
         done = gram("runs", "fork", run, *options, cwd=tmp_path)
         assert (done.returncode, message in done.stderr) == (code, True), done.stderr
+
+
+def test_shrink_live_asks_the_model_and_shrinks_what_it_is_told(tmp_path: Path) -> None:
+    run = kept(tmp_path)
+    (tmp_path / "bad.py").write_text("def bad(response):\n    return '-1' in response.content\n")
+    options = ("--while", "bad", "--checks", "bad.py", "--live", "--repeats", "1", "--out", "small")
+    done = gram("shrink", run, *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "requests to a model" in done.stdout
+    assert "held fixed" not in done.stdout
+    assert "Answer with" not in (tmp_path / "small/program.gram").read_text()
+    assert (tmp_path / "called").read_text() == "x", "the recorded result was held"
