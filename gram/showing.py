@@ -16,6 +16,19 @@ WAYS: Final[dict[Way, Callable[[Any], Any]]] = {}
 """The functions that show something, by the way in which they do."""
 
 
+class Shown:
+    """What notebooks and ``rich`` show in a form of its own."""
+
+    __slots__ = ()
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        form: dict[str, str] = WAYS["notebook"](self)
+        return form
+
+    def __rich__(self) -> object:
+        return WAYS["rich"](self)
+
+
 class Presentation(NamedTuple):
     """How a pattern is shown.
 

@@ -12,7 +12,7 @@ from pyrsistent import pmap
 from ..documents import Document
 from ..errors import expect
 from ..plurals import counted
-from ..showing import WAYS
+from ..showing import Shown
 from ..trees import Pattern, Subject, patterns_of
 from .edits import (
     DiffError,
@@ -35,7 +35,7 @@ Trees = TypeVar("Trees", Document, Pattern, tuple[Pattern, ...])
 
 
 @frozen
-class Diff:
+class Diff(Shown):
     """What is different between two programs; it is false when nothing is.
 
     Attributes:
@@ -46,13 +46,6 @@ class Diff:
 
     def __bool__(self) -> bool:
         return self.edit is not None
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        form: dict[str, str] = WAYS["notebook"](self)
-        return form
-
-    def __rich__(self) -> object:
-        return WAYS["rich"](self)
 
 
 def diff(

@@ -17,7 +17,7 @@ from ..reading import (
     text_start,
     trivia_end,
 )
-from ..showing import WAYS
+from ..showing import Shown
 from ..source import Source, Span
 from ..trees import Pattern
 from ..writing import Style
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..editing import Change, ChangedPattern, Replacement
 
 
-class Document:
+class Document(Shown):
     """A text with its patterns.
 
     A document that was read keeps its source. One that `replace` made keeps the document it was
@@ -177,13 +177,6 @@ class Document:
     def __repr__(self) -> str:
         name = f"{self.filename!r}, " if self.filename is not None else ""
         return f"<Document {name}{counted(len(self.patterns), 'pattern')}>"
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        form: dict[str, str] = WAYS["notebook"](self)
-        return form
-
-    def __rich__(self) -> object:
-        return WAYS["rich"](self)
 
 
 def parse(text: str, filename: str | None = None, *, style: Style | None = None) -> Document:

@@ -14,7 +14,7 @@ from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
 from ..errors import MAX_LEVELS, GramEncodeError, TooDeepError, expect_all
-from ..showing import WAYS
+from ..showing import WAYS, Shown
 from ..source import Source
 from .values import Value, check_text, exact, freeze_map, levels
 
@@ -111,7 +111,7 @@ class Subject:
 
 
 @frozen(cache_hash=True)
-class Pattern:
+class Pattern(Shown):
     """A subject with its elements, themselves patterns, in order.
 
     Args:
@@ -156,13 +156,6 @@ class Pattern:
 
     def __repr__(self) -> str:
         return f"<Pattern {WAYS['pattern'](self)}>"
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        form: dict[str, str] = WAYS["notebook"](self)
-        return form
-
-    def __rich__(self) -> object:
-        return WAYS["rich"](self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return Pattern._of_checked, (self.value, self.elements)

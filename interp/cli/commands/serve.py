@@ -20,7 +20,7 @@ from ..inputs.options import RunningOptions, options_of
 from ..inputs.record_option import record_option
 from ..process import leave_at_termination, stdout_to_stderr
 from ..telemetry import telemetry
-from ..terminal.log_lines import LogLines, show_logs
+from ..terminal.log_lines import LogLines, log_format_option, show_logs
 from ..terminal.output import is_quiet, tell
 
 if TYPE_CHECKING:
@@ -79,12 +79,7 @@ _OF_HTTP: Final = ("host", "port", "key_env", "allow_host", "allow_origin", "bod
 @click.option("--show-tools", is_flag=True, help="Show clients calls of tools, as events.")
 @click.option("--reload", is_flag=True, help="Take changed programs for new runs.")
 @record_option
-@click.option(
-    "--log-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How the lines of the log are written, on standard error; text.",
-)
+@log_format_option
 @options_of(RunningOptions)
 @click.pass_context
 def command(
@@ -102,7 +97,7 @@ def command(
     show_tools: bool,
     reload: bool,
     record: str | None,
-    log_format: str,
+    log_lines: LogLines,
     options: RunningOptions,
 ) -> None:
     """Serve the agents and workflows of FILEs as the models of an OpenAI-compatible server.
@@ -128,8 +123,7 @@ def command(
         )
     key = _key(key_env)
     level = logging.WARNING if is_quiet() else logging.INFO
-    lines = LogLines(as_json=log_format == "json")
-    show_logs(logging.DEBUG if options.debug else level, lines, ["mcp", "uvicorn"])
+    show_logs(logging.DEBUG if options.debug else level, log_lines, ["mcp", "uvicorn"])
     _expect_installed(as_mcp)
     from ...execution import Spending  # imported late: completion needs no runs
     from ...serving import LOOPBACK, Doors, Serving, reloading, serve, serve_stdio

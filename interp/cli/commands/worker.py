@@ -15,7 +15,7 @@ from ..inputs.options import match_option, tools_option
 from ..inputs.record_option import store_option
 from ..process import leave_at_termination
 from ..telemetry import telemetry
-from ..terminal.log_lines import LogLines, show_logs
+from ..terminal.log_lines import LogLines, log_format_option, show_logs
 from ..terminal.output import is_quiet, is_verbose
 
 if TYPE_CHECKING:
@@ -62,12 +62,7 @@ if TYPE_CHECKING:
     metavar="[HOST:]PORT",
     help="Serve metrics there, as Prometheus reads them; on this machine alone without HOST.",
 )
-@click.option(
-    "--log-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How the lines of the log are written, on standard error; text.",
-)
+@log_format_option
 def command(
     store: str,
     tools: tuple[str, ...],
@@ -80,7 +75,7 @@ def command(
     per_minute: tuple[str, ...],
     schedule: str | None,
     metrics: str | None,
-    log_format: str,
+    log_lines: LogLines,
 ) -> None:
     """Take the runs that were submitted to a store, and drive them to their ends.
 
@@ -95,7 +90,7 @@ def command(
     from ..inputs.reading import read_libraries
 
     level = logging.WARNING if is_quiet() else logging.INFO
-    show_logs(level, LogLines(as_json=log_format == "json"))
+    show_logs(level, log_lines)
     if is_verbose():
         logging.getLogger("interp.workers").setLevel(logging.DEBUG)
     for name in ("procrastinate", "psycopg.pool"):  # what they say, a worker says in its words

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
+import click
+
 from .output import tell
 
 _FIELDS: Final = ("event", "run", "conversation", "worker")
@@ -68,3 +70,14 @@ class LogLines(logging.Formatter):
             return json.dumps({**shown, **fields, "message": message}, ensure_ascii=False)
         named = [f"{name}={value}" for name, value in fields.items()]
         return " ".join([*shown.values(), *named, "\n    ".join(message.splitlines())])
+
+
+log_format_option = click.option(
+    "--log-format",
+    "log_lines",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    callback=lambda _, __, form: LogLines(as_json=form == "json"),
+    help="How the lines of the log are written, on standard error; text.",
+)
+"""The option for the form of the log's lines, which it gives."""
