@@ -115,14 +115,10 @@ class Outcome:
     Attributes:
         text: the text that was chosen.
         verdict: what the last set says; None where it was not asked.
-        gain: how much better the text is in truth.
-        seen: how much better it was where it was chosen.
     """
 
     text: str
     verdict: str | None
-    gain: float
-    seen: float
 
 
 def tested(world: Simulation, start: str, text: str, last: Sequence[str]) -> str:
@@ -137,14 +133,11 @@ def ours(world: Simulation, start: str = PROGRAM, seed: int = 0) -> Outcome:
     """One search, as `improve` makes it."""
     search, choosing, last = world.sets(seed)
     pool = search_by_front(start, search, world, world.task.tries, world.rng)
-    chosen, _ = choose(pool, choosing, world)
+    chosen = choose(pool, choosing, world)
     if chosen is None:
-        return Outcome(start, None, 0.0, 0.0)
+        return Outcome(start, None)
     text = chosen.candidate
-    gain = world.task.rate(text) - world.task.rate(start)
-    return Outcome(
-        text, tested(world, start, text, last), gain, chosen.mean - fmean(pool[0].scores.values())
-    )
+    return Outcome(text, tested(world, start, text, last))
 
 
 def false_findings(task: Task, searches: int, seed: int = 1, in_a_row: int = 1) -> float:

@@ -81,11 +81,8 @@ class Improvement:
         )
 
     @property
-    def differing(self) -> tuple[tuple[str, Trial, Trial], ...]:
+    def differing(self) -> Iterator[tuple[str, Trial, Trial]]:
         """The cases of the last set that were won or lost: which, the program, the candidate."""
-        return tuple(self._differing())
-
-    def _differing(self) -> Iterator[tuple[str, Trial, Trial]]:
         if self.experiment is None:
             return
         found = self.experiment.comparison()
@@ -121,13 +118,9 @@ class Improvement:
         for how, before, after in self.differing:
             runs = " → ".join(filter(None, map(self._run, (before, after))))
             lines.append(f"{how:4} {after.case.name}  {runs}".rstrip())
-        return "\n".join([*lines, self.cost_text])
-
-    @property
-    def cost_text(self) -> str:
-        """What the search took, in words."""
         refused = f", {len(self.refused)} of them refused" if self.refused else ""
-        return f"{self.spent}; {counted(self.proposed, 'proposal')}{refused}"
+        lines.append(f"{self.spent}; {counted(self.proposed, 'proposal')}{refused}")
+        return "\n".join(lines)
 
     def to_json(self) -> dict[str, Json]:
         """Everything as JSON."""

@@ -56,7 +56,7 @@ class OneSearch:
             pool = search(start, names, world, max(tries, len(world.journal.proposals)), rng)
             done = counted(len(pool) - 1, "candidate")
             self.tell(f"{done} did well enough to be run on all cases for search; {world.spent}")
-            chosen, _ = choose(pool, [each.name for each in self.sets.choosing], world)
+            chosen = choose(pool, [each.name for each in self.sets.choosing], world)
             if chosen is None:
                 reason = (
                     "no candidate did better than the program on the cases for search and for "

@@ -103,27 +103,22 @@ def worst(scores: Scores, rng: Random) -> list[str]:
     return sorted(failing, key=scores.__getitem__)[:SAMPLE]
 
 
-def choose(
-    pool: Sequence[Tried[C]], cases: Sequence[str], world: World[C]
-) -> tuple[Tried[C] | None, Scores]:
+def choose(pool: Sequence[Tried[C]], cases: Sequence[str], world: World[C]) -> Tried[C] | None:
     """Choose one candidate on cases that the search has not seen.
 
     Of those on the front, the best few are measured. The best of these is chosen where it does
     better than the program on all cases that were measured so far: no look at the last set is used
     up for one that does not.
-
-    Returns:
-        The candidate, or None; and how the program scores on the cases.
     """
     start, *others = pool
     counts = best_on(pool)[1:]
     on_front = [each for each, count in zip(others, counts, strict=True) if count]
     finalists = sorted(on_front, key=lambda each: -each.mean)[:FINALISTS]
     if not finalists:
-        return None, {}
+        return None
     before = world.measure(start.candidate, cases)
     after = [world.measure(each.candidate, cases) for each in finalists]
     index = max(range(len(after)), key=lambda i: (sum(after[i].values()), finalists[i].mean))
     gain = sum(after[index].values()) - sum(before.values())
     gain += sum(finalists[index].scores.values()) - sum(start.scores.values())
-    return (finalists[index] if gain > 0 else None), before
+    return finalists[index] if gain > 0 else None

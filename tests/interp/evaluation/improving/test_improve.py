@@ -66,7 +66,7 @@ def test_a_change_that_helps_is_found_shown_and_written(tmp_path: Path, search: 
     assert found.sentence.startswith("better: +100.0 points (95 %: ")
     assert found.comparison
     assert (found.comparison.better, found.comparison.worse) == (found.comparison.cases, 0)
-    how, before, after = found.differing[0]
+    how, before, after = next(found.differing)
     assert how == "won"
     assert load_run(str(before.run)).state.context[-1].content == before.case.input
     assert after.content == after.case.expected
