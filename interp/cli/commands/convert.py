@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -69,8 +70,8 @@ def command(
             from ...exchange import to_agent_spec
 
             source = read_program(file)
-            is_json = target == "agentspec-json"
-            _show(file, to_agent_spec(source, agent, form="json" if is_json else "yaml"))
+            form: Literal["json", "yaml"] = "json" if target == "agentspec-json" else "yaml"
+            _show(file, lambda: to_agent_spec(source, agent, form=form))
             return
         text, name = read_text(file)
         read = {".json": "gram", ".yaml": "gram", ".yml": "gram"}
@@ -80,7 +81,7 @@ def command(
             from ...exchange import from_agent_spec
 
             show(f"// {name}\n" * several, nl=False)
-            _show(name, from_agent_spec(text, name))
+            _show(name, lambda: from_agent_spec(text, name))
         else:
             show(f"// {name}\n" * several + write_program(_patterns(text, name)))
 
@@ -97,7 +98,13 @@ def _is_agent_spec(text: str, file: str) -> bool:
     )
 
 
-def _show(name: str, made: Exchanged) -> None:
+def _show(name: str, make: Callable[[], Exchanged]) -> None:
+    from ...exchange import NoCounterpartError
+
+    try:
+        made = make()
+    except NoCounterpartError as error:
+        raise NoCounterpartError(f"{name}: {error}") from None
     for loss in made.losses:
         tell(f"{name}: {loss}")
     show(made.text, nl=False)

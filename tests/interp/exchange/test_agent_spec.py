@@ -370,9 +370,10 @@ def test_convert_fails_where_nothing_can_be_made(tmp_path: Path) -> None:
     other = A2AAgent(
         name="far", agent_url="http://x", connection_config=A2AConnectionConfig(name="c")
     )
-    (tmp_path / "far.yaml").write_text(text_of(other))
+    far = tmp_path / "far.yaml"
+    far.write_text(text_of(other))
 
-    done = gram("convert", str(tmp_path / "far.yaml"))
+    done = gram("convert", str(far))
 
     assert (done.returncode, done.stdout) == (3, "")
-    assert "far: A2AAgent has no counterpart" in done.stderr
+    assert done.stderr.startswith(f"{far}: far: A2AAgent has no counterpart")
