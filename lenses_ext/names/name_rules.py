@@ -292,10 +292,12 @@ IMPORT_CHECKS: Final = (
     Check("unused-import", "warning", unused_import),
 )
 
+_DEFINED_ONCE: Final = Check("duplicate-definition", "error", duplicate_definition, DEFINED_TWICE)
+
 REFERENCE_CHECKS: Final = (
     Check("missing-import", "error", import_fault),
     Check("unread-skill", "error", unread_skill),
-    Check("duplicate-definition", "error", duplicate_definition, DEFINED_TWICE),
+    _DEFINED_ONCE,
     Check(
         "duplicate-tool",
         "error",
@@ -311,5 +313,5 @@ REFERENCE_CHECKS: Final = (
     Check("too-deep", "error", too_deep),
 )
 
-TYPE_CHECKS: Final = (REFERENCE_CHECKS[1], Check("ambiguous-type", "error", ambiguous_type))
+TYPE_CHECKS: Final = (_DEFINED_ONCE, Check("ambiguous-type", "error", ambiguous_type))
 """Types that a label could mean several of."""
