@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -20,6 +21,16 @@ class WatchedFiles:
         """Whether one has changed since the last look."""
         before, self._seen = self._seen, {path: _stamp(path) for path in self._seen}
         return before != self._seen
+
+    def expect_regular(self) -> None:
+        """Refuse folders and pipes where files were: reading a pipe may wait for ever.
+
+        Raises:
+            OSError: one is there, and is no file.
+        """
+        for path in self._seen:
+            if path.exists() and not path.is_file():
+                raise OSError(errno.EINVAL, "not a regular file", str(path))
 
     def are(self, files: Iterable[Path]) -> None:
         """Watch other files from now on; those that were watched before stay as they were seen."""

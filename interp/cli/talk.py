@@ -158,6 +158,7 @@ class Talk:
             return
         self._is_refused = True  # it is told again until it is mended
         try:
+            self._watched.expect_regular()
             self._watched.are(self._read())
         except (GramError, OSError) as error:
             tell(f"the changed program is not taken: {shown(error)}")

@@ -36,13 +36,21 @@ def reloading(read: Read, files: Iterable[Path]) -> Callable[[Serving], Awaitabl
             if not watched.have_changed():
                 continue
             try:
+                watched.expect_regular()
                 agents, found = await call_in_thread(read)
             except (GramError, OSError) as error:
                 told = "the changed program is not taken: %s"
-                LOGGER.warning(told, error, extra={"event": "reload_refused"})
+                LOGGER.warning(told, _said(error), extra={"event": "reload_refused"})
                 continue
             serving.agents = agents
             watched.are(found)
             LOGGER.info("serves %s", ", ".join(agents), extra={"event": "reloaded"})
 
     return look
+
+
+def _said(error: GramError | OSError) -> str:
+    """An error in words; of a file, with its name."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import signal
 import subprocess
@@ -93,6 +94,12 @@ def test_a_changed_program_is_taken_and_one_with_faults_is_not(tmp_path: Path) -
         until(lambda: log.has("reload_refused"))
 
         assert names() == ["welcomer"]
+        program.unlink()
+        os.mkfifo(program)  # which nobody ever writes to
+        until(lambda: "not a regular file" in log.events()[-1]["message"])
+        program.unlink()
+        program.write_text(GREETER)
+        until(lambda: names() == ["greeter"])
 
 
 @pytest.mark.parametrize(
