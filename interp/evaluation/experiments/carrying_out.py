@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from gram import ArgumentError
 from gram.errors import expect, expect_all
@@ -30,6 +30,9 @@ from .plan import Plan, make_plan, repeated_names
 from .progress import Progress
 from .running import Work, run_trials
 from .trials import Trial
+
+MOST_RUNS: Final = 1_000_000
+"""How many runs an experiment may have."""
 
 OnPlan: TypeAlias = Callable[[Plan, tuple[Trial, ...]], None]
 NOT_BEGUN = "the pilot is done and the others were not begun; called again, it asks again"
@@ -124,6 +127,8 @@ def ab(
     expect(factors, Mapping, "factors", by="ab")
     changes = {name: read_arms(levels, None) for name, levels in factors.items()}
     combined, levels = crossed(read_arms(arms, base), changes)
+    if (runs := len(combined) * len(given) * repeats) > MOST_RUNS:
+        raise ArgumentError(f"ab: these are {runs:,} runs, more than {MOST_RUNS:,}")
 
     @cache
     def made_ready() -> list[ReadyArm]:

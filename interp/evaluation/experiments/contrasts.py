@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, combinations, product
+from math import prod
 from typing import TypeAlias
 
 from attrs import evolve, frozen
@@ -24,6 +25,8 @@ Levels: TypeAlias = Mapping[str, str]
 
 MANY = 64
 """More combinations than these are told before anything runs."""
+MOST_ARMS = 1_000
+"""How many arms an experiment may have."""
 
 
 def crossed(
@@ -37,7 +40,8 @@ def crossed(
             the others are compared with.
 
     Raises:
-        ArgumentError: a factor has fewer than two levels, or two arms get the same name.
+        ArgumentError: a factor has fewer than two levels, two arms get the same name, or there are
+            too many arms.
     """
     if not factors:
         return dict(arms), {}
@@ -48,6 +52,9 @@ def crossed(
         raise ArgumentError("ab: several arms are the factor arm, and another factor is named so")
     (base, *_), several = arms.values(), {"arm": arms} if len(arms) > 1 else {}
     names = (*several, *factors)
+    if (number := prod(map(len, (several | dict(factors)).values()))) > MOST_ARMS:
+        told = f"factors make {number:,} arms, more than {MOST_ARMS:,}"
+        raise ArgumentError(f"ab: {told}: leave out factors or levels")
     made: dict[str, Arm] = {}
     levels_of: dict[str, Levels] = {}
     for chosen in product(*(each.items() for each in (several | dict(factors)).values())):

@@ -99,6 +99,7 @@ def test_many_arms_have_a_row_each() -> None:
     ("arms", "factors", "message"),
     [
         ({"a": Arm()}, {"size": {"one": Arm()}}, "size needs two levels"),
+        ({"a": Arm()}, {str(n): {"x": Arm(), "y": Arm()} for n in range(10)}, "1,024 arms, more"),
         ({"a": Arm(), "b": Arm()}, {"arm": TWO_BY_THREE["size"]}, "another factor is named so"),
         ({"a": Arm()}, {"x": {"a": Arm(), "a, b": Arm()}, "y": {"b, c": Arm(), "c": Arm()}}, "two"),
     ],
