@@ -19,7 +19,7 @@ from gram.comparing import match
 from gram.trees import WHOLE, exact, is_header
 from gram.writing import abridged
 
-from ..labels import TOOLS, is_answer, is_runnable, is_tool, kind_of
+from ..labels import TOOLS, is_answer, is_runnable, is_skill, is_tool, kind_of
 from ..language import tool_spec_of
 from ..names import FILE, Program, ProgramLike, program_patterns
 from ..signatures import RESERVED, is_path, write_program
@@ -40,6 +40,7 @@ _DEFINED = (*_WITH_SIGNATURE, "type")
 _BEHAVIOUR = frozenset(
     {"instruction", "description", "model", "settings", "skills", "max", "until", "once"}
 )
+_OF_SKILLS = frozenset({"description", "text"})
 _LEVELS: tuple[Level, ...] = ("patch", "minor", "major")
 
 
@@ -270,6 +271,7 @@ def _properties(old: _Part, new: _Part) -> Iterator[Said]:
     for key in sorted(before.keys() | after.keys()):
         if exact(before.get(key)) != exact(after.get(key)):
             behaves = new.kind in _WITH_SIGNATURE and key in _BEHAVIOUR
+            behaves |= is_skill(new.pattern) and key in _OF_SKILLS
             unbinds = new.kind == "tool" and key == "description"
             word = key if behaves or new.kind == "header" else f"property `{key}`"
             for text in _value_changes(word, before.get(key), after.get(key)):

@@ -33,5 +33,10 @@ from .scopes import (
     is_defined_there,
     program_scopes as program_scopes,
 )
-from .skills import SKILL_FILE as SKILL_FILE
+from .skills import (
+    SKILL_FILE as SKILL_FILE,
+    UnreadSkill as UnreadSkill,
+    having_skills as having_skills,
+    skill_in as skill_in,
+)
 from .uses import Use as Use, uses as uses

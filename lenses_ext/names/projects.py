@@ -28,7 +28,7 @@ from ..language import folders_of
 from ..signatures import parse_program
 from .imports import NO_TEXT, Import, imports_of, unread_imports
 from .scopes import FILE, Files
-from .skills import SKILL_FILE, UnreadSkill, read_skill
+from .skills import SKILL_FILE, UnreadSkill, having_skills, read_skill
 
 MOST_FILES: Final = 1_000
 """How many files a program may have."""
@@ -90,6 +90,12 @@ class Project:
         """The patterns of the first file, then a pattern for each other file."""
         first, *others = self.documents.values()
         return (*first.patterns, *(Pattern(FILE, each.patterns) for each in others))
+
+    @property
+    def with_skills(self) -> tuple[Pattern, ...]:
+        """The patterns of the first file, its agents with the skills that were read for them."""
+        read = self.skills.get(self.path, {})
+        return having_skills(self.document.patterns, read.get)
 
     @cached_property
     def files(self) -> Files:

@@ -6,14 +6,18 @@ It is a public form: a front matter in YAML, with a name and a description, and 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
+
+import attrs
 
 from gram import GramDecodeError, GramError, Pattern, Span, TreePath
 from gram.documents import decode
 from gram.extras import install
 
-from ..language import skill
+from ..language import each_agent, folders_of, skill
+from ..optics import over
 from ..schemas import MissingYamlError, read_yaml
 
 SKILL_FILE: Final = "SKILL.md"
@@ -24,6 +28,8 @@ _MOST_DESCRIPTION: Final = 1024  # characters, as for the name below, are those 
 _NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 _FORM: Final = re.compile(r"\ufeff?---[ \t]*\n((?:.*\n)*?)---[ \t]*(?:\n|\Z)")
 _EXPECTED: Final = "it begins with ---, then name: and description:, then ---, then the text"
+
+_IS_FOLDER: Final = f"a skill is a folder with {SKILL_FILE}: name the folder"
 
 
 class UnreadSkill(NamedTuple):
@@ -59,18 +65,48 @@ def read_skill(file: Path, shown: str, folder: str) -> Pattern | UnreadSkill:
     """
     try:
         if not file.is_file():
-            hint = f"a skill is a folder with {SKILL_FILE}"
-            return UnreadSkill(f"there is no file {shown}", hint)
+            return UnreadSkill(f"there is no file {shown}", _IS_FOLDER)
         with file.open("rb") as opened:
             content = opened.read(MOST_SKILL_BYTES + 1)
-        if len(content) > MOST_SKILL_BYTES:
-            return UnreadSkill(f"{shown} has more than {MOST_SKILL_BYTES:,} bytes")
+    except NotADirectoryError:
+        return UnreadSkill(f"there is no file {shown}", _IS_FOLDER)
+    except OSError as error:
+        return UnreadSkill(f"{shown}: {error.strerror}")
+    return skill_in(content, shown, folder)
+
+
+def skill_in(content: bytes, shown: str, folder: str) -> Pattern | UnreadSkill:
+    """The skill that the content of a file says.
+
+    Args:
+        content: the bytes of the file.
+        shown: its name, for messages.
+        folder: where it is, from the root of the project.
+    """
+    if len(content) > MOST_SKILL_BYTES:
+        return UnreadSkill(f"{shown} has more than {MOST_SKILL_BYTES:,} bytes")
+    try:
         text = decode(content, shown)
     except GramDecodeError as error:
         return UnreadSkill(f"{shown}:{error.lineno}:{error.colno}: {error.msg}", error.hint)
-    except OSError as error:
-        return UnreadSkill(f"{shown}: {error.strerror}")
     return _skill_of(text.replace("\r\n", "\n"), shown, folder)
+
+
+def having_skills(
+    patterns: Iterable[Pattern], find: Callable[[str], Pattern | UnreadSkill | None]
+) -> tuple[Pattern, ...]:
+    """Patterns whose agents have the skills in the folders that they name, beside these names.
+
+    Args:
+        patterns: the patterns of a file.
+        find: the skill in a folder; what it does not find is left out.
+    """
+
+    def having(agent: Pattern) -> Pattern:
+        read = [each for _, name in folders_of(agent) if isinstance(each := find(name), Pattern)]
+        return attrs.evolve(agent, elements=(*agent.elements, *read)) if read else agent
+
+    return over(each_agent, having, tuple(patterns))
 
 
 def _skill_of(text: str, shown: str, folder: str) -> Pattern | UnreadSkill:
@@ -92,7 +128,9 @@ def _skill_of(text: str, shown: str, folder: str) -> Pattern | UnreadSkill:
         what = "no description" if not description else "a wrong description"
         hint = f"description: says in 1 to {_MOST_DESCRIPTION:,} characters when to read it"
         return UnreadSkill(f"{shown} has {what}", hint)
+    if not (body := text[begin.end() :].strip()):
+        return UnreadSkill(f"{shown} has no text", _EXPECTED)
     try:
-        return skill(name, description.strip(), text[begin.end() :].strip(), folder)
+        return skill(name, description.strip(), body, folder)
     except GramError as error:
         return UnreadSkill(f"{shown}: {error}")

@@ -13,23 +13,24 @@ from typing import TypeAlias
 
 import click
 
-from gram import GramError
+from gram import GramError, Pattern
 from gram.documents import decode
 from lenses_ext import parse_program
 from lenses_ext.composing import changes
+from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, load_project, skill_in
 
 from ..completion.completing import complete_files
 from ..failures import NO, exit_code_of, shown
 from ..inputs.file_options import json_option
-from ..inputs.git_files import bytes_in_git, files_in_git
+from ..inputs.git_files import bytes_in_git, file_in_git, files_in_git, path_in_repository
 from ..inputs.program_files import STDIN, find_files
 from ..inputs.reading import read_text
 from ..terminal.changes_shown import FileChanges, Where, json_of, show_changes
 from ..terminal.faults_shown import tell_failure
 from ..terminal.output import note, show_json
 
-_Read: TypeAlias = Callable[[], tuple[str, str]]
-"""Reads a file: its text, and its name for messages."""
+_Read: TypeAlias = Callable[[], tuple[Pattern, ...]]
+"""Reads a program, its agents with the skills that they name."""
 _Side: TypeAlias = dict[str, _Read]
 """The files of one side by their paths; ``""`` is a file that was named itself."""
 
@@ -56,7 +57,7 @@ def command(
     for name, old, new in pairs:
         is_in: Where = "both" if old and new else "old" if old else "new"
         try:
-            programs = (parse_program(*read()) if read else () for read in (old, new))
+            programs = (read() if read else () for read in (old, new))
             files.append(FileChanges(name, is_in, changes(*programs)))
         except (GramError, OSError) as failure:
             if len(pairs) == 1:
@@ -97,16 +98,32 @@ def _side(given: str, other: str) -> _Side:
     if given != STDIN and not lexists(given):
         return _in_git(given, None if ":" in given else other if lexists(other) else ".")
     if given == STDIN or not Path(given).is_dir():
-        return {"": partial(read_text, given)}
-    return {relpath(each, given): partial(read_text, each) for each in find_files(given)}
+        return {"": partial(_read, given)}
+    return {relpath(each, given): partial(_read, str(each)) for each in find_files(given)}
+
+
+def _read(name: str) -> tuple[Pattern, ...]:
+    if name == STDIN or not Path(name).is_file():
+        return parse_program(*read_text(name)).patterns
+    return load_project(name).with_skills
+
+
+def _skill_in_git(program: str, path: str | None, folder: str) -> Pattern | UnreadSkill | None:
+    """The skill in a folder that a program in git names, which is ``REV:path``."""
+    revision, _, file = program.partition(":")
+    file = file if path is None else path_in_repository(file)
+    shown = posixpath.normpath(posixpath.join(posixpath.dirname(file), folder, SKILL_FILE))
+    content = file_in_git(f"{revision}:{shown}")
+    return None if content is None else skill_in(content, shown, folder)
 
 
 def _in_git(revision: str, path: str | None) -> _Side:
     named = revision if path is None else f"{revision}:{path}"
 
-    def read(name: str, hash_: str) -> tuple[str, str]:
+    def read(name: str, hash_: str) -> tuple[Pattern, ...]:
         called = posixpath.join(named, name) if name else named
-        return decode(bytes_in_git(hash_), called), called
+        patterns = parse_program(decode(bytes_in_git(hash_), called), called).patterns
+        return having_skills(patterns, partial(_skill_in_git, called, path))
 
     found = files_in_git(revision, path)
     return {name: partial(read, name, hash_) for name, hash_ in found.items()}

@@ -27,7 +27,7 @@ def files_in_git(revision: str, path: str | None = None) -> dict[str, str]:
     Raises:
         FileNotFoundError: git knows no such revision, or no such path in it.
     """
-    named = revision if path is None else f"{revision}:{_path_in_repository(path)}"
+    named = revision if path is None else f"{revision}:{path_in_repository(path)}"
     found = _hash_of(named)
     if found is None and path is not None and _hash_of(revision):
         return {}
@@ -45,6 +45,12 @@ def files_in_git(revision: str, path: str | None = None) -> dict[str, str]:
     return files
 
 
+def file_in_git(named: str) -> bytes | None:
+    """The content of ``REV:path``, a path from the root of the repository; None if it has none."""
+    found = _hash_of(named)
+    return bytes_in_git(found) if found else None
+
+
 def bytes_in_git(hash_: str) -> bytes:
     """The content of a file, by its hash."""
     return _git("cat-file", "blob", hash_)
@@ -55,7 +61,8 @@ def _hash_of(named: str) -> str | None:
     return found if re.fullmatch(r"[0-9a-f]{40,64}", found) else None  # a range gives two
 
 
-def _path_in_repository(path: str) -> str:
+def path_in_repository(path: str) -> str:
+    """A path from the working directory, from the root of the repository."""
     prefix = os.fsdecode(_git("rev-parse", "--show-prefix")).rstrip("\n")
     from_root = posixpath.normpath(posixpath.join(prefix, Path(os.path.relpath(path)).as_posix()))
     return "" if from_root == "." else from_root

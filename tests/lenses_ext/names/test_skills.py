@@ -140,6 +140,7 @@ WRONG = {
     "skills/refunds/SKILL.md has no front matter": "# Refunds\n",
     "skills/refunds/SKILL.md has no name": "---\ndescription: d\n---\n",
     "skills/refunds/SKILL.md has a wrong name": "---\nname: Re Funds\ndescription: d\n---\n",
+    "skills/refunds/SKILL.md has no text": "---\nname: refunds\ndescription: d\n---\n \n",
     "skills/refunds/SKILL.md has no description": "---\nname: refunds\n---\n",
     "skills/refunds/SKILL.md has a wrong description": "---\nname: a\ndescription: "
     + "x" * 2000
@@ -208,7 +209,7 @@ def test_skills_are_a_list_of_folders(value: str) -> None:
 LINES = st.text(st.characters(codec="utf-8", exclude_characters="\r", exclude_categories=["C"]))
 
 
-@given(LINES.filter(str.strip), LINES, st.sampled_from(["\n", "\r\n"]))
+@given(LINES.filter(str.strip), LINES.filter(str.strip), st.sampled_from(["\n", "\r\n"]))
 def test_what_another_writer_writes_is_read(
     tmp_path_factory: pytest.TempPathFactory, description: str, text: str, end: str
 ) -> None:

@@ -46,6 +46,23 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_changed_skill_is_a_change_of_behaviour(repository: Path) -> None:
+    skill = repository / "agents" / "skills" / "refunds" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: refunds\ndescription: d\n---\nWithin 30 days.\n")
+    named = '[desk:Agent {instruction: "Help.", model: "OpenAI/x", skills: ["skills/refunds"]}]'
+    (repository / "agents" / "desk.gram").write_text(named)
+    commit(repository, "v2")
+    skill.write_text(skill.read_text().replace("30", "20"))
+    told = (
+        'agent `desk`: `refunds`: text "Within 30 days." → "Within 20 days." [changing behaviour]'
+    )
+
+    for what in (["v2", "agents"], ["v2:agents/desk.gram", "agents/desk.gram"]):
+        assert told in gram("diff", *what, cwd=repository).stdout
+    assert gram("diff", "v2", "v2", "--", "agents", cwd=repository).stdout == ""
+
+
 def git(folder: Path, *arguments: str) -> None:
     """Run git in a folder."""
     subprocess.run(["git", *arguments], cwd=folder, check=True)
