@@ -234,7 +234,7 @@ class Server:
             | httpx2.UnsupportedProtocol,
         )
         if is_connecting and is_late:
-            seconds = self._connect_timeout
+            seconds = min(self._connect_timeout, self._timeout)
             said = f"cannot connect to {self.where} within {seconds:g} s{_IS_IT_THERE}"
         elif is_late:
             when = (

@@ -72,8 +72,8 @@ def smallest_gain(
     Returns:
         The gain; None where no gain is shown so often.
 
-    >>> smallest_gain(40), smallest_gain(40, lost=0.05), smallest_gain(7)
-    (0.246, 0.321, None)
+    >>> smallest_gain(40), round(smallest_gain(40, lost=0.05), 3), smallest_gain(7)
+    (0.246, 0.356, None)
     """
     most = 1 - 2 * lost if deviation is None else 20 * deviation
 

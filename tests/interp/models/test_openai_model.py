@@ -91,10 +91,10 @@ def test_a_wait_that_is_too_long_is_not_waited_for(
 
 
 def test_silence_is_a_model_error(hello_world: Pattern, model_server: ModelServer) -> None:
-    model_server.will_say(Answer(completion({"content": "late"}), silence=0.5))
-    model = OpenAIModel(model_server.url, "key", timeout=0.05, attempts=1)
+    model_server.will_say(Answer(completion({"content": "late"}), silence=1))
+    model = OpenAIModel(model_server.url, "key", timeout=0.3, attempts=1)
 
-    with pytest.raises(ModelError, match=r"did not answer within 0\.05 s"):
+    with pytest.raises(ModelError, match=r"did not answer within 0\.3 s"):
         run(hello_world, "hi", hello_world_tool_library, model=model)
     model.close()
 

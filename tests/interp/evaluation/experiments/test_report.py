@@ -103,7 +103,8 @@ def test_nothing_that_an_arm_says_becomes_markup() -> None:
     )
 
     assert hostile not in found.to_html()
-    for each in (found, *found.comparisons):
+    assert hostile not in found._repr_mimebundle_()["text/html"]
+    for each in found.comparisons:
         assert hostile not in each._repr_mimebundle_()["text/html"]
 
 
