@@ -23,7 +23,7 @@ from .properties import TEXT, Tell, Types, types_of
 if TYPE_CHECKING:
     from pyagentspec import Agent, Component
 
-_EVERYWHERE: Final = {"id", "name", "description", "inputs", "outputs", "branches"} | {
+_EVERYWHERE: Final = {"id", "name", "inputs", "outputs", "branches"} | {
     "min_agentspec_version", "max_agentspec_version", "default_generation_parameters",
 }  # fmt: skip
 _HINTS: Final = {
@@ -102,7 +102,7 @@ class Reader:
 
     def _agent(self, agent: Agent, path: str) -> str:
         config = agent.llm_config
-        self.tell_rest(agent, path, {"llm_config", "system_prompt", "tools"})
+        self.tell_rest(agent, path, {"description", "llm_config", "system_prompt", "tools"})
         self.tell_rest(config, f"{path}.llm_config", READ)
         model, settings = read_model(config, f"{path}.llm_config", self.tell)
         types = types_of(agent.inputs or (), agent.outputs or (), path, self.tell)
@@ -169,7 +169,7 @@ class Reader:
     # --- tools
 
     def _tool(self, tool: Any, path: str) -> Pattern:
-        self.tell_rest(tool, path)
+        self.tell_rest(tool, path, {"description"})
         kind = type(tool).__name__
         if kind != "ServerTool":
             self.tell(path, f"{kind} is a tool as any: what runs it is brought with --tools")

@@ -19,6 +19,7 @@ from lenses_ext import (
     tool_spec_description,
     view,
 )
+from lenses_ext.labels import is_skill
 from lenses_ext.language import written_signature
 from lenses_ext.names import definitions_of
 from lenses_ext.workflows import handoffs
@@ -124,6 +125,9 @@ class Writer:
         answer = view(agent_answer, agent)
         if answer is not None and answer.value.identity:
             self.tell(f"{path}.{answer.value.identity}", "the name of an answer has no counterpart")
+        for each in filter(is_skill, agent.elements):
+            at = f"{path}.{each.value.identity}"
+            self.tell(at, "a skill has no counterpart: the agent there cannot read it")
         gives = called or answer is not None
         tools = (each for each in agent.elements if is_tool(each))
         return Agent(

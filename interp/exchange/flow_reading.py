@@ -7,7 +7,7 @@ same. Where that is not so the flow is not made, and it is said why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _MAPS = {"MapNode": 1, "ParallelMapNode": None}
 _STEPS = {"AgentNode": "agent", "ToolNode": "tool", "FlowNode": "subflow"}
+_READ = {"description", "start_node", "nodes"} | {
+    "control_flow_connections", "data_flow_connections",
+}  # fmt: skip
 _NO_STEPS = {"StartNode", "EndNode", "BranchingNode"}
 
 
@@ -36,9 +39,7 @@ def read_flow(reader: Reader, flow: Flow, path: str) -> Pattern:
     Raises:
         NoCounterpartError: it has a step that programs have not, or means something else.
     """
-    reader.tell_rest(
-        flow, path, {"start_node", "nodes", "control_flow_connections", "data_flow_connections"}
-    )
+    reader.tell_rest(flow, path, _READ)
     try:
         return _FlowReader(reader, flow, path).workflow()
     except DiffersError as error:
@@ -73,10 +74,11 @@ class _FlowReader:
 
     def workflow(self) -> Pattern:
         self._define_steps()
+        ways = [*self._graph.ways()]  # a flow that goes back has none
         for node in self._graph.nodes:
             if self._graph.kind(node) not in ("StartNode", "BranchingNode"):
                 self._lead_to(node)
-        self._compare()
+        self._compare(ways)
         flow, types = self._flow, self._types()
         record = {"description": flow.description} if flow.description else {}
         signature = () if self._is_usual(types) else signature_elements(types.signature)
@@ -130,7 +132,7 @@ class _FlowReader:
         if kind == "LlmNode":
             from pyagentspec import Agent
 
-            self._reader.tell_rest(node, path, {"llm_config", "prompt_template"})
+            self._reader.tell_rest(node, path, {"description", "llm_config", "prompt_template"})
             return Agent(
                 id=node.id, name=node.name, description=node.description, inputs=node.inputs,
                 outputs=node.outputs, llm_config=node.llm_config,
@@ -270,9 +272,9 @@ class _FlowReader:
 
     # --- whether it means the same
 
-    def _compare(self) -> None:
+    def _compare(self, ways: Iterable[tuple[Mapping[str, str], list[str]]]) -> None:
         """Compare the arrows with the flow on each way through it."""
-        for chosen, way in self._graph.ways():
+        for chosen, way in ways:
             given = self._followed(chosen)
             for node in way:
                 ports = self._graph.data[node]

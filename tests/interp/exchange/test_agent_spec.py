@@ -18,11 +18,12 @@ from pyagentspec import (
 from pyagentspec.flows.edges import ControlFlowEdge, DataFlowEdge
 from pyagentspec.flows.flow import Flow
 from pyagentspec.flows.nodes import ApiNode, BranchingNode, EndNode, LlmNode, StartNode, ToolNode
-from pyagentspec.llms import OpenAiConfig, VllmConfig
+from pyagentspec.llms import OllamaConfig, OpenAiConfig, VllmConfig
 from pyagentspec.property import Property
 from pyagentspec.tools import RemoteTool, ServerTool
 
 from gram import GramDecodeError, Pattern
+from interp import load
 from interp.exchange import Exchanged, NoCounterpartError, from_agent_spec, to_agent_spec
 from interp.exchange.properties import types_in
 from lenses_ext import (
@@ -238,7 +239,9 @@ def told(component: Component) -> list[str]:
 
 def test_each_thing_without_a_counterpart_is_told_with_its_path() -> None:
     secret = "sk-very-secret-1234567890"
-    llm = VllmConfig(name="v", model_id="m", url="http://me:pw@host:1/v1", api_key=secret)
+    llm = VllmConfig(
+        name="v", description="v", model_id="m", url="http://me:pw@host:1/v1", api_key=secret
+    )
     tools = [
         RemoteTool(name="a", description="d", url="http://x/{{city}}", http_method="GET"),
         ServerTool(name="a", requires_confirmation=True),
@@ -252,14 +255,30 @@ def test_each_thing_without_a_counterpart_is_told_with_its_path() -> None:
 
     paths = [each.path.removeprefix("a [b] `.") for each in made.losses]
     assert paths == [
-        "metadata", "human_in_the_loop", "llm_config.url", "llm_config.api_key", "system_prompt",
-        "tools.a.url", "tools.a.http_method", "tools.a", "tools.a",
-        "tools.a.requires_confirmation", "tools.a.description",
+        "metadata", "human_in_the_loop", "llm_config.description", "llm_config.url",
+        "llm_config.api_key", "system_prompt", "tools.a.url", "tools.a.http_method", "tools.a",
+        "tools.a", "tools.a.requires_confirmation", "tools.a.description",
     ]  # fmt: skip
-    assert "VLLM_BASE_URL=http://host:1/v1" in str(made.losses[2])
+    assert "VLLM_BASE_URL=http://host:1/v1" in str(made.losses[3])
     assert secret not in str(made) + text_of(agent)
     assert "pw@" not in str(made)
     assert resolve(parse_program(made.text)).value.identity == "a [b] `"
+
+
+def test_a_skill_that_agents_elsewhere_cannot_read_is_told() -> None:
+    losses = to_agent_spec(load("examples/skills.gram")).losses
+
+    assert [str(each) for each in losses] == [
+        "clerk.refunds: a skill has no counterpart: the agent there cannot read it"
+    ]
+
+
+def test_an_address_that_is_that_of_the_provider_but_for_https_is_told() -> None:
+    llm = OllamaConfig(name="l", model_id="m", url="https://localhost:11434")
+
+    (said,) = told(Agent(name="a", llm_config=llm, system_prompt="Hi"))
+
+    assert said.endswith("OLLAMA_BASE_URL=https://localhost:11434")
 
 
 def llm_step(name: str, prompt: str, output: str, **schema: Any) -> LlmNode:
@@ -303,6 +322,24 @@ def test_a_flow_that_means_something_else_is_not_made_and_its_parts_are() -> Non
     assert {each.value.identity for each in parse_program(made.text).patterns} == {
         "kind", "left", "right",
     }  # fmt: skip
+
+
+def test_a_flow_that_goes_back_is_told_by_that() -> None:
+    start, end = StartNode(name="s", inputs=titled("q")), EndNode(name="e")
+    step = llm_step("l", "{{q}}", "k")
+    branching = BranchingNode(name="b", mapping={"x": "X"})
+    flow = Flow(
+        name="f", start_node=start, nodes=[start, step, branching, end],
+        control_flow_connections=[
+            edge(start, step), edge(step, branching), edge(branching, end, "X"),
+            edge(branching, step, "default"),
+        ],
+        data_flow_connections=[
+            wire(start, "q", step, "q"), wire(step, "k", branching, "branching_mapping_key"),
+        ],
+    )  # fmt: skip
+
+    assert told(flow)[-1] == "f: not made, as it goes back to l, without a bound"
 
 
 def test_what_takes_one_of_several_outputs_has_a_step_that_picks_it() -> None:
