@@ -23,7 +23,7 @@ from .json_values import (
     thaw_json,
     to_json_value as to_json_value,
 )
-from .keywords import KEYWORDS, KIND_OF, TEXTS
+from .keywords import ANNOTATIONS, KEYWORDS, KIND_OF, TEXTS
 from .schema_parts import (
     Schema,
     SchemaPath,

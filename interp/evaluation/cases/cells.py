@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,8 @@ from .row import Row
 _NEAR = 0.8  # a free column that is so like another one is a slip that would leave a case untested
 _LIMIT: Final = "max_"
 """How columns of limits begin; no free column does."""
+_PART: Final = re.compile(rf"(not)[._ -]*({'|'.join(READERS)})|(not)_()|(json)\.(.+)")
+"""A free column that is meant as a part of ``not`` or ``json``."""
 
 
 def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
@@ -42,6 +45,12 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
                 cells["not_" if column == "not" else column] = read(value)
             except ValueError as error:
                 found.append(row.fault("ill-typed", f"{column} {error}", column))
+        elif part := _PART.fullmatch(column.strip()):
+            whole, name = (each for each in part.groups() if each is not None)
+            name = name or "contains"
+            hint = f'write "{whole}": {{"{name}": …}}; in CSV, a column {whole}.{name}'
+            said = f"{column} is no column, but a part of {whole}"
+            found.append(row.fault("near-column", said, column, hint))
         elif near := _meant(column.strip()):
             hint = f"did you mean {near}? Else give the column another name"
             found.append(row.fault("near-column", f"{column} is not {near}", column, hint))

@@ -70,7 +70,7 @@ def csv_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
         row = Row(source, _whole(cells), values, spans)
         for name in [*values]:
             try:
-                values[name] = _value(name.rpartition("not.")[2], values[name])
+                values[name] = _value(name.removeprefix("not."), values[name])
             except ValueError as error:
                 faults.append(row.fault("not-json", f"{name} is not JSON: {error}", name))
                 del values[name]

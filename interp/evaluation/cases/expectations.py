@@ -11,7 +11,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from gram.suggestions import did_you_mean
-from lenses_ext.schemas import schema_validator
+from lenses_ext.schemas import ANNOTATIONS, KEYWORDS, schema_validator
 
 from ...errors import ValidationError
 from ...json_text import Json, write_json
@@ -114,8 +114,9 @@ def _patterns(given: object) -> tuple[str, ...]:
 def _require_linear(schema: Mapping[str, Json], text: str) -> None:
     """Refuse regular expressions whose time may grow faster than the text that is searched."""
     try:
+        require_schema(schema)
         schema_validator(dict(schema), linear=True)
-    except ValueError:
+    except (ValueError, ValidationError):
         if _NOT_LINEAR.search(text):
             why = 'it looks around or back; write "not": {"matches": …} for what may not be there'
             raise ValueError(f"is not searched in linear time: {found(text)}: {why}") from None
@@ -140,6 +141,8 @@ def _schema(given: object) -> Mapping[str, Json]:
     except ValidationError as error:
         raise ValueError(f"is {error}") from None
     assert isinstance(given, Mapping)
+    if not given.keys() & KEYWORDS - ANNOTATIONS:
+        raise ValueError(f"has no keyword that refuses an answer, found {found(given)}")
     _require_linear(given, text)
     return given
 
@@ -157,6 +160,8 @@ def _opposite(given: object) -> Mapping[str, Any]:
             read[name] = READERS[name](value)
         except ValueError as error:
             raise ValueError(f"{name} {error}") from None
+        if read[name] == ():
+            raise ValueError(f"{name} names nothing that may not be")
     return read
 
 

@@ -137,6 +137,11 @@ def _json(wanted: Mapping[str, Json], seen: Seen) -> Iterator[Finding]:
         yield Finding(False, f"the answer is not JSON: {_shown(seen.response.content)}")
         return
     for key, part in wanted.items():
+        if not _PATH.fullmatch(key.removeprefix("$")) and not (
+            isinstance(value, dict) and key in value
+        ):
+            yield Finding(None, f"{_below('$', key)} is no path, and no key of the answer")
+            continue
         difference = _difference({key: part}, value, "$")
         said = difference or f"{_below('$', key)} is {shortened(write_json(part), 80)}"
         yield Finding(difference is None, said)

@@ -6,6 +6,7 @@ Every violation is reported with its path, so that a model knows what to fix.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -95,10 +96,14 @@ def validator_of(schema: str) -> Validator:
         ValidationError: the text is not a JSON Schema.
     """
     try:
-        return schema_validator(read_json(schema))
+        validator = schema_validator(read_json(schema))
     except (ValueError, ArgumentError) as error:
         reason = str(error).partition("\n")[0]  # where in the metaschema helps nobody
         raise ValidationError(f"not a JSON Schema: {reason}") from None
+    if '"pattern' in schema:  # searched in linear time wherever that can be
+        with suppress(ValueError):
+            return schema_validator(read_json(schema), linear=True)
+    return validator
 
 
 def violations(text: str, value: Json) -> str:

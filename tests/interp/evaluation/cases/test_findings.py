@@ -85,11 +85,17 @@ def test_what_is_not_expected_is_told_in_short(expected: Any, messages: list[str
         ({"order": {"lines": [{"sku": "b"}, {}]}}, '$.order.lines[0].sku is "a", expected "b"'),
         ({"order.lines[2].sku": "c"}, '$.order.lines[2].sku is missing, expected "c"'),
         ({"order[0]": 1}, "$.order[0] is missing, expected 1"),
-        ({"a]b": 1}, "$.a]b is missing, expected 1"),
+        ({"a]b": 1}, "$.a]b is no path, and no key of the answer"),
     ],
 )
 def test_a_part_of_the_answer_that_differs_is_named_by_its_path(wanted: Any, message: str) -> None:
     assert told(ANSWER, json=wanted) == [f"json: {message}"]
+
+
+def test_what_is_no_path_leads_nowhere_and_passes_not_either() -> None:
+    (said,) = told(ANSWER, not_={"json": {"order.lines[-1].sku": "b"}})
+
+    assert said == "not: $.order.lines[-1].sku is no path, and no key of the answer"
 
 
 values = st.recursive(
@@ -120,6 +126,9 @@ def test_every_part_of_an_object_is_a_subset_of_it(whole: dict[str, Any], data: 
         ({"not_": {"contain": "x"}}, 'not has no "contain"; did you mean contains'),
         ({"not_": {"not": {}}}, 'not has no "not"'),
         ({"not_": {}}, "not must be an object"),
+        ({"not_": {"calls": []}}, "not calls names nothing that may not be"),
+        ({"schema": {"typ": "object", "title": "x"}}, "schema has no keyword that refuses"),
+        ({"matches": "(?-u)a"}, "matches is no regular expression"),
         ({"max_cost": "1"}, 'max_cost must be a number from 0 on, found "1"'),
         ({"max_calls": True}, "max_calls must be a number"),
     ],
@@ -130,9 +139,11 @@ def test_what_cannot_be_expected_is_refused(expected: Any, message: str) -> None
 
 
 def test_a_regular_expression_of_any_length_takes_time_in_proportion_to_the_answer() -> None:
-    (said,) = told("a" * 200_000 + "!", matches=r"^(a|a)*(a+)+$")
+    for pattern in (r"^(a|a)*(a+)+$", "(a+a+)++b"):
+        (said,) = told("a" * 200_000 + "!", matches=pattern)
 
-    assert "does not match" in said
+        assert "does not match" in said
+        assert told(json.dumps("a" * 200_000), not_={"schema": {"pattern": pattern + "b"}}) == []
 
 
 def test_a_judge_says_yes_or_no_to_each_rubric_and_sees_what_was_done() -> None:

@@ -115,6 +115,12 @@ def test_a_cluster_may_be_a_number(tmp_path: Path) -> None:
     assert case.cluster == "3"
 
 
+def test_a_path_with_not_in_a_name_is_a_path(tmp_path: Path) -> None:
+    (case,) = read_cases(written(tmp_path, "c.csv", "input,json.cannot.refund\na,5\n"))
+
+    assert case.json == {"cannot.refund": 5}
+
+
 def test_a_cell_with_a_class_of_characters_is_one_regular_expression(tmp_path: Path) -> None:
     (case,) = read_cases(written(tmp_path, "c.csv", "input,matches\nhi,[0-9]+\n"))
 
@@ -236,6 +242,16 @@ CSV_HEAD = "name,input,calls\n"
         ("c.csv", "input,contain,note\na,b,c\n", ["2:3 contain is not contains"]),
         ("c.csv", "input,max_rounds\na,3\n", ["2:3 max_rounds is not max_seconds"]),
         ("c.csv", "input,NOT\na,b\n", ["2:3 NOT is not not"]),
+        ("c.csv", "input,not_calls\na,b\n", ["2:3 not_calls is no column, but a part of not"]),
+        (
+            "c.jsonl",
+            '{"input": "a", "not.calls": ["b"], "json.id": 1, "not_": {}}',
+            [
+                "1:29 not.calls is no column, but a part of not",
+                "1:47 json.id is no column, but a part of json",
+                "1:58 not_ is no column, but a part of not",
+            ],
+        ),
         ("c.csv", "input,json\na,[1\n", ["2:3 json is not JSON: Expecting ',' delimiter: {end}"]),
         (
             "c.csv",
