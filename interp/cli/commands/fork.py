@@ -151,8 +151,12 @@ def _values(texts: tuple[str, ...]) -> dict[str, Json]:
         name, equals, text = (part.strip() for part in each.partition("="))
         if not equals:
             raise click.UsageError(f"--set {each}: write 'NAME = VALUE'")
+        if name in values:
+            raise click.UsageError(f"--set: {name} is set twice")
         try:
-            values[name] = read_json(text)
+            value = read_json(text)
         except ValueError:
-            values[name] = text
+            value = text
+        is_text = name in ("error", "reason", "reply") and not isinstance(value, str)
+        values[name] = text if is_text else value
     return values

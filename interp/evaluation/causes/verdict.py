@@ -18,12 +18,14 @@ class Sample:
         ended: how many ended at a call without a result.
         runs: the ids of all of them.
         is_varied: whether any two of them differ.
+        faults: what was wrong with checks that did not answer, a text for each continuation.
     """
 
     right: int
     ended: int
     runs: tuple[str, ...]
     is_varied: bool = True
+    faults: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -93,6 +95,11 @@ class WhatIf:
             f"Fisher's exact test: p = {self.p:.2g}"
         )
         for name, arm in (("without", self.unchanged), ("with", self.changed)):
+            if arm.faults:
+                told.append(
+                    f"{len(arm.faults)} of {arm.size} {name} the change count as wrong, since a "
+                    f"check did not answer: {arm.faults[0]}"
+                )
             if arm.ended:
                 told.append(
                     f"{arm.ended} of {arm.size} {name} the change ended at a call without a "

@@ -14,13 +14,14 @@ from gram import GramError, Pattern
 from gram.suggestions import did_you_mean
 
 from ...concurrency import work_on
-from ...errors import LimitError, ReplayError, RunExistsError, ValidationError
+from ...errors import AgentError, ReplayError, RunExistsError, ValidationError
 from ...execution import LiveHandler, ModelChoice, named_model
 from ...history.records import RecordedRun, RecordedStep, Replayer, event_line, program_text
 from ...history.stores import RunFacts, RunStore, StoredRun
 from ...json_text import Json, write_json
 from ...machine import (
     At,
+    CallAnswered,
     CallFailed,
     Decided,
     Event,
@@ -33,9 +34,9 @@ from ...machine import (
     start_again,
 )
 from ...models import Dialect
-from ...running import Run, RunOptions
+from ...running import Run
 from ...tools import LibraryLike, library_of
-from ..cases import Case, Checks, Seen, failures_of, require_checks
+from ..cases import Case, Checks, answer_of, require_checks
 from ..experiments import require_statistics
 from .held_results import HeldResults, NoResultError, StandIns, known_call
 from .verdict import Sample, WhatIf
@@ -128,10 +129,15 @@ def beginnings(kept: RecordedRun, change: Change) -> tuple[Beginning, Beginning]
     own = [here] if change.values else []
     others = [_changed(here, change.values)] if change.values else []
     try:
-        return _begun(kept.first, [*events, *own]), _begun(first, [*events, *others])
+        begun = _begun(kept.first, [*events, *own]), _begun(first, [*events, *others])
     except GramError as error:
         told = f"the changed run does not come to {_dotted(change.at)}: {error}"
         raise ReplayError(kept.placed(told)) from None
+    happened = begun[1].steps[-1].happened if "result" in change.values else ()
+    for each in happened:  # the model would be told that the tool has failed
+        if isinstance(each, CallAnswered) and each.at == change.at and each.invocation.error:
+            raise ReplayError(kept.placed(each.invocation.error))
+    return begun
 
 
 def write_fork(store: RunStore, run: str, change: Change) -> str:
@@ -183,54 +189,57 @@ def what_if(
     if not checks or repeats < 1:
         raise ValidationError("what is right is said by at least one check, of at least one run")
     kept = store.recorded(run)
-    case = Case(name=run, input=kept.first.run.given.value, checks=tuple(checks))
-    require_checks([case], checks)
+    case = Case(name=run, input=kept.first.run.given.value)
+    require_checks([], checks)
     stand_ins = None if tools is None else StandIns(library_of(tools, by="what_if"))
     arms = dict(zip(("unchanged", "changed"), beginnings(kept, change), strict=True))
-    found = dict[tuple[str, int], tuple[str, Outcome, State]]()
+    found = dict[tuple[str, int], tuple[str, Outcome, str, State]]()
     program = program_text(arms["changed"].first.agent)[0]
     models = [str(named_model(model) or ""), str(change.model or "")]
-    named = write_json([run, change.at, dict(change.values), *models, program])
+    facts = write_json([run, change.at, dict(change.values), *models, program])
 
     async def go_on(which: tuple[str, int]) -> None:
         arm, number = which
-        begun, key = arms[arm], f"{named} {arm} {number}"
+        begun, key = arms[arm], f"{facts} {arm} {number}"
         new = sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
         with suppress(RunExistsError):  # it was begun before, and goes on
             begun.write(store, new, run, kept)
         log, own = StoredRun.of(store, new)
         other = change.model if arm == "changed" else None
-        options: RunOptions = {"model": other if named_model(other) else None, "record": log}
         asked = LiveHandler.of(own.state, model=other or model, base_url=base_url, dialect=dialect)
         handler = _held(kept, begun, own, asked, stand_ins)
-        outcome, state = await _ended(own.state, case, checks, {**options, "handler": handler})
-        found[which] = new, outcome, state
+        named = other if named_model(other) else None
+        run_on = Run[Any](own.state, model=named, record=log, handler=handler)
+        ended = await _ended(run_on, case, checks)
+        found[which] = new, *ended
         if progress:
-            progress(outcome)
+            progress(ended[0])
 
     work_on([(arm, number) for number in range(repeats) for arm in arms], go_on, jobs)
     samples = [_sample([found[arm, number] for number in range(repeats)]) for arm in arms]
     return WhatIf(_subject(kept, change), bool(change.values), *samples)
 
 
-async def _ended(
-    state: State, case: Case, checks: Checks, options: RunOptions
-) -> tuple[Outcome, State]:
-    """What a continuation comes to, and the State in which it ends."""
-    run = Run[Any](state, **options)
+async def _ended(run: Run[Any], case: Case, checks: Checks) -> tuple[Outcome, str, State]:
+    """What a continuation comes to, which check did not answer and why, and its last State."""
     try:
-        said = response(state) if state.status is Status.DONE else await run.afinish()
+        said = response(run.state) if run.state.status is Status.DONE else await run.afinish()
     except NoResultError:
-        return "ended", run.state
-    except LimitError:
-        return "wrong", run.state
-    return ("wrong" if failures_of(Seen(case, said, checks)) else "right"), run.state
+        return "ended", "", run.state
+    except AgentError:
+        if run.state.stopped is None:
+            raise
+        return "wrong", "", run.state  # it is over, and nobody gets an answer
+    answers = [answer_of(name, check, said, case) for name, check in checks.items()]
+    fault = next((why for answer, why in answers if answer is None), "")
+    return ("right" if all(answer for answer, _ in answers) else "wrong"), fault, run.state
 
 
-def _sample(found: Sequence[tuple[str, Outcome, State]]) -> Sample:
-    runs, outcomes, states = zip(*found, strict=True)
+def _sample(found: Sequence[tuple[str, Outcome, str, State]]) -> Sample:
+    runs, outcomes, faults, states = zip(*found, strict=True)
     is_varied = any(each.events != states[0].events for each in states)
-    return Sample(outcomes.count("right"), outcomes.count("ended"), runs, is_varied)
+    told = tuple(filter(None, faults))
+    return Sample(outcomes.count("right"), outcomes.count("ended"), runs, is_varied, told)
 
 
 def _held(

@@ -218,12 +218,39 @@ def test_the_program_can_be_another(store: RunStore) -> None:
     assert "cannot show any difference" in found.lines()[-1]
 
 
+def test_a_continuation_that_fails_for_good_is_wrong_and_no_obstacle(store: RunStore) -> None:
+    program = PROGRAM.replace('"Write."}', '"Write."} | [:Answer:Integer]')
+
+    class Counting(Model):
+        def complete(self, request: Request) -> Message | str:
+            if request.agent == "scout":
+                return super().complete(request)
+            return "many" if any("rock" in each.content for each in request.messages) else "3"
+
+    model = Counting(1)
+    options: Any = {"match": "name", "record": store, "model": model}
+    begin(gram.parse(program), "Tell me.", library([]), **options).finish()
+    run = next(iter(store.rows(limit=1))).id
+    checks = {"is_3": lambda response: response.content == "3"}
+    for _ in range(2):  # also where they have ended before
+        found = what_if(store, run, SET, checks, model=model, repeats=6)
+        assert (found.unchanged.right, found.changed.right, found.changed.ended) == (6, 0, 0)
+
+
+def test_checks_that_do_not_answer_are_told(store: RunStore) -> None:
+    checks = {"is_right": lambda response: response.missing}
+    found = what_if(store, recorded(store), SET, checks, model=Model(1), repeats=3)
+    told = "3 of 3 with the change count as wrong, since a check did not answer: check is_right"
+    assert told in "\n".join(found.lines())
+
+
 def test_what_cannot_be_changed_is_told(store: RunStore) -> None:
     run = recorded(store)
     for at, name, value, error, message in (
         (("scout", 9), "result", 1, ReplayError, "nothing was recorded at scout.9"),
         (AT, "reply", "x", ReplayError, "has no reply"),
         (AT, "reslt", 1, ValidationError, "did you mean"),
+        (AT, "result", 13, ReplayError, 'result of "search" is not what it declares'),
         (("scout", 1), "reply", 3, ValidationError, "reply must be a text, found 3"),
     ):
         with pytest.raises(error, match=message):
