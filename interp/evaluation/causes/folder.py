@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from attrs import asdict
+
 from gram import write_atomically
 from gram.plurals import counted
 
 from ...history.records import program_text, run_text
 from ...json_text import write_json
-from ...machine import context_before
+from ...machine import Limits, context_before
 from ..testing import SUFFIX
 from .shrinking import Shrunk
 
@@ -46,10 +48,12 @@ def write_folder(
     write_atomically(place / PROGRAM, program_text(state.agent)[0].rstrip("\n") + "\n")
     write_atomically(place / CASES, f"{write_json(row)}\n")
     write_atomically(place / RUN, run_text(state, shrunk.library))
+    usual = asdict(Limits(), recurse=False)
     counts = {
         "earlier message": len(context_before(state)),
         "attachment": len(run.attachments),
         "model of the run": run.model is not None,
         "setting of the run": len(run.settings),
+        "limit of the run": sum(getattr(run.limits, name) != of for name, of in usual.items()),
     }
     return [counted(int(count), what) for what, count in counts.items() if count]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import combinations, permutations
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from attrs import evolve
@@ -35,6 +36,20 @@ class Part(NamedTuple):
     may_go: bool
 
 
+class Place(NamedTuple):
+    """Where a part is.
+
+    Attributes:
+        path: its path.
+        may_go: whether the value may be without it.
+        whole: what it is a part of.
+    """
+
+    path: Path
+    may_go: bool
+    whole: Any
+
+
 class Fields(NamedTuple):
     """Which attributes of a class have parts that may go; the attributes themselves stay."""
 
@@ -55,7 +70,8 @@ def minimal(
     """A smallest value of which something holds: without any one part more, it does not.
 
     The parts are elements and properties of patterns, items of arrays and maps, lines and words of
-    texts.
+    texts. Two go together where one alone may not: an element with another beside it or inside
+    that, as a node with its arrow, and items with the same index in arrays of the same length.
 
     Args:
         value: the value, of which it holds.
@@ -66,22 +82,28 @@ def minimal(
     """
     parts = _Parts(fields, held)
     while True:
-        before, depth = value, 1
+        before, depth, left = value, 1, list[Place]()
         while level := list(parts.of(value, depth)):
-            if removable := [path for path, may_go in level if may_go]:
-                value = _without_most(value, removable, parts, holds)
+            removable = [[each.path] for each in level if each.may_go]
+            value = _without_most(value, removable, parts, holds)
+            left += level
             depth += 1
-        if value is before:
-            return value
+        pairs = _pairs(left) if value is before else iter(())
+        while value is before:
+            if (units := next(pairs, None)) is None:
+                return value
+            value = _without_most(value, units, parts, holds)
 
 
-def _without_most(value: V, paths: Sequence[Path], parts: _Parts, holds: Callable[[V], bool]) -> V:
-    """A value without as many of some parts as may go: all, then halves, then each alone."""
-    start, gone, size = value, list[Path](), len(paths)
+def _without_most(
+    value: V, units: Sequence[Sequence[Path]], parts: _Parts, holds: Callable[[V], bool]
+) -> V:
+    """A value without as many units of parts as may go: all, then halves, then each alone."""
+    start, gone, size = value, list[Path](), len(units)
     while size:
-        left = [path for path in paths if path not in gone]
+        left = [unit for unit in units if not any(path in gone for path in unit)]
         for index in range(0, len(left), size):
-            chunk = left[index : index + size]
+            chunk = [path for unit in left[index : index + size] for path in unit]
             smaller = parts.without(start, [*gone, *chunk])
             if holds(smaller):
                 value, gone = smaller, [*gone, *chunk]
@@ -89,18 +111,37 @@ def _without_most(value: V, paths: Sequence[Path], parts: _Parts, holds: Callabl
     return value
 
 
+def _pairs(parts: Sequence[Place]) -> Iterator[list[tuple[Path, Path]]]:
+    """Pairs of parts that may only go together, in groups of which many may go at once."""
+    arrays: dict[Path, list[Path]] = {}
+    elements = list[Path]()
+    for each in parts:
+        if isinstance(each.whole, list | tuple | PVector):
+            arrays.setdefault(each.path[:-1], []).append(each.path)
+        elif isinstance(each.whole, Pattern) and isinstance(each.path[-1], int):
+            elements.append(each.path)
+    for one, two in combinations(arrays.values(), 2):
+        if len(one) == len(two):
+            yield list(zip(one, two, strict=True))
+    for node, other in permutations(elements, 2):
+        size = len(node)
+        is_beside = node[:-1] == other[: size - 1] and node != other[:size]
+        if is_beside and (size < len(other) or node < other):
+            yield [(node, other)]
+
+
 class _Parts:
     def __init__(self, fields: Sequence[Fields], held: Collection[str]) -> None:
         self.fields, self.held = dict(fields), held
 
-    def of(self, value: object, depth: int) -> Iterator[tuple[Path, bool]]:
-        """The paths of the parts that are so deep, and whether each may go."""
+    def of(self, value: object, depth: int) -> Iterator[Place]:
+        """The places of the parts that are so deep."""
         for part in self._parts(value):
             if depth == 1:
-                yield (part.key,), part.may_go
+                yield Place((part.key,), part.may_go, value)
             else:
-                for path, may_go in self.of(part.value, depth - 1):
-                    yield (part.key, *path), may_go
+                for inner in self.of(part.value, depth - 1):
+                    yield inner._replace(path=(part.key, *inner.path))
 
     def _parts(self, value: object) -> Iterator[Part]:
         if names := self.fields.get(type(value)):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,7 @@ def test_a_run_that_reaches_a_limit_is_shrunk_by_its_error(tmp_path: Path) -> No
     assert found.state.stopped
     assert len(found.state.events) < 5
     assert not found.state.agent.elements
+    assert "1 limit of the run" in write_folder(found, tmp_path / "out")
 
 
 TWO_TOOLS = """
@@ -219,3 +221,13 @@ def test_rounds_and_calls_inside_a_workflow_shrink(tmp_path: Path) -> None:
     assert len(calls) == 1
     assert not any(isinstance(each, ToolReturned) for each in events)
     assert "find" not in str(found.state.agent)
+    (plan,) = (each.message.content for each in events if each.at == ("plan", 0))
+    assert json.loads(plan) == [""], "an item goes with its round"
+    assert "join" not in str(found.state.agent), "a node goes with its arrow"
+
+
+def test_a_check_that_does_not_say_the_same_twice_is_told(tmp_path: Path) -> None:
+    said = iter([True, False])
+    run = recorded(str(tmp_path / "bad.run.gram"))
+    with pytest.raises(ReplayError, match="has to say the same of the same run"):
+        shrink(run, lambda _: next(said))
