@@ -91,12 +91,6 @@ if TYPE_CHECKING:
     "--cost", type=click.FloatRange(0, min_open=True), help="How many US dollars it may cost."
 )
 @click.option(
-    "--length",
-    type=click.IntRange(1),
-    help="How many characters the texts that may change have together, at most.",
-)
-@click.option("--seed", type=click.IntRange(0), help="Draws what is random; drawn by default.")
-@click.option(
     "--out",
     metavar="DIR",
     shell_complete=complete_files,
@@ -144,7 +138,6 @@ def _improved(program: str, given: dict[str, Any]) -> Improvement:
     metric, *others = metrics_of({**given, "metrics": (given["metric"],)})
     if others:
         raise click.UsageError(f"--metric {given['metric']}: one metric decides; name one of them")
-    chosen = ("tries", "length", "seed", "jobs")
     for folder in _folders(program, given["out"]):
         try:
             return improve(
@@ -161,7 +154,8 @@ def _improved(program: str, given: dict[str, Any]) -> Improvement:
                 out=folder,
                 progress=False if is_quiet() else None,
                 tell=note,
-                **{name: given[name] for name in chosen},
+                tries=given["tries"],
+                jobs=given["jobs"],
             )
         except OtherSearchError:
             if given["out"]:

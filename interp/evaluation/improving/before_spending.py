@@ -22,9 +22,11 @@ def before_spending(sets: Sets, look: int, metric: Metric, allowance: Allowance)
     """What is told before anything is spent: what the last set can show, and the budget."""
     last = len(sets.last)
     units = len({digest_of(each) for each in sets.last})  # a cluster counts as one
+    alike = f" (those that ask the same, or are of one cluster, count as {units})"
+    alike = "" if units == last else alike
     yield (
         f"{counted(len(sets.search), 'case')} for search, {len(sets.choosing)} for choosing, "
-        f"{last} in the last set; look {look} of {LOOKS} at it, each at {LEVEL:g}"
+        f"{last} in the last set{alike}; look {look} of {LOOKS} at it, each at {LEVEL:g}"
     )
     if metric.name in MEASURES:
         gain = smallest_gain(units, deviation=1.0)
@@ -51,7 +53,8 @@ def expect_power(sets: Sets, unspent: tuple[Case, ...]) -> None:
     Raises:
         ValidationError: it could not, or a set is empty.
     """
-    if can_show_anything(len({digest_of(each) for each in unspent})):
+    units = len({digest_of(each) for each in unspent})
+    if can_show_anything(units):
         for name in ("search", "choosing"):
             if not getattr(sets, name):
                 raise ValidationError(f"no case is in the set for {name}: add cases")
@@ -62,8 +65,9 @@ def expect_power(sets: Sets, unspent: tuple[Case, ...]) -> None:
             f"{counted(spent, 'case')} of the last set decided {LOOKS} times, and {len(unspent)} "
             "are left, which can show nothing: add new cases, half of which come into the last set"
         )
+    alike = "" if units == len(unspent) else f", and count as {units}, as they ask the same"
     raise ValidationError(
-        f"{len(unspent)} of {counted(total, 'case')} are in the last set: even a program that "
-        f"fails all of them, and passes all of them then, could not be shown to be better at "
-        f"{LEVEL:g}; add cases, half of which come into the last set"
+        f"{len(unspent)} of {counted(total, 'case')} are in the last set{alike}: even a "
+        "program that fails all of them, and passes all of them then, could not be shown to be "
+        f"better at {LEVEL:g}; add cases, half of which come into the last set"
     )

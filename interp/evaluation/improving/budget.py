@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import monotonic
 
-from attrs import field, frozen
+from attrs import asdict, field, frozen
 
 from gram.plurals import counted
 
@@ -12,6 +12,10 @@ from ...errors import ConfigurationError, ValidationError
 from ..experiments import Budget
 from .searching import FINALISTS
 from .sets import Sets
+
+
+class BudgetEndedError(Exception):
+    """The budget has ended amid the search; it is caught where the search is carried out."""
 
 
 @frozen
@@ -82,6 +86,19 @@ class Allowance:
                 f"test need {2 * one + reserved}"
             )
         return cls(budget, most, reserved)
+
+    def left(self, spent: Spent) -> Budget:
+        """What is left of it beside runs, which are planned.
+
+        Raises:
+            BudgetEndedError: it does not suffice for one more run.
+            ConfigurationError: it is not known what runs take.
+        """
+        if not self.affords(spent, 1):
+            raise BudgetEndedError
+        took = {**asdict(spent), "minutes": (monotonic() - self.began) / 60}
+        limits = asdict(self.budget, filter=lambda part, most: most and part.name != "runs")
+        return Budget(**{name: max(most - took[name], 1e-9) for name, most in limits.items()})
 
     def affords(self, spent: Spent, runs: int) -> bool:
         """Whether more runs fit, each as dear as those before.

@@ -34,7 +34,7 @@ from .looks import Looks
 from .one_search import OneSearch
 from .proposing import Proposer, proposer_of
 from .searching import Search, search_by_front
-from .sets import Sets, digest_of
+from .sets import Sets, alike_together, digest_of
 from .world import Runs
 
 TRIES = 10
@@ -56,7 +56,6 @@ def improve(
     search: Search[Candidate] = search_by_front,
     tries: int = TRIES,
     budget: Budget | None = None,
-    length: int | None = None,
     looks: PathLike | None = None,
     out: PathLike | None = None,
     seed: int | None = None,
@@ -86,8 +85,6 @@ def improve(
         budget: what the search may take, judges and the proposer included. It keeps what choosing
             and the last set need, as runs took until then; by default as many runs as ``tries``
             need.
-        length: how many characters the texts that may change have together, at most; by default
-            twice what they have, or 2,000.
         looks: the file that counts how often the last set has decided; by default beside the file
             of cases.
         out: the folder that keeps the search; without it, nothing is kept.
@@ -143,11 +140,11 @@ def improve(
             changeable,
             arm,
             measured,
-            {each.name: each for each in given},
+            {each.name: each for each in alike_together(given)},
             checks,
             judge,
             Leaks(given, read.patterns),
-            length or max(_SHORTEST, 2 * sum(map(len, changeable.texts.values()))),
+            max(_SHORTEST, 2 * sum(map(len, changeable.texts.values()))),
             proposer_of(proposer, prepared),
             journal,
             allowance,
@@ -158,6 +155,7 @@ def improve(
         for each in before_spending(sets, before + 1, measured, allowance):
             tell(each)
         journal.begin()
+        ledger.expect_writable()
         with holding(folder / FILE, wait=False, private=True):
             conducted = OneSearch(world, sets, ledger, before + 1, tell)
             return conducted.carried_out(search, tries, None if out is None else folder)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from attrs import frozen
 
 from gram import GramError, Pattern, write_value
-from gram.errors import expect
+from gram.errors import expect_all
 from lenses_ext import (
     FocusError,
     PathError,
@@ -25,6 +25,8 @@ from lenses_ext.labels import is_tool
 from lenses_ext.places import read_value
 
 from ...errors import ConfigurationError, ValidationError
+from ...json_text import write_json
+from ...reprs import short_repr
 
 Candidate: TypeAlias = Mapping[str, str]
 """Texts by path: strings as they are, other values in gram notation."""
@@ -49,11 +51,13 @@ class Changeable:
         Raises:
             ConfigurationError: a path leads nowhere, or to something that is no text or value.
         """
-        if isinstance(paths, str):
-            paths = paths.split(",")
+        paths = expect_all(
+            paths.split(",") if isinstance(paths, str) else paths, str, "change", by="improve"
+        )
+        if not paths:
+            raise ConfigurationError("nothing may change: name a path, such as desk.instruction")
         found: dict[Any, Place] = {}
         for path in paths:
-            expect(path, str, "change", by="improve")
             try:
                 places = find_places(program, path.strip())
                 for each in places:
@@ -76,6 +80,22 @@ class Changeable:
         """Whether texts of tools may change, which implementations have, too."""
         patterns = self.program.patterns
         return any(is_tool(each.pattern(patterns)) for each in self.places.values())
+
+    def written(self, path: str, given: Any) -> str:
+        """What a proposer gave for a path as a text; it is checked by `with_texts`.
+
+        Raises:
+            ValidationError: it is no text where one is, or no JSON value.
+        """
+        if isinstance(given, str):
+            return given
+        place = self.places.get(path)
+        if place and isinstance(place.get(self.program.patterns), str | None):
+            raise ValidationError(f"{path}: expected a text, got {short_repr(given)}")
+        try:
+            return write_json(given)
+        except ValueError as error:
+            raise ValidationError(f"{path}: {error}") from None
 
     def with_texts(self, candidate: Candidate) -> Project:
         """The program with other texts; every byte outside of them stays.

@@ -119,6 +119,7 @@ class Improvement:
             runs = " → ".join(filter(None, map(self._run, (before, after))))
             lines.append(f"{how:4} {after.case.name}  {runs}".rstrip())
         refused = f", {len(self.refused)} of them refused" if self.refused else ""
+        lines += [f"refused: {each}" for each in dict.fromkeys(self.refused)]
         lines.append(f"{self.spent}; {counted(self.proposed, 'proposal')}{refused}")
         return "\n".join(lines)
 

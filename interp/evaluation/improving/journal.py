@@ -81,7 +81,10 @@ class Journal:
         if not file.exists():
             return
         text = decode(file.read_bytes(), str(file))
-        head, *entries = parse(text[: text.rfind("\n") + 1], str(file)).patterns
+        patterns = parse(text[: text.rfind("\n") + 1], str(file)).patterns
+        if not patterns:
+            raise ValidationError(f"{file}: no search is in it; name another folder")
+        head, *entries = patterns
         read = Reader(head, "Search", ("id", "seed", "subject"))
         if read.text("subject") != subject:
             raise OtherSearchError(
@@ -118,9 +121,12 @@ def _line(label: str, properties: Mapping[str, Any]) -> str:
 
 def _proposal(pattern: Pattern) -> Proposal:
     read = Reader(pattern, "Proposal", ("parent", "texts", "refused", "tokens", "cost"))
+    texts = read_json(read.checked_json("texts")) if read.has("texts") else None
+    if texts is not None and not isinstance(texts, Mapping):
+        read.refuse("ill-typed", "texts of Proposal must be a JSON object", "texts")
     return Proposal(
         read.number("parent"),
-        read_json(read.checked_json("texts")) if read.has("texts") else None,
+        texts,
         read.text("refused", ""),
         read.number("tokens") if read.has("tokens") else None,
         read.seconds("cost"),

@@ -34,7 +34,12 @@ class Leaks:
         self._runs: dict[str, str] = {}
         self._answers: dict[str, str] = {}
         for case in cases:
-            for text in _texts([case.input, case.expectations, case.columns]):
+            attached = [
+                each.content.decode(errors="replace")
+                for each in case.attachments
+                if each.content and each.media_type.startswith("text/")
+            ]
+            for text in _texts([case.input, case.expectations, case.columns, attached]):
                 self._runs.update(dict.fromkeys(_in_a_row(_words(text)), case.name))
             for value in map(case.expectations.get, _ANSWERS):
                 for text in (*_texts(value), " ".join(_texts(value))):
@@ -47,9 +52,9 @@ class Leaks:
         known = "".join(map(_joined, had))
         self._answers = {text: name for text, name in self._answers.items() if text not in known}
 
-    def of(self, text: str) -> str | None:
-        """What a text has of the cases, in words; None for nothing."""
-        words = _words(text)
+    def of(self, value: Any) -> str | None:
+        """What a text, or the texts in a value, have of the cases, in words; None for nothing."""
+        words = _words(" ".join(_texts(value)))
         for run in _in_a_row(words):
             if name := self._runs.get(run):
                 return f'it repeats "{run.strip()}" of case {name}'

@@ -12,7 +12,8 @@ that stopping them takes nothing back; a search that goes on has its look alread
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from attrs import frozen
@@ -20,6 +21,7 @@ from attrs import frozen
 from gram import Pattern, Subject, parse
 from gram.documents import decode, holding
 
+from ...errors import ValidationError
 from ...history.records import Reader, pattern_line, without_empty, write_text
 from ..cases import Case
 from .deciding import LOOKS
@@ -86,23 +88,52 @@ class Looks:
         return cls(cases.with_name(f"{cases.name}.looks.gram"))
 
     def before(self, cases: Iterable[Case], search: str) -> tuple[tuple[Case, ...], int, bool]:
-        """The cases that may decide once more, how often one of them has in other searches, and
-        whether this search has looked at them."""
+        """The cases that may decide once more, how often one of them has in earlier searches,
+        and whether this search has looked at them."""
         looks = self._read()
-        others = [each for each in looks if each.search != search]
-        count = Counter(digest for each in others for digest in each.cases)
+        earlier = _earlier(looks, search)
+        count = _count(earlier)
         unspent = tuple(each for each in cases if count[digest_of(each)] < LOOKS)
         most = max((count[digest_of(each)] for each in unspent), default=0)
-        return unspent, most, len(others) < len(looks)
+        return unspent, most, len(earlier) < len(looks)
 
-    def take(self, look: Look) -> None:
-        """Write a look, in the place of what was written of the same search."""
+    def take(self, look: Look) -> int:
+        """Write a look, in the place of what was written of the same search.
+
+        Returns:
+            How often one of its cases has decided before.
+
+        Raises:
+            ValidationError: that is too often: other searches were quicker.
+        """
         with holding(self.file) as held:
-            others = [each for each in self._read() if each.search != look.search]
-            held.write("".join(f"{each.line}\n" for each in [*others, look]))
+            looks = self._read()
+            earlier = _earlier(looks, look.search)
+            before = max((_count(earlier)[each] for each in look.cases), default=0)
+            if before >= LOOKS:
+                raise ValidationError(
+                    f"{self.file}: other searches have decided by the last set meanwhile, "
+                    f"{before} of them, so this one cannot: add new cases"
+                )
+            later = looks[len(earlier) + 1 :]
+            held.write("".join(f"{each.line}\n" for each in [*earlier, look, *later]))
+        return before
+
+    def expect_writable(self) -> None:
+        """Raise OSError where no look could be written."""
+        with holding(self.file):
+            pass
 
     def _read(self) -> list[Look]:
         if not self.file.exists():
             return []
         text = decode(self.file.read_bytes(), str(self.file))
         return [Look.read(each) for each in parse(text, str(self.file)).patterns]
+
+
+def _earlier(looks: Sequence[Look], search: str) -> list[Look]:
+    return [*takewhile(lambda each: each.search != search, looks)]
+
+
+def _count(looks: Iterable[Look]) -> Counter[str]:
+    return Counter(digest for each in looks for digest in each.cases)

@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from gram.plurals import counted
 
 from ...errors import ValidationError
+from .budget import BudgetEndedError
 from .changes import Candidate
 from .deciding import leaves_room, verdict_of
 from .improvement import Improvement
@@ -48,24 +49,14 @@ class OneSearch:
             tries: how many changes are proposed, at most.
             folder: the folder that stays, or None.
         """
-        world, names = self.world, [each.name for each in self.sets.search]
+        world, texts = self.world, None
         start = dict(world.changeable.texts)
-        texts, reason = None, self._without_room(start, names)
-        if not reason:
-            rng = Random(world.journal.seed)
-            pool = search(start, names, world, max(tries, len(world.journal.proposals)), rng)
-            done = counted(len(pool) - 1, "candidate")
-            self.tell(f"{done} did well enough to be run on all cases for search; {world.spent}")
-            chosen = choose(pool, [each.name for each in self.sets.choosing], world)
-            if chosen is None:
-                reason = (
-                    "no candidate did better than the program on the cases for search and for "
-                    "choosing, so the last set was not asked"
-                )
-            elif not world.affords_last(2 * len(self.sets.last)):
-                reason = "the rest of the budget is too small for the last set, which was not asked"
-            else:
-                texts = chosen.candidate
+        try:
+            reason = self._without_room(start)
+            if not reason:
+                texts, reason = self._chosen(start, search, tries)
+        except BudgetEndedError:
+            reason = "the budget has ended; with a larger one, the same search goes on"
         after = world.changeable.program if texts is None else world.changeable.with_texts(texts)
         found = Improvement(
             verdict="not shown to be better",
@@ -82,13 +73,37 @@ class OneSearch:
         )
         return found if texts is None else self._tested(found, start, texts)
 
-    def _without_room(self, start: Candidate, names: list[str]) -> str:
+    def _chosen(
+        self, start: Candidate, search: Search[Candidate], tries: int
+    ) -> tuple[Candidate | None, str]:
+        """The texts that are chosen; None, and why, where none are."""
+        world, names = self.world, [each.name for each in self.sets.search]
+        rng = Random(world.journal.seed)
+        pool = search(start, names, world, max(tries, len(world.journal.proposals)), rng)
+        done = counted(len(pool) - 1, "candidate")
+        self.tell(f"{done} did well enough to be run on all cases for search; {world.spent}")
+        if not world.asked and not world.affords(len(names)):
+            raise BudgetEndedError
+        chosen = choose(pool, [each.name for each in self.sets.choosing], world)
+        if chosen is None:
+            return None, (
+                "no candidate did better than the program on the cases for search and for "
+                "choosing, so the last set was not asked"
+            )
+        if not world.affords_last(2 * len(self.sets.last)):
+            raise BudgetEndedError
+        return chosen.candidate, ""
+
+    def _without_room(self, start: Candidate) -> str:
         """Why no gain could be shown, after the first runs of the program; empty if one could."""
+        names = [each.name for each in self.sets.search]
         scores = self.world.measure(start, names)
         spent, most = self.world.spent, self.world.allowance.runs
         if spent.runs:
             whole = spent.rate(most)
             self.tell(f"the program took {spent}; at that rate, all of it takes {whole}")
+        if problem := self.world.why_no_score:
+            return f"no run of the program has a score: {problem}"
         if not all(isinstance(each, bool) for each in scores.values()):
             return ""
         passed, last = int(sum(scores.values())), len(self.sets.last)
@@ -104,7 +119,7 @@ class OneSearch:
         world, number = self.world, self.world.candidates.index(texts)
         digests = tuple(sorted({digest_of(each) for each in self.sets.last}))
         look = Look(world.journal.id, digests, str(found.before.filename))
-        self.looks.take(look)
+        found = evolve(found, look=self.looks.take(look) + 1)
         experiment = world.experiment(
             {"program": start, "candidate": texts},
             [each.name for each in self.sets.last],

@@ -8,11 +8,12 @@ one cluster are in one set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Final, Literal, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..cases import Case
 
@@ -32,6 +33,15 @@ def digest_of(case: Case) -> str:
     asked += [sha256(each.content or b"").hexdigest() for each in case.attachments]
     text = "\0".join(asked if case.cluster is None else ["cluster", case.cluster])
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def alike_together(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """Cases, of which those that ask the same are of one cluster: they count as one."""
+    count = Counter(map(digest_of, cases))
+    return tuple(
+        evolve(each, cluster=each.cluster or digest) if count[digest] > 1 else each
+        for each, digest in zip(cases, map(digest_of, cases), strict=True)
+    )
 
 
 def set_of(case: Case) -> SetName:

@@ -10,13 +10,12 @@ from gram import GramDecodeError, GramEncodeError
 from lenses_ext import Project
 
 from ...errors import ToolBindingError, ValidationError
-from ...json_text import write_json
 from ..cases import Case, Checks, RubricJudge
-from ..experiments import Experiment, Metric, Trial, ab
+from ..experiments import Budget, Experiment, Metric, Trial, ab
 from ..experiments.arms import Arm, ready
 from ..experiments.budget import taken
 from ..experiments.metrics import score_of
-from .budget import Allowance, Spent
+from .budget import Allowance, BudgetEndedError, Spent
 from .changes import Candidate, Changeable
 from .journal import Journal, Proposal
 from .leaks import Leaks
@@ -85,15 +84,23 @@ class Runs:
         if missing := [each for each in cases if (number, each) not in self.trials]:
             self.experiments[number] = self.experiments.get(number, 0) + 1
             name = f"candidate-{number}" if number else "program"
+            left = None if self.is_closed else self.allowance.left(self.spent)
             found = self.experiment(
-                {name: candidate}, missing, f"{name}-{self.experiments[number]}"
+                {name: candidate}, missing, f"{name}-{self.experiments[number]}", left
             )
             for each in found.trials:
                 self.trials[number, each.case.name] = each
+            if found.stopped:
+                self.allowance.affords(self.spent, 1)  # where that is unknown, it says so
+                raise BudgetEndedError
         return {each: self._score(self.trials[number, each]) for each in cases}
 
     def experiment(
-        self, arms: Mapping[str, Candidate], cases: Sequence[str], folder: str
+        self,
+        arms: Mapping[str, Candidate],
+        cases: Sequence[str],
+        folder: str,
+        budget: Budget | None = None,
     ) -> Experiment:
         """Run candidates on cases, in a folder of their own."""
         found = ab(
@@ -104,6 +111,7 @@ class Runs:
             judge=self.judge,
             seed=self.journal.seed,
             out=self.journal.path / folder,
+            budget=budget,
             jobs=self.jobs,
             progress=self.progress,
         )
@@ -122,7 +130,7 @@ class Runs:
             refusals = [each.refused for each in self.journal.proposals if each.refused]
             question = Question(
                 "\n".join(each.text for each in program.documents.values()),
-                parent.candidate,
+                dict(parent.candidate),  # a function may change what it is given
                 tuple(FailingRun.of(self.trials[number, each], metric) for each in failing),
                 tuple(refusals[-_MOST_REASONS:]),
                 self.most,
@@ -140,9 +148,9 @@ class Runs:
         if not isinstance(answer, Mapping):
             return None, "the answer is no JSON object from paths to texts"
         texts = dict(parent)
-        for path, text in answer.items():
-            texts[str(path)] = text if isinstance(text, str) else write_json(text)
         try:
+            for path, text in answer.items():
+                texts[str(path)] = self.changeable.written(str(path), text)
             changed = self.changeable.with_texts(texts)
             ready("candidate", self._arm(changed), ())
         except (ToolBindingError, ValidationError, GramEncodeError, GramDecodeError) as error:
@@ -151,10 +159,17 @@ class Runs:
             return None, "nothing is changed, or these texts were tried before"
         if (length := sum(map(len, texts.values()))) > self.most:
             return None, f"the texts have {length} characters together, {self.most} are the most"
-        for path, text in texts.items():
-            if leaked := self.leaks.of(text):
+        for path, place in self.changeable.places.items():
+            if leaked := self.leaks.of(place.get(changed.patterns)):
                 return None, f"{path}: {leaked}"
         return texts, ""
+
+    @property
+    def why_no_score(self) -> str:
+        """Why no run until now has a score; empty if one has."""
+        scores = [score_of(each, self.metric.name) for each in self.trials.values()]
+        is_scored = any(each.value is not None for each in scores)
+        return "" if is_scored else scores[0].problem or "no run has one"
 
     def _arm(self, program: Project) -> Arm:
         return evolve(self.arm, program=program)

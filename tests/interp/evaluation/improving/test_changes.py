@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from interp import Case, ConfigurationError, ValidationError
+from interp import Case, ConfigurationError, File, ValidationError
 from interp.evaluation.improving.changes import Changeable, diff_of
 from interp.evaluation.improving.leaks import Leaks
 from lenses_ext import Project, parse_program
@@ -113,6 +114,7 @@ def test_a_difference_is_one_of_the_source(tmp_path: Path) -> None:
 CASE = Case(
     name="late",
     input="One two three four five six seven eight, nine?",
+    attachments=(File(b"a b c d e f g h", "note.txt"),),
     expected={"state": "it was lost", "by": "us"},
 )
 
@@ -124,9 +126,11 @@ CASE = Case(
         ("Say: two three four five six seven eight nine", "repeats .* of case late"),
         ("state: it was lost", None),
         ("state it was lost by us", "the whole answer that case late expects"),
+        (["two\nthree", {"four five": "six seven"}, "eight nine"], "repeats .* of case late"),
+        ("a b c d e f g h", "repeats .* of case late"),
     ],
 )
-def test_eight_words_of_a_case_and_whole_answers_are_found(text: str, said: str | None) -> None:
+def test_eight_words_of_a_case_and_whole_answers_are_found(text: Any, said: str | None) -> None:
     found = Leaks([CASE], []).of(text)
 
     if said is None:

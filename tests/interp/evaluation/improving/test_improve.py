@@ -145,6 +145,8 @@ def test_where_nothing_could_be_shown_nothing_starts(tmp_path: Path) -> None:
         ({"desk.instruction": "Answer."}, "nothing is changed"),
         ({"desk.instruction": "x" * 3000}, "2000 are the most"),
         ({"desk.instruction": "Say one two three four."}, "whole answer that case long expects"),
+        ({"desk.instruction": None}, "desk.instruction: expected a text, got None"),
+        ({"desk.temperature": {1, 2}}, "set is not a JSON value"),
     ],
 )
 def test_proposals_that_are_no_candidates_are_refused_in_words(
@@ -246,8 +248,65 @@ def test_a_budget_keeps_what_the_last_set_needs(tmp_path: Path) -> None:
     assert "the budget: 150 runs" in told
     assert any("look 1 of 5" in each for each in told)
     assert any("shown in 80 %: a gain of" in each for each in told)
+    with pytest.raises(ConfigurationError, match="name a path"):
+        improve(tmp_path / "desk.gram", [], CASES)
     with pytest.raises(ConfigurationError, match="a budget of tokens cannot be kept"):
         searched(tmp_path, saying(RULE), budget=Budget(tokens=5), out=tmp_path / "x")
+
+
+def test_a_budget_ends_amid_a_search_that_goes_on_with_a_larger_one(tmp_path: Path) -> None:
+    class Counted(Obedient):
+        def complete(self, request: Request) -> Any:
+            text = super().complete(request)
+            return {"content": text, "usage": {"prompt_tokens": 6, "completion_tokens": 4}}
+
+    for most in (50, 250, 1000):
+        model = Counted()
+        given: dict[str, Any] = {"base": Arm(model=model), "budget": Budget(tokens=most)}
+        found = searched(tmp_path, saying(RULE), jobs=1, **given)
+        assert "the budget has ended; with a larger one" in found.sentence
+        assert (found.spent.tokens or 0) <= most
+        assert not (tmp_path / "looks.gram").exists()
+
+    found = searched(tmp_path, saying(RULE), base=Arm(model=model), budget=Budget(tokens=5000))
+    assert (found.verdict, found.spent.tokens) == ("better", 10 * found.spent.runs)
+    assert model.asked < found.spent.runs
+
+
+def test_a_proposer_may_change_what_it_is_given(tmp_path: Path) -> None:
+    def propose(question: Question) -> Any:
+        question.texts["desk.instruction"] = RULE  # type: ignore[index]  # as people write it
+        return question.texts
+
+    assert searched(tmp_path, propose, tries=1).verdict == "better"
+
+
+def test_what_cannot_be_kept_or_measured_ends_a_search_early(tmp_path: Path) -> None:
+    model = Obedient()
+    with pytest.raises(OSError, match="No such directory"):
+        searched(tmp_path, saying(RULE), looks=tmp_path / "no" / "x.gram", base=Arm(model=model))
+    assert model.asked == 0
+
+    found = searched(tmp_path, saying(RULE), metric=lambda run: 1 / 0, out=tmp_path / "x")
+    assert "no run of the program has a score: " in found.sentence
+    assert found.proposed == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no search is in it"),
+        ("{proposal}", "texts of Proposal must be a JSON object"),
+    ],
+)
+def test_an_edited_folder_is_refused_in_words(tmp_path: Path, text: str, said: str) -> None:
+    searched(tmp_path, saying("a"), tries=1)
+    file = tmp_path / "search" / "search.gram"
+    head = file.read_text().splitlines()[0]
+    file.write_text(text and f"{head}\n(:Proposal {{parent: 0, texts: json`[1]`}})\n")
+
+    with pytest.raises(ValidationError, match=said):
+        searched(tmp_path, saying("a"), tries=1)
 
 
 def test_another_search_in_the_folder_is_refused(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from interp.evaluation.improving.deciding import (
     verdict_of,
 )
 from interp.evaluation.improving.looks import Look, Looks
-from interp.evaluation.improving.sets import Sets, digest_of, set_of
+from interp.evaluation.improving.sets import Sets, alike_together, digest_of, set_of
 
 CASES = [Case(name=f"c{n}", input=f"Where is order {n}?", expected="sent") for n in range(400)]
 
@@ -91,6 +91,9 @@ def test_a_case_decides_in_five_searches_and_in_no_sixth(tmp_path: Path) -> None
         looks.take(Look(f"s{number}", digests, "desk.gram"))
         looks.take(Look(f"s{number}", digests, "desk.gram", "worse", 0.001))
 
+    with pytest.raises(ValidationError, match="other searches have decided by the last set"):
+        looks.take(Look("s5", digests[:1], "desk.gram"))  # it began before the others ended
+    assert looks.before(old, "s1") == (tuple(old), 1, True)
     assert looks.before([*old, *new], "s5") == (tuple(new), 0, False)
     assert looks.before(old, "s4") == (tuple(old), 4, True)
 
@@ -101,6 +104,13 @@ def test_what_is_no_look_is_refused_with_its_place(tmp_path: Path) -> None:
 
     with pytest.raises(ValidationError, match=r"looks.gram:1:\d+.*cases of Look must be an array"):
         Looks(file).before(CASES, "x")
+
+
+def test_cases_that_ask_the_same_count_as_one() -> None:
+    first, again, other = alike_together([*CASES[:1], evolve(CASES[0], name="again"), CASES[1]])
+
+    assert first.cluster == again.cluster == digest_of(CASES[0])
+    assert other == CASES[1]
 
 
 def test_cases_of_one_cluster_are_in_one_set() -> None:
