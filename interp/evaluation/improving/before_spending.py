@@ -65,7 +65,11 @@ def expect_power(sets: Sets, unspent: tuple[Case, ...]) -> None:
             f"{counted(spent, 'case')} of the last set decided {LOOKS} times, and {len(unspent)} "
             "are left, which can show nothing: add new cases, half of which come into the last set"
         )
-    alike = "" if units == len(unspent) else f", and count as {units}, as they ask the same"
+    alike = (
+        ""
+        if units == len(unspent)
+        else f", and count as {units}: they ask the same, or are of one cluster"
+    )
     raise ValidationError(
         f"{len(unspent)} of {counted(total, 'case')} are in the last set{alike}: even a "
         "program that fails all of them, and passes all of them then, could not be shown to be "

@@ -18,6 +18,7 @@ from interp.machine import Request
 PROGRAM = '[desk:Agent {instruction: "Answer.", model: "My/model"}]  // kept\n'
 CASES = [Case(name=f"c{n}", input=f"say {n}", expected=f"SAY {n}") for n in range(60)]
 RULE = "Use capitals."
+TOKENS = {"prompt_tokens": 6, "completion_tokens": 4}
 
 
 class Obedient:
@@ -256,15 +257,15 @@ def test_a_budget_keeps_what_the_last_set_needs(tmp_path: Path) -> None:
 
 def test_a_budget_ends_amid_a_search_that_goes_on_with_a_larger_one(tmp_path: Path) -> None:
     class Counted(Obedient):
-        def complete(self, request: Request) -> Any:
-            text = super().complete(request)
-            return {"content": text, "usage": {"prompt_tokens": 6, "completion_tokens": 4}}
+        def complete(self, request: Request) -> Any:  # tells its tokens, too
+            said = {"message": {"role": "assistant", "content": super().complete(request)}}
+            return {"model": "x", "choices": [said], "usage": {"total_tokens": 10, **TOKENS}}
 
     for most in (50, 250, 1000):
         model = Counted()
         given: dict[str, Any] = {"base": Arm(model=model), "budget": Budget(tokens=most)}
         found = searched(tmp_path, saying(RULE), jobs=1, **given)
-        assert "the budget has ended; with a larger one" in found.sentence
+        assert "the budget does not suffice up to the last test" in found.sentence
         assert (found.spent.tokens or 0) <= most
         assert not (tmp_path / "looks.gram").exists()
 
