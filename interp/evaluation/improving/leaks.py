@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
+from unicodedata import normalize
 
 from attrs import asdict, has
 
@@ -84,7 +85,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())
+    return re.findall(r"[^\W_]+", normalize("NFKC", text).casefold())
 
 
 def _joined(words: Iterable[str]) -> str:

@@ -56,7 +56,9 @@ class OneSearch:
             if not reason:
                 texts, reason = self._chosen(start, search, tries)
         except BudgetEndedError:
-            reason = "the budget does not suffice up to the last test; with a larger one, the search goes on"
+            reason = (
+                "the budget does not reach the last test; with a larger one, the search goes on"
+            )
         after = world.changeable.program if texts is None else world.changeable.with_texts(texts)
         found = Improvement(
             verdict="not shown to be better",

@@ -123,6 +123,7 @@ CASE = Case(
     ("text", "said"),
     [
         ("Three  FOUR five, six seven eight nine.", None),
+        ("Say: two_three ｆｏｕｒ five six seven eight nine", "repeats .* of case late"),
         ("Say: two three four five six seven eight nine", "repeats .* of case late"),
         ("state: it was lost", None),
         ("state it was lost by us", "the whole answer that case late expects"),

@@ -265,7 +265,7 @@ def test_a_budget_ends_amid_a_search_that_goes_on_with_a_larger_one(tmp_path: Pa
         model = Counted()
         given: dict[str, Any] = {"base": Arm(model=model), "budget": Budget(tokens=most)}
         found = searched(tmp_path, saying(RULE), jobs=1, **given)
-        assert "the budget does not suffice up to the last test" in found.sentence
+        assert "the budget does not reach the last test" in found.sentence
         assert (found.spent.tokens or 0) <= most
         assert not (tmp_path / "looks.gram").exists()
 
@@ -291,6 +291,8 @@ def test_what_cannot_be_kept_or_measured_ends_a_search_early(tmp_path: Path) -> 
     found = searched(tmp_path, saying(RULE), metric=lambda run: 1 / 0, out=tmp_path / "x")
     assert "no run of the program has a score: " in found.sentence
     assert found.proposed == 0
+    found = searched(tmp_path, saying(RULE), base=Arm(model=ScriptedModel([])), out=tmp_path / "y")
+    assert "no run of the program has a score: " in found.sentence
 
 
 @pytest.mark.parametrize(
