@@ -89,19 +89,26 @@ def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -
     turns = named_runs(run)
     if len(turns) > 1:
         raise click.UsageError(f"{run} has {counted(len(turns), 'run')}: name one, as {run}#1")
+    if not out.exists():  # that it cannot be made is told before anything is run
+        out.mkdir(parents=True)
+        out.rmdir()
     most = given["runs"] or (200 if live else MOST_RUNS)
     note(f"gram: at most {counted(most, 'run')}")
     smallest: list[Shrunk] = []
+    noted = 0
 
     def progress(found: Shrunk) -> None:
+        nonlocal noted
         smallest[:] = [found]
-        (note if live else detail)(
-            f"gram: after {counted(found.runs, 'run')}: {', '.join(_lines(found))}"
-        )
+        is_due = live or found.runs >= noted + 25
+        noted = found.runs if is_due else noted
+        tell_it = note if is_due else detail
+        tell_it(f"gram: after {counted(found.runs, 'run')}: {', '.join(_lines(found))}")
 
     def keep(found: Shrunk) -> None:
         for each in write_folder(found, out, check and check.__name__, says=says):
-            note(f"gram: {CASES} has no place for {each} of the run; {RUN} has it")
+            told = f"{CASES} has no place for {each} of the run; {RUN} has it"
+            note(f"gram: {told}, and gram test may end otherwise")
 
     try:
         with interruptible(), redirect_stdout(sys.stderr):  # what tools and checks print

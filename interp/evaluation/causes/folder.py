@@ -52,8 +52,8 @@ def write_folder(
     counts = {
         "earlier message": len(context_before(state)),
         "attachment": len(run.attachments),
-        "model of the run": run.model is not None,
-        "setting of the run": len(run.settings),
-        "limit of the run": sum(getattr(run.limits, name) != of for name, of in usual.items()),
+        "model": run.model is not None,
+        "setting": len(run.settings),
+        "limit": sum(getattr(run.limits, name) != of for name, of in usual.items()),
     }
     return [counted(int(count), what) for what, count in counts.items() if count]

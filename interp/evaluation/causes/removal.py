@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from attrs import evolve
@@ -70,8 +70,8 @@ def minimal(
     """A smallest value of which something holds: without any one part more, it does not.
 
     The parts are elements and properties of patterns, items of arrays and maps, lines and words of
-    texts. Two go together where one alone may not: an element with another beside it or inside
-    that, as a node with its arrow, and items with the same index in arrays of the same length.
+    texts. Where none may go alone, some are tried together: an element with those beside it that it
+    names, as an arrow with its nodes, and items at the same index of arrays of the same length.
 
     Args:
         value: the value, of which it holds.
@@ -88,9 +88,9 @@ def minimal(
             value = _without_most(value, removable, parts, holds)
             left += level
             depth += 1
-        pairs = _pairs(left) if value is before else iter(())
+        joined = _joined(left) if value is before else iter(())
         while value is before:
-            if (units := next(pairs, None)) is None:
+            if (units := next(joined, None)) is None:
                 return value
             value = _without_most(value, units, parts, holds)
 
@@ -111,23 +111,36 @@ def _without_most(
     return value
 
 
-def _pairs(parts: Sequence[Place]) -> Iterator[list[tuple[Path, Path]]]:
-    """Pairs of parts that may only go together, in groups of which many may go at once."""
+def _joined(places: Sequence[Place]) -> Iterator[list[tuple[Path, ...]]]:
+    """Parts that may only go together, in groups of which many may go at once."""
     arrays: dict[Path, list[Path]] = {}
-    elements = list[Path]()
-    for each in parts:
-        if isinstance(each.whole, list | tuple | PVector):
-            arrays.setdefault(each.path[:-1], []).append(each.path)
-        elif isinstance(each.whole, Pattern) and isinstance(each.path[-1], int):
-            elements.append(each.path)
+    elements = dict[Path, Pattern]()
+    for path, _, whole in places:
+        if isinstance(whole, list | tuple | PVector):
+            arrays.setdefault(path[:-1], []).append(path)
+        elif isinstance(whole, Pattern) and isinstance(path[-1], int):
+            elements[path] = whole.elements[path[-1]]
     for one, two in combinations(arrays.values(), 2):
         if len(one) == len(two):
             yield list(zip(one, two, strict=True))
-    for node, other in permutations(elements, 2):
-        size = len(node)
-        is_beside = node[:-1] == other[: size - 1] and node != other[:size]
-        if is_beside and (size < len(other) or node < other):
-            yield [(node, other)]
+    for path, element in elements.items():
+        names = {each.value.identity for each in _inside(element)} - {""}
+        named = [
+            node
+            for node, each in elements.items()
+            if each.value.identity in names
+            and node[:-1] == path[: len(node) - 1]
+            and node != path[: len(node)]
+        ]
+        for nodes in (*([node] for node in named), named):
+            yield [(path, *nodes)]
+
+
+def _inside(pattern: Pattern) -> Iterator[Pattern]:
+    """The elements of a pattern, at any depth."""
+    for each in pattern.elements:
+        yield each
+        yield from _inside(each)
 
 
 class _Parts:

@@ -128,6 +128,9 @@ def beginnings(kept: RecordedRun, change: Change) -> tuple[Beginning, Beginning]
         first = start_again(first, change.program).state
     own = [here] if change.values else []
     others = [_changed(here, change.values)] if change.values else []
+    if own and own == others:
+        told = f"{_dotted(change.at)} has this {' and '.join(change.values)} already"
+        raise ReplayError(kept.placed(told))
     try:
         begun = _begun(kept.first, [*events, *own]), _begun(first, [*events, *others])
     except GramError as error:

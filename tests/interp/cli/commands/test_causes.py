@@ -48,6 +48,7 @@ def test_shrink_refuses_what_it_cannot_do(tmp_path: Path) -> None:
         (("--while", "is_fine"), "does not fail when it is run again", 1),
         (("--repeats", "3"), "need --live", 2),
         (("--out", "."), "has something in it", 2),
+        (("--while", "is_wrong", "--out", "checks.py/x"), "Not a directory", 2),
     ):
         given = ("shrink", "bad.run.gram", "--checks", "checks.py", *options)
         done = gram(*given, cwd=tmp_path)

@@ -1,8 +1,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 
+import gram
+from gram import Pattern
 from interp.evaluation.causes.removal import minimal
 
 TREES = st.recursive(
@@ -59,3 +62,27 @@ def test_what_is_held_stays() -> None:
     pattern = loads_one('(a {instruction: "be kind", other: "be kind"})')
     found = minimal(pattern, lambda _: True, held={"instruction"})
     assert found == loads_one('(a {instruction: "be kind"})')
+
+
+def test_an_arrow_goes_with_the_nodes_that_it_names() -> None:
+    flow = gram.parse("[w | (a), (b), (c), (d), (b)-->(c)-->(d)]").patterns[0]
+
+    def is_valid(flow: Pattern) -> bool:
+        """Every node but ``a`` has an arrow, and every arrow has its nodes."""
+        edges = [edge for each in flow.elements for edge in each.elements]
+        ends = {end.value.identity for edge in edges for end in edge.elements}
+        return ends | {"a"} == {each.value.identity for each in flow.elements if not each.elements}
+
+    assert is_valid(flow)
+    (left,) = minimal(flow, is_valid).elements
+    assert left.value.identity == "a"
+
+
+@pytest.mark.parametrize("count", [1, 5, 16])
+def test_an_item_goes_with_that_of_an_array_of_the_same_length(count: int) -> None:
+    pair = {"items": [*range(count)], "rounds": [*range(count)]}
+
+    def is_aligned(each: dict[str, list[int]]) -> bool:
+        return each.get("items") == each.get("rounds") and count // 2 in each.get("items", ())
+
+    assert minimal(pair, is_aligned) == {"items": [count // 2], "rounds": [count // 2]}

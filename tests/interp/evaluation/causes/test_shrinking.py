@@ -108,7 +108,7 @@ def test_a_run_that_reaches_a_limit_is_shrunk_by_its_error(tmp_path: Path) -> No
     assert found.state.stopped
     assert len(found.state.events) < 5
     assert not found.state.agent.elements
-    assert "1 limit of the run" in write_folder(found, tmp_path / "out")
+    assert "1 limit" in write_folder(found, tmp_path / "out")
 
 
 TWO_TOOLS = """

@@ -250,6 +250,7 @@ def test_what_cannot_be_changed_is_told(store: RunStore) -> None:
         (("scout", 9), "result", 1, ReplayError, "nothing was recorded at scout.9"),
         (AT, "reply", "x", ReplayError, "has no reply"),
         (AT, "reslt", 1, ValidationError, "did you mean"),
+        (AT, "result", "The moon is cheese.", ReplayError, "has this result already"),
         (AT, "result", 13, ReplayError, 'result of "search" is not what it declares'),
         (("scout", 1), "reply", 3, ValidationError, "reply must be a text, found 3"),
     ):
