@@ -51,6 +51,7 @@ from .terminal.output import is_verbose, tell
 
 _FOLDER = "recordings"
 _HINT = "\nhint: gram test --recordings changed asks what has changed, all records anew"
+_HINT_OF_NONE = "\nhint: gram test --recordings changed records what is missing or has changed"
 
 
 @frozen
@@ -271,7 +272,7 @@ class CaseRun:
             return Recording()
         base = Path(self.recordings) if self.recordings else Path(file).parent / _FOLDER
         path = base / Path(file).name / f"{file_name(case.name)}{SUFFIX}"
-        return Recording(path, self.record, _HINT)
+        return Recording(path, self.record, _HINT_OF_NONE if self.record == "none" else _HINT)
 
     def _require_recordings_apart(self) -> None:
         """Refuse one folder for the recordings of two files that have the same name."""

@@ -409,10 +409,15 @@ def test_the_cases_of_files_are_tests_that_gram_test_runs(project: Project) -> N
 
 
 def test_the_options_of_gram_test_are_a_setting_of_pytest(project: Project) -> None:
-    project.write('program,input,calls\nhello.gram,"Hello, I\'m Al!",sayHello', "x.cases.csv")
+    project.write(
+        'program,input,calls\nhello.gram,"Hello, I\'m Al!",sayHello\nhello.gram,Hi,', "x.cases.csv"
+    )
     project.write("[pytest]\naddopts = -p no:cacheprovider\ngram_test = --offline", "pytest.ini")
 
-    assert passed(project.pytest("x.cases.csv"))
+    done = project.pytest("x.cases.csv")
+
+    assert done.returncode == 0
+    assert "x.cases.csv:3:1: any answer passes Hi" in done.stdout
     assert project.recordings == []
 
 

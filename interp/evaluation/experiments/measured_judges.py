@@ -14,9 +14,10 @@ from typing import Final
 
 from attrs import asdict, frozen
 
-from gram import ArgumentError
+from gram import ArgumentError, Diagnostic
 from gram.errors import expect, expect_all
 from gram.plurals import counted
+from gram.suggestions import nearest
 
 from ...concurrency import work_on
 from ...errors import ValidationError
@@ -127,16 +128,20 @@ class MeasuredJudge:
 
     @cached_property
     def kappa(self) -> tuple[float, Interval] | None:
-        """Cohen's kappa: agreement beyond what chance gives both; None where all are alike.
+        """Cohen's kappa: agreement beyond what chance gives both; None where labels are alike.
 
         Cohen (1960), Educational and Psychological Measurement 20, 37-46. Its interval is of
-        percentiles of answers drawn anew; drawn sets in which all are alike have no kappa.
+        percentiles of answers drawn anew, half an answer added to each of the four kinds: a judge
+        that did not err in few answers may err in others. Drawn sets in which all are alike have
+        no kappa.
         """
+        if self._one_label is not None:
+            return None
         import numpy as np
 
         n = len(self.verdicts)
         drawn = np.random.default_rng(_SEED).multinomial(
-            n, np.array(self.table) / n, size=RESAMPLES
+            n, (np.array(self.table) + 0.5) / (n + 2), size=RESAMPLES
         )
         both, missed, granted, neither = np.vstack([self.table, drawn]).T / n
         people, judge = both + missed, both + granted
@@ -146,7 +151,14 @@ class MeasuredJudge:
         if not np.isfinite(found[0]):
             return None
         low, high = np.nanpercentile(found[1:], [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
-        return float(found[0]), Interval(round(float(low), 12), round(float(high), 12))
+        low, high = min(low, found[0]), max(high, found[0])
+        return float(found[0]), Interval(round(float(low), 12) + 0.0, round(float(high), 12) + 0.0)
+
+    @property
+    def _one_label(self) -> str | None:
+        """The label of all answers in words, or None where there are good ones and bad ones."""
+        both, missed, granted, neither = self.table
+        return None if both + missed and granted + neither else "good" if both + missed else "bad"
 
     @cached_property
     def leans(self) -> tuple[Lean, ...]:
@@ -239,7 +251,10 @@ class MeasuredJudge:
         for column, word in (("model", "own model"), ("position", "position")):
             if word not in kinds:
                 yield f"no bias by {word} is measured: it takes a column {column} with both kinds"
-        if self.corrected(1, 2) is None:
+        if label := self._one_label:
+            other = "bad" if label == "good" else "good"
+            yield f"all are labelled {label}: label {other} ones, too, or no rate can be corrected"
+        elif self.corrected(1, 2) is None:
             yield "it tells good from bad no better than chance here: no rate can be corrected"
 
     def to_json(self) -> dict[str, Json]:
@@ -271,7 +286,9 @@ def measure_judge(judge: Metric, labelled: Sequence[Case], *, jobs: int = 4) -> 
     if not cases:
         raise ArgumentError("measure_judge: there are no labelled answers")
     require_statistics()
-    labels = {each.name: _label(each) for each in cases}
+    if faults := [*_faults(cases)]:
+        raise ValidationError.of(faults)
+    labels = {each.name: _SAID[_label(each)] for each in cases}
     judged: dict[str, bool | None] = {}
 
     async def ask(case: Case) -> None:
@@ -292,15 +309,24 @@ def measure_judge(judge: Metric, labelled: Sequence[Case], *, jobs: int = 4) -> 
     return MeasuredJudge(judge.name, tuple(found), judge.judge)
 
 
-def _label(case: Case) -> bool:
-    if ANSWER not in case.columns:
-        raise ValidationError(f'{case.name}: no column "{ANSWER}", which holds what was answered')
-    said = _text(case.columns.get(LABEL, "")).strip().lower()
-    if said not in _SAID:
-        raise ValidationError(
-            f'{case.name}: the column "{LABEL}" is true or false, yes or no, found "{said}"'
-        )
-    return _SAID[said]
+def _faults(cases: Sequence[Case]) -> Iterator[Diagnostic]:
+    """What cases lack to be labelled answers; what all of them lack is told once."""
+    labels = "true or false, yes or no"
+    for column, holds in ((ANSWER, "what was answered"), (LABEL, labels)):
+        lacking = [each for each in cases if column not in each.columns]
+        for each in lacking[:1] if len(lacking) == len(cases) else lacking:
+            near = nearest(column, each.columns)
+            hint = f'rename {near[0]} to "{column}", if that is it' if near else None
+            message = f'there is no {column}: the column "{column}" is {holds}'
+            yield each.fault("ill-typed", message, column, hint)
+    for each in cases:
+        if LABEL in each.columns and _label(each) not in _SAID:
+            message = f'the column "{LABEL}" is {labels}, found "{_label(each)}"'
+            yield each.fault("ill-typed", message, LABEL)
+
+
+def _label(case: Case) -> str:
+    return _text(case.columns[LABEL]).strip().lower()
 
 
 def _text(value: Json) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from interp.errors import ValidationError
 from interp.evaluation import MeasuredJudge, Metric, measure_judge
-from interp.evaluation.cases import Case
+from interp.evaluation.cases import Case, read_cases
 from interp.evaluation.experiments import Verdict
 from tests.interp.cli.process import gram
 
@@ -38,8 +38,25 @@ def test_agreement_and_kappa_are_those_of_the_literature() -> None:
     assert interval.high == pytest.approx(0.4 + 1.96 * 0.127, abs=0.03)
 
 
+def test_a_judge_that_did_not_err_in_few_answers_may_err_in_others() -> None:
+    few, many = judge_of((2, 0, 0, 2)).kappa, judge_of((100, 0, 0, 100)).kappa
+
+    assert few is not None
+    assert many is not None
+    assert few[1].low < 0.5 < 0.9 < many[1].low < few[1].high == many[1].high == 1
+
+
+def test_faults_of_labels_have_their_places(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("input,answer,Label\none,1,yes\n")
+
+    with pytest.raises(ValidationError, match=r"l\.csv:2:1: .* no label(.|\n)*rename Label to"):
+        measure_judge(Metric("judge", lambda _: True), read_cases(tmp_path / "l.csv"))
+
+
 def test_what_cannot_be_said_is_none() -> None:
     assert judge_of((5, 0, 0, 0)).kappa is None
+    assert judge_of((5, 5, 0, 0)).kappa is None
+    assert "all are labelled good" in judge_of((5, 5, 0, 0)).text()
     assert judge_of((5, 0, 0, 0)).specificity is None
     assert judge_of((5, 5, 5, 5)).corrected(3, 10) is None
     assert "no better than chance" in judge_of((5, 5, 5, 5)).text()
@@ -114,7 +131,7 @@ def test_what_is_no_label_and_a_judge_of_numbers_are_refused() -> None:
 
     with pytest.raises(ValidationError, match='c: the column "label" is true or false'):
         measure_judge(judge, [case])
-    with pytest.raises(ValidationError, match='c: no column "answer"'):
+    with pytest.raises(ValidationError, match=r"c: there is no answer: (.|\n)* there is no label"):
         measure_judge(judge, [Case(name="c", input="q")])
     with pytest.raises(ValidationError, match=r"judge gives 0\.5: a judge that is measured"):
         measure_judge(judge, [Case(name="c", input="q", columns={"answer": "a", "label": "no"})])
