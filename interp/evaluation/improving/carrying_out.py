@@ -23,7 +23,7 @@ from ..cases import Case, Checks, RubricJudge, read_cases, require_checks, requi
 from ..experiments import Arm, Budget, MetricLike, require_statistics
 from ..experiments.arms import declared_answer, ready
 from ..experiments.metrics import read_metrics, short_hash
-from ..experiments.plan import repeated_names
+from ..experiments.plan import make_plan, repeated_names
 from .before_spending import before_spending, expect_power
 from .budget import Allowance
 from .changes import Candidate, Changeable
@@ -34,7 +34,7 @@ from .looks import Looks
 from .one_search import OneSearch
 from .proposing import Proposer, proposer_of
 from .searching import Search, search_by_front
-from .sets import Sets, alike_together, digest_of
+from .sets import Sets, alike_together
 from .world import Runs
 
 TRIES = 10
@@ -125,9 +125,11 @@ def improve(
         judge = judge or RubricJudge(model=prepared.model, options=where)
         judge.check()
     (measured,) = read_metrics([metric], given, checks, lambda: declared_answer([prepared]), judge)
-    texts = "\0".join(each.text for each in read.documents.values())
-    paths, contents = sorted(changeable.places), sorted(map(digest_of, given))
-    subject = short_hash("\0".join([measured.name, texts, *paths, *contents]))
+    plan = make_plan(
+        [prepared], [measured], given, primary=measured.name, repeats=1, seed=0, difference=None
+    )
+    texts = [each.text for each in read.documents.values()]
+    subject = short_hash("\0".join([plan.hash, *texts, *sorted(changeable.places)]))
     with _folder(out) as folder:
         journal = Journal(folder, subject, (secrets.token_hex(8), _seed(seed)))
         ledger = _looks(looks, cases, folder, tell)
@@ -150,6 +152,7 @@ def improve(
             allowance,
             jobs,
             progress,
+            tell,
             is_closed=has_looked,
         )
         for each in before_spending(sets, before + 1, measured, allowance):
@@ -157,7 +160,7 @@ def improve(
         journal.begin()
         ledger.expect_writable()
         with holding(folder / FILE, wait=False, private=True):
-            conducted = OneSearch(world, sets, ledger, before + 1, tell)
+            conducted = OneSearch(world, sets, ledger, before + 1)
             return conducted.carried_out(search, tries, None if out is None else folder)
 
 

@@ -31,7 +31,7 @@ FILE: Final = "search.gram"
 
 
 class OtherSearchError(ValidationError):
-    """A folder holds a search of another program, other paths or other cases."""
+    """A folder holds a search of another program, or of other paths, cases or settings."""
 
 
 @frozen
@@ -58,7 +58,7 @@ class Journal:
 
     Args:
         path: the folder, which need not be there yet.
-        subject: a hash of what is searched: the program, the paths and the cases.
+        subject: a hash of what is searched: the program, the paths, the cases and the settings.
         drawn: an id and a seed for a search that begins.
 
     Attributes:
@@ -88,8 +88,8 @@ class Journal:
         read = Reader(head, "Search", ("id", "seed", "subject"))
         if read.text("subject") != subject:
             raise OtherSearchError(
-                f"{path}: another search is in this folder, of another program, other paths or "
-                "other cases; name another folder"
+                f"{path}: another search is in this folder, of another program, other paths, "
+                "cases or settings; name another folder"
             )
         self.id, self.seed = read.text("id"), read.number("seed")
         self.proposals = list(map(_proposal, entries))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -30,14 +29,12 @@ class OneSearch:
         sets: the cases; of the last set, those that may decide.
         looks: the file of looks.
         look: which look at the last set it is.
-        tell: is called with what is done.
     """
 
     world: Runs
     sets: Sets
     looks: Looks
     look: int
-    tell: Callable[[str], None]
 
     def carried_out(
         self, search: Search[Candidate], tries: int, folder: Path | None
@@ -83,7 +80,7 @@ class OneSearch:
         rng = Random(world.journal.seed)
         pool = search(start, names, world, max(tries, len(world.journal.proposals)), rng)
         done = counted(len(pool) - 1, "candidate")
-        self.tell(f"{done} did well enough to be run on all cases for search; {world.spent}")
+        self.world.tell(f"{done} did well enough to be run on all cases for search; {world.spent}")
         if not world.asked and not world.affords(len(names)):
             raise BudgetEndedError
         chosen = choose(pool, [each.name for each in self.sets.choosing], world)
@@ -100,12 +97,15 @@ class OneSearch:
         """Why no gain could be shown, after the first runs of the program; empty if one could."""
         names = [each.name for each in self.sets.search]
         scores = self.world.measure(start, names)
+        if problem := self.world.why_no_score:
+            return (
+                "no run of the program has a score; when that is mended, begin anew in another "
+                f"folder: {problem}"
+            )
         spent, most = self.world.spent, self.world.allowance.runs
         if spent.runs:
             whole = spent.rate(most)
-            self.tell(f"the program took {spent}; at that rate, all of it takes {whole}")
-        if problem := self.world.why_no_score:
-            return f"no run of the program has a score: {problem}"
+            self.world.tell(f"the program took {spent}; at that rate, all of it takes {whole}")
         if not all(isinstance(each, bool) for each in scores.values()):
             return ""
         passed, last = int(sum(scores.values())), len(self.sets.last)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from attrs import define, evolve, field
 
@@ -43,6 +43,7 @@ class Runs:
         allowance: what it may take.
         jobs: how many runs go on at once.
         progress: whether a bar is shown, see `ab`.
+        tell: is called with what is done.
         is_closed: whether the last set was asked: nothing new is proposed then.
         spent: what was taken so far.
         candidates: the program's texts, then those of candidates, in the order of their first runs.
@@ -61,6 +62,7 @@ class Runs:
     allowance: Allowance
     jobs: int
     progress: bool | None
+    tell: Callable[[str], None]
     is_closed: bool
     spent: Spent = field(factory=Spent)
     candidates: list[Candidate] = field(factory=list)
@@ -135,6 +137,8 @@ class Runs:
                 tuple(refusals[-_MOST_REASONS:]),
                 self.most,
             )
+            took = f"{self.spent.runs} of at most {self.allowance.runs:g} runs are done"
+            self.tell(f"change {self.asked + 1} is proposed; {took}")
             said = self.ask(question, self.journal.path / "proposals.db")
             texts, refused = self._judged(parent.candidate, said.answer)
             proposal = Proposal(number, texts, refused, said.usage.total_tokens, said.cost)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from interp import Case, ConfigurationError, ScriptedModel, ValidationError, load_run
 from interp.evaluation import Arm, Budget, Improvement, Question, RubricJudge, improve
@@ -289,10 +290,10 @@ def test_what_cannot_be_kept_or_measured_ends_a_search_early(tmp_path: Path) -> 
     assert model.asked == 0
 
     found = searched(tmp_path, saying(RULE), metric=lambda run: 1 / 0, out=tmp_path / "x")
-    assert "no run of the program has a score: " in found.sentence
+    assert "no run of the program has a score; " in found.sentence
     assert found.proposed == 0
     found = searched(tmp_path, saying(RULE), base=Arm(model=ScriptedModel([])), out=tmp_path / "y")
-    assert "no run of the program has a score: " in found.sentence
+    assert "no run of the program has a score; " in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -317,6 +318,12 @@ def test_another_search_in_the_folder_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(OtherSearchError, match="another search is in this folder"):
         searched(tmp_path, saying("a"), tries=1, cases=CASES[1:])
+    corrected = [evolve(CASES[0], expected="SAY nothing"), *CASES[1:]]
+    with pytest.raises(OtherSearchError, match="another search is in this folder"):
+        searched(tmp_path, saying("a"), tries=1, cases=corrected)
+    cooler = Arm(model=Obedient(), settings={"temperature": 0.1})
+    with pytest.raises(OtherSearchError, match="another search is in this folder"):
+        searched(tmp_path, saying("a"), tries=1, base=cooler)
 
 
 def test_numbers_where_less_is_better_are_compared_too(tmp_path: Path) -> None:
