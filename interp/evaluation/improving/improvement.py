@@ -30,7 +30,7 @@ class Improvement:
         after: the program with the texts that were chosen; the same where none was.
         texts: the texts that were chosen, by path; None where none was.
         experiment: the program and the candidate on the last set; None where it was not asked.
-        look: which look at the last set it is.
+        look: which look at the last set it is, or would have been.
         spent: what the search took.
         proposed: how many changes were proposed.
         refused: why some of them were refused, in words.
@@ -131,7 +131,7 @@ class Improvement:
             "sentence": self.sentence,
             "texts": None if self.texts is None else dict(self.texts),
             "diff": self.diff,
-            "look": self.look,
+            "look": None if found is None else self.look,
             "comparison": None if found is None else asdict(found),
             "differing": [
                 {
