@@ -189,12 +189,16 @@ def _case_run(
 
 
 def _judge(file: str | None, model: str | None, options: RunningOptions) -> RubricJudge:
+    from ...errors import ConfigurationError
     from ...evaluation.cases import RubricJudge
     from ..inputs.reading import read_program
 
     if file is not None:
         chosen = model or (options.named_model if options.offline else None)
-        return RubricJudge(read_program(file), model=chosen)
+        try:
+            return RubricJudge(read_program(file), model=chosen)
+        except ConfigurationError as error:
+            raise click.UsageError(f"--judge {file}: {error}") from None
     if model is not None:
         return RubricJudge(model=model)
     where = {"base_url": options.base_url, "dialect": options.dialect}

@@ -77,6 +77,9 @@ def csv_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
         for name in [*values]:
             column, dot, below = name.partition(".")
             if dot and column in ("not", "json") and isinstance(values.get(column, {}), dict):
+                if below in values.get(column, {}):
+                    message = f"{column} says {below} already"
+                    faults.append(row.fault("duplicate-column", message, name))
                 spans.setdefault(column, spans[name])
                 values[column] = {**values.get(column, {}), below: values.pop(name)}
         yield row

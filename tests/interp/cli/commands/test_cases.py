@@ -390,6 +390,7 @@ def test_figures_are_printed_as_json(folder: Path, model_server: ModelServer) ->
         (["--only", "smok"], "--only smok: no case has this tag\nhint: did you mean smoke?"),
         (["--by", "kin"], "no case has a column kin\nhint: did you mean kind?"),
         (["--at-least", "6/5"], "write K/N, such as 4/5"),
+        (["--judge", "hello.gram"], "--judge hello.gram: a judge must declare the type"),
         (["--at-least", "4/5", "--repeats", "3"], "--at-least 4/5 is of 5 runs, not of 3"),
     ],
 )

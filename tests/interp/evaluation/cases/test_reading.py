@@ -242,6 +242,7 @@ CSV_HEAD = "name,input,calls\n"
         ("c.csv", "input,contain,note\na,b,c\n", ["2:3 contain is not contains"]),
         ("c.csv", "input,max_rounds\na,3\n", ["2:3 max_rounds is not max_seconds"]),
         ("c.csv", "input,NOT\na,b\n", ["2:3 NOT is not not"]),
+        ("c.csv", 'input,json,json.a\nx,"{""a"":2}",1\n', ["2:15 json says a already"]),
         ("c.csv", "input,not_calls\na,b\n", ["2:3 not_calls is no column, but a part of not"]),
         (
             "c.jsonl",
