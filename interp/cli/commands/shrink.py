@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gram import dumps
+from gram import GramError, dumps
 from gram.plurals import counted
 from gram.suggestions import did_you_mean
 
@@ -104,6 +104,8 @@ def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -
         noted = found.runs if is_due else noted
         tell_it = note if is_due else detail
         tell_it(f"gram: after {counted(found.runs, 'run')}: {', '.join(_lines(found))}")
+        if live:  # it has cost something, and may be killed
+            write_folder(found, out, check and check.__name__, says=says)
 
     def keep(found: Shrunk) -> None:
         for each in write_folder(found, out, check and check.__name__, says=says):
@@ -126,7 +128,7 @@ def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -
             )
     except ReplayError as error:
         raise Refused(str(error)) from None
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, GramError):
         if smallest:
             keep(smallest[0])
             tell(f"gram: what it came to is in {out}; gram shrink {out / RUN} goes on with it")

@@ -126,6 +126,9 @@ FIELDS: Final = (
 HELD: Final = frozenset({"given", "attachments", "context", "asked", "instruction", "description"})
 """What the recorded replies answer, which is held fixed with them."""
 
+ASKED: Final = frozenset({"asked", "model"})
+"""What says which model is asked, which is held where one is."""
+
 _DETAILS: Final = frozenset(fields_dict(ModelReplied)) - {"at", "message", "truncated"}
 
 

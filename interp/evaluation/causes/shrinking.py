@@ -7,13 +7,13 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from gram import GramError, Pattern
 from gram.errors import expect
 
 from ...errors import ConfigurationError, ModelError, ReplayError
-from ...execution import LiveHandler, ModelChoice
+from ...execution import LiveHandler, ModelChoice, named_model
 from ...history.records import PathLike, RecordedRun
 from ...history.stores import load_run
 from ...machine import AgentResponse, ModelReplied, State
@@ -23,7 +23,7 @@ from ...tools import LibraryLike, library_of
 from ..cases import Case, Check, answer_of
 from .held_results import NoResultError, StandIns
 from .removal import minimal
-from .scenario import FIELDS, HELD, Scenario, scenario_of
+from .scenario import ASKED, FIELDS, HELD, Scenario, scenario_of
 
 _SAME: Final = "a check has to say the same of the same run"
 
@@ -124,7 +124,7 @@ def shrink(
     if not live and oracle.runs < runs and not oracle.fails(whole):
         raise ReplayError(kept.placed(f"it fails, and then not: {oracle.why}; {_SAME}"))
     try:
-        minimal(whole, oracle.fails, fields=FIELDS, held=() if live else HELD)
+        minimal(whole, oracle.fails, fields=FIELDS, held=ASKED if live else HELD)
     except _SpentError:
         is_minimal = False
     return oracle.shrunk(is_minimal=is_minimal)
@@ -133,6 +133,13 @@ def shrink(
 @frozen
 class _Function:
     complete: Callable[..., Any]
+
+
+def _is_of_no_answer(error: Exception, state: State) -> bool:
+    """Whether a model cannot be asked, whatever the program; it may refuse what is smaller."""
+    is_refused = isinstance(error, ModelError) and error.status in (400, 413, 422)
+    is_of_model = isinstance(error, ModelError | ConfigurationError)
+    return is_of_model and not is_refused and state.stopped is None
 
 
 class _SpentError(Exception):
@@ -175,7 +182,7 @@ class _Oracle:
         last = None
         while self.failed < self.at_least <= self.failed + self.repeats - self.done:
             try:
-                state = scenario.start()
+                state = self._begun(scenario)
             except GramError as error:  # such a program cannot be
                 self.why = str(error)
                 break
@@ -193,14 +200,15 @@ class _Oracle:
             self.progress(self.shrunk(is_minimal=False))
         return True
 
+    def _begun(self, scenario: Scenario) -> State:
+        """The State that a run of it begins with, for the model that is asked."""
+        if named := named_model(self.model):
+            scenario = evolve(scenario, asked={**scenario.asked, "model": named})
+        return scenario.start()
+
     def _failed(self, state: State, scenario: Scenario) -> State | None:
         """The State in which a run failed; None if it did not."""
-        try:
-            model = LiveHandler.of(state, model=self.model) if self.live else None
-        except GramError:
-            if self.best is None:
-                raise
-            return None  # it names no model any more
+        model = LiveHandler.of(state, model=self.model) if self.live else None
         run = Run[Any](state, handler=scenario.handler(model, self.tools))
         response, self.why = None, ""
         try:
@@ -210,7 +218,7 @@ class _Oracle:
             return None
         except Exception as error:  # a fault of the interpreter is what somebody may look for
             self.why = f"it raised {type(error).__name__}: {error}"
-            if self.check and isinstance(error, ModelError):
+            if self.check and _is_of_no_answer(error, run.state):
                 raise
             is_same = self.check is None and type(error) is (self.error or type(error))
             self.error = self.error or type(error)

@@ -209,9 +209,10 @@ def what_if(
             begun.write(store, new, run, kept)
         log, own = StoredRun.of(store, new)
         other = change.model if arm == "changed" else None
-        asked = LiveHandler.of(own.state, model=other or model, base_url=base_url, dialect=dialect)
+        chosen = other or model
+        asked = LiveHandler.of(own.state, model=chosen, base_url=base_url, dialect=dialect)
         handler = _held(kept, begun, own, asked, stand_ins)
-        named = other if named_model(other) else None
+        named = chosen if named_model(chosen) else None
         run_on = Run[Any](own.state, model=named, record=log, handler=handler)
         ended = await _ended(run_on, case, checks)
         found[which] = new, *ended
@@ -277,7 +278,8 @@ def _place(kept: RecordedRun, change: Change) -> int:
         told = f"{_dotted(change.at)} has no {' and '.join(change.values)}; it has {', '.join(has)}"
         raise ReplayError(kept.placed(told))
     known = [_dotted(each) for each in dict.fromkeys(each.event.at for each in kept.steps) if each]
-    hint = did_you_mean(_dotted(change.at), known) or f"positions are {', '.join(known[:8])}, …"
+    some = ", ".join([*known[:8], *(["…"] if len(known) > 8 else [])])
+    hint = did_you_mean(_dotted(change.at), known) or f"positions are {some}"
     raise ReplayError(kept.placed(f"nothing was recorded at {_dotted(change.at)}; {hint}"))
 
 

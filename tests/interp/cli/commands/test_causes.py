@@ -41,6 +41,21 @@ def test_shrink_says_when_its_runs_are_spent(tmp_path: Path) -> None:
     assert (told["runs"], told["is_minimal"], told["folder"]) == (6, False, "shrunk")
 
 
+def test_what_shrink_came_to_is_kept_where_it_is_broken_off(tmp_path: Path) -> None:
+    planted(tmp_path)
+    counting = "    calls.append(1)\n    if len(calls) > 9: raise KeyboardInterrupt\n    results"
+    stopping = "calls = []\n" + CHECKS.replace("    results", counting, 1)
+    (tmp_path / "stopping.py").write_text(stopping)
+    done = gram(
+        "shrink", "bad.run.gram", "--while", "is_wrong", "--checks", "stopping.py", cwd=tmp_path
+    )
+    assert done.returncode == 130
+    run = "shrunk/recordings/cases.jsonl/shrunk.run.gram"
+    assert f"gram shrink {run} goes on with it" in done.stderr
+    options = ("--while", "is_wrong", "--checks", "checks.py", "--out", "small")
+    assert "-> 3" in gram("shrink", run, *options, cwd=tmp_path).stdout
+
+
 def test_shrink_refuses_what_it_cannot_do(tmp_path: Path) -> None:
     planted(tmp_path)
     for options, message, code in (

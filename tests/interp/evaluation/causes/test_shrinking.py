@@ -10,7 +10,7 @@ import pytest
 import gram
 from gram import Pattern
 from interp import LimitError, Tool, ToolLibrary, begin, tool
-from interp.errors import ReplayError
+from interp.errors import ConfigurationError, ModelError, ReplayError
 from interp.evaluation.causes import Shrunk, shrink, write_folder
 from interp.history.records import run_text
 from interp.history.stores import load_run
@@ -163,6 +163,43 @@ def test_live_instructions_and_messages_shrink_too(tmp_path: Path) -> None:
     (result,) = (each for each in found.state.events if isinstance(each, ToolReturned))
     assert result.result.strip('" ') == "bad"
     assert found.requests > found.runs
+
+
+def test_live_another_model_can_be_named(tmp_path: Path) -> None:
+    program = gram.parse('(a:Agent {model: "OpenAI/gpt-4o", instruction: "Be kind."})')
+    file = tmp_path / "named.run.gram"
+    begin(program, "please find it", model=ScriptedModel(["bad"]), record=file).finish()
+    found = shrink(file, lambda _: True, model="Offline/rehearsal", repeats=1)
+    assert found.is_minimal
+    assert str(found.state.model) == "Offline/rehearsal"
+
+
+def test_live_an_answer_of_another_type_is_no_failure_and_no_model_ends_it(tmp_path: Path) -> None:
+    text = '[a:Agent {model: "Offline/rehearsal", instruction: "Say BAD."} | [:Answer:Integer]]'
+    file = tmp_path / "typed.run.gram"
+    begin(gram.parse(text), "please find it", model=ScriptedModel(["3"]), record=file).finish()
+
+    def says_3(response: Any) -> bool:
+        return bool(response.content == "3")
+
+    def model(request: Request) -> str:
+        return "3" if "BAD" in request.instruction else "many"
+
+    found = shrink(file, says_3, model=model, repeats=1)
+    assert instruction(found.state.agent) == "BAD."
+
+    def refusing(error: Exception) -> Any:
+        def model(request: Request) -> str:
+            if request.instruction != "Say BAD.":
+                raise error
+            return "3"
+
+        return model
+
+    refused = ModelError("too little", status=400)
+    assert shrink(file, says_3, model=refusing(refused), repeats=1).is_minimal
+    with pytest.raises(ConfigurationError, match="no key"):
+        shrink(file, says_3, model=refusing(ConfigurationError("no key")), repeats=1)
 
 
 def test_a_failure_that_comes_and_goes_is_judged_by_repeats(tmp_path: Path) -> None:
