@@ -54,11 +54,13 @@ class Verdict:
             answered) and ``position`` (where the answer was, among several that were shown).
         label: whether a person says that the answer is good.
         judged: whether the judge says so; None where it gave no verdict.
+        problem: why it gave none, or None.
     """
 
     case: Case
     label: bool
     judged: bool | None
+    problem: str | None = None
 
     @property
     def answer(self) -> str:
@@ -241,8 +243,9 @@ class MeasuredJudge:
 
     def notes(self) -> Iterator[str]:
         """What has to be known to read the figures, in plain words."""
-        if without := sum(each.judged is None for each in self.verdicts):
-            yield f"{counted(without, 'answer')} got no verdict, which counts as no"
+        if without := [each for each in self.verdicts if each.judged is None]:
+            why = f"; the first: {without[0].problem}" if without[0].problem else ""
+            yield f"{counted(len(without), 'answer')} got no verdict, which counts as no{why}"
         for each in self.leans:
             if each.p_corrected <= 1 - LEVEL:
                 milder = "milder" if each.difference > 0 else "stricter"
@@ -278,7 +281,7 @@ def measure_judge(judge: Metric, labelled: Sequence[Case], *, jobs: int = 4) -> 
         jobs: how many answers are judged at once.
 
     Raises:
-        ValidationError: a case has no answer, or no label; or the judge gives numbers.
+        ValidationError: a case has no answer, or no label; or the judge gives numbers, or nothing.
         ConfigurationError: the extra ``gram-agents[ab]`` is not installed.
     """
     expect(judge, Metric, "judge", by="measure_judge")
@@ -289,7 +292,7 @@ def measure_judge(judge: Metric, labelled: Sequence[Case], *, jobs: int = 4) -> 
     if faults := [*_faults(cases)]:
         raise ValidationError.of(faults)
     labels = {each.name: _SAID[_label(each)] for each in cases}
-    judged: dict[str, bool | None] = {}
+    judged: dict[str, Verdict] = {}
 
     async def ask(case: Case) -> None:
         content = _text(case.columns[ANSWER])
@@ -297,16 +300,19 @@ def measure_judge(judge: Metric, labelled: Sequence[Case], *, jobs: int = 4) -> 
             arm=LABEL, case=case, repeat=0, failure=None, content=content, calls=0, rounds=0,
             usage=Usage(0, 0), cost=None, seconds=0.0,
         )  # fmt: skip
-        value = (await judge.score(trial)).value
+        score = await judge.score(trial)
+        value, problem = score.value, score.problem if score.value is None else None
         if value is not None and not isinstance(value, bool):
             raise ValidationError(
                 f"{judge.name} gives {value}: a judge that is measured says yes or no"
             )
-        judged[case.name] = value
+        judged[case.name] = Verdict(case, labels[case.name], value, problem)
 
     work_on(cases, ask, jobs)
-    found = (Verdict(each, labels[each.name], judged[each.name]) for each in cases)
-    return MeasuredJudge(judge.name, tuple(found), judge.judge)
+    found = tuple(judged[each.name] for each in cases)
+    if all(each.judged is None for each in found):
+        raise ValidationError(f"{judge.name} gave no verdict at all: {found[0].problem}")
+    return MeasuredJudge(judge.name, found, judge.judge)
 
 
 def _faults(cases: Sequence[Case]) -> Iterator[Diagnostic]:

@@ -133,6 +133,11 @@ def test_what_is_no_label_and_a_judge_of_numbers_are_refused() -> None:
         measure_judge(judge, [case])
     with pytest.raises(ValidationError, match=r"c: there is no answer: (.|\n)* there is no label"):
         measure_judge(judge, [Case(name="c", input="q")])
+    labelled = [Case(name=n, input="q", columns={"answer": n, "label": "no"}) for n in "ab"]
+    with pytest.raises(ValidationError, match="judge gave no verdict at all: ZeroDivisionError"):
+        measure_judge(Metric("judge", lambda run: 1 / 0), labelled)
+    half = measure_judge(Metric("judge", lambda run: "a" not in run.content or 1 / 0), labelled)
+    assert "1 answer got no verdict, which counts as no; the first: Zero" in half.text()
     with pytest.raises(ValidationError, match=r"judge gives 0\.5: a judge that is measured"):
         measure_judge(judge, [Case(name="c", input="q", columns={"answer": "a", "label": "no"})])
 
