@@ -18,7 +18,7 @@ from tests.gram.strategies import gram_texts
 
 KINDS = {
     "to the end of the line": (r"HASH: /#[^\n]*/", r"#\1"),
-    "between marks": (r"STARRED: /\/\*(?:[^*]|\*(?!\/))*+\*\//", r"/*\1*/"),
+    "between marks": (r"STARRED: /\/\*[^*]*+(?:\*++[^*\/][^*]*+)*\*++\//", r"/*\1*/"),
 }
 
 
