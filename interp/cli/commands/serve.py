@@ -111,6 +111,8 @@ def command(
     http://127.0.0.1:8000/mcp; or they are nothing but that, over standard input and output.
     """
     leave_at_termination()
+    if meant := {"http", "stdio"}.intersection(options.mcp):
+        raise click.UsageError(f"--mcp names a server of tools; write --as-mcp {min(meant)}")
     if as_mcp == "stdio":
         for each in _OF_HTTP:
             if context.get_parameter_source(each) is ParameterSource.COMMANDLINE:

@@ -112,6 +112,7 @@ def test_a_changed_program_is_taken_and_one_with_faults_is_not(tmp_path: Path) -
         ([HELLO], 2, "another file has an agent"),
         (["--as-mcp", "stdio", "--approve", "ask"], 2, "--record names its store"),
         (["--as-mcp", "stdio", "--allow-host", "a"], 2, "--allow-host is for HTTP"),
+        (["--mcp", "stdio"], 2, "write --as-mcp stdio"),
     ],
 )
 def test_what_cannot_be_served_is_refused(options: list[str], code: int, told: str) -> None:
