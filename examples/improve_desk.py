@@ -1,7 +1,7 @@
 """Make an agent better, with evidence: a search that runs offline, with a simulated model.
 
-The model stands in for a real one: it looks an order up only where its instruction says so, and
-answers at random else. The proposer is a function; a model or an agent can be one, too.
+No real model is asked. A function answers: it looks an order up if its instruction says so, and
+answers at random otherwise. The proposer is a function; a model or an agent can be one, too.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class WatchedFiles:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """When a file was changed, and how long it is; None where there is none."""
+    """When a file was changed, and how long it is; None if it does not exist."""
     try:
         found = path.stat()
     except OSError:

@@ -87,7 +87,7 @@ class CaseRun:
         record: what is recorded; None for nothing.
         recordings: the folder of the recordings, or None for one beside each file.
         names_of_checks: the files with the user's functions.
-        only: tags, one of which a case must have to be run; all are run if there are none.
+        only: the tags of the cases to run; without tags, all cases are run.
         repeats: how often each case is run.
         at_least: how many of these runs have to pass.
         judge: what judges rubrics.

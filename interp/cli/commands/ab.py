@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,7 +158,7 @@ def _run(arguments: Mapping[str, Any], name: str, given: Mapping[str, Any]) -> E
 
     model = given["judge_model"]
     folder = given["out"] or f"{name}{_FOLDER}"
-    try:
+    with telling_what_is_kept():
         return ab(
             **arguments,
             checks=read_checks(given["checks"]),
@@ -167,7 +168,14 @@ def _run(arguments: Mapping[str, Any], name: str, given: Mapping[str, Any]) -> E
             progress=False if is_quiet() else None,
             on_plan=partial(_tell_plan, folder, given["by"]),
         )
-    except BaseException as stopped:  # told what is kept, and raised again
+
+
+@contextmanager
+def telling_what_is_kept() -> Iterator[None]:
+    """What stops an experiment or a search says what of it is kept, in words of a command."""
+    try:
+        yield
+    except BaseException as stopped:  # raised again
         for each in getattr(stopped, "__notes__", ()):
             tell(each.replace("the same call", "the same command"))
         raise

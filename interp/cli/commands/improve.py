@@ -16,9 +16,9 @@ from ..failures import NO
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import RunningOptions, shared_options
 from ..process import interruptible
-from ..terminal.output import is_quiet, note, show, show_json, tell
+from ..terminal.output import is_quiet, note, show, show_json
 from ..terminal.output_files import expect_a_name
-from .ab import base_of, metrics_of
+from .ab import base_of, metrics_of, telling_what_is_kept
 
 if TYPE_CHECKING:
     from ...evaluation import Improvement
@@ -140,30 +140,27 @@ def _improved(program: str, given: dict[str, Any]) -> Improvement:
         raise click.UsageError(f"--metric {given['metric']}: one metric decides; name one of them")
     for folder in _folders(program, given["out"]):
         try:
-            return improve(
-                program,
-                ",".join(given["changes"]),
-                given["cases"],
-                metric,
-                base=base,
-                checks=read_checks(given["checks"]),
-                judge=RubricJudge(model=model) if model else None,
-                budget=Budget(given["tokens"], given["cost"], runs=given["runs"]),
-                proposer=_proposer(given["proposer"]),
-                search=search_with_gepa if given["optimizer"] == "gepa" else search_by_front,
-                out=folder,
-                progress=False if is_quiet() else None,
-                tell=note,
-                tries=given["tries"],
-                jobs=given["jobs"],
-            )
+            with telling_what_is_kept():
+                return improve(
+                    program,
+                    ",".join(given["changes"]),
+                    given["cases"],
+                    metric,
+                    base=base,
+                    checks=read_checks(given["checks"]),
+                    judge=RubricJudge(model=model) if model else None,
+                    budget=Budget(given["tokens"], given["cost"], runs=given["runs"]),
+                    proposer=_proposer(given["proposer"]),
+                    search=search_with_gepa if given["optimizer"] == "gepa" else search_by_front,
+                    out=folder,
+                    progress=False if is_quiet() else None,
+                    tell=note,
+                    tries=given["tries"],
+                    jobs=given["jobs"],
+                )
         except OtherSearchError:
             if given["out"]:
                 raise
-        except BaseException as stopped:  # told what is kept, and raised again
-            for each in getattr(stopped, "__notes__", ()):
-                tell(each.replace("the same call", "the same command"))
-            raise
     raise AssertionError("there is always another folder")
 
 

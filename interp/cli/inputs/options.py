@@ -89,7 +89,7 @@ stand_ins_option = click.option(
     help="A Python file with tools that may be run in the place of the recorded ones; none "
     "that is marked once is run.",
 )
-"""The option for tools that stand in for recorded ones: never those of a project."""
+"""The option for tools that are run instead of recorded ones. A project file does not give any."""
 
 
 def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | None = None) -> Any:

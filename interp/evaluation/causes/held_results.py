@@ -33,7 +33,7 @@ Known: TypeAlias = tuple[str, str, Event]
 
 
 class NoResultError(ReplayError):
-    """A call that was not recorded so, and has no stand-in."""
+    """A call has no recorded result, and no stand-in may run."""
 
 
 class HeldResults:
@@ -98,7 +98,7 @@ class StandIns:
         """Run the tool that a call names.
 
         Raises:
-            NoResultError: there is none that may be run.
+            NoResultError: no stand-in has the name of the call.
         """
         if isinstance(effect, CallTool) and effect.name in self._tools:
             return await self._live.perform(effect, report)
