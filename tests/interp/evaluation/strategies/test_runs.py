@@ -115,6 +115,17 @@ def never_pays_twice(drawn: RecordedRun) -> None:
     assert len(paid) <= 1
 
 
+@pytest.fixture
+def many_examples() -> Iterator[None]:
+    """Enough that what is there is found, whatever Hypothesis draws first."""
+    before = settings.get_current_profile_name()
+    settings.register_profile("many", settings.get_profile(before), max_examples=1000)
+    settings.load_profile("many")
+    yield
+    settings.load_profile(before)
+
+
+@pytest.mark.usefixtures("many_examples")
 def test_the_smallest_run_that_breaks_an_invariant_is_kept_and_reads_back(tmp_path: Path) -> None:
     file = tmp_path / "twice.run.gram"
     with pytest.raises(AssertionError) as raised:
@@ -134,6 +145,7 @@ TWO_TOOLS = loads_one("""
 """)
 
 
+@pytest.mark.usefixtures("many_examples")
 def test_the_smallest_run_has_no_call_too_many(tmp_path: Path) -> None:
     """Calls of other tools, before and between, are left out."""
 
