@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _PATIENCE: Final = 10.0  # seconds in which a database that was lost may come back
 _PAUSE: Final = 0.1  # seconds between two looks
 _PORTS: Final = 65536
+_IDLE: Final = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
+"""A process that stands still holds its rows for no longer: the others go on, and it begins anew.
+Said in each transaction, as a pooler keeps nothing else of a session."""
 
 
 class PostgresDatabase(Database):
@@ -82,6 +85,7 @@ class PostgresDatabase(Database):
 
         def carry_out(connection: psycopg.Connection[Any]) -> T:
             with connection.transaction():
+                connection.execute(_IDLE)
                 return work()
 
         return self.connected(carry_out)
@@ -95,8 +99,9 @@ class PostgresDatabase(Database):
             StoreError: the database cannot be reached, or refuses a statement.
         """
         import psycopg
+        from psycopg.errors import IdleInTransactionSessionTimeout
 
-        until = monotonic() + _PATIENCE
+        until = 0.0  # counted from the loss, as a process may have been stopped before
         with self._using:
             if (outer := self._connection) and _is_in_transaction(outer):
                 return carry_out(outer)
@@ -104,8 +109,9 @@ class PostgresDatabase(Database):
             while True:
                 try:
                     return carry_out(self._connected())
-                except psycopg.OperationalError as error:
-                    is_lost = self._connection is None or self._connection.broken
+                except (psycopg.OperationalError, IdleInTransactionSessionTimeout) as error:
+                    until = until or monotonic() + _PATIENCE
+                    is_lost = self._connection is None or self._connection.closed
                     if not is_lost or is_first or monotonic() > until:
                         raise self._told(error) from error
                     self.close()

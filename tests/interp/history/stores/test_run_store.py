@@ -22,7 +22,7 @@ from interp import ConfigurationError, ValidationError, load, open_store
 from interp.errors import RunTakenError, StoreError
 from interp.execution import Begun
 from interp.history import RunFacts, RunStore
-from interp.history.stores import StoredRun
+from interp.history.stores import StoredRun, postgres as postgres_store
 from interp.history.stores.leases import renew
 from interp.machine import start
 from interp.machine.messages import Usage
@@ -305,6 +305,25 @@ def test_a_server_that_comes_back_is_waited_for(postgres: PostgresServer, databa
         claim.append("(:A)")
 
         assert store.entries("one") == ["(:Run)", "(:A)"]
+
+
+def test_a_process_that_stands_still_in_a_transaction_keeps_nobody_from_going_on(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_store, "_IDLE", postgres_store._IDLE.replace("10s", "50ms"))
+    with open_store(database) as store, open_store(database) as other:
+        made(store, "one")
+        touch, asked = "UPDATE gram_runs SET changed = changed", []
+
+        def held() -> None:
+            store.database.execute(touch)
+            asked.append(1)
+            if len(asked) == 1:  # the first time it stands still, while another waits for the row
+                other.database.execute(touch)
+            store.database.execute(touch)
+
+        store.database.together(held)
+        assert len(asked) == 2
 
 
 def test_statements_are_not_prepared_where_a_pooler_forgets_them(database: str) -> None:
