@@ -43,7 +43,6 @@ def command() -> None:
     """
 
 
-_record = store_option("Where conversations are kept: a store, or a file. Your own by default.")
 _limit_option = click.option(
     "--most",
     "limit",
@@ -55,7 +54,7 @@ _limit_option = click.option(
 
 
 @command.command("list")
-@_record
+@store_option
 @click.option("--before", type=Age(), help="Only those that last changed before then.")
 @_limit_option
 @json_option
@@ -78,7 +77,7 @@ def list_conversations(store: str, before: datetime | None, limit: int, as_json:
 
 @command.command("show")
 @click.argument("name", required=False)
-@_record
+@store_option
 @click.option(
     "--before-message",
     "before",
@@ -112,7 +111,7 @@ def show_conversation(
 @command.command("export")
 @click.argument("name", required=False)
 @click.argument("out", required=False, shell_complete=complete_files)
-@_record
+@store_option
 def export(name: str | None, out: str | None, store: str) -> None:
     """Write a conversation as [:Conversation …] to the file OUT, or to standard output."""
     with _one(name, store) as conversation:
@@ -132,7 +131,7 @@ def export(name: str | None, out: str | None, store: str) -> None:
     shell_complete=complete_files,
     help="The program that it is with, so that -c finds it; by default that of its last turn.",
 )
-@_record
+@store_option
 def import_file(name: str, file: str, program: str | None, store: str) -> None:
     """Begin the conversation NAME with the messages of another: of a file, or of a store.
 
@@ -159,7 +158,7 @@ def import_file(name: str, file: str, program: str | None, store: str) -> None:
 
 @command.command("remove")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@_record
+@store_option
 def remove(names: tuple[str, ...], store: str) -> None:
     """Remove conversations for good, with the runs that are their turns.
 
@@ -172,7 +171,7 @@ def remove(names: tuple[str, ...], store: str) -> None:
 
 
 @command.command("prune")
-@_record
+@store_option
 @click.option(
     "--before", type=Age(), required=True, help="Only those that last changed before then."
 )

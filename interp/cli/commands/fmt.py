@@ -21,8 +21,8 @@ from ..terminal.output import note, show
 
 @click.command("fmt")
 @click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 when a file would change.")
-@click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
+@click.option("--check", is_flag=True, help="Exit with 1 when a file would change; write nothing.")
+@click.option("--diff", is_flag=True, help="Print what would change; write nothing.")
 @json_option
 @stdin_filename_option
 def command(

@@ -27,7 +27,7 @@ def command() -> None:
 
 
 @command.command("list")
-@store_option()
+@store_option
 @json_option
 def list_limits(store: str, as_json: bool) -> None:
     """List limits, what counts for them now, and who has asked to be left alone for a time."""
@@ -71,7 +71,7 @@ def _parts(now: LimitNow) -> list[str]:
 
 @command.command("set")
 @click.argument("name")
-@store_option()
+@store_option
 @click.option(
     "--at-most", type=click.IntRange(1), help="How many requests may be under way at once."
 )
@@ -92,7 +92,7 @@ def set_limit(name: str, store: str, at_most: int | None, per_minute: float | No
 
 @command.command("remove")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@store_option()
+@store_option
 def remove(names: tuple[str, ...], store: str) -> None:
     """Remove the limits of these names; exits with 1 if one of them has none."""
     from ...workers import limit_name, set_shared_limits, shared_limits

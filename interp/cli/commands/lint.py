@@ -32,7 +32,7 @@ from ..inputs.reading import read_text
 @click.command("lint")
 @click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
 @fault_options
-@click.option("--fix", is_flag=True, help="First fix what can be fixed: names in instructions.")
+@click.option("--fix", is_flag=True, help="First correct the names of tools in instructions.")
 @stdin_filename_option
 def command(
     files: tuple[str, ...], form: str, strict: bool, fix: bool, stdin_filename: str | None

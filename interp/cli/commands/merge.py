@@ -39,7 +39,7 @@ from ..terminal.output_files import expect_a_name, expect_other_file, write_resu
 @click.option(
     "--across",
     is_flag=True,
-    help="Judge all programs of a merge in git instead: of the one that is going on, of a merge "
+    help="Judge all programs of a merge in git: of the one that is going on, of a merge "
     "commit (REV), or of what merging two revisions would give (REV REV).",
 )
 def command(

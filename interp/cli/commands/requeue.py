@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @click.command("requeue")
 @click.argument("runs", metavar="[RUN]...", nargs=-1)
-@store_option()
+@store_option
 @click.option(
     "--status",
     multiple=True,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     metavar="NAME=NUMBER",
     help="Go on with this limit, such as iterations=20.",
 )
-@click.option("-i", "does_it", is_flag=True, help="Do it; else only show what would be done.")
+@click.option("-i", "does_it", is_flag=True, help="Give them back; else only show which.")
 @json_option
 def requeue(
     runs: tuple[str, ...],

@@ -65,7 +65,7 @@ def command() -> None:
 
 
 @command.command("list")
-@store_option()
+@store_option
 @click.option(
     "--status", multiple=True, type=click.Choice(get_args(RunStatus)), help="Only runs like this."
 )
@@ -153,7 +153,7 @@ def export(run: str, file: str) -> None:
 
 @command.command("import")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, shell_complete=complete_files)
-@store_option()
+@store_option
 @click.option("--tenant", metavar="NAME", help="Whom the runs were done for.")
 @json_option
 def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json: bool) -> None:
@@ -181,7 +181,7 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
 
 
 @command.command("prune")
-@store_option()
+@store_option
 @click.option(
     "--before",
     type=Age(),

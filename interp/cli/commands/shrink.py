@@ -40,7 +40,7 @@ _HELD = (
     "--while",
     "name",
     metavar="[not] CHECK",
-    help="The check that says yes (with not: no) of a run that still fails. Without it, the run "
+    help="The check that says yes, or with not: no, of a run that still fails. Without it, the run "
     "has to raise the same kind of error.",
 )
 @checks_option

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 @click.command("submit")
 @click.argument("file", shell_complete=complete_files)
 @click.argument("message", required=False, shell_complete=complete_files)
-@store_option()
+@store_option
 @json_option
 @click.option(
     "--input",
     "given",
     metavar="JSON|@FILE|-",
-    help="Call the agent with these arguments, a JSON object, instead of with a message.",
+    help="Call the agent with these arguments, a JSON object, instead of with messages.",
 )
 @click.option(
     "--id",

@@ -50,10 +50,10 @@ def _share(
     "names",
     multiple=True,
     metavar="TEXT",
-    help="Run the cases alone whose names have TEXT, or texts joined with and, or, not, brackets.",
+    help="Run only the cases whose names have TEXT, or texts joined with and, or, not, brackets.",
 )
 @click.option(
-    "--only", multiple=True, metavar="TAG", help="Run the cases alone that have one of these tags."
+    "--only", multiple=True, metavar="TAG", help="Run only the cases that have one of these tags."
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, help="How many cases run at once.")
 @click.option("--repeats", type=click.IntRange(1), help="How often each case is run.")

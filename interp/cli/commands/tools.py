@@ -56,10 +56,10 @@ from ..terminal.output import note, show, show_json
 @click.option(
     "--update",
     is_flag=True,
-    help="Where a tool of --tools, --mcp or --openapi has other words or types: show the "
-    "difference; with -i, write it.",
+    help="Show where tools of --tools, --mcp or --openapi have other words or types; with -i, "
+    "write them.",
 )
-@click.option("-i", "--in-place", is_flag=True, help="With --update: write the files, atomically.")
+@click.option("-i", "--in-place", is_flag=True, help="Write what --update shows, atomically.")
 def command(
     files: tuple[str, ...],
     tools: tuple[str, ...],

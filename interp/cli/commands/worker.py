@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command("worker")
-@store_option()
+@store_option
 @tools_option
 @mcp_option
 @openapi_option
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     "--at-most",
     multiple=True,
     metavar="NAME=NUMBER",
-    help="How many requests all workers together may have under way at once, for a provider, a "
+    help="How many requests all workers together may have under way: for a provider, a "
     "model (OpenAI/gpt-5.6-luna) or a tenant (tenant:NAME).",
 )
 @click.option(

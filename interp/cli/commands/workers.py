@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("workers")
-@store_option()
+@store_option
 @click.option(
     "--health",
     is_flag=True,

@@ -30,7 +30,7 @@ attach_option = click.option(
     multiple=True,
     metavar="FILE|ADDRESS|-",
     shell_complete=complete_files,
-    help="Attach a picture, a document or sound to the (first) message; may be repeated.",
+    help="Attach a picture, a document or sound to the first message; may be repeated.",
 )
 """The option for the files that are attached to a message."""
 

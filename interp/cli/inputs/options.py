@@ -57,7 +57,7 @@ SERVERS_REHEARSED: Final = (
 dialect_option = click.option(
     "--dialect",
     type=click.Choice(get_args(Dialect)),
-    help="Speak to the model's server in the Responses API (responses) or in Chat "
+    help="How to speak to the model's server: in the Responses API (responses) or in Chat "
     "Completions (tools; functions is its older form).",
 )
 """The option for how a model's server is spoken to."""
@@ -206,7 +206,7 @@ class RunningOptions(KeptRunOptions):
             "--on-tool-error",
             type=click.Choice(get_args(OnToolError)),
             default="tell",
-            help="When a tool fails: tell the model (the default), or raise the error and stop.",
+            help="What a failing tool leads to: the model is told (the default), or the run stops.",
         )
     )
     usage: bool = _given_by(

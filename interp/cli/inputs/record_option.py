@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -54,26 +54,21 @@ def _expect_a_name(_: click.Context, __: click.Parameter, record: str | None) ->
     return record
 
 
-_A_STORE: Final = "The store of runs: a file, or a database on Postgres. Your own by default."
+def _store_named(context: click.Context, option: click.Parameter, record: str | None) -> str:
+    return _expect_a_name(context, option, record) or default_record()
 
 
-def store_option(told: str = _A_STORE) -> Callable[[Any], Any]:
-    """The option for the store of a command that names no run."""
-
-    def chosen(context: click.Context, option: click.Parameter, record: str | None) -> str:
-        return _expect_a_name(context, option, record) or default_record()
-
-    return click.option(
-        "--record",
-        "store",
-        metavar="FILE|postgresql://…",
-        envvar=VARIABLE,
-        show_envvar=True,
-        shell_complete=complete_files,
-        callback=chosen,
-        help=told,
-    )
-
+store_option = click.option(
+    "--record",
+    "store",
+    metavar="FILE|postgresql://…",
+    envvar=VARIABLE,
+    show_envvar=True,
+    shell_complete=complete_files,
+    callback=_store_named,
+    help="Where runs are kept: a file, or a database on Postgres; your own store by default.",
+)
+"""The option for the store of a command that names no run."""
 
 record_option = click.option(
     "--record",
