@@ -170,6 +170,9 @@ agent_answer = lens_of(
     "elements",
     "The type of an agent's answer, a pattern labelled Answer; None if its answer is text.",
 )
+"""Another answer is put where the old one is, and the first one behind the elements. Put-put holds
+but for None put where the answer is not the last element: its place is forgotten."""
+
 agent_answer_schema = computed(
     "agent_answer_schema",
     _get_answer_schema,
@@ -177,8 +180,6 @@ agent_answer_schema = computed(
     "The JSON Schema of an agent's answer; None if its answer is text.",
 )
 as_agent = AGENTS.prism("as_agent")
-"""`agent_answer` puts another answer where the old one is, and the first one behind the elements.
-Put-put holds but for None put where the answer is not the last element: its place is forgotten."""
 
 
 def create_agent_pattern(

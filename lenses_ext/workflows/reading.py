@@ -96,7 +96,7 @@ class Loop:
 
 @frozen
 class Workflow:
-    """A workflow.
+    """A workflow as it is read: nodes, arrows and result.
 
     Attributes:
         nodes: its nodes by name, in the order of the elements, then of the arrows.

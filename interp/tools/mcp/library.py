@@ -38,7 +38,7 @@ def mcp_library(
     env: Iterable[str] = (),
     start_seconds: float = 30.0,
 ) -> McpLibrary:
-    """A context manager, sync and async: the tools of MCP servers as a `ToolLibrary`.
+    """The tools of MCP servers as a `ToolLibrary`: a context manager, sync and async.
 
     Inside it the servers are connected, each once. Their tools bind to programs by name,
     description and types, as all tools do.
