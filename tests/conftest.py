@@ -14,7 +14,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 
 from gram import Pattern
 from tests.interp.model_server import ModelServer, serving
-from tests.paths import EXAMPLES, ROOT
+from tests.paths import DATA, EXAMPLES, ROOT
 
 if TYPE_CHECKING:
     from tests.interp.postgres import PostgresServer
@@ -38,6 +38,9 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("default")
+
+# No test trusts an authority of the network: a client that loads these takes as long as ten tests.
+os.environ["SSL_CERT_FILE"] = str(DATA / "localhost.pem")
 
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so all they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

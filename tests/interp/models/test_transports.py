@@ -134,7 +134,7 @@ def test_a_server_is_reached_by_tls_whose_certificate_is_trusted(
 ) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(LOCALHOST)
-    monkeypatch.setenv("SSL_CERT_FILE", LOCALHOST)
+    monkeypatch.setenv("SSL_CERT_FILE", LOCALHOST)  # as it is for all tests
 
     with serving(context) as server:
         server.will_say("Hi.", "Hi again.")
@@ -145,7 +145,10 @@ def test_a_server_is_reached_by_tls_whose_certificate_is_trusted(
 
 
 @pytest.mark.parametrize("way", ["complete", "acomplete"])
-def test_a_certificate_that_is_not_trusted_is_an_error_that_says_so(way: str) -> None:
+def test_a_certificate_that_is_not_trusted_is_an_error_that_says_so(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(LOCALHOST)
 
