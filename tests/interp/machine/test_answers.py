@@ -10,21 +10,17 @@ from hypothesis import assume, example, given
 from gram import loads_one
 from interp import (
     AgentResponse,
-    AssistantRole,
     LimitError,
     Limits,
-    Message,
     ModelError,
     ScriptedModel,
     ToolLibrary,
     create_tool,
     hello_world_tool_library,
     run,
-    tool,
 )
-from interp.machine import ModelReplied, Status, response as get_response, start, step
 from tests.interp import strategies
-from tests.interp.model_server import ModelServer, tool_calls
+from tests.interp.model_server import ModelServer
 
 AGENT = loads_one(
     '[a:Agent {instruction: "x", model: "OpenAI/m"} | '
@@ -77,21 +73,6 @@ def test_a_second_violation_is_a_model_error(reply: str) -> None:
         run(AGENT, "Who?", model=ScriptedModel([reply, reply]))
 
 
-def test_after_a_correction_the_model_may_still_call_tools(model_server: ModelServer) -> None:
-    @tool
-    def count() -> int:
-        """Counts"""
-        return 18
-
-    agent = loads_one(
-        '[a:Agent {instruction: "x", model: "OpenAI/m"} | (:Answer:Integer), '
-        '[count:Tool {description: "Counts"} | (::Integer)]]'
-    )
-    model_server.will_say("eighteen", tool_calls(("c", "count", {})), "18")
-
-    assert run(agent, "How many?", ToolLibrary.of([count])).value == 18
-
-
 def test_a_correction_does_not_count_as_a_round_of_tool_calls() -> None:
     agent = loads_one(
         '[a:Agent {instruction: "x", model: "OpenAI/m"} | (:Answer:Integer), '
@@ -107,16 +88,6 @@ def test_a_correction_does_not_count_as_a_round_of_tool_calls() -> None:
     assert ask("five", call, "5").value == 5
     with pytest.raises(LimitError, match="1 round of tool calls"):
         ask("five", call, call, "5")
-
-
-def test_a_run_that_ends_so_waits_for_nothing() -> None:
-    state, _, _ = start(AGENT, "Who?")
-    state, _, _ = step(state, ModelReplied((0,), Message(AssistantRole, "x")))
-    state, effects, _ = step(state, ModelReplied((1,), Message(AssistantRole, "y")))
-
-    assert (state.status, effects) == (Status.UNUSABLE, ())
-    assert state.stopped is not None
-    assert "not JSON" in state.stopped
 
 
 CHOSEN_BY_NAME = '[:Answer | (:Size), [Size:Type:String {enum: ["long", "short"]}]]'
@@ -179,15 +150,6 @@ def is_a_string(text: str) -> bool:
 
 
 @pytest.mark.parametrize("reply", ["long", '"long"'])
-def test_a_text_is_the_same_whoever_folds_the_reply(reply: str) -> None:
-    agent = loads_one(f'[a:Agent {{instruction: "x", model: "OpenAI/m"}} | {SIZE}]')
-    state, _, _ = start(agent, "Well?")
-    state, _, _ = step(state, ModelReplied((0,), Message(AssistantRole, reply)))
-
-    assert (state.status, get_response(state).value) == (Status.DONE, "long")
-
-
-@pytest.mark.parametrize("reply", ["long", '"long"'])
 def test_a_workflow_chooses_by_a_text(reply: str) -> None:
     flow = loads_one(
         """[w:Workflow |
@@ -201,12 +163,6 @@ def test_a_workflow_chooses_by_a_text(reply: str) -> None:
     used = run(flow, "Well?", model=ScriptedModel([reply, "done"]))
 
     assert used.content == "done"
-
-
-def test_the_rehearsal_answers_in_the_declared_type() -> None:
-    response = run(AGENT, "My name is Bob, 18", model="Offline/rehearsal")
-
-    assert response.value == {"name": "Bob", "age": 18}
 
 
 def test_the_rehearsal_calls_tools_before_it_answers() -> None:

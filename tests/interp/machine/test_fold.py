@@ -149,18 +149,16 @@ def test_the_models_mistakes_are_told_to_it(name: str, arguments: Any, expected:
     ["1e999", "-1e999", '"\\ud800"', '{"\\udc00": 1}', "[" * 900 + "]" * 900, "9" * 5000, "NaN"],
 )
 @pytest.mark.parametrize("policy", [ApprovalPolicy(), ApprovalPolicy([ApprovalRule("ask")])])
-@pytest.mark.parametrize("name", ["anything", "add"])
 def test_arguments_that_cannot_be_written_as_json_are_reported_to_the_model(
-    value: str, policy: ApprovalPolicy, name: str
+    value: str, policy: ApprovalPolicy
 ) -> None:
     agent = loads_one(
         """[a:Agent {instruction: "Help.", model: "Offline/rehearsal"} |
-          [anything:Tool {description: "Takes all"} | (x::Any)==>(::Any)],
-          [add:Tool {description: "Adds"} | (x::Integer)==>(::Integer)]]"""
+          [anything:Tool {description: "Takes all"} | (x::Any)==>(::Any)]]"""
     )
     state, _, _ = start(agent, "hi", policy=policy)
 
-    state, _, _ = step(state, ModelReplied((0,), calls((name, f'{{"x": {value}}}'))))
+    state, _, _ = step(state, ModelReplied((0,), calls(("anything", f'{{"x": {value}}}'))))
 
     assert state.status is Status.AWAITING_MODEL
     assert told(state)[0].startswith("error: arguments of")
@@ -193,25 +191,6 @@ def test_results_are_told_in_the_order_of_the_calls() -> None:
     assert [m.call_id for m in state.context if m.call_id] == ["c0", "c1"]
 
 
-def test_a_state_can_be_pickled_at_every_step_and_goes_on_the_same() -> None:
-    state, effects, _ = start(AGENT, "hi")
-    events = [
-        ModelReplied((0,), calls(("say", {"text": "a"}), ("add", {"x": 1}))),
-        ToolReturned((0, 1), "2"),
-        CallFailed((0, 0), "broke"),
-        ModelReplied((1,), Message(AssistantRole, "done")),
-    ]
-    for event in events:
-        copied = pickle.loads(pickle.dumps(state))
-        assert copied == state
-        assert pending(copied) == pending(state)
-        assert step(copied, event) == step(state, event)
-        state, effects, _ = step(state, event)
-
-    assert effects == ()
-    assert response(state).content == "done"
-
-
 def test_the_eleventh_round_of_calls_is_the_limit_and_more_can_be_allowed() -> None:
     state, _, _ = start(AGENT, "hi")
     for turn in range(10):
@@ -224,13 +203,6 @@ def test_the_eleventh_round_of_calls_is_the_limit_and_more_can_be_allowed() -> N
 
     state, effects, _ = resume(state, Limits(iterations=11))
     assert [type(effect) for effect in effects] == [CallTool]
-
-
-def test_the_limit_of_tool_calls_counts_all_rounds() -> None:
-    state, effects = after(calls(("say", {"text": "a"}), ("nope", {})), limits=Limits(tool_calls=1))
-
-    assert (state.status, effects) == (Status.LIMITED, ())
-    assert state.stopped == "1 tool call (limit: tool_calls)"
 
 
 def _states() -> dict[Status, State]:
@@ -293,6 +265,7 @@ def test_an_answer_to_another_turn_or_call_is_refused() -> None:
 
     wrong = [ToolReturned((1, 0), "1"), ToolReturned((0, 7), "1"), TimeUp((0,))]
     wrong += [ToolReturned((0, 1), "1"), CallFailed((0, 1), "e"), Decided((0, 0), True)]
+    wrong += [CallBegun(at) for at in ((0,), (0, 1), (1, 0))]
     for event in wrong:
         with pytest.raises(ProtocolError):
             step(state, event)
@@ -309,12 +282,6 @@ def test_what_is_asked_about_is_run_only_when_it_is_allowed() -> None:
     assert none == ()
     assert refused.frame.answers[1].error == "denied, not run: too dear"
     assert allowed.asks == refused.asks == ()
-
-
-def test_what_the_policy_denies_is_told_to_the_model() -> None:
-    state, _ = after(calls(("say", {"text": "a"})), policy=ApprovalPolicy(otherwise="deny"))
-
-    assert told(state) == ["error: denied, not run: the policy of this run forbids it"]
 
 
 @pytest.mark.parametrize(
@@ -396,22 +363,18 @@ def test_only_an_agent_can_be_run(hello_world: Pattern) -> None:
         start(hello_world.elements[0], "hi")
 
 
-def test_a_result_of_another_type_than_declared_is_an_error_for_the_model() -> None:
-    state, _ = after(calls(("add", {"x": 1})))
+REFUSED = 'error: the result of "add" is not what it declares:\n$: "two" is not of type "integer"'
+
+
+@pytest.mark.parametrize(("check", "said"), [(True, REFUSED), (False, "two")])
+def test_a_result_of_another_type_than_declared_is_an_error_unless_the_run_allows_it(
+    check: bool, said: str
+) -> None:
+    state, _ = after(calls(("add", {"x": 1})), check_results=check)
 
     state, _, _ = step(state, ToolReturned((0, 0), '"two"'))
 
-    assert told(state) == [
-        'error: the result of "add" is not what it declares:\n$: "two" is not of type "integer"'
-    ]
-
-
-def test_a_run_may_allow_results_of_any_type() -> None:
-    state, _ = after(calls(("add", {"x": 1})), check_results=False)
-
-    state, _, _ = step(state, ToolReturned((0, 0), '"two"'))
-
-    assert told(state) == ["two"]
+    assert told(state) == [said]
 
 
 def test_the_diagram_in_the_docs_is_made_of_the_table() -> None:
@@ -462,14 +425,6 @@ def test_a_policy_does_not_answer_a_question_that_it_comes_with() -> None:
 
     assert isinstance(ask, Ask)
     assert step(asking, Resumed(policy=ApprovalPolicy()))[1] == (call,)
-
-
-@pytest.mark.parametrize("at", [(0,), (0, 1), (1, 0)])
-def test_only_calls_that_are_to_be_run_can_begin(at: tuple[int, ...]) -> None:
-    waiting, _ = after(calls(("say", {"text": "a"})))
-
-    with pytest.raises(ProtocolError, match="answers no CallTool"):
-        step(waiting, CallBegun(at))
 
 
 def test_a_state_keeps_the_events_that_it_is_the_fold_of() -> None:

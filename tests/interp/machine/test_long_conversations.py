@@ -67,7 +67,7 @@ def said(request: Request) -> list[str]:
     return [message.content for message in request.messages]
 
 
-def test_a_summary_is_asked_for_and_sent_in_place_of_what_it_covers() -> None:
+def test_a_summary_is_sent_in_place_of_what_it_covers_and_every_message_is_kept() -> None:
     model = ScriptedModel(["Ada, 1815.", "Ada."])
 
     response = run(agent(), "Who?", TOOLS, LONG, model=model)
@@ -80,11 +80,6 @@ def test_a_summary_is_asked_for_and_sent_in_place_of_what_it_covers() -> None:
     assert asked.instruction == "Help."
     assert said(asked) == ["What was said before, in short:\n\nAda, 1815.\n\nWho?"]
     assert response.content == "Ada."
-
-
-def test_the_conversation_keeps_every_message() -> None:
-    response = run(agent(), "Who?", TOOLS, LONG, model=ScriptedModel(["Ada, 1815.", "Ada."]))
-
     kept = [message.content for message in response.context]
     assert kept == [*(message.content for message in LONG), "Who?", "Ada."]
     assert [message.summary for message in response.context] == [

@@ -431,15 +431,6 @@ def test_a_workflow_is_a_tool_of_an_agent_and_its_failure_is_told() -> None:
     assert bad.context[-1].content == 'error: step "t" failed: broke'
 
 
-def test_a_workflow_in_a_workflow_is_a_step() -> None:
-    workflow = program("[w:Workflow | a, [v:Workflow | b, c, (b)-->(c)], (a)-->(v)]", "a", "b", "c")
-
-    state, seen = run_of(workflow, "x", shown)
-
-    assert seen == [("a", 0), ("v", "b", 0), ("v", "c", 0)]
-    assert response(state).content == "c(b(a(x)))"
-
-
 def test_a_node_may_be_used_again_under_another_name() -> None:
     workflow = program("[w:Workflow | a, b, (a)-->(b)-->(again::a)]", "a", "b")
 
@@ -478,16 +469,3 @@ def test_when_the_time_is_up_a_workflow_goes_on_where_it_was() -> None:
 
     assert (stopped.status, none) == (Status.LIMITED, ())
     assert step(stopped, Resumed())[:2] == (state, effects)
-
-
-def test_arguments_that_do_not_fit_fail_the_step() -> None:
-    workflow = program(
-        """[w:Workflow | [a:Tool {description: "Any"} | (x::String)==>(::Any)],
-          [t:Tool {description: "Does"} | (x::Integer)==>(::String)], (a)-->(t)]"""
-    )
-
-    state, _ = run_of(workflow, "x", lambda *_: "y")
-
-    assert state.stopped == (
-        'step "t" failed: arguments of "t" are refused:\n$.x: "y" is not of type "integer"'
-    )

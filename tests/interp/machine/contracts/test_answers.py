@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from gram import Pattern, loads_one
-from interp import ModelError, arun, begin, run
+from interp import ModelError, begin, run
 from interp.machine.contracts.answers import response_format
 from tests.interp.model_server import ModelServer
 
@@ -43,9 +42,7 @@ def test_a_type_other_than_an_object_is_asked_for_inside_an_object() -> None:
 
 
 @pytest.mark.parametrize("said", ['{"answer": [{"name": "Bob"}]}', '[{"name":"Bob"}]'])
-@pytest.mark.parametrize(
-    "drive", [lambda a: run(a, "hi"), lambda a: asyncio.run(arun(a, "hi")), streamed]
-)
+@pytest.mark.parametrize("drive", [lambda a: run(a, "hi"), streamed])
 def test_the_answer_is_given_without_what_was_around_it(
     model_server: ModelServer, drive: Any, said: str
 ) -> None:
