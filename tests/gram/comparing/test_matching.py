@@ -1,22 +1,30 @@
 """Which elements of an old list are which of a new one."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, strategies as st
 
 from gram import Pattern, Subject, loads
-from gram.comparing import match, match_values
+from gram.comparing import Matching, match, match_values
 from tests.gram.strategies import gram_texts, tree_editors, values
 
 Trees = tuple[Pattern, ...]
 FEW = gram_texts(comments=False).map(loads)
 
 
+def assert_one_partner_or_none(
+    found: Matching, old: Sequence[object], new: Sequence[object]
+) -> None:
+    assert sorted([*found.removed, *(one for one, _ in found.pairs)]) == [*range(len(old))]
+    assert sorted([*found.added, *(other for _, other in found.pairs)]) == [*range(len(new))]
+
+
 @given(FEW, FEW)
 def test_each_element_has_one_partner_or_none(old: Trees, new: Trees) -> None:
     found = match(old, new)
 
-    assert sorted([*found.removed, *(one for one, _ in found.pairs)]) == [*range(len(old))]
-    assert sorted([*found.added, *(other for _, other in found.pairs)]) == [*range(len(new))]
+    assert_one_partner_or_none(found, old, new)
     staying = [one for one, other in found.pairs if (one, other) not in found.moved]
     assert staying == sorted(staying)
 
@@ -77,7 +85,4 @@ def test_many_of_one_name_are_matched_in_order() -> None:
 
 @given(st.lists(values(), max_size=6), st.lists(values(), max_size=6))
 def test_each_value_has_one_partner_or_none(old: list[object], new: list[object]) -> None:
-    found = match_values(old, new)  # type: ignore[arg-type]  # values
-
-    assert sorted([*found.removed, *(one for one, _ in found.pairs)]) == [*range(len(old))]
-    assert sorted([*found.added, *(other for _, other in found.pairs)]) == [*range(len(new))]
+    assert_one_partner_or_none(match_values(old, new), old, new)  # type: ignore[arg-type]  # values

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from gram import Pattern, Subject, Symbol, dumps, loads, loads_one, walk
 from gram.comparing import AsWritten, QueryError, find_matches
-from tests.gram.strategies import forests, patterns
+from tests.gram.strategies import forests
 
 
 def found(pattern: str, text: str) -> list[tuple[str, dict[str, str]]]:
@@ -81,7 +81,7 @@ def test_elements_that_cannot_all_be_found_are_given_up_at_once() -> None:
 def test_what_is_found_in_endlessly_many_ways_is_refused_with_its_place(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"gram.comparing.query.{limit}", 300)
+    monkeypatch.setattr(f"gram.comparing.query.{limit}", 50)
     wanted = f"[:A | {', '.join(f'({{k: _h{i}, j: _h{(i + 1) % 12}}})' for i in range(12))}]"
     tree = f"[:A | {', '.join(f'({{k: {i % 7}, j: {i % 5}}})' for i in range(40))}]"
 
@@ -116,23 +116,18 @@ def _escaped(name: str) -> str:
 
 
 @given(st.data(), forests())
-def test_a_tree_is_found_by_less_of_it_in_another_order(
+def test_a_tree_is_found_by_less_of_it_in_another_order_and_by_the_hole_that_is_anything(
     data: st.DataObject, trees: tuple[Pattern, ...]
 ) -> None:
-    for path, tree in walk(trees):
+    for path, tree in data.draw(st.permutations([*walk(trees)]))[:2]:
         wanted = data.draw(pattern_for(tree))
         if not _has_paths(tree):
             assert path in {each.path for each in find_matches(wanted, AsWritten(trees))}
+    anything = find_matches(Pattern(Subject("_x")), AsWritten(trees))
+    assert [(each.path, each.bindings["_x"]) for each in anything] == [*walk(trees)]
 
 
 def _has_paths(tree: Pattern) -> bool:
     return any(
         len(each.elements) == 2 or "Gram.Walk" in each.value.labels for _, each in walk(tree)
     )
-
-
-@given(patterns())
-def test_the_hole_that_is_anything_is_found_everywhere(tree: Pattern) -> None:
-    matches = find_matches(Pattern(Subject("_x")), AsWritten([tree]))
-
-    assert [(each.path, each.bindings["_x"]) for each in matches] == [*walk([tree])]

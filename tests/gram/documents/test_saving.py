@@ -39,17 +39,17 @@ def test_writers_take_turns_so_no_edit_is_lost(tmp_path: Path) -> None:
     counter.write_text("0")
 
     def count() -> None:
-        for _ in range(25):
+        for _ in range(10):
             with holding(counter) as held:
                 held.write(str(int(held.read() or b"") + 1))
 
-    threads = [threading.Thread(target=count) for _ in range(8)]
+    threads = [threading.Thread(target=count) for _ in range(5)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert counter.read_text() == "200"
+    assert counter.read_text() == "50"
     assert [path.name for path in tmp_path.iterdir()] == ["counter"]
 
 
@@ -78,32 +78,17 @@ with holding(Path({str(file)!r})):
 
 
 def test_what_another_program_wrote_since_the_reading_is_not_overwritten(file: Path) -> None:
-    with holding(file) as held:
-        held.read()
-        file.write_bytes(b"theirs")
+    for path, old in ((file, b"old"), (file.with_name("new"), None)):
+        with holding(path) as held:
+            assert held.read() == old
+            held.write("one")
+            held.write("two")
+            path.write_bytes(b"theirs")
 
-        with pytest.raises(OSError, match="changed by another program"):
-            held.write("ours")
+            with pytest.raises(OSError, match="changed by another program"):
+                held.write("ours")
 
-    assert file.read_bytes() == b"theirs"
-
-
-def test_a_file_that_appeared_since_the_reading_is_not_overwritten(tmp_path: Path) -> None:
-    with holding(tmp_path / "new") as held:
-        assert held.read() is None
-        (tmp_path / "new").write_bytes(b"theirs")
-
-        with pytest.raises(OSError, match="changed by another program"):
-            held.write("ours")
-
-
-def test_one_holder_may_write_again_and_again(file: Path) -> None:
-    with holding(file) as held:
-        held.read()
-        held.write("one")
-        held.write("two")
-
-    assert file.read_bytes() == b"two"
+        assert path.read_bytes() == b"theirs"
 
 
 def test_what_a_killed_writer_left_is_removed(file: Path) -> None:
@@ -229,8 +214,7 @@ except OSError as error:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
-@pytest.mark.parametrize("umask", [0o022, 0o077])
-@pytest.mark.parametrize("sticky", [False, True])
+@pytest.mark.parametrize(("umask", "sticky"), [(0o022, False), (0o077, True)])
 def test_a_lock_that_another_user_s_killed_process_left_is_not_in_the_way(
     shared: Path, umask: int, sticky: bool
 ) -> None:
@@ -265,14 +249,11 @@ def test_a_name_of_lawful_length_can_be_written(tmp_path: Path, name: str) -> No
     write_atomically(tmp_path / name, "new")
 
     assert (tmp_path / name).read_bytes() == b"new"
-
-
-def test_a_name_that_is_too_long_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="too long"):
-        write_atomically(tmp_path / ("x" * 256), "new")
+        write_atomically(tmp_path / (name * 2), "new")
 
 
-def test_a_circle_of_links_is_an_os_error(tmp_path: Path) -> None:
+def test_a_circle_of_links_and_a_pipe_are_an_os_error(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
 
@@ -280,13 +261,10 @@ def test_a_circle_of_links_is_an_os_error(tmp_path: Path) -> None:
         write_atomically(tmp_path / "a", "new")
 
     assert (tmp_path / "a").is_symlink()
-
-
-def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-
     with pytest.raises(OSError, match="Not a regular file"):
-        holding(tmp_path / "pipe").__enter__()
+        write_atomically(tmp_path / "pipe", "new")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_files_are_written_together_or_none_of_them(

@@ -8,7 +8,6 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,7 +19,6 @@ from tests.paths import ROOT
 
 DATA = ROOT / "tests/data/errors.toml"
 CASES: list[dict[str, str]] = tomllib.loads(DATA.read_text(encoding="utf-8"))["case"]
-HINTS = (*_SPELLINGS, *_PLACES)
 
 
 def error_of(text: str) -> GramDecodeError:
@@ -44,11 +42,12 @@ def test_an_error_says_what_was_found_what_was_expected_and_how_to_mend_it(
     assert case["error"] == str(error_of(case["text"]))
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=row[-1]) for row in HINTS])
-def test_every_hint_has_a_case(row: tuple[str, ...]) -> None:
-    hint = re.compile(re.sub(r"\\\$\w+", ".*", re.escape(row[-1])))
+def test_every_hint_has_a_case() -> None:
+    shown = [case["error"].partition("\nhint: ")[2] for case in CASES]
+    for *_, hint in (*_SPELLINGS, *_PLACES):
+        pattern = re.compile(re.sub(r"\\\$\w+", ".*", re.escape(hint)))
 
-    assert any(hint.fullmatch(case["error"].partition("\nhint: ")[2]) for case in CASES)
+        assert any(map(pattern.fullmatch, shown)), hint
 
 
 def test_an_error_names_its_file() -> None:
@@ -66,20 +65,10 @@ def test_an_error_survives_pickling_and_copying() -> None:
         assert str(error) == str(twin)
         assert (error.pos, error.lineno, error.colno) == (twin.pos, twin.lineno, twin.colno)
         assert (error.expected, error.hint) == (twin.expected, twin.hint)
-
-
-def test_an_encode_error_survives_pickling() -> None:
-    deep: list[Any] = []
-    for _ in range(101):
-        deep = [deep]
-    for make in (lambda: loads_one("(a)").value._lens_setattr("properties", {"k": deep}),):
-        with pytest.raises(GramEncodeError) as caught:
-            make()
-
-        twin = pickle.loads(pickle.dumps(caught.value))
-
-        assert str(caught.value) == str(twin)
-        assert type(caught.value) is type(twin)
+    with pytest.raises(GramEncodeError) as caught:
+        loads_one("(a)").value._lens_setattr("properties", {"k": [None]})
+    twin = pickle.loads(pickle.dumps(caught.value))
+    assert (type(twin), str(twin)) == (GramEncodeError, str(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +171,7 @@ def test_a_hundred_levels_are_read_and_one_more_is_refused(nested: Callable[[int
     assert error.doc[error.pos] in "([{@"
 
 
-@pytest.mark.parametrize("levels", [101, 150, 250, 100_000])
+@pytest.mark.parametrize("levels", [101, 150, 30_000])
 def test_the_bracket_that_opens_a_level_too_many_is_cited(levels: int) -> None:
     opened, closed = "[a | " * levels, "]" * levels
 
@@ -221,28 +210,29 @@ def test_a_small_number_may_have_many_digits() -> None:
     loads("(a {k: " + "9" * 4300 + "})")
 
 
+MANY = 100_000
 HOSTILE = {
-    "a line of ten million characters": '(a {k: "' + "a" * 10_000_000 + '"} b)',
-    "a long word": "(" + "a" * 1_000_000 + ")",
-    "a long open string": '(a {k: "' + "a" * 1_000_000,
-    "many escapes": '(a {k: "' + "\\n" * 300_000 + '"})',
-    "many escapes in an open string": '(a {k: "' + "\\n" * 300_000,
-    "a long fence": "(a {k: ```\n" + "` `` " * 300_000 + "\n```})",
-    "a long open fence": "(a {k: ```\n" + "` `` " * 300_000,
-    "a long comment": "//" + "/" * 1_000_000,
-    "blanks": " \t\r\f" * 300_000,
-    "open brackets": "[" * 300_000,
-    "open records": "(a{k:[" * 100_000,
-    "closing brackets": "]" * 300_000,
-    "colons": "(a" + ":" * 300_000,
-    "backticks": "`" * 300_000,
-    "zeros": "(a {k: " + "0" * 300_000,
-    "digits": "(a {k: " + "9" * 1_000_000 + ".5})",
-    "a hexadecimal measurement": "(a {k: 0x" + "A" * 300_000 + "g})",
-    "wide characters": "(a {k: '" + "花" * 300_000 + "' l})",
-    "errors in every line": "(a b)\n" * 1000,
-    "NUL": "\0" * 300_000,
-    "lone surrogates": "\ud800" * 300_000,
+    "a line of a million characters": '(a {k: "' + "a" * 10 * MANY + '"} b)',
+    "a long word": "(" + "a" * 10 * MANY + ")",
+    "a long open string": '(a {k: "' + "a" * 10 * MANY,
+    "many escapes": '(a {k: "' + "\\n" * MANY + '"})',
+    "many escapes in an open string": '(a {k: "' + "\\n" * MANY,
+    "a long fence": "(a {k: ```\n" + "` `` " * MANY + "\n```})",
+    "a long open fence": "(a {k: ```\n" + "` `` " * MANY,
+    "a long comment": "//" + "/" * 10 * MANY,
+    "blanks": " \t\r\f" * MANY,
+    "open brackets": "[" * MANY,
+    "open records": "(a{k:[" * 30_000,
+    "closing brackets": "]" * MANY,
+    "colons": "(a" + ":" * MANY,
+    "backticks": "`" * MANY,
+    "zeros": "(a {k: " + "0" * MANY,
+    "digits": "(a {k: " + "9" * 3 * MANY + ".5})",
+    "a hexadecimal measurement": "(a {k: 0x" + "A" * MANY + "g})",
+    "wide characters": "(a {k: '" + "花" * MANY + "' l})",
+    "errors in every line": "(a b)\n" * 300,
+    "NUL": "\0" * MANY,
+    "lone surrogates": "\ud800" * MANY,
 }
 
 
@@ -254,9 +244,7 @@ def test_a_hostile_text_is_read_or_refused(text: str) -> None:
 
 def test_a_lone_surrogate_in_a_string_is_refused_at_the_string() -> None:
     assert str(error_of("(a {k: 'x\ud800'})")).startswith("1:8: lone surrogate at index 1")
-    assert str(error_of("(`\udfff`)")).startswith("1:2: ")
-    assert str(error_of("(a {`\udfff`: 1})")).startswith("1:")
-    assert error_of("@`\udfff`(1) (a)").colno == 2
+    assert [error_of(text).colno for text in ("(`\udfff`)", "@`\udfff`(1) (a)")] == [2, 2]
 
 
 def test_reading_needs_no_more_of_the_stack_than_a_tree_has_levels() -> None:

@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given
 
-from gram import GramEncodeError, Pattern, Subject, operations, walk, walk_up
+from gram import GramEncodeError, Pattern, Subject, operations, pattern_at, walk, walk_up
 from gram.trees.operations import Tree, duplicate, extend
 from tests.gram.strategies import patterns
 
@@ -18,29 +18,17 @@ def labelled(subject: Subject) -> Subject:
 
 
 @given(patterns())
-def test_mapping_nothing_gives_the_same_object(tree: Pattern) -> None:
-    assert operations.map(lambda subject: subject, tree) is tree
-
-
-@given(patterns())
-def test_mapping_twice_is_mapping_the_composition(tree: Pattern) -> None:
+def test_mapping_keeps_what_did_not_change_and_twice_is_the_composition(tree: Pattern) -> None:
     twice = operations.map(labelled, operations.map(renamed, tree))
-
-    assert operations.map(lambda subject: labelled(renamed(subject)), tree) == twice
-
-
-@given(patterns())
-def test_mapping_keeps_what_did_not_change(tree: Pattern) -> None:
     top = operations.map(
         lambda subject: renamed(subject) if subject is tree.value else subject, tree
     )
 
+    assert operations.map(lambda subject: subject, tree) is tree
+    assert operations.map(lambda subject: labelled(renamed(subject)), tree) == twice
     for path, element in walk(tree):
         if path and not operations.any_value(lambda subject: subject is tree.value, element):
-            found = top
-            for index in path:
-                found = found.elements[index]
-            assert found is element
+            assert pattern_at([top], (0, *path)) is element
 
 
 @given(patterns())
@@ -51,28 +39,16 @@ def test_both_walks_meet_every_pattern_once_at_its_path(tree: Pattern) -> None:
     assert sorted(path for path, _ in up) == [path for path, _ in down]
     assert len(down) == operations.size(tree) == len(operations.values(tree))
     for path, here in up:
-        found = tree
-        for index in path:
-            found = found.elements[index]
-        assert found is here
-
-
-@given(patterns())
-def test_unfolding_what_a_tree_is_made_of_gives_the_tree(tree: Pattern) -> None:
+        assert pattern_at([tree], (0, *path)) is here
+        assert operations.contains(tree, here)
+        assert operations.find_first(lambda each, here=here: each is here, tree) is here
+    assert operations.filter(lambda _: True, tree)[0] is tree
+    assert operations.find_first(lambda _: False, tree) is None
     assert operations.unfold(lambda here: (here.value, here.elements), tree) == tree
     assert operations.para(lambda here, below: Pattern(here.value, below), tree) == tree
 
 
-@given(patterns())
-def test_a_tree_contains_and_finds_each_of_its_parts(tree: Pattern) -> None:
-    for _, part in walk(tree):
-        assert operations.contains(tree, part)
-        assert operations.find_first(lambda each, part=part: each is part, tree) is part
-    assert operations.filter(lambda _: True, tree)[0] is tree
-    assert operations.find_first(lambda _: False, tree) is None
-
-
-@given(patterns(), patterns(), patterns())
+@given(patterns(3), patterns(3), patterns(3))
 def test_combining_is_associative_with_an_associative_join(
     one: Pattern, two: Pattern, three: Pattern
 ) -> None:
@@ -110,27 +86,16 @@ def total(tree: Tree[int]) -> int:
 
 
 @given(patterns())
-def test_extending_computes_at_the_top_and_at_every_place(pattern: Pattern) -> None:
+def test_extending_computes_at_every_place_and_twice_is_the_composition(pattern: Pattern) -> None:
     widths = extend(width, pattern)
-
-    assert widths.value == width(pattern)
-    assert widths.values() == tuple(width(part) for _, part in walk(pattern))
-    assert operations.pattern_of(extend(lambda here: here.value, pattern)) == pattern
-    assert extend(lambda here: here.value, widths) == widths
-
-
-@given(patterns())
-def test_extending_twice_is_extending_by_the_composition(pattern: Pattern) -> None:
-    twice = extend(total, extend(width, pattern))
-
-    assert extend(lambda here: total(extend(width, here)), pattern) == twice
-    assert extend(duplicate, pattern) == duplicate(duplicate(pattern))
-
-
-@given(patterns())
-def test_measures_at_every_place_are_those_of_the_pattern_there(pattern: Pattern) -> None:
     parts = [part for _, part in walk(pattern)]
 
+    assert widths.value == width(pattern)
+    assert widths.values() == tuple(map(width, parts))
+    assert operations.pattern_of(extend(lambda here: here.value, pattern)) == pattern
+    assert extend(lambda here: here.value, widths) == widths
+    assert extend(lambda here: total(extend(width, here)), pattern) == extend(total, widths)
+    assert extend(duplicate, pattern) == duplicate(duplicate(pattern))
     assert operations.depth_at(pattern).values() == tuple(map(operations.depth, parts))
     assert operations.size_at(pattern).values() == tuple(map(operations.size, parts))
     assert operations.indices_at(pattern).values() == tuple(path for path, _ in walk(pattern))

@@ -15,7 +15,6 @@ from gram import (
     Pattern,
     Range,
     Subject,
-    Symbol,
     TaggedString,
     dumps,
     loads,
@@ -58,16 +57,16 @@ def atom(name: str = "", *labels: str) -> Pattern:
         ("[a{k:1}|b,[c],d]", "[a {k: 1} | b, c, d]"),
         ("(a) (b)\n\n(c)", "(a)\n(b)\n(c)"),
         ("", ""),
+        # by code point, and in quotes or backticks where they are no symbols
+        ('(a:b:B:`é`:_ {b:1,B:2,"é":3,"":4})', '(a:B:_:b:`é` {"": 4, B: 2, b: 1, "é": 3})'),
+        ("(a:`42`:B:``)", "(a:``:`42`:B)"),
+        (r'(a {"a b": {"\"": 1}, "1": 2, "": 3})', r'(a {"": 3, "1": 2, "a b": {"\"": 1}})'),
+        ("@k(1) (a)", "[{k: 1} | a]"),
+        ("(a {k: [null, x], l: a.b-})", "(a {k: [null, x], l: a.b-})"),
     ],
 )
 def test_labels_and_keys_are_sorted_and_empty_parts_left_out(text: str, expected: str) -> None:
     assert expected == canonical(text)
-
-
-def test_keys_and_labels_are_sorted_by_code_point() -> None:
-    tree = Pattern(Subject("a", {"b", "B", "é", "_"}, {"b": 1, "B": 2, "é": 3, "": 4}))
-
-    assert dumps(tree) == '(a:B:_:b:`é` {"": 4, B: 2, b: 1, "é": 3})'
 
 
 # --- rule 2: names
@@ -97,20 +96,6 @@ def test_keys_and_labels_are_sorted_by_code_point() -> None:
 def test_a_name_is_bare_where_it_reads_back_and_else_in_backticks(name: str, expected: str) -> None:
     assert dumps(atom(name)) == expected
     assert loads(expected) == (atom(name),)
-
-
-def test_labels_that_are_numbers_or_empty_are_in_backticks() -> None:
-    assert dumps(atom("a", "42", "", "B")) == "(a:``:`42`:B)"
-
-
-def test_keys_that_are_no_symbols_are_in_double_quotes() -> None:
-    tree = Pattern(Subject("a", (), {"a b": {'"': 1}, "1": 2, "": 3}))
-
-    assert dumps(tree) == '(a {"": 3, "1": 2, "a b": {"\\"": 1}})'
-
-
-def test_an_annotation_key_that_is_not_a_symbol_is_written_in_a_record() -> None:
-    assert canonical("@k(1) (a)") == "[{k: 1} | a]"
 
 
 @pytest.mark.parametrize(
@@ -298,24 +283,13 @@ def test_a_tagged_string_is_in_backticks_or_a_fence_with_its_tag() -> None:
     assert written(TaggedString("true.", "x")) == "true.`x`"
 
 
-@given(scalars())
-def test_a_scalar_reads_back_in_every_place_for_values(value: Any) -> None:
-    tree = Pattern(Subject("a", (), {"k": value, "l": [value, value], "m": {"n": value}}))
-
-    assert loads_one(dumps(tree)) == tree
-
-
-@given(names())
-def test_a_name_reads_back_in_every_place_for_names(name: str) -> None:
-    inner = Pattern(Subject(name, {name}, {name: {name: 1}}), [atom(name)])
+@given(scalars(), names())
+def test_scalars_and_names_read_back_in_every_place_for_them(value: Any, name: str) -> None:
+    record = {"k": value, "l": [value, value], name: {name: value}}
+    inner = Pattern(Subject(name, {name}, record), [atom(name)])
     tree = Pattern(Subject(name, {name}), [inner, atom(name), atom("", name)])
 
     assert loads_one(dumps(tree)) == tree
-
-
-def test_symbols_are_bare() -> None:
-    assert written(Symbol("a.b-")) == "a.b-"
-    assert written([Symbol("null"), Symbol("x")]) == "[null, x]"
 
 
 # --- rule 7: styles
@@ -382,8 +356,7 @@ def test_one_pattern_and_any_iterable_of_them_are_written() -> None:
 # --- the same everywhere
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "31337"])
-def test_the_text_is_the_same_in_every_process(seed: str) -> None:
+def test_the_text_is_the_same_in_every_process() -> None:
     source = "(a:D:C:B:A {z: 1, y: {q: 1, p: 2, o: 3}, x: [{b: 1, a: 2}], w: 1, v: 2, u: 3})"
     program = (
         "import gram, json, sys\n"
@@ -393,7 +366,7 @@ def test_the_text_is_the_same_in_every_process(seed: str) -> None:
 
     output = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONHASHSEED": seed},
+        env={**os.environ, "PYTHONHASHSEED": "31337"},
         capture_output=True,
         check=True,
         text=True,
@@ -403,11 +376,3 @@ def test_the_text_is_the_same_in_every_process(seed: str) -> None:
     assert output.splitlines()[0].startswith(
         "(a:A:B:C:D {u: 3, v: 2, w: 1, x: [{a: 2, b: 1}], y: {"
     )
-
-
-def test_the_deepest_tree_is_written_and_read() -> None:
-    tree = atom("leaf")
-    for _ in range(99):
-        tree = Pattern(Subject("n"), [tree])
-
-    assert loads_one(dumps(tree)) == tree

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 
@@ -17,7 +15,6 @@ from lenses_ext import (
     validate_program,
 )
 from lenses_ext.names import shared_tools
-from tests.calls import calls_of
 from tests.lenses_ext.strategies import programs
 
 HEAD = 'Agent {instruction: "x", model: "p/m"}'
@@ -183,32 +180,3 @@ def test_a_resolved_agent_of_a_valid_program_is_valid(program: tuple[Pattern, ..
 
         assert resolved == agent
         assert not [f for f in validate_agent_pattern(resolved) if f.severity == "error"]
-
-
-def agents(count: int, element: Callable[[int], str]) -> tuple[Pattern, ...]:
-    return loads(
-        "\n".join(f"[a{i}:{HEAD} | {element(i)}]" for i in range(count))
-        + '\n[shared:Tool {description: "d"} | (u::User)==>(::Text)]\n[User:Object | (n::Text)]'
-    )
-
-
-@pytest.mark.parametrize(
-    "element",
-    [
-        lambda i: "shared",
-        lambda i: f"nothing{i}",
-        lambda i: f"a{(i + 1) % 200}",
-        lambda i: f'[search:Tool {{description: "d"}} | (u::User)==>(::T{i})]',
-        lambda i: "[User:Object | (n::Text)], shared",
-    ],
-    ids=["shared tool", "undefined", "cycle", "own tools", "own types"],
-)
-def test_validating_a_program_takes_steps_in_proportion_to_its_size(
-    element: Callable[[int], str],
-) -> None:
-    small, large = agents(100, element), agents(400, element)
-    validate_program(agents(60, element))  # loads what is loaded when it is first needed
-
-    assert calls_of(lambda: validate_program(large)) < 4.5 * calls_of(
-        lambda: validate_program(small)
-    )

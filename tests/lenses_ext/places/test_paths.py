@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import Pattern, Subject, dumps, loads
+from gram import dumps, loads
 from lenses_ext import (
     FocusError,
     ReadOnlyError,
@@ -18,7 +16,6 @@ from lenses_ext import (
 )
 from lenses_ext.places import Kind, completions, new_property
 from lenses_ext.places.paths import PathError, read_path, write_path
-from tests.calls import calls_of
 from tests.gram.strategies import texts
 
 PATTERNS = loads(
@@ -271,37 +268,6 @@ def test_removing_a_shared_tool_removes_the_names_that_refer_to_it() -> None:
     assert [len(each.elements) for each in removed[1:3]] == [1, 1]
     assert removed[2].elements[0].elements == ()
     assert removed[3] == PATTERNS[3]
-
-
-def shared_by_one(count: int) -> tuple[Pattern, ...]:
-    """A document with many tools that one agent uses by name."""
-    names = [f"t{number}" for number in range(count)]
-    tools = [
-        Pattern(Subject(name, {"Tool"}, {"description": "D"}), loads("()==>(::String)"))
-        for name in names
-    ]
-    return (Pattern(Subject("a", {"Agent"}), map(Pattern, map(Subject, names))), *tools)
-
-
-@pytest.mark.parametrize(
-    "work",
-    [
-        lambda patterns: find_places(patterns, "*.tools.*.description"),
-        lambda patterns: completions(patterns, "a.tools.t"),
-        lambda patterns: completions(patterns, "*.tools.*."),
-        lambda patterns: change_places(
-            patterns,
-            [(each, str.upper) for each in find_places(patterns, "*.tools.*.description")],
-        ),
-        lambda patterns: remove_places(patterns, find_places(patterns, "*.tools.*")),
-    ],
-)
-def test_the_work_grows_with_the_document_and_not_with_its_square(
-    work: Callable[[tuple[Pattern, ...]], object],
-) -> None:
-    few, many = (calls_of(lambda count=count: work(shared_by_one(count))) for count in (50, 200))
-
-    assert many < 4.4 * few
 
 
 def test_a_begun_path_is_completed_by_one_word() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -16,7 +15,6 @@ from interp.models import lint_program
 from lenses_ext import parse_program, write_program
 from lenses_ext.names import program_scopes
 from lenses_ext.rules import LINT_CHECKS, with_levels
-from tests.calls import calls_of
 from tests.lenses_ext.strategies import agent_forests, programs
 from tests.paths import DATA
 
@@ -75,33 +73,3 @@ def test_lint_of_any_program_raises_nothing_and_places_what_it_finds(text: str) 
 @given(st.lists(agent_forests(), max_size=2).map(lambda some: tuple(sum(some, ()))))
 def test_patterns_that_were_made_are_linted_as_well(patterns: tuple[Any, ...]) -> None:
     check(patterns, checks=LINT_CHECKS, scopes=program_scopes)
-
-
-MANY: dict[str, Callable[[int], str]] = {
-    "agents with a slip each": lambda n: "\n".join(
-        f'[a{i}:Agent {{instruction: "Call `lok{i}`"}} | [look{i}:Tool | ()==>(::T{i})]]'
-        for i in range(n)
-    ),
-    "copies of a tool": lambda n: "\n".join(
-        f'[a{i}:Agent | [t:Tool {{description: "{i}"}} | (x::Text)==>(::Text)]]' for i in range(n)
-    ),
-    "types that nothing uses": lambda n: "(a:Agent)" + "".join(
-        f"[T{i}:Object | (x::U{i})]" for i in range(n)
-    ),
-    "agents around three tools": lambda n: "\n".join(
-        f"[a{i}:Agent | r, u, s]" for i in range(n)
-    ) + '(r:Tool {reads: "private"}) (u:Tool {returns: "untrusted"}) (s:Tool {sends: true})',
-    "silent tools of one agent": lambda n: "[a:Agent | r, u, s, "
-    + ", ".join(f"[t{i}:Tool | (x::Text)==>(::Text)]" for i in range(n))
-    + '] (r:Tool {reads: "private"}) (u:Tool {returns: "untrusted"}) (s:Tool {sends: true})',
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", MANY)
-def test_lint_takes_time_in_proportion_to_the_program(what: str) -> None:
-    make = MANY[what]
-    found_in(make(5))
-
-    few, many = (calls_of(lambda n=n: found_in(make(n))) for n in (40, 160))
-
-    assert many < 6 * few + 2_000

@@ -17,8 +17,7 @@ from lenses_ext import (
 )
 from lenses_ext.schemas import differences
 from lenses_ext.schemas.canonical_form import canonical
-from lenses_ext.signatures import json_schema_diagnostics, signature_diagnostics
-from tests.calls import calls_of
+from lenses_ext.signatures import json_schema_diagnostics
 from tests.gram.strategies import forests, patterns, texts
 from tests.lenses_ext.strategies import json_values, signature_texts
 
@@ -216,17 +215,3 @@ def test_references_that_double_are_compared_soon() -> None:
 def test_a_tool_without_elements_has_no_return_type() -> None:
     with pytest.raises(SignatureError, match="no return type"):
         parse_type_signature(loads_one("[t:Tool]"))
-
-
-def chain_of_types(count: int) -> str:
-    """A signature with types that each hold the next, the last one the first."""
-    types = "".join(f" [T{i}:Type:Object | (below::T{i + 1})]" for i in range(count))
-    last = f" [T{count}:Type:Object | (first::T0 {{optional: true}})]"
-    return f"(a::T0)==>(::String){types}{last}"
-
-
-def test_types_that_lead_back_are_checked_in_one_pass() -> None:
-    few, many = (calls_of(lambda n=n: signature_diagnostics(chain_of_types(n))) for n in (50, 200))
-
-    assert signature_diagnostics(chain_of_types(50)) == ()
-    assert many < 4.4 * few
