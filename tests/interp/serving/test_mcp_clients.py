@@ -21,14 +21,7 @@ from interp.history.stores import open_store
 from interp.serving import Doors, Serving
 from tests.interp.model_server import ModelServer
 from tests.interp.serving.mcp_talk import MODES, calling, client, talk, text_of
-from tests.interp.serving.served import (
-    GREETER,
-    Slow,
-    agents,
-    ask,
-    serving,
-    until,
-)
+from tests.interp.serving.served import GREETER, Slow, agents, ask, serving, until
 from tests.interp.serving.test_misused_servers import sent
 from tests.interp.serving.test_openai_client import CALL, COUNTER, TYPED, Parrot, add
 from tests.interp.strategies import json_data

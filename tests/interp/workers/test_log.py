@@ -14,15 +14,7 @@ from interp import submit
 from interp.history import RunStore
 from interp.workers.database_errors import Outage
 from tests.interp.model_server import ModelServer, tool_calls
-from tests.interp.worker_processes import (
-    GREETER,
-    TALKER,
-    TOOLS,
-    WORKING,
-    ended,
-    until,
-    worker,
-)
+from tests.interp.worker_processes import GREETER, TALKER, TOOLS, WORKING, ended, until, worker
 
 
 def lines(file: Path, event: str) -> list[dict[str, Any]]:

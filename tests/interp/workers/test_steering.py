@@ -198,9 +198,7 @@ def test_a_fork_asks_about_what_had_begun_in_the_other_run(store: RunStore) -> N
     assert done == [1]
 
 
-def test_a_fork_asks_again_about_a_call_that_was_allowed_and_has_not_begun(
-    store: RunStore,
-) -> None:
+def test_a_fork_asks_again_about_a_call_that_was_allowed_and_has_not_begun(store: RunStore) -> None:
     run, done = waiting_run(store, 1, 2, 3), list[int]()
     decide_run(store, run, {(0, 0): True, (0, 1): "too much", (0, 2): Result(7)})
 

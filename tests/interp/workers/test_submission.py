@@ -11,14 +11,7 @@ import pytest
 
 from gram import Pattern, loads_one
 from gram.extras import install
-from interp import (
-    ConfigurationError,
-    Limits,
-    ScriptedModel,
-    ValidationError,
-    open_store,
-    submit,
-)
+from interp import ConfigurationError, Limits, ScriptedModel, ValidationError, open_store, submit
 from interp.errors import StoreError
 from interp.history import RunStore
 from interp.workers import why_queued

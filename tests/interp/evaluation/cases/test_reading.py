@@ -35,11 +35,6 @@ def refused(folder: Path, name: str, text: str | bytes) -> list[str]:
     return [f"{each.lineno}:{each.colno} {each.message}" for each in caught.value.faults]
 
 
-JSONL = """\
-{"program": "a.gram", "agent": "a"}
-
-{"name": "greets", "input": "I am Alice", "expected": "Hello, Alice!", "level": 2,
-"""
 SAME = {
     "c.jsonl": (
         '{"program": "a.gram", "agent": "a"}\n\n'

@@ -12,7 +12,7 @@ from gram import Pattern
 from interp import LimitError, Tool, ToolLibrary, begin, tool
 from interp.errors import ConfigurationError, ModelError, ReplayError
 from interp.evaluation.causes import Shrunk, shrink, write_folder
-from interp.history.records import run_text
+from interp.history.records import RecordedRun, run_text
 from interp.history.stores import load_run
 from interp.machine import (
     AssistantRole,
@@ -28,15 +28,21 @@ from interp.models import ScriptedModel
 from .planted import is_wrong, recorded, tools
 
 
-def without_one(lines: list[str]) -> list[str]:
-    """The texts of a run file, each without one entry after the first."""
-    return ["".join(lines[:n] + lines[n + 1 :]) for n in range(1, len(lines))]
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> RecordedRun:
+    """A run with a planted fault."""
+    return recorded(str(tmp_path_factory.mktemp("planted") / "bad.run.gram"))
 
 
-def test_a_planted_fault_is_all_that_is_left(tmp_path: Path) -> None:
-    run = recorded(str(tmp_path / "bad.run.gram"))
-    found = shrink(run, is_wrong)
-    assert len(run.events) == 41
+@pytest.fixture(scope="module")
+def shrunk(planted: RecordedRun) -> Shrunk:
+    """What is left of it."""
+    return shrink(planted, is_wrong)
+
+
+def test_a_planted_fault_is_all_that_is_left(planted: RecordedRun, shrunk: Shrunk) -> None:
+    found = shrunk
+    assert len(planted.events) == 41
     assert found.is_minimal
     assert found.runs < 200
     program = found.state.agent
@@ -49,40 +55,39 @@ def test_a_planted_fault_is_all_that_is_left(tmp_path: Path) -> None:
     assert program.value.properties["instruction"] == "Help.", "what replies answer is held"
 
 
-def test_without_any_one_entry_it_does_not_fail(tmp_path: Path) -> None:
-    found = shrink(recorded(str(tmp_path / "bad.run.gram")), is_wrong)
-    whole = run_text(found.state, found.library).splitlines(keepends=True)
-    for index, text in enumerate(without_one(whole)):
+def test_without_any_one_entry_it_does_not_fail(shrunk: Shrunk, tmp_path: Path) -> None:
+    lines = run_text(shrunk.state, shrunk.library).splitlines(keepends=True)
+    for index in range(1, len(lines)):
         file = tmp_path / f"{index}.run.gram"
-        file.write_text(text)
+        file.write_text("".join(lines[:index] + lines[index + 1 :]))
         with pytest.raises(gram.GramError):
             shrink(file, is_wrong)
 
 
-def test_what_is_left_can_be_shrunk_again_and_stays(tmp_path: Path) -> None:
-    found = shrink(recorded(str(tmp_path / "bad.run.gram")), is_wrong)
-    write_folder(found, tmp_path / "out", "is_wrong")
+def test_what_is_left_can_be_shrunk_again_and_stays(shrunk: Shrunk, tmp_path: Path) -> None:
+    write_folder(shrunk, tmp_path / "out", "is_wrong")
     again = shrink(tmp_path / "out/recordings/cases.jsonl/shrunk.run.gram", is_wrong)
-    assert again.state.events == found.state.events
-    assert again.state.agent == found.state.agent
+    assert again.state.events == shrunk.state.events
+    assert again.state.agent == shrunk.state.agent
 
 
-def test_runs_are_bounded(tmp_path: Path) -> None:
-    found = shrink(recorded(str(tmp_path / "bad.run.gram")), is_wrong, runs=5)
-    assert found.runs == 5
-    assert not found.is_minimal
+def test_runs_are_bounded(planted: RecordedRun) -> None:
+    found = shrink(planted, is_wrong, runs=5)
+    assert (found.runs, found.is_minimal) == (5, False)
 
 
-def test_real_tools_take_the_place_of_results(tmp_path: Path) -> None:
-    found = shrink(recorded(str(tmp_path / "bad.run.gram")), is_wrong, tools=tools())
+def test_real_tools_take_the_place_of_results(planted: RecordedRun) -> None:
+    found = shrink(planted, is_wrong, tools=tools())
     (result,) = (each for each in found.state.events if isinstance(each, ToolReturned))
     assert '"note":"as of today"' in result.result, "results are what the tool says"
 
 
-def test_a_run_that_does_not_fail_is_refused(tmp_path: Path) -> None:
-    run = recorded(str(tmp_path / "bad.run.gram"))
+def test_a_run_that_does_not_fail_or_not_each_time_is_refused(planted: RecordedRun) -> None:
     with pytest.raises(ReplayError, match="does not fail when it is run again"):
-        shrink(run, is_wrong, says=False)
+        shrink(planted, is_wrong, says=False)
+    said = iter([True, False])
+    with pytest.raises(ReplayError, match="has to say the same of the same run"):
+        shrink(planted, lambda _: next(said))
 
 
 def test_a_run_that_reaches_a_limit_is_shrunk_by_its_error(tmp_path: Path) -> None:
@@ -261,10 +266,3 @@ def test_rounds_and_calls_inside_a_workflow_shrink(tmp_path: Path) -> None:
     (plan,) = (each.message.content for each in events if each.at == ("plan", 0))
     assert json.loads(plan) == [""], "an item goes with its round"
     assert "join" not in str(found.state.agent), "a node goes with its arrow"
-
-
-def test_a_check_that_does_not_say_the_same_twice_is_told(tmp_path: Path) -> None:
-    said = iter([True, False])
-    run = recorded(str(tmp_path / "bad.run.gram"))
-    with pytest.raises(ReplayError, match="has to say the same of the same run"):
-        shrink(run, lambda _: next(said))

@@ -14,14 +14,7 @@ from interp import ConfigurationError, ab
 from interp.evaluation import Arm, Budget, Experiment, Metric, load_experiment
 from interp.evaluation.experiments import Forecast, Score
 from interp.machine import Usage
-from tests.interp.evaluation.experiments.worlds import (
-    PROGRAM,
-    arm,
-    cases,
-    failing,
-    right,
-    wrong,
-)
+from tests.interp.evaluation.experiments.worlds import PROGRAM, arm, cases, failing, right, wrong
 
 
 class Counted:

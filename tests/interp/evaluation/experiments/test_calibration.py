@@ -8,9 +8,21 @@ from scipy import stats
 
 from benchmarks.calibration import SCENARIOS, power, size
 
+BY_DAY = (
+    "a rate of 70 %, 20 cases",
+    "seconds of which some are missing, 30 cases",
+    "a rate of 70 %, 12 clusters of 5 cases",
+    "three arms and two metrics, 30 cases",
+)
 
-@pytest.mark.parametrize("experiments", [40, pytest.param(1000, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", SCENARIOS)
+
+@pytest.mark.parametrize(
+    ("name", "experiments"),
+    [
+        *((name, 40) for name in BY_DAY),
+        *(pytest.param(name, 1000, marks=pytest.mark.nightly) for name in SCENARIOS),
+    ],
+)
 def test_an_arm_differs_from_itself_in_at_most_five_percent(name: str, experiments: int) -> None:
     wrong, holding = size(SCENARIOS[name], experiments)
 
@@ -32,7 +44,7 @@ def test_without_its_clusters_an_arm_often_differs_from_itself() -> None:
 def test_a_difference_is_found_as_often_as_was_promised(
     difference: float, disagreement: float
 ) -> None:
-    _, found, held = power(difference, disagreement, 400)
+    _, found, held = power(difference, disagreement, 200)
 
-    assert stats.binom.cdf(found * 400, 400, 0.8) > 0.001
-    assert stats.binom.cdf(held * 400, 400, 0.94) > 0.001
+    assert stats.binom.cdf(found * 200, 200, 0.8) > 0.001
+    assert stats.binom.cdf(held * 200, 200, 0.94) > 0.001

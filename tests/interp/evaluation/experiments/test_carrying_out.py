@@ -29,14 +29,7 @@ from interp.errors import StoreError
 from interp.evaluation import Arm, ExpectedCall, Experiment, Metric, Trial, load_experiment
 from interp.evaluation.experiments.comparing import Comparison
 from lenses_ext import agent_instruction, parse_program
-from tests.interp.evaluation.experiments.worlds import (
-    arm,
-    cases,
-    failing,
-    half,
-    right,
-    wrong,
-)
+from tests.interp.evaluation.experiments.worlds import arm, cases, failing, half, right, wrong
 from tests.paths import EXAMPLES
 
 
@@ -212,10 +205,7 @@ def test_every_run_has_a_fresh_library_and_model() -> None:
         made.append(0)
         used: list[str] = []
 
-        @tool(
-            name="sayHello",
-            description="Returns a friendly greeting message for the given name",
-        )
+        @tool(name="sayHello", description="Returns a friendly greeting message for the given name")
         def say_hello(personName: str = "world") -> str:  # noqa: N803  # the program's name
             used.append(personName)
             return f"Hello for the {len(used)}. time"

@@ -120,8 +120,16 @@ def test_an_edited_plan_of_another_matrix_is_another_experiment(tmp_path: Path) 
 # --- simulations
 
 
-@pytest.mark.parametrize("experiments", [15, pytest.param(400, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", EFFECTS)
+MATRICES = pytest.mark.parametrize(
+    ("name", "experiments"),
+    [
+        ("two factors of two levels, 40 cases", 15),
+        *(pytest.param(name, 400, marks=pytest.mark.nightly) for name in EFFECTS),
+    ],
+)
+
+
+@MATRICES
 def test_effects_that_are_not_there_are_found_in_at_most_five_percent(
     name: str, experiments: int
 ) -> None:
@@ -131,8 +139,7 @@ def test_effects_that_are_not_there_are_found_in_at_most_five_percent(
     assert wrong * experiments <= most, f"{wrong:.1%} of {experiments} experiments find one"
 
 
-@pytest.mark.parametrize("experiments", [15, pytest.param(400, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", EFFECTS)
+@MATRICES
 def test_an_effect_of_the_size_that_is_told_is_found_as_often_as_is_told(
     name: str, experiments: int
 ) -> None:

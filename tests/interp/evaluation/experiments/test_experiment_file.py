@@ -131,11 +131,7 @@ def test_a_pilot_leaves_cases_enough(folder: Path, cases: int, pilot: int) -> No
         (HEAD.replace("cases:", "difference: 0, cases:"), "1:27", "must be above 0"),
         (HEAD.replace("cases:", "pilot: 8, cases:"), "1:22", "fewer cases than all 8 cases"),
         (HEAD.replace("cases:", "budget: {tokn: 1}, cases:"), "1:1", "no property tokn"),
-        (
-            HEAD.replace("cases:", "budget: {cost: 0}, cases:"),
-            "1:1",
-            "must be a number above 0",
-        ),
+        (HEAD.replace("cases:", "budget: {cost: 0}, cases:"), "1:1", "must be a number above 0"),
         (HEAD.replace("cases:", "budget: 5, cases:"), "1:23", "must be a map"),
         (HEAD.replace('cases: "cases.csv", ', ""), "1:1", "the experiment has no cases"),
         (HEAD + HEAD, "2:1", "another experiment is in this file"),

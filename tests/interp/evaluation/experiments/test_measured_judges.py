@@ -64,8 +64,7 @@ def test_what_cannot_be_said_is_none() -> None:
 
 @pytest.mark.parametrize("labels", [30, 200])
 @pytest.mark.parametrize(
-    ("rate", "sensitivity", "specificity"),
-    [(0.05, 0.9, 0.9), (0.5, 0.8, 0.7), (0.9, 0.95, 0.8)],
+    ("rate", "sensitivity", "specificity"), [(0.05, 0.9, 0.9), (0.5, 0.8, 0.7), (0.9, 0.95, 0.8)]
 )
 def test_intervals_of_corrected_rates_hold_the_true_rate(
     rate: float, sensitivity: float, specificity: float, labels: int

@@ -26,27 +26,18 @@ def test_the_power_of_few_cases_is_the_sum_over_all_outcomes() -> None:
     assert power_of(cases, up - down, disagreement=up + down) == pytest.approx(float(expected))
 
 
-def test_the_cases_needed_are_the_fewest_that_have_the_power() -> None:
-    needed = cases_needed(0.2, disagreement=0.3)
+@pytest.mark.parametrize("power", [0.8, 0.95])
+def test_the_cases_needed_are_the_fewest_that_have_the_power(power: float) -> None:
+    needed = cases_needed(0.2, disagreement=0.3, power=power)
 
     assert needed is not None
-    assert power_of(needed, 0.2, disagreement=0.3) >= 0.8
-    assert power_of(needed - 1, 0.2, disagreement=0.3) < 0.8
+    assert power_of(needed, 0.2, disagreement=0.3) >= power
+    assert power_of(needed - 1, 0.2, disagreement=0.3) < power
 
 
 def test_numbers_need_what_the_paired_t_test_needs() -> None:
     """Half a standard deviation at 80 %: 34 pairs, as Cohen's tables and G*Power say."""
     assert cases_needed(0.5, deviation=1.0) == 34
-
-
-def test_smaller_differences_and_more_power_need_more_cases() -> None:
-    few, more = cases_needed(0.2, disagreement=0.3), cases_needed(0.1, disagreement=0.3)
-    surer = cases_needed(0.2, disagreement=0.3, power=0.95)
-
-    assert few is not None
-    assert more is not None
-    assert surer is not None
-    assert few < surer < more
 
 
 def test_what_cannot_be_found_needs_no_number_of_cases() -> None:
@@ -78,7 +69,7 @@ def test_the_power_of_a_permutation_test_is_close_to_that_of_the_t_test() -> Non
     from interp.evaluation.experiments.comparing import compare
 
     rng, found = np.random.default_rng(5), 0
-    for each in range(200):
+    for each in range(40):
         differences = rng.normal(0.5, 1.0, 34)
         one = compare(
             "m",
@@ -89,4 +80,4 @@ def test_the_power_of_a_permutation_test_is_close_to_that_of_the_t_test() -> Non
         )
         found += one.is_significant
 
-    assert stats.binom.cdf(found, 200, 0.8) > 0.001
+    assert stats.binom.cdf(found, 40, 0.8) > 0.001

@@ -47,13 +47,13 @@ def test_several_slices_are_corrected_together() -> None:
 def test_a_slice_of_all_cases_alike_is_seldom_found() -> None:
     rng = np.random.default_rng(2)
     wrong = 0
-    for _ in range(60):
+    for _ in range(40):
         shared = rng.random(12) < 0.6  # clusters of three, whose cases are all alike
         passed = [[float(shared[n // 3])] for n in range(36)]
         given = cases("aaabbb" * 6, "".join(chr(65 + n // 3) for n in range(36)))
         wrong += any((each.p_corrected or 1) <= 0.05 for each in slices(given, passed, ["kind"]))
 
-    assert wrong <= stats.binom.isf(0.0005, 60, 0.05)
+    assert wrong <= stats.binom.isf(0.0005, 40, 0.05)
 
 
 def test_clusters_that_are_in_several_slices_are_not_tested() -> None:

@@ -17,7 +17,7 @@ from interp.evaluation.improving import OtherSearchError, search_by_front, searc
 from interp.machine import Request
 
 PROGRAM = '[desk:Agent {instruction: "Answer.", model: "My/model"}]  // kept\n'
-CASES = [Case(name=f"c{n}", input=f"say {n}", expected=f"SAY {n}") for n in range(60)]
+CASES = [Case(name=f"c{n}", input=f"say {n}", expected=f"SAY {n}") for n in range(24)]
 RULE = "Use capitals."
 TOKENS = {"prompt_tokens": 6, "completion_tokens": 4}
 
@@ -56,6 +56,7 @@ def searched(folder: Path, proposer: Any, **more: Any) -> Improvement:
         "seed": 1,
         "progress": False,
         "proposer": proposer,
+        "tries": 3,
     }
     return improve(file, "desk.instruction", more.pop("cases", CASES), **given | more)
 
@@ -87,26 +88,24 @@ def test_changes_that_do_nothing_are_not_shown_to_be_better(tmp_path: Path) -> N
     assert (tmp_path / "desk.gram").read_text() == PROGRAM
 
 
-@pytest.mark.parametrize("most", [3, 20, 40, 70, 100])
-def test_a_search_that_is_stopped_goes_on_and_runs_nothing_twice(tmp_path: Path, most: int) -> None:
-    whole = Obedient()
-    texts = ("Be brief.", f"{RULE}", "Be kind.", f"Kindly. {RULE}")
+def test_a_search_that_is_stopped_goes_on_and_runs_nothing_twice(tmp_path: Path) -> None:
+    whole, model = Obedient(), Obedient()
+    texts = ("Be brief.", f"{RULE}", "Be kind.")
     (tmp_path / "whole").mkdir()
-    wanted = searched(tmp_path / "whole", saying(*texts), base=Arm(model=whole), tries=4)
-    model = Obedient()
-    model.most = most
+    wanted = searched(tmp_path / "whole", saying(*texts), base=Arm(model=whole))
     given = iter(texts)
 
     def propose(question: Question) -> dict[str, str]:
         return {"desk.instruction": next(given)}
 
-    with pytest.raises(KeyboardInterrupt):
-        searched(tmp_path, propose, base=Arm(model=model), tries=4)
+    for model.most in (3, 8, 15, 25, whole.asked - 10):  # in each of its parts
+        with pytest.raises(KeyboardInterrupt):
+            searched(tmp_path, propose, base=Arm(model=model))
     model.most = None
-    found = searched(tmp_path, propose, base=Arm(model=model), tries=4)
+    found = searched(tmp_path, propose, base=Arm(model=model))
 
     assert (found.sentence, found.spent.runs) == (wanted.sentence, wanted.spent.runs)
-    assert model.asked <= whole.asked + 4  # runs that were under way
+    assert model.asked <= whole.asked + 5 * 4  # runs that were under way
     asked = model.asked
     assert searched(tmp_path, propose, base=Arm(model=model)).sentence == found.sentence
     assert model.asked == asked
@@ -115,7 +114,7 @@ def test_a_search_that_is_stopped_goes_on_and_runs_nothing_twice(tmp_path: Path,
 
 def test_a_last_set_decides_in_five_searches_and_no_sixth(tmp_path: Path) -> None:
     for number in range(5):
-        found = searched(tmp_path, saying(RULE), out=tmp_path / str(number))
+        found = searched(tmp_path, saying(RULE), out=tmp_path / str(number), tries=1)
         assert (found.verdict, found.look) == ("better", number + 1)
 
     model = Obedient()
@@ -177,14 +176,9 @@ def test_a_model_proposes_from_runs_that_failed(tmp_path: Path) -> None:
 
     assert found.verdict == "better"
     asked = proposer.requests[0].messages[-1].content
-    for part in (
-        "[desk:Agent",
-        'path: "desk.instruction"',
-        "(:Failing",
-        "expected: ",
-        '{content: "say ',
-    ):
+    for part in ("[desk:Agent", 'path: "desk.instruction"', "(:Failing", '{content: "say '):
         assert part in asked
+    assert "expected: " in asked
     assert "characters together" in asked
 
 
@@ -224,7 +218,7 @@ def test_an_imported_agent_is_made_better_by_a_judge_of_rubrics(tmp_path: Path) 
         asked.append(question)
         return {"desk.instruction": RULE}
 
-    cases = [Case(name=f"c{n}", input=f"say {n}", judge=["It shouts."]) for n in range(40)]
+    cases = [Case(name=f"c{n}", input=f"say {n}", judge=["It shouts."]) for n in range(30)]
     found = searched(tmp_path, propose, tries=1, cases=cases, judge=RubricJudge(model=Strict()))
 
     assert found.verdict == "better", found.sentence
@@ -239,15 +233,10 @@ def test_a_budget_keeps_what_the_last_set_needs(tmp_path: Path) -> None:
 
     with pytest.raises(ValidationError, match="10 runs are too few"):
         searched(tmp_path, saying(RULE), budget=Budget(runs=10))
-    found = searched(
-        tmp_path,
-        saying("a", "b", "c", RULE),
-        base=Arm(model=model),
-        budget=Budget(runs=150),
-        tell=told.append,
-    )
-    assert model.asked == found.spent.runs <= 150
-    assert "the budget: 150 runs" in told
+    most, proposer = Budget(runs=75), saying("a", "b", RULE)
+    found = searched(tmp_path, proposer, base=Arm(model=model), budget=most, tell=told.append)
+    assert model.asked == found.spent.runs <= 75
+    assert "the budget: 75 runs" in told
     assert any("look 1 of 5" in each for each in told)
     assert any("shown in 80 %: a gain of" in each for each in told)
     with pytest.raises(ConfigurationError, match="name a path"):
@@ -262,7 +251,7 @@ def test_a_budget_ends_amid_a_search_that_goes_on_with_a_larger_one(tmp_path: Pa
             said = {"message": {"role": "assistant", "content": super().complete(request)}}
             return {"model": "x", "choices": [said], "usage": {"total_tokens": 10, **TOKENS}}
 
-    for most in (50, 250, 1000):
+    for most in (50, 250, 350):
         model = Counted()
         given: dict[str, Any] = {"base": Arm(model=model), "budget": Budget(tokens=most)}
         found = searched(tmp_path, saying(RULE), jobs=1, **given)
@@ -298,10 +287,7 @@ def test_what_cannot_be_kept_or_measured_ends_a_search_early(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [
-        ("", "no search is in it"),
-        ("{proposal}", "texts of Proposal must be a JSON object"),
-    ],
+    [("", "no search is in it"), ("{proposal}", "texts of Proposal must be a JSON object")],
 )
 def test_an_edited_folder_is_refused_in_words(tmp_path: Path, text: str, said: str) -> None:
     searched(tmp_path, saying("a"), tries=1)

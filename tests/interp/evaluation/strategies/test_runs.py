@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import Phase, find, given, settings
 
 from gram import ArgumentError, loads_one
 from interp import (
@@ -54,7 +54,6 @@ WORKFLOW = loads_one(
       ()-->(first)-->(), ()-->(second)-->(), ()-->(size)-->()]
     """
 )
-QUIET = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 ANY = settings(max_examples=2000, phases=[Phase.generate])
 """How one that will do is found, which need not be the smallest."""
 
@@ -62,7 +61,7 @@ ANY = settings(max_examples=2000, phases=[Phase.generate])
 def test_runs_show_all_that_can_happen() -> None:
     seen = set()
 
-    @settings(QUIET, max_examples=150)
+    @settings(max_examples=100)
     @given(runs(SHOP))
     def look(drawn: RecordedRun) -> None:
         seen.add(drawn.state.status)
@@ -73,21 +72,18 @@ def test_runs_show_all_that_can_happen() -> None:
     assert {Status.DONE, Status.LIMITED, "failed", "went well", "several"} <= seen
 
 
-@QUIET
 @given(runs(SHOP, policy=ApprovalPolicy(otherwise="ask")) | runs(TYPED))
 def test_a_drawn_run_is_what_its_events_fold_to(drawn: RecordedRun) -> None:
     assert fold(drawn.first, drawn.events) == drawn.state
     assert fold(drawn.first, drawn.events[:1]) == (drawn.steps or [drawn])[0].state
 
 
-@QUIET
 @given(runs(SHOP, hostile=False, policy=ApprovalPolicy(otherwise="ask")))
 def test_where_nobody_is_hostile_only_denials_are_errors(drawn: RecordedRun) -> None:
     assert all("denied" in call.error for call in drawn.tools_used if call.error)
     assert drawn.state.status in (Status.DONE, Status.LIMITED)
 
 
-@QUIET
 @given(runs(NESTED) | runs(WORKFLOW))
 def test_runs_of_agents_in_agents_and_of_workflows_fold_too(drawn: RecordedRun) -> None:
     assert fold(drawn.first, drawn.events) == drawn.state
@@ -119,7 +115,9 @@ def never_pays_twice(drawn: RecordedRun) -> None:
 def many_examples() -> Iterator[None]:
     """Enough that what is there is found, whatever Hypothesis draws first."""
     before = settings.get_current_profile_name()
-    settings.register_profile("many", settings.get_profile(before), max_examples=1000)
+    settings.register_profile(
+        "many", settings.get_profile(before), max_examples=1000, report_multiple_bugs=False
+    )
     settings.load_profile("many")
     yield
     settings.load_profile(before)
@@ -232,7 +230,6 @@ def test_tools_that_keep_something_are_made_anew_for_each_run() -> None:
 
         return ToolLibrary.of(pay)
 
-    @QUIET
     @given(runs(SHOP, fresh, hostile=False))
     def look(drawn: RecordedRun) -> None:
         results = [call.result for call in drawn.tools_used if call.tool_name == "pay"]
@@ -258,7 +255,6 @@ def test_an_invalid_program_is_refused_before_anything_is_drawn() -> None:
         runs(loads_one('[a:Agent {instruction: ""}]'))
 
 
-@QUIET
 @given(libraries(SHOP), models(SHOP))
 def test_whatever_models_and_tools_do_only_our_errors_escape(
     library: ToolLibrary, model: object

@@ -61,11 +61,7 @@ def test_what_is_no_schema_is_refused_before_anything_is_drawn() -> None:
 
 
 def test_types_that_refer_to_themselves_have_small_and_deep_values() -> None:
-    node = {
-        "type": "object",
-        "properties": {"next": {"$ref": "#"}},
-        "additionalProperties": False,
-    }
+    node = {"type": "object", "properties": {"next": {"$ref": "#"}}, "additionalProperties": False}
 
     assert find(values_of(node), lambda value: True) == {}
     assert find(values_of(node), lambda value: "next" in value.get("next", {})) == {

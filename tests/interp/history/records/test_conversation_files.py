@@ -73,10 +73,7 @@ def test_a_process_killed_while_it_saves_leaves_a_whole_file(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "",
-            "c.gram:1:1: error[no-conversation] expected one pattern labelled",
-        ),
+        ("", "c.gram:1:1: error[no-conversation] expected one pattern labelled"),
         ("(a)", "c.gram:1:2: error[unexpected-label] expected Conversation, found no label"),
         ("(:Conversation)\n(:Conversation)", "c.gram:2:1: error[no-conversation] expected one"),
         ("[:Conversation |\n  (:User {a: 1})]", "c.gram:2:14: error[unknown-property] User has no"),

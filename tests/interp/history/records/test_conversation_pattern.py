@@ -17,10 +17,7 @@ from interp import (
     UserRole,
     ValidationError,
 )
-from interp.history import (
-    from_pattern,
-    to_pattern,
-)
+from interp.history import from_pattern, to_pattern
 from tests.interp import strategies
 
 CONTEXT = ConversationContext(

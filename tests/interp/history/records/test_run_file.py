@@ -28,16 +28,7 @@ from interp import (
 )
 from interp.execution import Begun, Folded
 from interp.history.records import RunFile, run_text
-from interp.machine import (
-    CallBegun,
-    Event,
-    ModelReplied,
-    Request,
-    State,
-    ToolReturned,
-    start,
-    step,
-)
+from interp.machine import CallBegun, Event, ModelReplied, Request, State, ToolReturned, start, step
 
 AGENT = loads_one("""
 [counter:Agent {instruction: "Count.", model: "A/b"} |

@@ -64,14 +64,7 @@ def test_a_timeline_has_each_request_and_each_call(file: Path) -> None:
 
 def test_what_a_run_waits_for_stands_at_its_end(file: Path) -> None:
     with pytest.raises(ApprovalNeeded):
-        run(
-            AGENT,
-            "go",
-            counting([]),
-            model=ScriptedModel([CALLS]),
-            policy=ask_all,
-            record=file,
-        )
+        run(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file)
 
     found = of(file)
 

@@ -102,9 +102,7 @@ def test_a_turn_that_failed_adds_nothing_until_it_is_resumed(store: RunStore) ->
     assert said(store) == ["hi", "", "2", "hello"]
 
 
-def test_a_turn_that_was_left_is_refused_once_the_conversation_has_gone_on(
-    store: RunStore,
-) -> None:
+def test_a_turn_that_was_left_is_refused_once_the_conversation_has_gone_on(store: RunStore) -> None:
     begun = begin(AGENT, "hi", LIBRARY, model=ScriptedModel([]), record=store, conversation="al")
     with pytest.raises(ModelError):
         begun.finish()
