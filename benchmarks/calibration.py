@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from attrs import frozen
 
 from interp.evaluation.experiments import Arm, cases_needed
+from interp.evaluation.experiments.chance import ALPHA, findable_rate, holm, sign_flips
 from interp.evaluation.experiments.comparing import Comparison, Scores, compare, corrected, filled
 from interp.evaluation.experiments.contrasts import contrasts_of, crossed
-from interp.evaluation.experiments.pair_tests import ALPHA, holm, sign_flips
-from interp.evaluation.experiments.power import findable_rate
 
 if TYPE_CHECKING:
     import numpy as np

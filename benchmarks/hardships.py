@@ -49,10 +49,10 @@ START = """
 import datetime, sys, time
 shift = float(sys.argv.pop(1))
 if shift:
-    import procrastinate.utils, interp.execution.run_notes
+    import procrastinate.utils, interp.execution.recorder
     now, told = time.time, lambda: now() + shift
     utc = lambda: datetime.datetime.fromtimestamp(told(), datetime.UTC)
-    time.time, procrastinate.utils.utcnow, interp.execution.run_notes.now = told, utc, utc
+    time.time, procrastinate.utils.utcnow, interp.execution.recorder.now = told, utc, utc
 from interp.cli import main
 main()
 """

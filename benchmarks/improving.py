@@ -15,8 +15,8 @@ from statistics import fmean
 
 from attrs import define, field, frozen
 
+from interp.evaluation.experiments.chance import power_of
 from interp.evaluation.experiments.comparing import compare
-from interp.evaluation.experiments.power import power_of
 from interp.evaluation.improving.deciding import LEVEL, LOOKS, verdict_of
 from interp.evaluation.improving.searching import (
     Scores,

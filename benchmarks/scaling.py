@@ -29,7 +29,7 @@ from interp.history import RunStore
 from interp.history.stores import PostgresDatabase, StoredRun
 from interp.machine import start
 from interp.workers import Registry
-from interp.workers.tables import make_worker_tables
+from interp.workers.queue import make_worker_tables
 from tests.interp.postgres import PostgresServer, serving_postgres
 
 AsyncPool: TypeAlias = "AsyncConnectionPool[Any]"

@@ -1,8 +1,8 @@
 """The names that the package offers, and where each lives."""
 
-from .checks.fixes import apply_fixes as apply_fixes
 from .checks.table import (
     Check as Check,
+    apply_fixes as apply_fixes,
     check as check,
 )
 from .diagnostics import (
@@ -48,24 +48,27 @@ from .json.canonical_form import (
     json_schema as json_schema,
     to_json as to_json,
 )
-from .reading.in_pieces import read_in_pieces as read_in_pieces
+from .reading.parser import read_in_pieces as read_in_pieces
 from .reading.recovery import readable as readable, syntax_errors as syntax_errors
 from .source import (
     Source as Source,
     Span as Span,
 )
 from .trees import operations as operations
-from .trees.origins import (
-    Origin as Origin,
-    origin as origin,
+from .trees.operations import (
+    TreePath as TreePath,
+    pattern_at as pattern_at,
+    replace_at as replace_at,
+    walk as walk,
+    walk_up as walk_up,
 )
 from .trees.pattern import (
+    Origin as Origin,
     Pattern as Pattern,
     Subject as Subject,
-)
-from .trees.shapes import (
     is_edge as is_edge,
     is_reference as is_reference,
+    origin as origin,
 )
 from .trees.values import (
     Measurement as Measurement,
@@ -74,13 +77,6 @@ from .trees.values import (
     TaggedString as TaggedString,
     Value as Value,
     freeze as freeze,
-)
-from .trees.walks import (
-    TreePath as TreePath,
-    pattern_at as pattern_at,
-    replace_at as replace_at,
-    walk as walk,
-    walk_up as walk_up,
 )
 from .writing.serializer import (
     Style as Style,

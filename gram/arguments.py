@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import sysconfig
+import traceback
 from collections.abc import Iterable
+from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -24,7 +27,6 @@ class GramError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """What IPython and notebooks print instead of a traceback through all our files."""
-        from .tracebacks import short_traceback  # only needed when an error is shown
 
         return short_traceback(self)
 
@@ -134,3 +136,34 @@ def visible(text: str) -> str:
 
 def _as_escape(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape", "surrogatepass").decode()
+
+
+_OURS = {__name__.partition(".")[0], "lenses_ext", "interp"}
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
+
+
+def short_traceback(error: BaseException) -> list[str]:
+    """The lines to print for an error: where the user's code called us, and the message.
+
+    A cause is printed above it if the user's code raised it, such as a tool.
+    """
+    lines = []
+    cause = error.__cause__
+    if cause is not None and _own_frames(cause):
+        lines += [*short_traceback(cause), "", "It was the cause of this error:", ""]
+    if frames := _own_frames(error):
+        lines.append("Traceback (most recent call last, without the libraries):")
+        lines += "".join(frames).splitlines()
+    return [*lines, f"{type(error).__name__}: {error}"]
+
+
+def _own_frames(error: BaseException) -> list[str]:
+    walked = list(traceback.walk_tb(error.__traceback__))
+    own = [(frame, line) for frame, line in walked if _is_own(frame)]
+    return traceback.StackSummary.extract(iter(own)).format()
+
+
+def _is_own(frame: FrameType) -> bool:
+    module = frame.f_globals.get("__name__") or ""
+    path = frame.f_code.co_filename
+    return module.partition(".")[0] not in _OURS and not path.startswith(_LIBRARIES)

@@ -13,7 +13,7 @@ from importlib import import_module
 
 from gram.fronts import front
 
-from .reprs import NOTEBOOK
+from .shown import NOTEBOOK
 
 __getattr__, __dir__, __all__ = front(__name__, __file__)
 

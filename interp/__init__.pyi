@@ -24,7 +24,7 @@ from .execution.observations import (
 )
 from .execution.telemetry import Telemetry as Telemetry
 from .files import File as File
-from .history.records.conversation_files import (
+from .history.records.conversation_pattern import (
     load_context as load_context,
     save_context as save_context,
 )
@@ -64,20 +64,20 @@ from .running.short_forms import (
     stream as stream,
 )
 from .tools.binding import bind_agent_tools as bind_agent_tools
-from .tools.from_functions.answer_types import answer_of as answer_of
 from .tools.from_functions.function_tools import (
     tool as tool,
     tool_spec_from_function as tool_spec_from_function,
 )
+from .tools.from_functions.json_types import answer_of as answer_of
 from .tools.hello_world import hello_world_tool_library as hello_world_tool_library
 from .tools.implementation import (
     Tool as Tool,
     create_tool as create_tool,
 )
+from .tools.invocation import ToolContext as ToolContext
 from .tools.library import ToolLibrary as ToolLibrary, load_tools as load_tools
 from .tools.mcp.library import mcp_library as mcp_library
 from .tools.openapi.library import openapi_library as openapi_library
-from .tools.tool_context import ToolContext as ToolContext
 from .views.magics import load_ipython_extension as load_ipython_extension
 from .workers.resuming import resume_run as resume_run
 from .workers.submission import submit as submit

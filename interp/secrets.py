@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from attrs import frozen
 
-from gram.plurals import counted
+from gram.words import counted
 
 REDACTED: Final = "[redacted]"
 

@@ -15,7 +15,7 @@ from .composing.sharing import (
     share_tool as share_tool,
 )
 from .drawings.dot import to_dot as to_dot
-from .drawings.from_program import drawing_of as drawing_of
+from .drawings.drawing import drawing_of as drawing_of
 from .drawings.mermaid import to_mermaid as to_mermaid
 from .drawings.svg import to_svg as to_svg
 from .errors import (
@@ -45,15 +45,16 @@ from .language.agent import (
     agent_tool_specs as agent_tool_specs,
     as_agent as as_agent,
     create_agent_pattern as create_agent_pattern,
+    each_agent as each_agent,
     each_agent_tool as each_agent_tool,
+    each_instruction as each_instruction,
 )
-from .language.answer import (
+from .language.callable import (
+    agent_type_signature as agent_type_signature,
     answer_schema as answer_schema,
     json_schema_to_answer as json_schema_to_answer,
 )
-from .language.callable import agent_type_signature as agent_type_signature
-from .language.model import Model as Model
-from .language.settings import SettingError as SettingError, Settings as Settings
+from .language.model import Model as Model, SettingError as SettingError, Settings as Settings
 from .language.tool_spec import (
     as_tool as as_tool,
     create_tool_specification as create_tool_specification,
@@ -68,7 +69,6 @@ from .language.tool_spec import (
     tool_spec_to_json as tool_spec_to_json,
     tool_spec_type_signature as tool_spec_type_signature,
 )
-from .language.traversals import each_agent as each_agent, each_instruction as each_instruction
 from .language.workflow import (
     as_workflow as as_workflow,
     loop_max as loop_max,

@@ -12,7 +12,7 @@ TOOL = "ToolSpecification"
 """A tool as a program declares it. This is the label that is written."""
 
 ANSWER = "Answer"
-"""The type of an agent's answer, see `lenses_ext.language.answer`."""
+"""The type of an agent's answer, see `lenses_ext.language.callable`."""
 
 TOOLS = frozenset({TOOL, "Tool"})
 """The labels that are read as a tool."""

@@ -322,5 +322,5 @@ def test_a_part_is_loaded_when_it_is_asked_for() -> None:
     )
 
     loaded = {name for name in done.stdout.split() if name.split(".")[0] in MAY_IMPORT}
-    at_once = {"gram.fronts", "gram.showing", "interp.reprs"}
+    at_once = {"gram.fronts", "gram.showing", "interp.shown"}
     assert loaded == {*MAY_IMPORT, *at_once}

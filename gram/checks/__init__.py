@@ -1,5 +1,4 @@
 """What can be wrong in a text: the checks that find faults, and their fixes."""
 
-from .identities import members
-from .reading import Occurrence as Occurrence, Reading as Reading
+from .names import Occurrence as Occurrence, Reading as Reading, members
 from .table import CHECKS as CHECKS, Check, syntax_fault as syntax_fault

@@ -11,9 +11,9 @@ from pyrsistent import pvector
 from ..diagnostics import Diagnostic, Edit
 from ..reading import Construct, comments, syntax
 from ..source import Span
-from ..suggestions import did_you_mean
 from ..trees import Value, is_edge, is_header, levels
-from .reading import Occurrence, Reading
+from ..words import did_you_mean
+from .names import Occurrence, Reading
 
 _PASCAL = re.compile(r"[A-Z][A-Za-z0-9]*(\.[A-Z][A-Za-z0-9]*)*", re.ASCII)
 _UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)

@@ -1,4 +1,4 @@
-"""The checks: a table with one row for each rule of the notation, and ``check``, which runs them.
+"""The checks: a table with one row for each rule of the notation, ``check``, and its fixes.
 
 A language on top of the notation adds its rows: ``check(document, checks=(*CHECKS, …))``. To change
 the severity of a row it uses ``attrs.evolve``. Where a row of the language says more about a fault
@@ -16,14 +16,14 @@ from ..documents import Document
 from ..errors import GramDecodeError, expect, expect_all
 from ..source import Source, Span
 from ..trees import Pattern, Scopes, TreePath, one_scope, patterns_of
-from .identities import (
+from .names import (
+    Reading,
     dangling_reference,
     duplicate_definition,
     inconsistent_definition,
     label_sets_differ,
     self_reference,
 )
-from .reading import Reading
 from .spelling import (
     duplicate_annotation_key,
     duplicate_key,
@@ -176,3 +176,47 @@ def _pattern_at(reading: Reading, fault: Diagnostic) -> object:
 def _steps(path: PartPath) -> TreePath:
     """The path of the pattern that a part is of."""
     return tuple(step for step in path if isinstance(step, int))
+
+
+def apply_fixes(document: Document | str, faults: Iterable[Diagnostic]) -> str:
+    """The text of a document after the fixes of these faults.
+
+    Those of the checks of the notation keep its trees.
+
+    Faults without a fix are left. Where two fixes overlap, the one that begins first is applied:
+    check the result again to find the other.
+
+    Args:
+        document: the document; a text that is not gram, for the faults of `syntax_fault`.
+        faults: what was found in it; faults of other texts are left.
+
+    >>> from gram import check, parse
+    >>> document = parse("(a {k: 1, j: 2, k: 3})")
+    >>> apply_fixes(document, check(document))
+    '(a {j: 2, k: 3})'
+    """
+    expect(document, (Document, str), "document", by="apply_fixes")
+    text = document if isinstance(document, str) else document.text
+
+    def is_about_it(fault: Diagnostic) -> bool:
+        if isinstance(document, Document):
+            return fault.source is document.source
+        return fault.source is not None and fault.source.text == text
+
+    fixes = [
+        fault.fix
+        for fault in expect_all(faults, Diagnostic, "faults", by="apply_fixes")
+        if fault.fix and is_about_it(fault)
+    ]
+    taken: list[Edit] = []
+    end = 0
+    for fix in sorted(fixes, key=lambda fix: (fix[0].span.start, -fix[-1].span.end)):
+        if fix[0].span.start >= end:
+            taken.extend(fix)
+            end = fix[-1].span.end
+    parts: list[str] = []
+    end = 0
+    for edit in taken:
+        parts += [text[end : edit.span.start], edit.text]
+        end = edit.span.end
+    return "".join(parts) + text[end:]

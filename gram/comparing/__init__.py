@@ -9,9 +9,13 @@ from .diffs import (
     then as then,
     to_pattern as to_pattern,
 )
-from .edits import DiffError as DiffError
+from .edits import (
+    DiffError as DiffError,
+    Matching as Matching,
+    match as match,
+    match_values as match_values,
+)
 from .holes import Bound as Bound, QueryError as QueryError, holes_in as holes_in
-from .matching import Matching as Matching, match as match, match_values as match_values
 from .merging import Conflict as Conflict, Merge as Merge, merge as merge
 from .query import AsWritten as AsWritten, Match as Match, find_matches as find_matches
 from .rewriting import rewrite as rewrite

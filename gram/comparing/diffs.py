@@ -11,9 +11,9 @@ from pyrsistent import pmap
 
 from ..documents import Document
 from ..errors import expect
-from ..plurals import counted
 from ..showing import Shown
 from ..trees import Pattern, Subject, patterns_of
+from ..words import counted
 from .edits import (
     DiffError,
     Edit,

@@ -27,9 +27,8 @@ from ..reading import (
 )
 from ..source import BOM
 from ..trees import Pattern, TaggedString, Value
-from .lines import merge_lines
-from .matching import match, match_values
-from .parts import Group, Inside, Key, Part, Slot, document_part
+from .edits import match, match_values
+from .parts import Group, Inside, Key, Part, Slot, document_part, merge_lines
 
 
 @frozen

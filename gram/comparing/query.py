@@ -26,8 +26,18 @@ from ..trees import (
     pattern_at,
     walk,
 )
-from .holes import ANYTHING, Bound, QueryError, hole, hole_alone, holes_in, literal, names_in
-from .hops import Hops, hops_of
+from .holes import (
+    ANYTHING,
+    Bound,
+    Hops,
+    QueryError,
+    hole,
+    hole_alone,
+    holes_in,
+    hops_of,
+    literal,
+    names_in,
+)
 
 MOST_STEPS: Final = 30_000
 """How many comparisons are made at one place before another match is found there."""

@@ -26,8 +26,7 @@ from ..trees import (
     pattern_at,
     walk,
 )
-from .holes import ANYTHING, QueryError, hole, hole_alone, holes_in, literal
-from .hops import Hops, hops_of
+from .holes import ANYTHING, Hops, QueryError, hole, hole_alone, holes_in, hops_of, literal
 from .query import AsWritten, Match, Part, find_matches
 
 _Build: TypeAlias = Callable[[], Pattern]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from ..comparing import Diff, to_pattern
 from ..documents import Document, format_text
 from ..errors import expect
-from ..plurals import counted
 from ..reading import END, tokens
 from ..showing import PRESENTATIONS, Presentation
 from ..trees import Pattern
+from ..words import counted
 from ..writing import dumps
 
 if TYPE_CHECKING:

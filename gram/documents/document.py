@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import NoPatternError, expect, expect_all
-from ..plurals import counted
 from ..reading import (
     Construct,
     Item,
@@ -20,6 +19,7 @@ from ..reading import (
 from ..showing import Shown
 from ..source import Source, Span
 from ..trees import Pattern
+from ..words import counted
 from ..writing import Style
 
 if TYPE_CHECKING:

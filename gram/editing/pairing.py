@@ -1,4 +1,4 @@
-"""Which pattern of the text each new pattern came from, as `Pattern.came_from` tells.
+"""Which pattern of the text each new pattern came from, and which have changed.
 
 Of several patterns that came from one the equal one is it, else the one in its list, else the
 first. The others are new, or the pattern of their name that was in their list.
@@ -7,12 +7,13 @@ first. The others are new, or the pattern of their name that was in their list.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from ..reading import Construct, construct_of, syntax
 from ..source import Source, Span
-from ..trees import Pattern, read_from, walk_nodes
+from ..trees import Pattern, TreePath, read_from, walk_nodes
 from .comma_list import ElementList
 
 KeepsForm = Callable[[Construct, "Part"], bool]
@@ -326,3 +327,52 @@ def _is_path_of(parts: Sequence[Part]) -> bool:
     texts = [part.partner.construct for part in parts if part.partner]
     atoms = not any(part.pattern.elements for part in parts)
     return len(parts) == 2 and atoms and not any(isinstance(t, syntax.Bracket) for t in texts)
+
+
+class ChangedPattern(NamedTuple):
+    """A pattern that an edit has changed or put in.
+
+    Attributes:
+        path: where it is now.
+        old: what it was in the same list; None for one that was put in there.
+        keeps_elements: whether its elements are those that it had, however changed.
+    """
+
+    path: TreePath
+    old: Pattern | None
+    keeps_elements: bool
+
+
+def changed_patterns(
+    old: Sequence[Pattern], new: Sequence[Pattern], path: TreePath = ()
+) -> Iterator[ChangedPattern]:
+    """The patterns of a list that are not as they were, and those below them.
+
+    Of one that was put in, nothing below is given.
+
+    Args:
+        old: the list as it was.
+        new: the list as it is, made of these by an edit.
+        path: where the list is.
+    """
+    known: dict[Hashable, list[Pattern]] = {}
+    for each in reversed(old):
+        known.setdefault(_key(each), []).append(each)
+    for index, each in enumerate(new):
+        here = (*path, index)
+        same = known.get(_key(each))
+        was = same.pop() if same else None
+        if was is each:
+            continue
+        if was is None:
+            yield ChangedPattern(here, None, keeps_elements=False)
+            continue
+        keeps = [*map(_key, was.elements)] == [*map(_key, each.elements)]
+        if not keeps or was.value != each.value:
+            yield ChangedPattern(here, was, keeps)
+        yield from changed_patterns(was.elements, each.elements, here)
+
+
+def _key(pattern: Pattern) -> Hashable:
+    """What a pattern and what became of it have in common."""
+    return pattern.came_from or id(pattern)

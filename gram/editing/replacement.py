@@ -1,12 +1,15 @@
-"""Rewrites the text of a document for other trees: the top level.
+"""Rewrites the text of a document for other trees: the top level, copies, and what goes.
 
 Only a window around the changes is looked at; all before and after it is copied whole.
+
+A comment belongs to one pattern. What comes from another document, or is in the new one twice, is
+spelled as it was, and says nothing about the place where it is now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from attrs import frozen
@@ -15,23 +18,60 @@ from ..errors import GramDecodeError
 from ..reading import (
     Construct,
     comments_in,
+    has_comment,
+    last_line,
     line_break,
     parse_trees,
     syntax,
     text_start,
+    tokens,
     without_block_above,
 )
 from ..source import Source, Span
 from ..trees import Pattern, is_header, origin
 from ..writing import Style, write_pattern, write_record
-from .adopting import adopt
-from .alignment import common_ends, longest_increasing
-from .comma_list import ElementList, list_of
-from .copies import read_copy
+from .adopting import adopt, common_ends, longest_increasing
+from .comma_list import ElementList, Place, list_of
 from .pairing import Part, pair
 from .rewrite import Rewriter, Role, fits_role
 from .rewrite_path import hops_of
 from .writer import Piece, Writer, text_of
+
+
+def read_copy(pattern: Pattern) -> tuple[Source, Pattern, Pattern] | None:
+    """What a pattern is a copy of, to be rewritten; None for one that came from nowhere.
+
+    Returns:
+        The text without comments, the pattern that it says, and the copy as what that became.
+    """
+    if pattern.came_from is None:
+        return None
+    source, start, end = pattern.came_from
+    if source.text[start] not in "([@{":
+        return None  # a bare name is written as it always is
+    moved: dict[int, int] = {}
+    pieces: list[str] = []
+    at, length = start, 0
+    for token in tokens(source.text, start, end):
+        trivia, spelling = source.text[at : token.start], source.text[token.start : token.end]
+        if has_comment(trivia):
+            trivia = "" if spelling in (",", "|") else last_line(trivia)
+        moved[token.start] = length + len(trivia)
+        pieces += trivia, spelling
+        at, length = token.end, length + len(trivia) + len(spelling)
+        moved[token.end] = length
+    copied = Source("".join(pieces))
+    (old,) = parse_trees(copied)
+    return copied, old, _moved(pattern, source, copied, moved)
+
+
+def _moved(pattern: Pattern, old: Source, new: Source, offsets: Mapping[int, int]) -> Pattern:
+    """A pattern that knows where it is in the text without comments; what is elsewhere is new."""
+    elements = tuple([_moved(each, old, new, offsets) for each in pattern.elements])
+    source, start, end = pattern.came_from or (None, -1, -1)
+    is_there = source is old and start in offsets and end in offsets
+    place = (new, offsets[start], offsets[end]) if is_there else None
+    return Pattern._of_checked(pattern.value, elements, None, place)
 
 
 @frozen
@@ -211,3 +251,18 @@ def _canonical(tree: Pattern, role: Role, style: Style | None) -> str:
     if role == "first" and is_header(tree):
         return write_record(tree.value.properties)
     return write_pattern(tree, style=style)
+
+
+def changes_without(old: ElementList, removed: Collection[int]) -> tuple[Change, ...]:
+    """Where a text changes when elements, given by index, are taken out of a list in it."""
+    text = old.text
+    writer = Writer(text, line_break(text))
+    places = [
+        Place(index, partial(writer.copy, *element.span))
+        for index, element in enumerate(old.elements)
+        if index not in removed
+    ]
+    writer.copy(0, old.head.start)
+    old.write(writer, places, keeps_comments=True)
+    writer.copy(old.tail.end, len(text))
+    return Replacement(text, tuple(writer.pieces)).changes

@@ -30,9 +30,14 @@ from ..writing import (
 )
 from .comma_list import NO_ELEMENTS, ElementList, Place, list_of
 from .pairing import Part
-from .rewrite_annotations import annotations_as_subject, can_annotate, rewrite_annotations
 from .rewrite_path import NewHop, hops_around, hops_of, rewrite_path
-from .rewrite_subject import rewrite_record, rewrite_subject
+from .rewrite_subject import (
+    annotations_as_subject,
+    can_annotate,
+    rewrite_annotations,
+    rewrite_record,
+    rewrite_subject,
+)
 from .writer import Writer
 
 Role: TypeAlias = Literal["first", "top", "body", "element", "node"]

@@ -1,19 +1,73 @@
-"""Rewrites subjects, records and values in place: what does not change keeps its bytes."""
+"""Rewrites subjects, records, values and annotations in place: what is the same keeps its bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from pyrsistent import PMap, PVector
 
-from ..reading import has_comment, syntax
-from ..trees import Subject, Value, exact
-from ..writing import Spelling, write_key, write_name, write_record, write_value
-from .alignment import align
-from .comma_list import Named, Place, entries_of, list_of, with_additions
-from .respelling import respell
+from ..errors import GramDecodeError
+from ..reading import (
+    QUOTES,
+    Value as ValueSyntax,
+    has_comment,
+    parse_trees,
+    quote,
+    refence,
+    scalar_of,
+    syntax,
+    tokens,
+)
+from ..source import Source
+from ..trees import Pattern, Subject, TaggedString, Value, exact, is_symbol
+from ..writing import Spelling, write_key, write_name, write_record, write_subject, write_value
+from .adopting import align
+from .comma_list import Named, Place, annotations_of, entries_of, list_of, with_additions
 from .writer import Writer
+
+
+def respell(old: ValueSyntax, spelling: str, value: Value) -> str:
+    """The text of ``value`` in the style of the old value's ``spelling``.
+
+    Kept are the kind of quotes, a fence's opening line and the indentation of its end, the base,
+    case and width of an integer. A text that would not be read as ``value`` is never given: the
+    canonical one is, then.
+    """
+    for text in _candidates(old, spelling, value):
+        if _reads_as(text, value):
+            return text
+    return write_value(value)
+
+
+def _candidates(old: ValueSyntax, spelling: str, value: Value) -> Iterator[str]:
+    if isinstance(value, str) and isinstance(old.value, str):
+        if old.style in QUOTES:
+            yield quote(value, QUOTES[old.style])
+        elif old.style == "FENCE":
+            yield refence(spelling, value)
+    elif isinstance(value, TaggedString) and isinstance(old.value, TaggedString):
+        if old.style == "BACKTICK":
+            yield value.tag + quote(value.content, "`")
+        else:
+            yield refence(spelling.replace(old.value.tag, value.tag, 1), value.content)
+    elif type(value) is int and value >= 0:
+        if old.style == "HEXADECIMAL":
+            upper = any(digit in "ABCDEF" for digit in spelling)
+            yield f"0x{value:0{len(spelling) - 2}{'X' if upper else 'x'}}"
+        elif old.style == "OCTAL":
+            yield f"0{value:0{len(spelling) - 1}o}"
+
+
+def _reads_as(text: str, value: Value) -> bool:
+    first, *rest = tokens(text)
+    if len(rest) == 1 and (read := scalar_of(first.type)):
+        return exact(read(text)) == exact(value)
+    try:
+        (tree,) = parse_trees(Source(f"({{k: {text}}})"))
+    except GramDecodeError:
+        return False
+    return exact(tree.value.properties.get("k")) == exact(value)
 
 
 def rewrite_subject(
@@ -191,3 +245,97 @@ def _rewrite_array(writer: Writer, old: syntax.Array, values: PVector[Value]) ->
     writer.copy(old.start, old.start + 1)
     list_of(writer.old, old.start + 1, old.items, old.end - 1).write(writer, places)
     writer.copy(old.end - 1, old.end)
+
+
+def can_annotate(old: syntax.Annotated, tree: Pattern) -> bool:
+    """Whether a tree can be written as annotations before its one element."""
+    subject = tree.value
+    says = subject.identity or subject.labels or subject.properties or _has_empty_name(old, subject)
+    return bool(says) and len(tree.elements) == 1 and all(map(is_symbol, subject.properties))
+
+
+def _has_empty_name(old: syntax.Annotated, subject: Subject) -> bool:
+    """Whether annotations give a name of no characters, and may go on to."""
+    name = old.identified.identity if old.identified else None
+    return name is not None and name.text == subject.identity == ""
+
+
+def rewrite_annotations(
+    writer: Writer, old: syntax.Annotated, subject: Subject, spelling: Spelling
+) -> None:
+    """Write a subject over the annotations before a pattern, up to where the pattern begins."""
+    identified = [old.identified] if old.identified else []
+
+    def new_annotation(key: str) -> None:
+        writer.put(f"@{key}({write_value(subject.properties[key])})")
+
+    places: list[Place] = []
+    if old.identified and (subject.identity or subject.labels or _has_empty_name(old, subject)):
+        places.append(
+            Place(0, partial(_rewrite_identified, writer, old.identified, subject, spelling))
+        )
+    elif subject.identity or subject.labels:
+        name = write_subject(Subject(subject.identity, subject.labels), spelling)
+        places.append(Place(None, partial(writer.put, f"@@{name}")))
+    places += property_places(
+        writer, old.annotations, subject.properties, new_annotation, first=len(identified)
+    )
+    annotations_of(writer.old, old).write(writer, places)
+
+
+def _rewrite_identified(
+    writer: Writer, old: syntax.Identified, subject: Subject, spelling: Spelling
+) -> None:
+    name, after_marker = old.identity, old.start + len("@@")
+    labels = {label.name.text for label in old.labels}
+    if (name.text if name else "") == subject.identity and labels == subject.labels:
+        writer.copy(old.start, old.end)
+        return
+    if name is not None and name.text == subject.identity:
+        writer.copy(old.start, name.end)
+    else:
+        if subject.identity:
+            writer.put(f"@@{write_name(subject.identity, integers=True)}")
+        else:
+            writer.copy(old.start, after_marker)
+        if name is not None and has_comment(writer.old[after_marker : name.start]):
+            writer.copy_trivia(after_marker, name.start)
+    after = name.end if name else after_marker
+    spelled = bool(subject.identity)
+    rewrite_labels(writer, old.labels, after, subject.labels, spelling, spelled=spelled)
+
+
+def annotations_as_subject(
+    writer: Writer, old: syntax.Annotated, subject: Subject, spelling: Spelling
+) -> None:
+    """Write a subject as identity, labels and record, with the annotations' names and values."""
+    name = old.identified.identity if old.identified else None
+    labels = old.identified.labels if old.identified else ()
+    spelled = rewrite_identity(writer, name, subject.identity)
+    start = labels[0].start if labels else old.start
+    rewrite_labels(writer, labels, start, subject.labels, spelling, spelled=spelled)
+    if not subject.properties:
+        return
+    last = {annotation.key.text: annotation for annotation in old.annotations}
+    kept: list[Named] = [
+        (key, Place(None, partial(_annotation_as_entry, writer, annotation, subject)))
+        for key, annotation in last.items()
+        if key in subject.properties
+    ]
+    added: list[Named] = [
+        (key, Place(None, partial(writer.put, f"{write_key(key)}: {write_value(value)}")))
+        for key, value in subject.properties.items()
+        if key not in last
+    ]
+    writer.put_trivia(" " if spelled or subject.labels else "")
+    writer.put("{")
+    for index, place in enumerate(with_additions(kept, added)):
+        writer.put(", " if index else "")
+        place.write()
+    writer.put("}")
+
+
+def _annotation_as_entry(writer: Writer, annotation: syntax.Annotation, subject: Subject) -> None:
+    writer.copy(annotation.key.start, annotation.key.end)
+    writer.put(": ")
+    rewrite_value(writer, annotation.value, subject.properties[annotation.key.text])

@@ -3,8 +3,10 @@
 from .graph import (
     Graph,
     MissingExtraError,
+    Policy,
+    ReconcileError,
     graph_of,
+    reconcile,
     shape,
     to_networkx,
 )
-from .reconciliation import Policy, ReconcileError, reconcile

@@ -1,14 +1,22 @@
 """From text to constructs and trees, and the errors of text."""
 
 from . import syntax
-from .lexer import END, matches, tokens as tokens
-from .literals import (
-    QUOTES,
-    needs_fence,
-    quote as quote,
-    refence,
-    unescape as unescape,
-    write_fence,
+from .lexer import (
+    END,
+    Trivia,
+    comments,
+    comments_in,
+    has_comment,
+    last_line,
+    leaves_comment_open,
+    line_break,
+    matches,
+    read_trivia,
+    same_line_comment,
+    text_start,
+    tokens as tokens,
+    trivia_end,
+    without_block_above,
 )
 from .parser import (
     Stop as Stop,
@@ -18,7 +26,15 @@ from .parser import (
     parse_tokens as parse_tokens,
     parse_trees,
 )
-from .scalars import scalar_of
+from .scalars import (
+    QUOTES,
+    needs_fence,
+    quote as quote,
+    refence,
+    scalar_of,
+    unescape as unescape,
+    write_fence,
+)
 from .spans import Spans as Spans, spans_in_text, spans_of
 from .syntax import (
     Arrow as Arrow,
@@ -29,18 +45,4 @@ from .syntax import (
     Path as Path,
     Token as Token,
     Value,
-)
-from .trivia import (
-    Trivia,
-    comments,
-    comments_in,
-    has_comment,
-    last_line,
-    leaves_comment_open,
-    line_break,
-    read_trivia,
-    same_line_comment,
-    text_start,
-    trivia_end,
-    without_block_above,
 )

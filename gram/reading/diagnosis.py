@@ -15,11 +15,11 @@ from itertools import takewhile
 
 from ..errors import MAX_LEVELS, GramDecodeError
 from ..grammar import Rule, grammar, terminal
-from ..plurals import one_of
 from ..source import Source
+from ..words import one_of
 from .hints import CLOSERS, Slip, hint_for
 from .lexer import END, ERROR, tokens
-from .literals import QUOTES
+from .scalars import QUOTES
 from .syntax import Token
 
 # What a reader calls the parts of the grammar, widest first: where a pattern may begin, its

@@ -2,23 +2,26 @@
 
 `TreeBuilder` makes the trees, which is all that `gram.loads` asks for. `ConstructBuilder` makes
 the constructs: how the text spells these trees.
+
+Trees that are let go of one after another cost less than half of trees that are all kept, mostly
+because Python looks through everything that is kept again and again for what could be freed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError
+from ..errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError, expect
 from ..grammar import Grammar, grammar, load_grammar, table_of
 from ..source import Source
 from ..trees import Pattern, read_from
-from .construct_builder import ConstructBuilder
+from .builders import ConstructBuilder, TreeBuilder, start_of
 from .lexer import matches, tokens
 from .syntax import Construct, Item, Name, Reference, Token
-from .tree_builder import TreeBuilder, start_of
 
 # A level of nesting takes at most five places of the parser's stack (`[ subject | elements ,`
 # or `{ entries , key :`), so a stack this high is past the limit whatever follows.
@@ -248,3 +251,39 @@ def _spliced(taken: list[Any]) -> Any:
 def _flat(taken: list[Any]) -> list[Any]:
     """The parts of a construct, those handed on from rules below among them."""
     return _spliced([[], *taken]) if list in map(type, taken) else taken
+
+
+_PIECE = 100_000
+"""About how many characters are read at a time."""
+
+_NEXT = re.compile(r"\n(?=[(\[])")
+"""A line break before what may be another pattern: no pattern goes on so after its end."""
+
+
+def read_in_pieces(source: Source, size: int = _PIECE) -> Iterator[Pattern]:
+    """The top-level patterns of a text one after another, a header record first.
+
+    Args:
+        source: the text.
+        size: about how many characters are read at a time.
+
+    Raises:
+        GramDecodeError: the text is not gram; the patterns before may have been given.
+
+    >>> [pattern.value.identity for pattern in read_in_pieces(Source("(a)\\n(b)"))]
+    ['a', 'b']
+    """
+    expect(source, Source, "source", by="read_in_pieces")
+    expect(size, int, "size", by="read_in_pieces")
+    start, length = 0, len(source.text)
+    while start < length:
+        found = _NEXT.search(source.text, start + max(size, 1))
+        end = found.end() if found else length
+        try:
+            patterns = parse_trees(source, start, end)
+        except GramDecodeError:  # the piece ends inside a pattern, or there is an error
+            if end == length:
+                raise
+            patterns, end = parse_trees(source, start), length
+        yield from patterns
+        start = end

@@ -2,13 +2,88 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
+from json.encoder import encode_basestring
 
 from ..errors import GramEncodeError
 from ..grammar import grammar
 from ..trees import Measurement, Number, Symbol, TaggedString, Value, check_number, check_text
-from .literals import fence_parts, unquote
+
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_ESCAPES = [("\\", "\\\\"), *((char, f"\\{letter}") for letter, char in _ESCAPED.items())]
+_COMMENT_LIKE = re.compile(r"[ \v]*//")
+_MAY_BEGIN_A_COMMENT = (" ", "\v", "/")
+_LONG = 120
+
+QUOTES = {"DOUBLE": '"', "SINGLE": "'", "BACKTICK": "`"}
+"""The quote of each terminal of strings on one line."""
+
+
+def unescape(body: str) -> str:
+    """The text between quotes with its escapes read; an escaped delimiter is the delimiter."""
+    if "\\" not in body:
+        return body
+    return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), body)
+
+
+def unquote(spelling: str) -> str:
+    """What a string between quotes says."""
+    return unescape(spelling[1:-1])
+
+
+def fence_content(body: str) -> str:
+    """What a fenced string says: its body without the line that holds the closing fence."""
+    if not body.strip(" \t"):
+        return ""
+    head, newline, indentation = body.rpartition("\n")
+    return head if newline and not indentation.strip(" \t") else body
+
+
+def fence_parts(spelling: str) -> tuple[str, str]:
+    """The tag (``""`` for none) and the content of a fenced string."""
+    opener, _, body = spelling.partition("\n")
+    return opener[3:].strip(), fence_content(body[:-3])
+
+
+def refence(spelling: str, content: str) -> str:
+    """A fenced string with other content: its opening line and its end stay."""
+    opener, *_, last = spelling.split("\n")
+    end = "```" if last[:-3].strip(" \t") else last
+    return f"{opener}\n{content}\n{end}"
+
+
+def quote(text: str, delimiter: str = '"') -> str:
+    """``text`` on one line between delimiters, escaped as the notation asks.
+
+    A text that begins with ``//`` gets its first slash escaped: tree-sitter-gram would take the
+    rest of the line for a comment.
+    """
+    if delimiter == '"' and text[:1] not in _MAY_BEGIN_A_COMMENT:
+        quoted = encode_basestring(text)  # the same escapes, in one pass
+        if "\\u" not in quoted:  # but for other control characters, which are no escapes here
+            return quoted
+    body = text
+    for char, escape in _ESCAPES:  # `replace` is much faster here than a look at every character
+        body = body.replace(char, escape)
+    body = body.replace(delimiter, f"\\{delimiter}")
+    if _COMMENT_LIKE.match(body):
+        body = body.replace("/", "\\/", 1)
+    return delimiter + body + delimiter
+
+
+def write_fence(text: str, tag: str = "") -> str:
+    """``text`` between fences on lines of their own."""
+    return f"```{tag}\n{text}\n```"
+
+
+def needs_fence(text: str) -> bool:
+    """Whether a string is written between fences: it is long, and reads back from there."""
+    if "\n" not in text and len(text) <= _LONG:
+        return False
+    return "```" not in text and fence_content(f"{text}\n") == text
 
 
 def read_number(spelling: str, base: int = 10) -> Number:

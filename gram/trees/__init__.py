@@ -1,15 +1,21 @@
 """Immutable trees of patterns: values, walks, operations, and where they were read from."""
 
 from . import operations, pattern
-from .operations import unfold
-from .origins import carry_origin as carry_origin, origin, read_from
+from .operations import TreePath, pattern_at, unfold, walk
 from .pattern import (
     WALK as WALK,
     WALK_SUBJECT as WALK_SUBJECT,
     Pattern,
     ReadFrom,
     Subject,
+    carry_origin as carry_origin,
+    is_edge,
+    is_header,
+    is_reference,
+    origin,
     patterns_of,
+    read_from,
+    walk_nodes,
 )
 from .scopes import (
     WHOLE as WHOLE,
@@ -22,7 +28,6 @@ from .scopes import (
     scopes_from as scopes_from,
     with_names,
 )
-from .shapes import is_edge, is_header, is_reference, walk_nodes
 from .values import (
     Bound,
     Measurement,
@@ -37,4 +42,3 @@ from .values import (
     is_symbol,
     levels,
 )
-from .walks import TreePath, pattern_at, walk

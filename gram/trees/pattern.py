@@ -1,21 +1,25 @@
-"""The trees of the notation: `Pattern` and the `Subject` each of its places carries.
+"""The trees of the notation: `Pattern`, the `Subject` of each place, its shape and its origin.
 
 Both are immutable, hashable and weak-referenceable. Changing one means building another with
 ``attrs.evolve`` or a lens; what did not change is shared.
+
+Reading keeps the place with the pattern. It plays no part in equality, hashing and repr, so equal
+patterns read from two files have two places. A pattern that was made, copied or unpickled has no
+place; after an edit, what was not changed keeps its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 from attrs import field, frozen
 from pyrsistent import PMap, pmap
 
-from ..errors import MAX_LEVELS, GramEncodeError, TooDeepError, expect_all
+from ..errors import MAX_LEVELS, GramEncodeError, TooDeepError, expect, expect_all
 from ..showing import WAYS, Shown
-from ..source import Source
+from ..source import Source, Span
 from .values import Value, check_text, exact, freeze_map, levels
 
 WALK = "Gram.Walk"
@@ -221,3 +225,118 @@ def _levels_of(value: object, elements: tuple[Pattern, ...]) -> int:
     if deepest >= MAX_LEVELS:
         raise TooDeepError
     return deepest + 1
+
+
+def is_reference(element: Pattern) -> bool:
+    """Whether an element is written as a bare name."""
+    expect(element, Pattern, "element", by="is_reference")
+    subject = element.value
+    return bool(
+        subject.identity and not subject.labels and not subject.properties and not element.elements
+    )
+
+
+def is_header(pattern: Pattern) -> bool:
+    """Whether a pattern is written as a header record when it is the first of a document."""
+    subject = pattern.value
+    return bool(
+        subject.properties and not subject.identity and not subject.labels and not pattern.elements
+    )
+
+
+def is_edge(pattern: Pattern) -> bool:
+    """Whether a pattern has exactly two elements, both atoms."""
+    expect(pattern, Pattern, "pattern", by="is_edge")
+    return len(pattern.elements) == 2 and not any(e.elements for e in pattern.elements)
+
+
+def walk_nodes(pattern: Pattern) -> tuple[Pattern, ...] | None:
+    """The nodes along a walk, one more than its edges, or None when it has no walk form.
+
+    Each edge must hold the node before it; where an edge can be read both ways the first node is
+    chosen so that the next edges can go on.
+    """
+    edges = pattern.elements
+    if pattern.value != WALK_SUBJECT or len(edges) < 2 or not all(map(is_edge, edges)):
+        return None
+    for first in edges[0].elements:
+        nodes = [first]
+        for edge in edges:
+            left, right = edge.elements
+            if left == nodes[-1]:
+                nodes.append(right)
+            elif right == nodes[-1]:
+                nodes.append(left)
+            else:
+                break
+        else:
+            return tuple(nodes)
+    return None
+
+
+class Origin(NamedTuple):
+    """The place a pattern was read from.
+
+    Attributes:
+        source: the text and its file name.
+        span: the offsets of the pattern in it.
+    """
+
+    source: Source
+    span: Span
+
+    @property
+    def filename(self) -> str | None:
+        """The name of the file, or None."""
+        return self.source.filename
+
+    @property
+    def lineno(self) -> int:
+        """The line the pattern begins on, from 1."""
+        return self.source.position(self.span.start)[0]
+
+    @property
+    def colno(self) -> int:
+        """The column the pattern begins in, from 1."""
+        return self.source.position(self.span.start)[1]
+
+    def __repr__(self) -> str:
+        return f"<Origin {self}>"
+
+    def __str__(self) -> str:
+        return self.source.place(self.span.start)
+
+
+def read_from(pattern: Pattern) -> ReadFrom | None:
+    """What `origin` tells, for loops over many patterns: the text, the start and the end."""
+    return pattern._place
+
+
+def origin(pattern: Pattern) -> Origin | None:
+    """Where a pattern was read from, or None when it was made.
+
+    >>> from gram import loads_one
+    >>> agent = loads_one("[a |\\n  (b)]")
+    >>> str(origin(agent.elements[0]))
+    '2:3'
+    """
+    expect(pattern, Pattern, "pattern", by="origin")
+    place = pattern._place
+    if place is None:
+        return None
+    source, start, end = place
+    return Origin(source, Span(start, end))
+
+
+def carry_origin(pattern: Pattern, old: Pattern) -> Pattern:
+    """An equal pattern with the place of ``old``, which it is a changed version of.
+
+    >>> import attrs
+    >>> from gram import Subject, loads_one
+    >>> old = loads_one("  (a)")
+    >>> new = carry_origin(attrs.evolve(old, value=Subject("b")), old)
+    >>> new.value.identity, str(origin(new))
+    ('b', '1:3')
+    """
+    came_from = pattern.came_from or old.came_from
+    return Pattern._of_checked(pattern.value, pattern.elements, old._place, came_from)

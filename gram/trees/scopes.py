@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from ..errors import NoPatternError
+from .operations import TreePath
 from .pattern import Pattern
-from .walks import TreePath
 
 Scope: TypeAlias = Literal["around", "own", "private"]
 """To which scope the names below a pattern belong.

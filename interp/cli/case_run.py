@@ -14,7 +14,7 @@ import click
 from attrs import define, field, frozen
 
 from gram import Pattern
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 from lenses_ext import Model
 
 from ..concurrency import waited_for, work_on

@@ -1,15 +1,20 @@
-"""Shared code of the editing commands: reading values, and delivering the new text."""
+"""Shared code of the editing commands: reading values, and changing files without loss."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import errno
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import click
 from attrs import fields, frozen
 
-from gram import GramDecodeError, Pattern, loads
+from gram import Document, GramDecodeError, Pattern, loads
+from gram.documents import HeldFile, holding, write_together
 from lenses_ext import (
     FocusError,
     PathError,
@@ -22,13 +27,109 @@ from lenses_ext.places import read_pattern as read_pattern, read_value as read_v
 
 from .completion.completing import path_argument
 from .each_file import Nowhere, each_file, passing_over
-from .failures import Refused
 from .inputs.file_options import json_option
 from .inputs.program_files import STDIN, are_many, words_and_files
-from .inputs.reading import read_program
-from .rewriting import Changes, changed_texts, write_changes
-from .terminal.diffs import show_diff
-from .terminal.output import show
+from .inputs.reading import read_program, read_text
+from .process import Refused, interruptible
+from .terminal.changes_shown import show_diff
+from .terminal.output import note, show
+
+_TRIES, _PAUSE = 50, 0.02  # seconds; one second in all
+
+
+Changes: TypeAlias = Mapping[str, tuple[str, str]]
+"""The old and the new texts of files, by their names."""
+
+
+def rewrite(file: str, change: Callable[[str, str], str]) -> bool:
+    """Change the text of a file; a file that needs no change is not written.
+
+    Args:
+        file: the name of the file.
+        change: makes the new text from the old text and the name of the file.
+
+    Returns:
+        Whether the file was changed.
+
+    Raises:
+        OSError: the file cannot be read or written.
+        GramDecodeError: the file is not UTF-8.
+    """
+
+    def changes() -> Changes:
+        text, name = read_text(file)
+        new = change(text, name)
+        return {} if new == text else {file: (text, new)}
+
+    return write_changes(file, changes)
+
+
+def write_changes(file: str, changes: Callable[[], Changes]) -> bool:
+    """Write new texts of files, of all of them or of none.
+
+    Before writing, the files are locked; where another command has written one of them since it
+    was read, all are read and changed again.
+
+    Args:
+        file: the file that was named.
+        changes: reads the files, and makes their new texts.
+
+    Returns:
+        Whether there was something to write.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    if Path(file).is_fifo():  # reading it would wait for a writer, and use up what it says
+        raise OSError(errno.EINVAL, "a pipe cannot be written in place", file)
+    while found := changes():
+        old, new = ({Path(name): found[name][which] for name in found} for which in (0, 1))
+        try:
+            with interruptible():
+                write_together(new, old, held_file)
+            return True
+        except OSError as error:
+            if error.errno != errno.ESTALE:
+                raise
+    return False
+
+
+def changed_texts(before: Project, after: Project) -> Changes:
+    """The texts of the files that an edit of a program changed, with long new patterns laid out."""
+    return {
+        str(before.documents[path].filename): (
+            before.documents[path].text,
+            laid_out(after.documents[path]),
+        )
+        for path in after.changed_since(before)
+    }
+
+
+def laid_out(edited: Document) -> str:
+    """The text of an edited document, with long new patterns as ``gram fmt`` would write them."""
+    if all(each.old is not None for each in edited.changed_since()):
+        return edited.text
+    from gram.documents import format_changes  # imported late: most edits put in no pattern
+
+    return format_changes(edited)
+
+
+@contextmanager
+def held_file(file: Path) -> Iterator[HeldFile]:
+    """Hold a file; tell the user when that takes longer than other edits do."""
+    with ExitStack() as holder:
+        for _ in range(_TRIES):
+            try:
+                held = holder.enter_context(holding(file, wait=False))
+            except BlockingIOError:
+                time.sleep(_PAUSE)
+            else:
+                break
+        else:
+            note(f"waiting for another gram process that uses {file}")
+            held = holder.enter_context(holding(file))
+        yield held
+
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

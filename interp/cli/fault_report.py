@@ -12,16 +12,16 @@ import click
 from gram import Diagnostic, Document, GramDecodeError, apply_fixes
 from gram.checks import syntax_fault
 from gram.diagnostics import only_errors
-from gram.plurals import counted
+from gram.words import counted
 from lenses_ext import Project, parse_program
 from lenses_ext.names import load_together
 from lenses_ext.rules import Level
 
 from .each_file import each_file
-from .failures import NO
+from .edits import rewrite
 from .inputs.program_files import STDIN
 from .inputs.project import find_project
-from .rewriting import rewrite
+from .process import NO
 from .terminal.output import note
 
 _FORMATS = ("text", "json", "sarif", "github")
@@ -90,7 +90,7 @@ def report_faults(
     if only_errors(faults) or (strict and any(each.severity == "warning" for each in faults)):
         tally.code = max(tally.code, NO)
     if faults or form != "text":
-        from .terminal.fault_formats import show_faults  # imported late: good programs need none
+        from .terminal.faults_shown import show_faults  # imported late: good programs need none
 
         show_faults(faults, form)
     _summarize(faults, len(tally.rows))

@@ -32,13 +32,11 @@ from ..errors import ValidationError
 from ..evaluation.cases import Case, rename_in_cases
 from ..machine import POLICY
 from .each_file import Nowhere
-from .edits import refuse_new_errors
-from .failures import Refused
+from .edits import held_file, refuse_new_errors
 from .inputs.program_files import SUFFIX, find_files
 from .inputs.reading import read_libraries
-from .process import interruptible
-from .rewriting import held_file
-from .terminal.diffs import show_diff
+from .process import Refused, interruptible
+from .terminal.changes_shown import show_diff
 from .terminal.output import note
 
 _CASES = (SUFFIX, ".csv", ".jsonl")

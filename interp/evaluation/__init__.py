@@ -5,18 +5,18 @@ from .cases.judging import Failure as Failure, judge as judge
 from .cases.reading import read_cases as read_cases
 from .cases.rubrics import RubricJudge as RubricJudge
 from .experiments.arms import Arm as Arm
-from .experiments.budget import Budget as Budget
 from .experiments.carrying_out import load_experiment as load_experiment
+from .experiments.chance import cases_needed as cases_needed
 from .experiments.comparing import Comparison as Comparison, Estimate as Estimate
 from .experiments.experiment import Experiment as Experiment
 from .experiments.experiment_file import read_experiment as read_experiment
+from .experiments.forecast import Budget as Budget
 from .experiments.judging import judged_by as judged_by
 from .experiments.measured_judges import (
     MeasuredJudge as MeasuredJudge,
     measure_judge as measure_judge,
 )
 from .experiments.metrics import Metric as Metric, matches_schema as matches_schema
-from .experiments.power import cases_needed as cases_needed
 from .experiments.trials import Trial as Trial
 from .improving.carrying_out import improve as improve
 from .improving.improvement import Improvement as Improvement

@@ -23,8 +23,7 @@ from lenses_ext.schemas import read_yaml
 from ..errors import ConfigurationError
 from ..json_text import read_json
 from ..programs import the_agent
-from .agent_reading import NoCounterpartError, Reader
-from .agent_writing import Writer
+from .agents import NoCounterpartError, Reader, Writer
 from .flow_reading import read_flow
 from .flow_writing import written_flow
 from .properties import REFUSALS, words_of

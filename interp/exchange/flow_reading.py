@@ -18,7 +18,7 @@ from lenses_ext import create_tool_specification
 from lenses_ext.signatures import signature_elements
 from lenses_ext.workflows import EACH, OTHERWISE, WHEN
 
-from .agent_reading import NoCounterpartError, Reader, is_usual
+from .agents import NoCounterpartError, Reader, is_usual
 from .flow_graph import DiffersError, FlowGraph, Port
 from .properties import OUTPUT, Types, types_of
 

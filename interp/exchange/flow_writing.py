@@ -21,13 +21,13 @@ from lenses_ext import (
 from lenses_ext.schemas import to_json_value
 from lenses_ext.workflows import FlowArrow, FlowNode, Join
 
-from .agent_reading import NoCounterpartError
+from .agents import NoCounterpartError
 from .properties import OUTPUT, is_record, types_in, written_inputs
 
 if TYPE_CHECKING:
     from pyagentspec.flows.flow import Flow
 
-    from .agent_writing import Writer
+    from .agents import Writer
 
 Value: TypeAlias = Union[str, Mapping[str, Any], None]
 """What an arrow carries: what a node gives, the input, or a record of such by name."""

@@ -1,8 +1,6 @@
 """Running a program: the loop that drives a run, and the handler that performs its effects."""
 
-from .budget import Budget, CostOf
 from .driver import Driver
-from .fallbacks import first_that_replies, may_be_passed
 from .handlers import (
     Answer,
     Approver,
@@ -11,6 +9,8 @@ from .handlers import (
     ModelChoice,
     OnToolError,
     Report,
+    first_that_replies,
+    may_be_passed,
     named_model,
 )
 from .logs import log_fields
@@ -19,19 +19,19 @@ from .observations import (
     AgentStarted as AgentStarted,
     Finished as Finished,
     Observation as Observation,
+    Observer,
     ReasoningDelta as ReasoningDelta,
     SaidBeforeCalls as SaidBeforeCalls,
     TextDelta as TextDelta,
     ToolFinished as ToolFinished,
     ToolProgress as ToolProgress,
     ToolStarted as ToolStarted,
+    Watcher,
     finished,
     observations,
     under_way,
 )
-from .run_log import Folded, RunLog
-from .run_notes import CANCELLED, Begun, Failed, Note, Retried, Stopped, now
+from .recorder import CANCELLED, Begun, Failed, Folded, Note, Retried, RunLog, Stopped, now
 from .scheduling import startable
-from .spending import Spending
+from .spending import Budget, CostOf, Spending
 from .telemetry import Telemetry as Telemetry, current_trace
-from .watchers import Observer, Watcher

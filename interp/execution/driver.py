@@ -65,14 +65,14 @@ from .observations import (
 from .recorder import Recorder
 
 if TYPE_CHECKING:
-    from .run_log import RunLog
+    from .recorder import RunLog
     from .telemetry import RunSpans, Telemetry
 
-from .budget import Budget
 from .handlers import Handler, LiveHandler, Report
 from .logs import log_event
+from .observations import Observer, Watcher, called_for_user
 from .scheduling import startable
-from .watchers import Observer, Watcher, called_for_user
+from .spending import Budget
 
 _PATIENCE: Final = 1.0  # seconds for what is under way when a run is cancelled
 _FAR_BEHIND: Final = 16  # what is said that nobody has read; progress is dropped then

@@ -11,9 +11,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal, Protocol, TypeAlias, Union
+from typing import Any, Final, Literal, Protocol, TypeAlias, Union
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from gram import GramEncodeError
 from lenses_ext import Model
@@ -49,15 +49,75 @@ from ..models import (
     read_reply,
 )
 from ..programs import fallbacks_of, models_of
-from ..secrets import Keys, known_keys
+from ..secrets import Keys, known_keys, without_keys
 from ..tools import LibraryLike, PlainCall, Tool, acall_tool, bind_agent_tools
 from .door import DeltasWithoutKeys, event_without_keys
-from .fallbacks import first_that_replies
 from .logs import log_effect
-from .observations import Delta, ReasoningDelta, TextDelta, ToolProgress
-from .watchers import called_for_user
+from .observations import Delta, ReasoningDelta, TextDelta, ToolProgress, called_for_user
 
 _log = logging.getLogger("interp.model")
+
+_UNKNOWN: Final = ("model_not_found", "unknown_model")
+
+AskModel: TypeAlias = Callable[
+    [CallModel, "Callable[[Delta | ToolProgress], None] | None"], Awaitable[Event]
+]
+
+
+def may_be_passed(error: Exception) -> bool:
+    """Whether another model may be asked instead of one that failed.
+
+    It cannot be reached, it is overloaded after its retries, or its server does not know it. A
+    request that is refused would be refused again, or the refusal is an answer.
+    """
+    return isinstance(error, ModelError) and (
+        error.retriable or error.code in _UNKNOWN or error.status == 404
+    )
+
+
+async def first_that_replies(
+    ask: AskModel,
+    effect: CallModel,
+    report: Callable[[Delta | ToolProgress], None] | None,
+    models: Iterable[Model],
+    passes: Callable[[Exception], bool] = may_be_passed,
+) -> Event:
+    """The reply of the first of some models that gives one.
+
+    Once a word of a reply was shown, no other model is asked.
+
+    Args:
+        ask: asks one model.
+        effect: what is asked.
+        report: takes what is only watched.
+        models: the models, in the order in which they are asked.
+        passes: whether another model is asked after an error.
+    """
+    left, tried, shown = list(models), list[tuple[Model, str]](), list[object]()
+
+    def show(each: Delta | ToolProgress) -> None:
+        shown.append(each)
+        if report is not None:
+            report(each)
+
+    while True:
+        model = left.pop(0)
+        alone = evolve(effect, request=evolve(effect.request, model=model, fallbacks=()))
+        try:
+            event = await ask(alone, show if report else None)
+        except Exception as error:
+            if not left or not passes(error) or shown:
+                raise
+            said = str(error).partition("\n")[0]
+            why = without_keys(said.encode(errors="replace").decode())
+        else:
+            if isinstance(event, ModelReplied) and tried:
+                return evolve(event, model=model, tried=tuple(tried))
+            return event
+        tried.append((model, why))
+        extra = {"event": "model_passed"}
+        _log.warning("%s gave no reply (%s): %s is asked", model, why, left[0], extra=extra)
+
 
 Report: TypeAlias = Callable[[Union[Delta, ToolProgress]], None]
 """Takes what is only watched: the words of a model while it speaks, how far a tool is."""

@@ -6,11 +6,14 @@ otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypeAlias, Union
+import inspect
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from typing import Any, TypeAlias, Union
 
 from attrs import field, frozen
 
+from ..concurrency import in_loop_of_user, in_waiting_thread
 from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
 from ..json_text import Json, JsonText
 from ..machine import (
@@ -19,6 +22,7 @@ from ..machine import (
     At,
     CallAnswered,
     CallTool,
+    Effect,
     Ended,
     Event,
     FrameBegun,
@@ -34,8 +38,8 @@ from ..machine import (
     progress_text,
     response,
 )
-from ..reprs import short_repr
-from ..visible_text import visible_text
+from ..shown import short_repr, visible_text
+from ..tools import is_async
 
 
 @frozen
@@ -217,3 +221,23 @@ def _asked(state: State, ask: Ask) -> str:
         if is_of_plain_agent(ask.at)
         else f"{call} for {'/'.join(path_of_names(state, ask.at))}"
     )
+
+
+Observer: TypeAlias = Callable[[Effect, Event], Union[Awaitable[None], None]]
+"""Called with every effect and the event that answered it, after the event has been folded.
+
+It may be a coroutine function, or an object with an async ``__call__``."""
+
+Watcher: TypeAlias = Callable[[Union[Effect, None], Event, Step], Union[Awaitable[None], None]]
+"""Called after each step with the effect, the event that answered it and the step they led to.
+
+The effect is None where the caller changed the run, which is a `Resumed`. The events that a
+watcher is given are the whole run: folded over the State it began with, they give every State."""
+
+
+async def called_for_user(function: Callable[..., Any], *given: object) -> Any:
+    """What a function of the user gives: a plain one is called where somebody waits for the run."""
+    if is_async(function):
+        return await in_loop_of_user(partial(function, *given))
+    found = await in_waiting_thread(partial(function, *given))
+    return await in_loop_of_user(lambda: found) if inspect.isawaitable(found) else found

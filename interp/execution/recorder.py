@@ -1,24 +1,171 @@
-"""Recording a run while it goes on: its events, and notes of what happened between them."""
+"""Recording a run while it goes on: its events, and notes of what happened between them.
+
+They stand between the events and are kept, but not folded. `note_pattern` says how they are
+written.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from threading import Lock
 from time import monotonic
-from typing import TypeVar
+from typing import ClassVar, Final, NamedTuple, Protocol, TypeAlias, TypeVar, Union
+
+from attrs import field, frozen
 
 from ..concurrency import FromOutside, call_in_thread, to_its_end
 from ..errors import AgentError, ApprovalNeeded, ModelError, StoreError
-from ..machine import Ask, Effect, Event, State, Status
+from ..machine import Ask, At, Effect, Event, State, Status
 from ..models import noticing_retries
 from ..secrets import without_keys
-from .run_log import Folded, RunLog
-from .run_notes import Begun, Failed, Note, Retried, Stopped
+from ..tools import Tool
+
+
+def now() -> datetime:
+    """The time, as notes have it."""
+    return datetime.now(UTC)
+
+
+CANCELLED: Final = "cancelled"
+"""What a run was stopped by that was ended for good, see `cancel_run`."""
+
+
+@frozen
+class Begun:
+    """The model is asked, or a tool is run that may run again; see `interp.machine.CallBegun`.
+
+    Attributes:
+        at: the position.
+        time: when.
+    """
+
+    at: At
+    time: datetime = field(factory=now)
+
+
+@frozen
+class Retried:
+    """A request is sent again.
+
+    Attributes:
+        at: the position.
+        error: what went wrong with the one before.
+        wait: how many seconds later.
+    """
+
+    at: At
+    error: str
+    wait: float
+
+
+@frozen
+class Failed:
+    """The model or a tool gave no event.
+
+    Attributes:
+        at: the position.
+        error: what went wrong.
+        seconds: how long it took.
+    """
+
+    at: At
+    error: str
+    seconds: float
+
+
+@frozen
+class Stopped:
+    """The run stopped before its end.
+
+    Attributes:
+        error: why.
+        time: when.
+    """
+
+    error: str
+    time: datetime = field(factory=now)
+
+
+Note: TypeAlias = Union[Begun, Retried, Failed, Stopped]
+
+
+class Folded(NamedTuple):
+    """An event, and what it led to.
+
+    Attributes:
+        event: the event.
+        effect: what it answers; None for `CallBegun`, `Resumed` and `TimeUp`.
+        state: the State that it led to.
+    """
+
+    event: Event
+    effect: Effect | None
+    state: State
+
+
+class RunLog(Protocol):
+    """What the entries of one run are written to, see `RunFile`.
+
+    Attributes:
+        blocks: whether it may take long to answer, so that it is asked in a thread.
+        has_begun: whether it has its first entry.
+    """
+
+    blocks: ClassVar[bool]
+    has_begun: bool
+
+    @property
+    def name(self) -> str:
+        """How messages name it."""
+
+    def begin(self, state: State, tools: Iterable[Tool]) -> None:
+        """Make it, with its first entry and the events of the State.
+
+        Raises:
+            OSError, StoreError: it exists, or cannot be written.
+        """
+
+    def held(
+        self, standing: Callable[[], State] | None = None
+    ) -> AbstractContextManager[tuple[Event, ...]]:
+        """Keep others from writing to it.
+
+        Events that the State has and the log has not are written. What it gives are those that
+        the log has and the State has not, to be folded: whoever wrote them was stopped before it
+        folded them.
+
+        Args:
+            standing: gives the State of the run, which is asked for when it is taken up, and when
+                it is let go.
+
+        Raises:
+            OSError, StoreError: it cannot be written, or somebody else writes to it.
+        """
+
+    def append(self, folded: Folded, seconds: float | None = None) -> None:
+        """Write an event; the log has to be held.
+
+        Args:
+            folded: the event, what it answers and what it led to.
+            seconds: how long the effect took that it answers, if that is known.
+
+        Raises:
+            OSError, StoreError: it cannot be written.
+        """
+
+    def note(self, note: Note) -> None:
+        """Write a note; nothing is written once the log is let go.
+
+        Raises:
+            OSError, StoreError: it cannot be written.
+        """
+
 
 T = TypeVar("T")
 

@@ -3,6 +3,6 @@
 from .records.kinds import from_pattern as from_pattern, to_pattern as to_pattern
 from .records.recorded_run import RecordedRun as RecordedRun
 from .replaying.entries import Entry as Entry, Timeline as Timeline
-from .replaying.following import follow as follow
+from .replaying.replay import follow as follow
 from .stores.run_rows import RunFacts as RunFacts, RunRow as RunRow
 from .stores.run_store import RunStore as RunStore

@@ -9,7 +9,7 @@ from .approval import (
     ask_all as ask_all,
     deny_all as deny_all,
 )
-from .call_checks import FORBIDDEN
+from .calls import FORBIDDEN
 from .contracts.arguments import validate_tool_args as validate_tool_args
 from .contracts.tool_forms import (
     TOOL_FORMS as TOOL_FORMS,
@@ -55,7 +55,7 @@ from .frames import (
     WorkflowFrame as WorkflowFrame,
 )
 from .happened import NOT_WAITED_FOR, CallAnswered, CallDropped, Ended, FrameBegun, Happened
-from .limits import Limits as Limits, LimitsLike as LimitsLike, limits_of
+from .limits import Limits as Limits, LimitsLike as LimitsLike, dollars, limits_of, shown_price
 from .long_tuple import LongTuple
 from .messages import (
     AgentResponse as AgentResponse,
@@ -70,12 +70,13 @@ from .messages import (
     ToolInvocation as ToolInvocation,
     Usage as Usage,
     UserRole as UserRole,
+    call_text,
     conversation_of,
     empty_context as empty_context,
     parts_of,
+    progress_text,
+    question_text,
 )
-from .money import dollars, shown_price
-from .offers import definition
 from .readings import (
     context_before,
     frame_at,
@@ -88,7 +89,6 @@ from .readings import (
     says_result,
     waits_for,
 )
-from .requests import answer_schema_of
+from .requests import answer_schema_of, definition
 from .run_context import RunContext
-from .shown_calls import call_text, progress_text, question_text
 from .state import State as State

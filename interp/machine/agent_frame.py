@@ -14,12 +14,11 @@ from attrs import evolve
 from pyrsistent import pmap
 
 from gram import Pattern
-from gram.plurals import counted
+from gram.words import counted
 
 from ..errors import ProtocolError
 from ..json_text import JsonText, json_or_text, write_json
-from .call_checks import checked_call
-from .calls_under_way import answered, taken_up, waiting
+from .calls import answered, checked_call, taken_up, waiting
 from .contracts import correction, read_answer
 from .effects import Ask, At, CallFailed, CallTool, Decided, ModelReplied, Resumed, ToolReturned
 from .frames import AgentFrame, Begin, Outcome, Status
@@ -27,8 +26,18 @@ from .happened import AgentTaken, CallAnswered
 from .limits_reached import is_under_an_agent, limit_reached, rounds_reached, spent
 from .long_conversations import length_of, problem_of, summarised_before, with_summary
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, ToolInvocation, UserRole
-from .offers import Offers, definition, last_speaker, offers_of
-from .requests import answer_schema_of, ask_model, going_on, input_of, is_text_answer, settings_of
+from .requests import (
+    Offers,
+    answer_schema_of,
+    ask_model,
+    definition,
+    going_on,
+    input_of,
+    is_text_answer,
+    last_speaker,
+    offers_of,
+    settings_of,
+)
 from .run_context import RunContext
 
 HANDED_OVER: Final = "the conversation is handed over"

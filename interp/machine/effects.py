@@ -21,7 +21,7 @@ from lenses_ext import Model, SettingError, Settings
 from ..errors import ValidationError
 from ..files import File
 from ..json_text import Json, read_json
-from ..reprs import short_repr
+from ..shown import short_repr
 from .approval import ApprovalPolicy
 from .limits import Limits
 from .messages import ConversationContext, Message, Usage

@@ -31,8 +31,7 @@ from ..json_text import Json, write_json
 from ..programs import the_agent
 from . import agent_frame, workflow_frame
 from .approval import ApprovalPolicy, allow_all
-from .call_checks import refused
-from .calls_under_way import call_begun
+from .calls import call_begun, effects_of, frame_begun, frame_ended, refused
 from .contracts import own_parameters_of
 from .effects import (
     Ask,
@@ -60,7 +59,6 @@ from .readings import context_before, pending
 from .requests import input_of, parameter_names_of
 from .run_context import RunContext
 from .state import State
-from .under_way import effects_of, frame_begun, frame_ended
 
 
 class Step(NamedTuple):

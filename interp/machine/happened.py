@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias, Union
 from attrs import field, frozen
 
 from ..json_text import JsonText
-from ..reprs import short_repr
+from ..shown import short_repr
 from .effects import At, Effect
 from .frames import AgentFrame, Begin, Frame, WorkflowFrame
 from .messages import ToolInvocation

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from gram.plurals import counted
+from gram.words import counted
 from lenses_ext.language import wire_name
 
-from .limits import Limits
+from .limits import Limits, dollars, shown_price
 from .messages import Usage
-from .money import dollars, shown_price
 
 if TYPE_CHECKING:
     from .effects import At

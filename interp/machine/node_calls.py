@@ -8,7 +8,7 @@ from lenses_ext.language import tool_spec_of, written_signature
 
 from ..errors import ValidationError
 from ..json_text import Json, write_json
-from .call_checks import FORBIDDEN, decision_about, denied, refused
+from .calls import FORBIDDEN, decision_about, denied, refused
 from .contracts import parameters_of
 from .effects import Ask, At, CallTool
 from .frames import Begin, WorkflowFrame

@@ -8,14 +8,13 @@ from lenses_ext import workflow_of
 
 from ..json_text import json_or_text, write_json
 from .agent_frame import told
-from .call_checks import INTERRUPTED
+from .calls import INTERRUPTED, effects_of, frame_begun
 from .effects import Ask, At, CallModel, CallTool, Effect
 from .frames import AgentFrame, Frame, Status, WorkflowFrame
 from .happened import FrameBegun
 from .messages import AgentResponse, ConversationContext, ToolInvocation
 from .requests import answer_of, is_text_answer
 from .state import State
-from .under_way import effects_of, frame_begun
 
 
 def pending(state: State, *, past_limit: bool = False) -> tuple[Effect, ...]:

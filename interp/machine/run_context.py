@@ -13,7 +13,7 @@ from lenses_ext import Model
 
 from ..files import File
 from ..json_text import JsonText, write_json
-from ..reprs import short_repr
+from ..shown import short_repr
 from .approval import ApprovalPolicy, allow_all
 from .limits import Limits
 from .messages import Usage

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from attrs import evolve, field, frozen
 
 from gram import Pattern
-from gram.plurals import counted
+from gram.words import counted
 from lenses_ext import Model
 
 from .effects import Ask, CallTool, Event

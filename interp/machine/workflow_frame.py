@@ -4,12 +4,14 @@ Each function takes what the run shares, the frame of the workflow and an event,
 they are then, with what is new to do. A node begins when all nodes whose arrows lead to it have
 ended; one to which only dead arrows lead is skipped. The order of answers changes nothing: what a
 node is given depends on what the others gave alone.
+
+What is carried depends on what the nodes gave alone, never on the order in which they gave it.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from attrs import evolve
@@ -18,21 +20,66 @@ from pyrsistent import pmap
 from gram import Pattern
 from lenses_ext import Workflow, is_tool, workflow_of
 from lenses_ext.language import tool_spec_of
-from lenses_ext.workflows import FlowArrow, FlowNode
+from lenses_ext.workflows import FlowArrow, FlowNode, Join, Loop
 
 from ..errors import ValidationError
 from ..json_text import Json, JsonText, write_json
-from .call_checks import result_problem
-from .calls_under_way import answered, taken_up, waiting
+from .calls import answered, dropped, result_problem, taken_up, waiting
 from .effects import Ask, At, CallFailed, CallTool, Decided, Resumed, ToolReturned
 from .frames import Begin, BegunNode, EndedNode, Outcome, Status, WorkflowFrame
 from .happened import CallAnswered, Ended, Happened, New, WorkflowTaken
-from .joins import arrivals, is_enough, joined, list_of, record_of
 from .limits_reached import is_under_an_agent, limit_reached, spent
 from .messages import AssistantRole, Message, Usage, UserRole
 from .node_calls import begun_use, pattern_of
 from .run_context import RunContext
-from .under_way import dropped
+
+
+def arrivals(
+    flow: Workflow, frame: WorkflowFrame, join: Join
+) -> list[tuple[FlowArrow, JsonText]] | None:
+    """The arrows of a join that are live, with what they carry; None while one is not decided."""
+    found: list[tuple[FlowArrow, JsonText]] = []
+    for arrow in join.arrows:
+        # what the input is to the arrows that start from it
+        given = EndedNode(frame.given, frame.given)
+        ended = given if arrow.source is None else frame.ended.get(arrow.source)
+        if ended is None:
+            return None
+        if ended.said is not None and _is_taken(flow, arrow, ended.said):
+            found.append((arrow, ended.given if arrow.is_choice and ended.given else ended.said))
+    return found
+
+
+def _is_taken(flow: Workflow, arrow: FlowArrow, said: JsonText) -> bool:
+    if arrow.kind == "OTHERWISE":
+        tests = (each for each in flow.arrows if (each.kind, each.source) == ("WHEN", arrow.source))
+        return not any(_is_taken(flow, each, said) for each in tests)
+    return arrow.kind != "WHEN" or arrow.is_for(said.value)
+
+
+def joined(flow: Workflow, join: Join, arrived: Iterable[tuple[FlowArrow, JsonText]]) -> JsonText:
+    """What some live arrows give together: a record, or what the only one carries."""
+    if join.is_record:
+        return record_of({flow.key_of(arrow): value for arrow, value in arrived})
+    ((_, value), *_rest) = arrived
+    return value
+
+
+def record_of(values: Mapping[str, JsonText]) -> JsonText:
+    """Some values under their names."""
+    return JsonText("{" + ",".join(f"{write_json(key)}:{values[key]}" for key in values) + "}")
+
+
+def list_of(values: Iterable[JsonText]) -> JsonText:
+    """Some values in their order."""
+    return JsonText("[" + ",".join(values) + "]")
+
+
+def is_enough(frame: WorkflowFrame, loop: Loop) -> bool:
+    """Whether the nodes that end a loop have said what ends it."""
+    said = {name: frame.ended.get(name, EndedNode()).said for name in loop.until}
+    return loop.is_ended_by({name: each.value for name, each in said.items() if each is not None})
+
 
 AT_ONCE: Final = 8
 """How many items of a list are worked on at a time, where the arrow does not say."""

@@ -1,13 +1,12 @@
 """Models: what they are, how they are asked and how their replies are read."""
 
 from .attached_parts import file_of_part
-from .calls_in_text import call_in_text
 from .chat import request_body as request_body
 from .connect import connect_model as connect_model
-from .connections import client_of, close_connections, no_cookies
+from .connections import Pace, client_of, close_connections, no_cookies
+from .failures import awith_retries, noticing_retries, sent_once
 from .language_model import AnyModel, LanguageModel as LanguageModel, SeveralModels
 from .offered_models import offered_models
-from .pace import Pace
 from .prices import (
     context_window,
     cost_at,
@@ -24,6 +23,7 @@ from .program_checks import (
 )
 from .providers import (
     ADDRESS_RULE,
+    CHAT_FIELDS,
     OFFLINE,
     PROVIDERS as PROVIDERS,
     Dialect,
@@ -37,9 +37,13 @@ from .providers import (
     provider_of,
     unknown_provider,
 )
-from .rehearsal_values import Filling
-from .reply_reading import SAYS_NOTHING, Reply, detect_tool_call as detect_tool_call, read_reply
-from .retries import awith_retries, noticing_retries, sent_once
+from .rehearsal import Filling
+from .reply_reading import (
+    SAYS_NOTHING,
+    Reply,
+    call_in_text,
+    detect_tool_call as detect_tool_call,
+    read_reply,
+)
 from .scripted import ScriptedModel as ScriptedModel, read_script
-from .setting_fields import CHAT_FIELDS
 from .wire import Reasoning

@@ -11,6 +11,7 @@ import atexit
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -19,6 +20,7 @@ from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
     from http.cookiejar import CookieJar
+
 
 Client = TypeVar("Client", bound=AbstractAsyncContextManager[Any])
 
@@ -160,3 +162,23 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+_SLICE: Final = 0.01  # seconds
+
+
+class Pace:
+    """Lets other tasks run while one reads much.
+
+    Reading does not wait as long as there is something to read. A server that sends many small
+    pieces would hold up the whole event loop.
+    """
+
+    def __init__(self) -> None:
+        self._since = monotonic()
+
+    async def keep(self) -> None:
+        """Let other tasks run if that was long ago; call it after each piece."""
+        if monotonic() - self._since > _SLICE:
+            await asyncio.sleep(0)
+            self._since = monotonic()

@@ -19,9 +19,8 @@ import openai
 
 from ..errors import ModelError
 from ..secrets import without_keys
-from .connections import no_cookies
+from .connections import Pace, no_cookies
 from .failures import too_large
-from .pace import Pace
 
 STREAMED_TIMES: Final = 10
 """How many times larger a reply may be if it is streamed: each word comes in an event."""

@@ -11,8 +11,8 @@ from ..errors import ModelError
 from ..json_text import Json
 from ..machine import Request
 from ..secrets import without_keys
+from .connections import Pace
 from .failures import quoted, too_large
-from .pace import Pace
 from .reply_reading import Reply
 from .server_events import END, EventReader, is_crowded, json_or_text
 from .wire import Piece, StreamedPieces, Wire

@@ -17,7 +17,7 @@ from ..concurrency import waited_for
 from ..errors import ConfigurationError, ModelError
 from ..secrets import hide, without_keys, without_userinfo
 from .connect import NO_KEY, address_and_key
-from .failures import quoted, reported_in, too_large
+from .failures import awith_retries, quoted, reported_in, too_large
 from .providers import (
     ADDRESS_RULE,
     MAX_REPLY_BYTES,
@@ -28,7 +28,6 @@ from .providers import (
     known_providers,
     unknown_provider,
 )
-from .retries import awith_retries
 from .server_events import is_crowded, json_or_text
 
 if TYPE_CHECKING:

@@ -20,17 +20,21 @@ from ..errors import ConfigurationError, ModelError
 from ..json_text import Json
 from ..machine import Request
 from ..secrets import hide
-from .calls_in_text import warn_about_calls_in_text
 from .chat import ChatCompletions
-from .failures import CallNotMadeError
+from .failures import CallNotMadeError, awith_retries
 from .incoming_reply import IncomingReply
-from .learned import learn
-from .providers import MAX_REPLY_BYTES, AnswerFormat, AnswerMode, Dialect, is_own_server
-from .reply_reading import Reply, call_not_made
+from .providers import (
+    CHAT_FIELDS,
+    MAX_REPLY_BYTES,
+    AnswerFormat,
+    AnswerMode,
+    Dialect,
+    is_own_server,
+)
+from .refusals import learn
+from .reply_reading import Reply, call_not_made, warn_about_calls_in_text
 from .responses import Responses
-from .retries import awith_retries
 from .server import Server, import_network
-from .setting_fields import CHAT_FIELDS
 from .typed_answers import request_for_the_answer, streams_word_by_word, words_of
 from .wire import Piece, Reasoning, Wire
 

@@ -9,8 +9,7 @@ from typing import Final
 
 from gram import Check, Diagnostic, TreePath, pattern_at, walk
 from gram.checks import Reading
-from gram.plurals import counted
-from gram.suggestions import did_you_mean
+from gram.words import counted, did_you_mean
 from lenses_ext import FocusError, Model, agent_models, agent_settings, is_agent, view
 from lenses_ext.names import ProgramLike, diagnose
 from lenses_ext.rules import (
@@ -23,8 +22,7 @@ from lenses_ext.rules import (
 
 from ..errors import ConfigurationError, ModelError
 from .offered_models import Offered, offered_models
-from .providers import OFFLINE, find_provider, unknown_provider
-from .setting_fields import not_taken
+from .providers import OFFLINE, find_provider, not_taken, unknown_provider
 
 RETIRED: Final = {
     "gpt-3.5-turbo": "2026-10-23",

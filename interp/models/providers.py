@@ -2,6 +2,9 @@
 
 A new OpenAI-compatible provider is a new row of `PROVIDERS`. A project file adds others, see
 `added`. A provider without a row can be used if ``<NAME>_BASE_URL`` is set.
+
+``strictTools`` and ``toolChoice`` change how the tools are sent, and ``extraBody`` has fields with
+their own names.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from urllib.parse import urlsplit
 
 from attrs import fields, frozen
 
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 from lenses_ext import Model
 from lenses_ext.language import SETTINGS
 
@@ -288,3 +291,41 @@ def unknown_provider(model: Model) -> str:
         return said
     variable = provider_without_row(model.provider).base_url_variable
     return f"{said}. For another server, set {variable} to its address"
+
+
+CHAT_FIELDS: Final[Mapping[str, str]] = {
+    "frequencyPenalty": "frequency_penalty",
+    "maxTokens": "max_completion_tokens",
+    "parallelToolCalls": "parallel_tool_calls",
+    "presencePenalty": "presence_penalty",
+    "reasoningEffort": "reasoning_effort",
+    "seed": "seed",
+    "stop": "stop",
+    "temperature": "temperature",
+    "topP": "top_p",
+    "verbosity": "verbosity",
+}
+"""The fields of Chat Completions; ``maxTokens`` has another name at some providers."""
+
+RESPONSES_FIELDS: Final[Mapping[str, str]] = {
+    "maxTokens": "max_output_tokens",
+    "parallelToolCalls": "parallel_tool_calls",
+    "reasoningEffort": "reasoning.effort",
+    "reasoningSummary": "reasoning.summary",
+    "temperature": "temperature",
+    "topP": "top_p",
+    "verbosity": "text.verbosity",
+}
+"""The fields of the Responses API; a dot is before a field of a field."""
+
+
+def not_taken(settings: Iterable[str], dialect: Dialect) -> list[str]:
+    """The settings for which a dialect has no field.
+
+    >>> not_taken(["seed", "topP"], "responses"), not_taken(["reasoningSummary"], "tools")
+    (['seed'], ['reasoningSummary'])
+    """
+    fields, others = RESPONSES_FIELDS, CHAT_FIELDS
+    if dialect != "responses":
+        fields, others = others, fields
+    return [name for name in settings if name in others and name not in fields]

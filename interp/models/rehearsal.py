@@ -10,13 +10,18 @@ choice can be seen. The same request always gets the same answer.
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import takewhile
 
 from gram import Pattern
 from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
+from lenses_ext.schemas import resolve_ref
 
 from ..files import File
-from ..json_text import write_json
+from ..json_text import Json, write_json
 from ..machine import (
     AssistantRole,
     FunctionRole,
@@ -27,9 +32,251 @@ from ..machine import (
     UserRole,
     is_handover,
 )
+from ..machine.contracts import accepts
 from .language_model import ModelWithoutNetwork
-from .rehearsal_values import Filling
 from .reply_reading import Reply
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|'([^']+)'(?!\w)|`([^`]+)`")
+_SPOKEN = r"[^\W\d_][\w'’-]*"  # a word
+_INTRODUCED = re.compile(
+    rf"\b(my name is|my name['’]s|i am|i['’]m|call me|this is|for|to|greet)"
+    rf"\s+({_SPOKEN}(?:\s+{_SPOKEN})*)",
+    re.IGNORECASE,
+)
+_OF_PERSON = re.compile("name|person|guest|recipient|friend|^(?:who|whom|user|to)$", re.IGNORECASE)
+_GREETING_WORDS = """
+    hello hi hey hiya howdy greetings welcome good morning afternoon evening day
+    there all everyone everybody folks team world again
+"""
+_GREETINGS = frozenset(_GREETING_WORDS.split())
+_NOBODY = "world"  # who is greeted where no name was said
+
+_OF_FORMAT = {
+    "date": "2000-01-01",
+    "date-time": "2000-01-01T00:00:00Z",
+    "duration": "P1D",
+    "email": "someone@example.com",
+    "hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "time": "00:00:00Z",
+    "uri": "https://example.com",
+    "uuid": "00000000-0000-0000-0000-000000000000",
+}
+
+_DEEPEST = 20  # a type that always holds another of its kind has no end
+_MOST_VALUES = 1_000  # and one that holds two of them doubles with each level
+_MOST_DIGITS = 300  # longer numbers are beyond all floats
+_MOST_ITEMS = 100
+_MOST_CHARACTERS = 10_000
+
+
+class Filling:
+    """Makes a value of a schema out of what the user said, the latest first.
+
+    Args:
+        schema: the schema.
+        said: what the user said.
+        round: how many values were made before; where the user said nothing of it, an enum and a
+            boolean have another one in each round.
+    """
+
+    def __init__(self, schema: Json, said: Sequence[str], *, round: int = 0) -> None:
+        self._root = schema
+        self._round = round
+        self._said = said
+        numbers = _NUMBER.findall(said[0])
+        self._numbers = [each for each in numbers if len(each) <= _MOST_DIGITS]
+        self._made = 0
+
+    def value(self) -> Json:
+        """A value of the whole schema; an object holds what was said and what has to be there."""
+        return self._made_up(self._root, 0, frozenset())
+
+    def _object(
+        self, schema: dict[str, Json], level: int, inside: frozenset[str]
+    ) -> dict[str, Json]:
+        filled: dict[str, Json] = {}
+        required = schema.get("required", ())
+        for name, below in schema.get("properties", {}).items():
+            plain, _ = self._plain(below, inside)
+            found = self._found(name, plain)
+            if found is not None and accepts(plain, found, self._root):
+                filled[name] = found
+            elif name in required:
+                filled[name] = self._made_up(below, level + 1, inside, name)
+        return filled
+
+    def _mentioned(self, words: Iterable[Json]) -> Json:
+        """The word that the user said last, or None."""
+        return next((word for word in words if _mentions(self._said[0], str(word))), None)
+
+    def _found(self, name: str, schema: dict[str, Json]) -> Json:
+        """The value that the user gave for a parameter, or None."""
+        latest, kind = self._said[0], _kind(schema)
+        if "enum" in schema:
+            return self._mentioned(schema["enum"])
+        if kind in ("integer", "number") and self._numbers:
+            text = self._numbers.pop(0)
+            if "." not in text:
+                return int(text)  # a float would lose digits
+            number = float(text)
+            return int(number) if kind == "integer" or number.is_integer() else number
+        if kind == "boolean":
+            return True if _mentions(latest, name) else None
+        if kind == "string":
+            if _OF_PERSON.search(name):
+                return next((each for text in self._said for each in _names_in(text)), None)
+            quoted = _QUOTED.search(latest)
+            return next(filter(None, quoted.groups())) if quoted else None
+        return None
+
+    def _made_up(self, schema: Json, level: int, inside: frozenset[str], name: str = "") -> Json:
+        """A value for what has to be there and was not given.
+
+        Args:
+            schema: what it has to be.
+            level: how deep it is nested.
+            inside: the references that lead to it.
+            name: the parameter or field that it is for.
+        """
+        self._made += 1
+        if level > _DEEPEST or self._made > _MOST_VALUES:
+            return None
+        schema, inside = self._plain(schema, inside)
+        for keyword in ("default", "const"):
+            if keyword in schema:
+                return schema[keyword]
+        if schema.get("enum"):
+            mentioned = self._mentioned(schema["enum"])
+            by_round = schema["enum"][self._round % len(schema["enum"])]
+            return by_round if mentioned is None else mentioned
+        match _kind(schema):
+            case "integer" | "number":
+                return self._number(schema)
+            case "boolean":
+                return self._round % 2 == 1
+            case "array":
+                item, count = schema.get("items", {}), _at_most(_MOST_ITEMS, schema.get("minItems"))
+                return [self._made_up(item, level + 1, inside) for _ in range(count)]
+            case "object":
+                return self._object(schema, level, inside)
+            case "null":
+                return None
+        return self._text(schema, name)
+
+    def _number(self, schema: dict[str, Json]) -> Json:
+        step = schema.get("multipleOf", 1)
+        lower = schema.get("minimum", schema.get("exclusiveMinimum", 0))
+        upper = schema.get("maximum", schema.get("exclusiveMaximum", lower))
+        near = (each for each in _near(lower, upper, step) if _is_finite(each))
+        return next((each for each in near if accepts(schema, each, self._root)), 0)
+
+    def _text(self, schema: dict[str, Json], name: str) -> str:
+        said = self._said[0]
+        if _OF_PERSON.search(name) and _beside_greeting(said) is not None:
+            said = _NOBODY
+        text = _OF_FORMAT.get(str(schema.get("format")), said)
+        text = text.ljust(_at_most(_MOST_CHARACTERS, schema.get("minLength")), "…")
+        longest = schema.get("maxLength")
+        return text if longest is None else text[: int(longest)]
+
+    def _plain(
+        self, schema: Json, inside: frozenset[str]
+    ) -> tuple[dict[str, Json], frozenset[str]]:
+        """A schema with what it refers to, or the first choice it leaves, laid under it.
+
+        Inside a type, the choices come first that do not lead into it again.
+
+        Returns:
+            the schema, and the references that lead to its parts.
+        """
+        again = False
+        for _ in range(_DEEPEST):
+            if not isinstance(schema, dict):
+                break
+            plain = dict(schema)
+            if "$ref" in plain:
+                reference = plain.pop("$ref")
+                again = again or reference in inside
+                inside |= {reference}
+                schema = resolve_ref(reference, self._root)
+            elif choices := plain.pop("anyOf", None) or plain.pop("oneOf", None):
+                schema = min(choices, key=lambda each: _distance(each, inside, again))
+            else:
+                return plain, inside
+            schema = {**schema, **plain} if isinstance(schema, dict) else plain
+        return {}, inside
+
+
+def _distance(choice: Json, inside: frozenset[str], again: bool) -> int:
+    """How far a choice is from being taken: the first of the nearest is."""
+    if not isinstance(choice, dict):
+        return 0
+    if choice.get("$ref") in inside:
+        return 3
+    if again and _kind(choice) in ("object", "array"):
+        return 2
+    return 1 if choice == {"type": "null"} else 0
+
+
+def _near(lower: Json, upper: Json, step: Json) -> Iterator[Json]:
+    """Numbers that a schema with such bounds may accept."""
+    near = [0, lower, upper]
+    with suppress(OverflowError):  # an integer beyond all floats
+        near[2:] = [lower + step, upper, upper - step, (lower + upper) / 2]
+    yield from near
+    for each in near:
+        with suppress(OverflowError, ValueError):  # infinities have no multiples
+            yield math.ceil(each / step) * step
+
+
+def _at_most(most: int, least: Json) -> int:
+    """How many of something to make where a schema asks for so many at least."""
+    return min(int(least or 0), most)  # JSON may write 2 as 2.0
+
+
+def _is_finite(number: Json) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
+def _kind(schema: dict[str, Json]) -> str:
+    kind = schema.get("type", "object" if "properties" in schema else "string")
+    return str(kind[0]) if isinstance(kind, list) and kind else str(kind)
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """The names that a text introduces: "I'm Mary Ann", "my name is al", "greet Bob"."""
+    for match in _INTRODUCED.finditer(text):
+        words = match[2].split()
+        name = list(takewhile(_is_capital, words))
+        if not name and match[1].lower().startswith("my name"):
+            name = words[:1]
+        if name:
+            yield " ".join(name)
+    others = _beside_greeting(text) or ()
+    if 0 < len(others) <= 3 and all(map(_is_capital, others)):
+        yield " ".join(others)  # Hello Bob
+
+
+def _beside_greeting(text: str) -> list[str] | None:
+    """The words of a text that are no greeting; None if none of them is one."""
+    words = re.findall(_SPOKEN, text)
+    others = [word for word in words if word.lower() not in _GREETINGS]
+    return None if len(others) == len(words) else others
+
+
+def _is_capital(word: str) -> bool:
+    return word[0].isupper()
+
+
+def _mentions(text: str, word: str) -> bool:
+    return re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) is not None
+
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 

@@ -2,16 +2,22 @@
 
 Servers leave out, repeat and misspell much of what the protocol asks for. What can be understood
 is read; everything else is a ModelError. Nothing here does I/O.
+
+Models do this when their server does not know the format of their calls, and the run then ends
+with the text of the call as its answer.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Mapping
+import logging
+import re
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import evolve
 
+from gram import Pattern
 from lenses_ext import tool_spec_name, view
 from lenses_ext.language import wire_name
 
@@ -25,6 +31,7 @@ from .typed_answers import with_its_answer, without_answer_tool
 
 if TYPE_CHECKING:
     from ..machine import Request
+
 
 _MESSAGE_KEYS = {"role", "content", "tool_calls", "function_call", "refusal"}
 
@@ -339,3 +346,38 @@ def _count(data: object, name: str) -> int | None:
     """A number of tokens in a part of a reply; None if it is not one."""
     number = data.get(name) if isinstance(data, Mapping) else None
     return number if type(number) is int and number >= 0 else None
+
+
+_log = logging.getLogger("interp.model")
+
+# The formats in which models are trained to write calls: Hermes and Qwen, Llama, Mistral,
+# DeepSeek, and the JSON of OpenAI's and Anthropic's calls.
+_MARKS = re.compile(
+    r"<tool_call>|<function[=_]|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool▁call|<\|tool_call"
+    r"|\"(arguments|parameters|input)\"\s*:\s*[{\"]"
+)
+
+
+def call_in_text(tools: Iterable[Pattern], text: str) -> str | None:
+    """The name of the tool that a text is a call of, or None.
+
+    Args:
+        tools: The specifications of the tools that could be called.
+        text: What a model said.
+    """
+    if not _MARKS.search(text):
+        return None
+    names = (view(tool_spec_name, tool) for tool in tools)
+    return next(
+        (name for name in names if re.search(rf"(?<!\w){re.escape(wire_name(name))}(?!\w)", text)),
+        None,
+    )
+
+
+def warn_about_calls_in_text(request: Request, message: Message) -> None:
+    """Log a warning where the text of a reply is a call of one of the request's tools."""
+    name = None if message.tool_calls else call_in_text(request.tools, message.content)
+    if name is not None:
+        _log.warning(
+            "%s wrote a call of %s as text: does its server support tools?", request.model, name
+        )

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, Union
 
 from gram.errors import expect
-from gram.plurals import counted
-from gram.suggestions import did_you_mean
+from gram.words import counted, did_you_mean
 
 from ..errors import ConfigurationError, ModelError
 from ..json_text import write_json

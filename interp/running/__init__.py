@@ -2,8 +2,12 @@
 
 from .answer_types import declared_answer, with_value
 from .beginning import begin as begin, first_state_of
-from .money import budget_of
-from .options import BeginOptions as BeginOptions, RunOptions as RunOptions, check_options
+from .options import (
+    BeginOptions as BeginOptions,
+    RunOptions as RunOptions,
+    budget_of,
+    check_options,
+)
 from .runs import Run as Run
 from .short_forms import (
     arun as arun,

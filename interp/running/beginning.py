@@ -29,9 +29,8 @@ from ..machine import (
 from ..programs import the_agent, with_fallbacks
 from ..tools import LibraryLike, ToolLibrary, answer_type_of, library_of, with_agents
 from .answer_types import with_answer
-from .options import BeginOptions, RunOptions, check_options
+from .options import BeginOptions, RunOptions, check_options, with_windows
 from .runs import Run
-from .windows import with_windows
 
 V = TypeVar("V")
 

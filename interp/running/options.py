@@ -6,15 +6,18 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
-from gram import ArgumentError
+from gram import ArgumentError, Pattern, walk
 from gram.errors import expect
-from gram.suggestions import did_you_mean
-from lenses_ext import Model
+from gram.extras import install
+from gram.words import did_you_mean
+from lenses_ext import Model, agent_models, agent_settings, each_agent, over, put, view
 from lenses_ext.schemas import Match
+from lenses_ext.weak_cache import memo
 
 from ..errors import ConfigurationError
 from ..execution import (
     Approver,
+    Budget,
     CostOf,
     Handler,
     ModelChoice,
@@ -22,9 +25,11 @@ from ..execution import (
     OnToolError,
     Telemetry,
     Watcher,
+    named_model,
 )
-from ..machine import ApprovalPolicy, Limits, LimitsLike
-from ..models import Dialect
+from ..machine import ApprovalPolicy, Limits, LimitsLike, State, limits_of
+from ..models import Dialect, context_window, cost_at, find_provider
+from ..programs import fallbacks_of, models_of
 
 if TYPE_CHECKING:
     from ..history.stores import RecordLike
@@ -158,3 +163,73 @@ _KINDS: Mapping[str, Any] = {
     "agent": str,
     "telemetry": Telemetry,
 }
+
+
+def with_windows(program: Pattern) -> Pattern:
+    """A program whose agents that summarise say how long their conversations may be.
+
+    What is not written comes from the row of the model's provider or from the package of prices,
+    and is written into the program that is run, so that its record has it.
+
+    Args:
+        program: an agent or workflow.
+
+    Raises:
+        ConfigurationError: the window of a model is not known.
+    """
+    return over(each_agent, _with_window, program) if _summarises(program) else program
+
+
+@memo  # most programs have no such agent, and each run asks
+def _summarises(program: Pattern) -> bool:
+    """Whether an agent of a program says when to summarise."""
+    return any(
+        "compactAt" in str(each.value.properties.get("settings")) for _, each in walk(program)
+    )
+
+
+def _with_window(agent: Pattern) -> Pattern:
+    settings = view(agent_settings, agent)
+    if not settings or "compactAt" not in settings or "contextWindow" in settings:
+        return agent
+    windows = []
+    for model in view(agent_models, agent):
+        row = find_provider(model)
+        window = (row and row.context_window) or context_window(model)
+        if window is None:
+            raise ConfigurationError(
+                f"compactAt is a share of the context window, and that of {model} is not known\n"
+                f"  hint: write contextWindow beside it, or {install('prices')}"
+            )
+        windows.append(window)
+    return put(agent_settings, settings.with_changes({"contextWindow": min(windows)}), agent)
+
+
+def budget_of(state: State, options: RunOptions) -> Budget | None:
+    """What knows the cost of a run; None where it is not limited and nobody gives prices.
+
+    Args:
+        state: a State of the run.
+        options: how it goes on.
+
+    Raises:
+        ConfigurationError: the cost is limited, and the price of a model is not known.
+    """
+    limits = limits_of(options.get("limits"), state.limits) or state.limits
+    cost_of = options.get("cost_of")
+    if limits.cost is None and cost_of is None:
+        return None
+    named = named_model(options.get("model")) or state.model
+    models = (named,) if named else (*models_of(state.agent), *fallbacks_of(state.agent))
+    addresses = {each: _address(each, options.get("base_url")) for each in models}
+    budget = Budget(cost_of or cost_at(addresses))
+    if limits.cost is not None:
+        budget.check(models)
+    return budget
+
+
+def _address(model: Model, base_url: str | None) -> str:
+    provider = find_provider(model)
+    if base_url or provider is None:
+        return base_url or ""
+    return os.environ.get(provider.base_url_variable) or provider.base_url

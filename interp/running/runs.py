@@ -17,11 +17,10 @@ from ..history.records import run_text
 from ..history.replaying import UntilChanged
 from ..history.stores import new_log
 from ..machine import AgentResponse, Resumed, State, limits_of
-from ..reprs import NOTEBOOK
+from ..shown import NOTEBOOK
 from ..tools import AnswerType, LibraryLike, Tool, ToolLibrary, library_of
 from .answer_types import declared_answer, with_value
-from .money import budget_of
-from .options import RunOptions, check_options
+from .options import RunOptions, budget_of, check_options
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault

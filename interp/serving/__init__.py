@@ -1,9 +1,6 @@
 """Agents as servers: models of an OpenAI-compatible server, and tools of an MCP server."""
 
-from .app import CONVERSATION, app_of
-from .doors import LOOPBACK, Doors
-from .refusals import RefusedError
-from .reloading import reloading
+from .doors import LOOPBACK, Doors, RefusedError
 from .served import Served
-from .server import serve, serve_stdio
-from .serving import Serving
+from .server import CONVERSATION, app_of, serve, serve_stdio
+from .serving import Serving, reloading

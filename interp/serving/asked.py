@@ -12,7 +12,7 @@ from ..files import File
 from ..json_text import Json
 from ..machine import AssistantRole, Given, Message, UserRole
 from ..models import file_of_part
-from .refusals import RefusedError
+from .doors import RefusedError
 
 _OURS: Final = "tools are the program's: they are declared in it, and run by the server"
 _ONE_ANSWER: Final = "a run has one answer"

@@ -32,9 +32,9 @@ from ..machine import (
     says_result,
 )
 from ..running import Run
-from .answers import Answer, Reply
 from .asked import Asked
-from .refusals import RefusedError
+from .doors import RefusedError
+from .served import Answer, Reply
 
 LOGGER: Final = logging.getLogger("interp.serving")
 

@@ -30,7 +30,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import ClientDisconnect
 
 from gram import Pattern
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 from lenses_ext import result_schema
 from lenses_ext.language import tool_spec_of
 from lenses_ext.weak_cache import memo
@@ -39,11 +39,10 @@ from ..json_text import Json
 from ..machine import Ask, State, call_text
 from ..machine.contracts import WRAPPED, mcp_definition, wrapped
 from ..running import Run
-from ..visible_text import visible_text
-from .answers import Answer
+from ..shown import visible_text
 from .asked import Asked
-from .refusals import RefusedError
-from .served import Served
+from .doors import RefusedError
+from .served import Answer, Served
 from .serving import Serving, while_there
 
 Result: TypeAlias = Union[CallToolResult, InputRequiredResult]

@@ -10,9 +10,9 @@ from typing import Any, Final, TypeAlias, Union
 
 from ..json_text import Json
 from ..machine import Usage
-from .answers import Answer
 from .asked import Asked
-from .refusals import RefusedError
+from .doors import RefusedError
+from .served import Answer
 
 
 class ChatReply:

@@ -4,16 +4,178 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from math import inf
-from time import monotonic
-from typing import Final
+from time import monotonic, time
+from typing import Final, TypeAlias
 
 import uvicorn
+from attrs import field, frozen
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
+from gram.words import did_you_mean
+
+from ..json_text import Json, read_json
 from ..workers import until_told
-from .app import app_of
-from .exchanges import LOGGER
-from .serving import Serving
+from .asked import Asked, read_chat, read_response
+from .doors import Guarded, RefusedError
+from .exchanges import LOGGER, Exchange
+from .replies import ChatReply, OpenAIReply, ResponseReply
+from .served import Answer, Served
+from .serving import Serving, while_there
+
+CONVERSATION: Final = "X-Gram-Conversation"
+"""The header that names the conversation of a request to Chat Completions."""
+
+Reading: TypeAlias = Callable[[Json, "str | None"], Asked]
+Making: TypeAlias = Callable[[str, Asked], OpenAIReply]
+
+
+def app_of(serving: Serving, *, as_mcp: bool = False) -> Starlette:
+    """The application that serves agents as models.
+
+    Args:
+        serving: what is served.
+        as_mcp: whether they are the tools of an MCP server, too, at ``/mcp``.
+    """
+    app, routes = _App(serving), list[Route]()
+    living = serving.living
+    if as_mcp:
+        from .mcp_transports import McpOverHttp  # imported late: it needs a package of its own
+
+        mcp = McpOverHttp(serving)
+        routes.append(Route("/mcp", mcp, methods=["POST", "DELETE"]))
+        living = mcp.living
+    behind = [Middleware(Guarded, serving.doors, _refused)]
+    if serving.doors.origins:
+        origins, shown = [*serving.doors.origins], ["X-Gram-Run", "Mcp-Session-Id"]
+        behind.append(Middleware(CORSMiddleware, origins, ["*"], ["*"], expose_headers=shown))
+    return Starlette(
+        routes=[
+            Route("/health", app.health),
+            Route("/metrics", app.metrics),
+            Route("/v1/models", app.models),
+            Route("/v1/models/{name:path}", app.model),
+            Route("/v1/chat/completions", app.answering(read_chat, ChatReply), methods=["POST"]),
+            Route("/v1/responses", app.answering(read_response, ResponseReply), methods=["POST"]),
+            *routes,
+        ],
+        middleware=behind,
+        exception_handlers={
+            RefusedError: lambda _, error: _refused(RefusedError.of(error)),
+            HTTPException: _not_there,
+        },
+        lifespan=lambda _: living(),
+    )
+
+
+@frozen
+class _App:
+    """What answers at each address."""
+
+    _serving: Serving
+    _started: int = field(factory=lambda: int(time()))
+
+    async def health(self, _: Request) -> Response:
+        agents, running = [*self._serving.agents], len(self._serving.going)
+        return JSONResponse({"status": "ok", "agents": agents, "running": running})
+
+    async def metrics(self, _: Request) -> Response:
+        if self._serving.metrics is None:
+            raise RefusedError("metrics need prometheus-client", status=404, code="not_found")
+        return Response(self._serving.metrics(), media_type="text/plain; version=0.0.4")
+
+    async def models(self, _: Request) -> Response:
+        listed = [*map(self._as_model, self._serving.agents)]
+        return JSONResponse({"object": "list", "data": listed})
+
+    async def model(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        self._served(name)
+        return JSONResponse(self._as_model(name))
+
+    def _as_model(self, name: str) -> Json:
+        described = self._serving.agents[name].program.value.properties.get("description")
+        model = {"id": name, "object": "model", "created": self._started, "owned_by": "gram"}
+        return {**model, "description": described}
+
+    def _served(self, name: str) -> Served:
+        agents = self._serving.agents
+        if (served := agents.get(name)) is not None:
+            return served
+        hint = did_you_mean(name, agents) or f"there are {', '.join(agents)}"
+        raise RefusedError(
+            f"there is no model {name}; {hint}", status=404, code="model_not_found", param="model"
+        )
+
+    def answering(self, read: Reading, reply: Making) -> Callable[[Request], Awaitable[Response]]:
+        serving = self._serving
+
+        async def answer(request: Request) -> Response:
+            named = request.headers.get(CONVERSATION) or None
+            asked = read(_json(await serving.body(request)), named)
+            begin = partial(self._served(asked.model).begun, asked, serving.record)
+            exchange = serving.begin(asked, begin, reply, shows_tools=serving.shows_tools)
+            if asked.streams:
+                return _Events(exchange, await exchange.first())
+            answer = await while_there(request, exchange.end())
+            headers = {"X-Gram-Run": exchange.run}
+            return JSONResponse(exchange.reply.whole(answer), headers=headers)
+
+        return answer
+
+
+class _Events(StreamingResponse):
+    """The events of an exchange, which is let go when its client has gone."""
+
+    def __init__(self, exchange: Exchange[OpenAIReply], first: str) -> None:
+        headers = {"X-Gram-Run": exchange.run, "Cache-Control": "no-store"}
+        super().__init__(_events(exchange, first), headers=headers, media_type="text/event-stream")
+        self._exchange = exchange
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._exchange.leave()
+
+
+async def _events(exchange: Exchange[OpenAIReply], first: str) -> AsyncIterator[str]:
+    yield first
+    async for news in exchange.seen():
+        if isinstance(news, str):
+            yield news or ": the run goes on\n\n"
+            continue
+        reply = exchange.reply
+        for each in reply.ended(news) if isinstance(news, Answer) else reply.failed(news):
+            yield each
+
+
+def _json(body: bytes) -> Json:
+    try:
+        return read_json(body.decode())
+    except ValueError as error:
+        raise RefusedError(f"the body is not JSON: {error}", code="invalid_json") from None
+
+
+def _refused(error: RefusedError) -> Response:
+    return JSONResponse({"error": error.error}, error.status, error.headers)
+
+
+def _not_there(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException), "it is the handler of these"
+    told = f"{request.method} {request.url.path}: {error.detail}"
+    return _refused(RefusedError(told, status=error.status_code, code="not_found"))
+
 
 _TO_CLOSE: Final = 5.0  # seconds that it has after the grace
 

@@ -13,7 +13,7 @@ from attrs import field, fields, frozen
 
 from gram import ArgumentError, Pattern
 from gram.errors import expect
-from gram.plurals import counted
+from gram.words import counted
 from lenses_ext.schemas import NotJson
 
 from ..errors import ToolError, ValidationError

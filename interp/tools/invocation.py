@@ -2,6 +2,14 @@
 
 ``SystemExit`` becomes an error for the model too; ``KeyboardInterrupt`` comes from the user and is
 not caught. Nothing can be done about ``os._exit``, which ends the process at once.
+
+The tool in turn can report how far it is.
+
+A function receives it in a parameter with the hint `ToolContext`, which the model does not see.
+The caller of the tool provides it with `providing`, around the call of `Tool.invoke` and around
+the await of its result (an asyncio task started inside keeps it). It is a context variable, so
+tools that run at the same time do not see each other's context; a new thread has to be started
+with ``contextvars.copy_context().run``.
 """
 
 from __future__ import annotations
@@ -10,17 +18,135 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeAlias
 
+from attrs import field, frozen
+
 from gram import GramError
+from gram.errors import expect
 from lenses_ext.schemas import NotJson
 
-from ..concurrency import SelfCancelledError, call_in_thread, in_loop_of_user, waited_for
+from ..concurrency import (
+    FromOutside,
+    SelfCancelledError,
+    call_in_thread,
+    in_loop_of_user,
+    waited_for,
+)
 from ..errors import ToolError, said_by
 from ..files import File
 from ..json_text import Json, JsonText, write_json
+from ..machine import ConversationContext, empty_context
+from ..terminated import Terminated
 from .implementation import Tool
-from .users_code import is_from_outside
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether a function is written with ``async def``; others may return awaitables too."""
+    if inspect.iscoroutinefunction(function):
+        return True
+    return not inspect.isroutine(function) and inspect.iscoroutinefunction(type(function).__call__)
+
+
+def returned_unfinished(function: object) -> str | None:
+    """What a function is that returns before its code has run, in words; None for any other.
+
+    What such a function returns is always true, so that it would hold whatever its code says.
+    """
+    if inspect.iscoroutinefunction(function):
+        return "a coroutine function"
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        return "a generator function"
+    return None
+
+
+def is_from_outside(error: BaseException) -> bool:
+    """Whether an exception is not of the code it comes out of.
+
+    That is Ctrl-C, a signal to end, or the cancellation of a task. Whatever else the code of users
+    raises, ``SystemExit`` too, is a failure of that code alone.
+    """
+    if isinstance(error, Exception):
+        return False
+    if not isinstance(error, asyncio.CancelledError):
+        return isinstance(error, KeyboardInterrupt | FromOutside | Terminated)
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop runs here
+        return False
+    return task is not None and task.cancelling() > 0
+
+
+ProgressWatcher: TypeAlias = Callable[[float, float | None, str], object]
+"""Takes how much of a call is done, of how much, and what is said beside it."""
+
+
+@frozen
+class ToolContext:
+    """The run a tool is called in.
+
+    Attributes:
+        agent_name: the agent that calls.
+        tool_name: the name the tool is called by.
+        conversation: the conversation before the call.
+        key: a unique name of this call. If the result is lost and the call is run again, the key
+            is the same, so that a service that takes an idempotency key does the work only once.
+    """
+
+    agent_name: str
+    tool_name: str
+    conversation: ConversationContext = empty_context
+    key: str = ""
+    _watcher: ProgressWatcher | None = field(default=None, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        by = "ToolContext"
+        expect(self.agent_name, str, "agent_name", by=by)
+        expect(self.tool_name, str, "tool_name", by=by)
+        expect(self.key, str, "key", by=by)
+        expect(self.conversation, ConversationContext, "conversation", by=by)
+
+    def report_progress(self, done: float, total: float | None = None, message: str = "") -> None:
+        """Tell whoever watches the run how far the call is; from any thread, without waiting.
+
+        It is shown as a `ToolProgress` and not kept: neither the model nor a record of the run
+        has it. Of many reports that nobody has read yet, some are dropped.
+
+        Args:
+            done: how much is done, in any unit.
+            total: how much there is to do, or None if that is not known.
+            message: what is done now, or nothing.
+
+        Raises:
+            ArgumentError: an argument is of the wrong type.
+        """
+        by = "report_progress"
+        expect(done, (int, float), "done", by=by)
+        expect(total, (int, float, type(None)), "total", by=by)
+        expect(message, str, "message", by=by)
+        if self._watcher is not None:
+            self._watcher(done, total, message)
+
+
+current_context: ContextVar[ToolContext | None] = ContextVar("current_context", default=None)
+"""The context of the current tool call, or None outside a run."""
+
+
+@contextmanager
+def providing(context: ToolContext | None) -> Iterator[None]:
+    """Tools that are called inside get this context.
+
+    >>> with providing(ToolContext("greeter", "hello")):
+    ...     current_context.get().agent_name
+    'greeter'
+    """
+    token = current_context.set(context)
+    try:
+        yield
+    finally:
+        current_context.reset(token)
+
 
 PlainCall: TypeAlias = Callable[[Callable[[], Any]], Awaitable[Any]]
 """How the plain function of a tool is called without blocking: by default in a worker thread."""

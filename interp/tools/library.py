@@ -2,23 +2,117 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, TypeAlias, TypeGuard, Union
+from typing import Any, NoReturn, TypeAlias, TypeGuard, Union
 
 from attrs import evolve, field, frozen
 from pyrsistent import PMap, pmap
 
-from gram import ArgumentError, Pattern
+from gram import ArgumentError, Pattern, origin
+from gram.documents import resolved
 from gram.errors import expect
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
+from lenses_ext import (
+    is_tool,
+    result_schema,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_schema,
+    view,
+)
+from lenses_ext.language import tool_spec_of
 
-from ..errors import ConfigurationError, ToolError
-from .agent_tools import tool_of_agent
+from ..errors import ConfigurationError, ToolError, said_by
+from ..programs import the_agent
 from .from_functions.tools_of_others import is_of_others, tool_of_others
 from .implementation import Tool
-from .modules import import_file, split_name
+from .invocation import is_from_outside
+
+
+def split_name(given: str) -> tuple[str, str]:
+    """The parts of ``FILE.py:name``; without a name, it is empty.
+
+    >>> split_name("tools.py:greet"), split_name("tools.py")
+    (('tools.py', 'greet'), ('tools.py', ''))
+    """
+    file, colon, name = given.rpartition(":")
+    return (file, name) if colon and file.endswith(".py") else (given, "")
+
+
+def import_file(path: Path) -> ModuleType:
+    """Import a file as a module; it can import from its folder, as a script can.
+
+    Raises:
+        OSError: it cannot be read.
+        ConfigurationError: it is not Python, or its code fails.
+    """
+    import importlib.util  # imported late: most commands read no Python
+
+    resolved(path)  # refuses what is no path
+    path.open("rb").close()  # an unreadable file is an OSError, as for every other input
+    spec = importlib.util.spec_from_file_location(f"_tools_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ConfigurationError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses and pickle look up the module
+    folder = str(path.parent.resolve())
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:  # user code may raise anything
+        if is_from_outside(error):
+            raise
+        at = f"\n  at {path}:{line}" if (line := _line_in(path, error)) else ""
+        raise ConfigurationError(f"{path} fails: {said_by(error)}{at}") from error
+    finally:
+        if folder in sys.path:  # the code may have changed the path itself
+            sys.path.remove(folder)
+    return module
+
+
+def _line_in(path: Path, error: BaseException) -> int | None:
+    """The innermost line of a file in the traceback of an error."""
+    name = str(path.absolute())  # as the import calls it
+    if isinstance(error, SyntaxError) and error.filename == name:
+        return error.lineno
+    import traceback  # imported late: most files run
+
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((each.lineno for each in reversed(frames) if each.filename == name), None)
+
+
+def tool_of_agent(agent: Pattern) -> Tool:
+    """An agent or workflow as a tool of a library.
+
+    It takes the place of the specification that it implements, when a run begins.
+
+    Raises:
+        ValidationError: it has a fault, or a reference that is not resolved.
+        ToolError: it is the specification of a tool.
+    """
+    if isinstance(agent, Pattern) and is_tool(agent):
+        message = f'"{agent.value.identity}" is a specification, which implements nothing'
+        raise ToolError(f"{message}; give a function, a Tool or an agent")
+    program = the_agent(agent, by="tool_of_agent")
+    spec = tool_spec_of(program)
+    place = origin(program)
+    return Tool(
+        view(tool_spec_name, spec),
+        view(tool_spec_description, spec),
+        view(tool_spec_schema, spec),
+        _not_by_itself,
+        result_schema=result_schema(spec),
+        place=str(place) if place else None,
+        agent=program,
+    )
+
+
+def _not_by_itself(_: dict[str, Any]) -> NoReturn:
+    raise ToolError("this tool is an agent: it is run inside the run of a program that names it")
+
 
 ToolLike: TypeAlias = Union[Tool, Pattern, Callable[..., Any]]
 """A tool, or a function or an agent that can be made into one."""

@@ -6,7 +6,7 @@ from html import escape
 
 from gram.display import Content, Markup, element
 from gram.errors import expect
-from gram.plurals import counted
+from gram.words import counted
 
 from ..history.records import RecordedRun
 from ..history.replaying import Timeline, timeline
@@ -17,7 +17,7 @@ from ..machine import (
     Message,
     call_text,
 )
-from ..reprs import shortened
+from ..shown import shortened
 
 _MOST_MESSAGES = 100
 _MOST_TEXT = 5_000

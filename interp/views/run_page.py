@@ -4,25 +4,69 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterable
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from gram import highlighted
 from gram.display import Content, Markup, element
 from gram.errors import expect
-from gram.plurals import counted
+from gram.words import counted
 from lenses_ext import drawing_of, to_svg
+from lenses_ext.drawings import Drawing
 
 from ..files import File
 from ..history.records import RecordedRun
 from ..history.replaying import Entry, Timeline, round_name, timeline
 from ..json_text import json_or_text
 from ..machine import Status, Usage, call_text, shown_price
-from ..reprs import shortened
-from ..visible_text import visible_text
-from .page import page
-from .run_drawing import with_counts
-from .tables import facts
+from ..shown import shortened, visible_text
+from .page import facts, page
+
+
+def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
+    """A drawing with how often a run came to each agent and tool, and how often that failed.
+
+    An agent counts its requests to a model, a tool its calls, by the names in the drawing.
+    """
+    asked, called, failed = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for entry in run.in_order:
+        if entry.is_open:
+            continue
+        if entry.kind == "model":
+            asked[entry.who] += 1
+        elif entry.kind in ("tool", "agent", "workflow"):
+            called[entry.who, entry.name] += 1
+            failed[entry.who, entry.name] += entry.how != "done"
+    names = {node.key: node.name for node in drawing.nodes}
+    holders: dict[str, list[str]] = {}
+    for edge in drawing.edges:
+        if edge.kind == "has":
+            holders.setdefault(edge.target, []).append(names[edge.source])
+    nodes = []
+    for node in drawing.nodes:
+        pairs = [(holder, node.name) for holder in holders.get(node.key, ())]
+        if node.kind == "tool" and not pairs:  # a step of a workflow
+            pairs = [pair for pair in called if pair[1] == node.name]
+        if node.kind == "agent":
+            nodes.append(evolve(node, count=asked[node.name], failed=_sum(failed, pairs)))
+        elif node.kind == "tool":
+            nodes.append(evolve(node, count=_sum(called, pairs), failed=_sum(failed, pairs)))
+        else:
+            nodes.append(node)
+    edges = [
+        evolve(edge, count=called[names[edge.source], names[edge.target]])
+        if edge.kind == "has" and names[edge.target]
+        else edge
+        for edge in drawing.edges
+    ]
+    return evolve(drawing, nodes=tuple(nodes), edges=tuple(edges))
+
+
+def _sum(counts: Counter[tuple[str, str]], pairs: Iterable[tuple[str, str]]) -> int:
+    return sum(counts[pair] for pair in set(pairs))
+
 
 _MOST_OF_ALL, _MOST_OF_ONE, _LEAST_OF_ONE = 20_000_000, 200_000, 2_000
 _LONGEST_LINE = 160  # characters of what is seen before an entry is opened

@@ -1,6 +1,6 @@
 """Workers: they take runs that were submitted to a store, on any number of machines."""
 
-from .forking import fork_run as fork_run
+from .forking import Requeue, fork_run as fork_run, requeue_of, requeue_run as requeue_run
 from .limits import (
     LimitNow as LimitNow,
     SharedLimit as SharedLimit,
@@ -10,14 +10,14 @@ from .limits import (
 )
 from .overview import (
     Overview as Overview,
+    Registry,
     WorkerNow as WorkerNow,
     overview as overview,
+    why_queued,
     workers_now as workers_now,
 )
 from .process import until_told
 from .queue import IS_OVER, RunQueue, tell_workers
-from .registry import Registry, why_queued
-from .requeueing import Requeue, requeue_of, requeue_run as requeue_run
 from .resuming import resume_run as resume_run
 from .schedules import (
     Schedule as Schedule,

@@ -8,7 +8,7 @@ from contextlib import nullcontext, suppress
 from typing import Final
 
 from gram import GramError
-from gram.plurals import counted
+from gram.words import counted
 from lenses_ext.schemas import Match
 
 from ..concurrency import call_in_thread
@@ -29,9 +29,9 @@ from ..secrets import without_keys
 from ..tools import ToolLibrary
 from .database_errors import is_of_database
 from .limits import LimitedHandler, SharedLimits
-from .needs import why_not_with
 from .overview import WorkerMetrics
 from .queue import IS_OVER, LaterError, RunQueue
+from .submission import why_not_with
 
 LOGGER: Final = logging.getLogger("interp.workers")
 

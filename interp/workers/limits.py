@@ -29,9 +29,8 @@ from ..history.stores import PostgresDatabase, RunStore
 from ..machine import CallModel, Effect, Event
 from ..models import PROVIDERS, awith_retries, sent_once
 from .database_errors import in_words
-from .queue import LONGEST_WAIT, LaterError
+from .queue import CLOCK, LONGEST_REQUEST, LONGEST_WAIT, SEEN, LaterError
 from .submission import postgres_of
-from .tables import CLOCK, LONGEST_REQUEST, SEEN
 
 LOGGER: Final = logging.getLogger("interp.workers")
 

@@ -21,10 +21,9 @@ from ..history.stores import PostgresDatabase, RunStore
 from .database_errors import is_of_database
 from .driving import reason_of
 from .limits import SharedLimits
-from .queue import GO_ON, LaterError, RunQueue
-from .registry import Registry
+from .overview import Registry
+from .queue import GO_ON, LOOK, SILENT, LaterError, RunQueue
 from .schedules import Schedule, submit_due
-from .tables import LOOK, SILENT
 
 if TYPE_CHECKING:
     import procrastinate

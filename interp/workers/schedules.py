@@ -28,7 +28,7 @@ from gram import Diagnostic, Document, GramError, Pattern, parse as parse_gram
 from gram.documents import decode, resolved
 from gram.errors import expect
 from gram.extras import install
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 from lenses_ext import Project, load_project
 
 from ..errors import ConfigurationError, ValidationError

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from gram.documents import decode
 from gram.errors import expect
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 
 from ..errors import RunExistsError, StoreError, ValidationError
 from ..execution import CANCELLED, Folded, Stopped

@@ -24,13 +24,11 @@ from .database_errors import Outage, in_words, refusal, stays
 from .driving import Driver
 from .limits import SharedLimit, SharedLimits, expect_limits, set_shared_limits
 from .looking import Looks
-from .needs import why_not
 from .overview import WorkerMetrics
 from .process import until_told
-from .queue import GO_ON, LaterError, RunQueue
+from .queue import GO_ON, LOOK, SEEN, LaterError, RunQueue
 from .schedules import Schedule
-from .submission import postgres_of
-from .tables import LOOK, SEEN
+from .submission import postgres_of, why_not
 
 LOGGER: Final = logging.getLogger("interp.workers")
 
@@ -262,7 +260,7 @@ class Worker:
         from psycopg import AsyncConnection
         from psycopg_pool import AsyncConnectionPool
 
-        from .jobs import AtOnce, Connector  # an extra
+        from .queue import AtOnce, Connector  # an extra
 
         async with await AsyncConnection.connect(self._address):
             pass  # the pool would not say why it cannot connect

@@ -6,10 +6,10 @@ from .merging import (
     conflict_in_words as conflict_in_words,
     judge_merge as judge_merge,
 )
-from .program_change import (
+from .program_changes import changes as changes, level_of as level_of
+from .signature_changes import (
     Level as Level,
     ProgramChange as ProgramChange,
     ProgramChanges as ProgramChanges,
     Said as Said,
 )
-from .program_changes import changes as changes, level_of as level_of

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias, Union
 
 from gram import Pattern, Subject, is_reference
 from gram.errors import expect
-from gram.suggestions import did_you_mean
 from gram.trees import WALK_SUBJECT
+from gram.words import did_you_mean
 
 from ..errors import FocusError
 from ..labels import LOOP, WORKFLOW, kind_of

@@ -24,16 +24,16 @@ from ..language import tool_spec_of
 from ..names import FILE, Program, ProgramLike, program_patterns
 from ..signatures import RESERVED, is_path, write_program
 from ..workflows import edges_in
-from .program_change import (
+from .signature_changes import (
     Level,
     ProgramChange,
     ProgramChanges,
     Said,
     became,
     shown,
+    signature_changes,
     where_they_differ,
 )
-from .signature_changes import signature_changes
 
 _WITH_SIGNATURE = ("agent", "workflow", "loop", "tool")
 _DEFINED = (*_WITH_SIGNATURE, "type")

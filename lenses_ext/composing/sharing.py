@@ -17,9 +17,8 @@ from pyrsistent import PVector, pvector
 
 from gram import Document, Pattern, Subject, Value, is_reference, operations, origin, walk
 from gram.errors import expect, expect_all
-from gram.plurals import counted
-from gram.suggestions import did_you_mean
 from gram.trees import WHOLE, is_header
+from gram.words import counted, did_you_mean
 
 from ..errors import FocusError
 from ..labels import is_tool

@@ -3,8 +3,7 @@
 from functools import partial
 
 from .dot import to_dot
-from .drawing import FORMS, Drawing as Drawing, Edge as Edge, Group, Node as Node
-from .from_program import drawing_of
+from .drawing import FORMS, Drawing as Drawing, Edge as Edge, Group, Node as Node, drawing_of
 from .mermaid import to_mermaid
 from .svg import to_svg
 

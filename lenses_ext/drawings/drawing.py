@@ -1,11 +1,25 @@
-"""Drawings as data: nodes, arrows between them, and groups around them."""
+"""What there is to draw of a program: nodes, arrows between them, and groups around them.
+
+It is made of the patterns as they are, so faulty programs can be drawn too: what a reference does
+not find is drawn as undefined.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from attrs import frozen
+
+from gram import GramError, Pattern, Symbol, TreePath, Value, is_reference, write_value
+from gram.errors import expect
+from gram.words import did_you_mean
+
+from ..errors import ProgramError
+from ..labels import is_loop
+from ..names import Definition, Program, ProgramLike, program_of
+from ..signatures import signature_text
+from ..workflows import FlowNode, edges_in, workflow_of
 
 NodeKind: TypeAlias = Literal["agent", "tool", "undefined", "input", "result"]
 EdgeKind: TypeAlias = Literal["has", "flow", "handoff", "again", "uses"]
@@ -124,3 +138,173 @@ def _times(count: int | None, failed: int = 0) -> str:
         return ""
     times = "once" if count == 1 else f"{count} times"
     return f"{times}, {failed} failed" if failed else times
+
+
+_WORDS: Final = {"WHEN": "when", "OTHERWISE": "otherwise", "EACH": "each", "HANDOFF": "hands over"}
+
+
+def drawing_of(program: ProgramLike, agent: str | None = None) -> Drawing:
+    """What there is to draw of a program, which need not be valid.
+
+    Args:
+        program: a document, the patterns of one, or a pattern.
+        agent: draw the agent or workflow of this name and what it reaches, instead of all.
+
+    Raises:
+        ArgumentError: the program is none.
+        ProgramError: it has nothing that can be drawn, or none of this name.
+
+    >>> from gram import loads
+    >>> drawing = drawing_of(loads('[a:Agent {model: "OpenAI/x"} | t] (t:Tool)'))
+    >>> [node.name for node in drawing.nodes], len(drawing.edges)
+    (['a', 't'], 1)
+    """
+    expect(agent, (str, type(None)), "agent", by="drawing_of")
+    known = program_of(program, by="drawing_of")
+    found = sorted(known.outermost, key=lambda each: (each.path not in known.workflows, each.path))
+    if not found:
+        raise ProgramError("nothing to draw: there is no agent, tool or workflow in it")
+    if agent is not None:
+        names = [each.name for each in found]
+        if agent not in names:
+            hint = did_you_mean(agent, names) or f"it has {', '.join(names)}"
+            raise ProgramError(f'the program has no agent or workflow "{agent}"; {hint}')
+        found = [found[names.index(agent)]]
+    drawer = _Drawer(known)
+    for each in found:
+        drawer.draw(each, None)
+    return Drawing(tuple(drawer.nodes), tuple(drawer.edges), tuple(drawer.groups))
+
+
+class _Ports(NamedTuple):
+    """The nodes that arrows to and from something end at."""
+
+    entry: str
+    exit: str
+
+
+class _Drawer:
+    def __init__(self, program: Program) -> None:
+        self.nodes: list[Node] = []
+        self.edges: list[Edge] = []
+        self.groups: list[Group] = []
+        self._program = program
+        self._drawn: dict[TreePath, _Ports] = {}
+        self._undefined: dict[tuple[str, str | None], _Ports] = {}
+
+    def draw(self, what: Definition, group: str | None) -> _Ports:
+        """Draw a definition with what it has, once."""
+        if (ports := self._drawn.get(what.path)) is not None:
+            return ports
+        if what.path in self._program.workflows:
+            return self._workflow(what, group)
+        if what.path in self._program.agents:
+            return self._agent(what, group)
+        ports = self._node("tool", what.name, _signature(what.pattern), group)
+        self._drawn[what.path] = ports
+        return ports
+
+    def _node(
+        self, kind: NodeKind, name: str, detail: str = "", group: str | None = None
+    ) -> _Ports:
+        key = f"n{len(self.nodes)}"
+        self.nodes.append(Node(key, kind, name, (detail,) if detail else (), group))
+        return _Ports(key, key)
+
+    def _edge(self, source: str, target: str, kind: EdgeKind, label: str = "") -> None:
+        self.edges.append(Edge(source, target, kind, label))
+
+    def _agent(self, agent: Definition, group: str | None) -> _Ports:
+        model = agent.pattern.value.properties.get("model")
+        drawn = self._node("agent", agent.name, model if isinstance(model, str) else "", group)
+        self._drawn[agent.path] = drawn
+        for index, element in enumerate(agent.pattern.elements):
+            path = (*agent.path, index)
+            own = self._program.runnables.get(path) or self._program.tools.get(path)
+            if own is not None:
+                has = self.draw(own, group)
+            elif is_reference(element):
+                has = self._named(element.value.identity, agent, group)
+            else:
+                continue
+            self._edge(drawn.exit, has.entry, "has")
+        for _, arrow in edges_in(agent.pattern):
+            source, target = (
+                self._named(each.value.identity, agent, group) for each in arrow.elements
+            )
+            self._edge(source.exit, target.entry, *_said_at(arrow))
+        return drawn
+
+    def _meant(self, name: str, around: Definition) -> Definition | None:
+        return next(iter(self._program.meant(name, around.path)), None)
+
+    def _named(self, name: str, around: Definition, group: str | None) -> _Ports:
+        """Draw what a name means in an agent or workflow; what is defined around is in no group."""
+        meant = self._meant(name, around)
+        if meant is not None:
+            return self.draw(meant, group if meant.scope == around.path else None)
+        if (name, group) not in self._undefined:
+            self._undefined[name, group] = self._node("undefined", name, "not defined", group)
+        return self._undefined[name, group]
+
+    def _workflow(self, flow: Definition, around: str | None) -> _Ports:
+        properties = flow.pattern.value.properties
+        group = f"g{len(self.groups)}"
+        told = ", ".join(f"{key}: {_value(value)}" for key, value in sorted(properties.items()))
+        rounds = told if is_loop(flow.pattern) else ""
+        self.groups.append(Group(group, flow.name, (rounds,) if rounds else (), around))
+        begin, end = (self._node(kind, "", "", group) for kind in _ENDS)
+        self._drawn[flow.path] = ports = _Ports(begin.entry, end.exit)
+        read = workflow_of(flow.pattern)
+        steps = {name: self._step(node, flow, group) for name, node in read.nodes.items()}
+        for arrow in read.arrows:
+            source = steps[arrow.source].exit if arrow.source else ports.entry
+            target = steps[arrow.target].entry if arrow.target else ports.exit
+            self._edge(source, target, *(_said_at(arrow.pattern) if arrow.pattern else _PLAIN))
+        for arrow in read.loop.feedback.arrows if read.loop else ():
+            if arrow.source:
+                self._edge(steps[arrow.source].exit, ports.entry, "again", "next round")
+        return ports
+
+    def _step(self, node: FlowNode, flow: Definition, group: str) -> _Ports:
+        """Draw a node of a workflow; for what is drawn elsewhere, one that uses it."""
+        meant = self._meant(node.definition, flow)
+        if meant is None:
+            return self._node("undefined", node.name, "not defined", group)
+        is_again = node.name != node.definition
+        if not is_again and (meant.path not in self._drawn or meant.scope == flow.path):
+            return self.draw(meant, group)
+        kind: NodeKind = "tool" if meant.path in self._program.tools else "agent"
+        detail = f"another use of {node.definition}" if is_again else ""
+        used = self._node(kind, node.name, detail, group)
+        self._edge(used.exit, self._named(node.definition, flow, group).entry, "uses")
+        return used
+
+
+_PLAIN: Final[tuple[EdgeKind, str]] = ("flow", "")
+_ENDS: Final[tuple[NodeKind, NodeKind]] = ("input", "result")
+
+
+def _said_at(arrow: Pattern) -> tuple[EdgeKind, str]:
+    """What kind of edge an arrow is, and what is written at it."""
+    labels, properties = arrow.value.labels, arrow.value.properties
+    words = [_WORDS.get(label, label) for label in sorted(labels)]
+    told = [
+        _value(value) if key == "is" else f"{key.replace('_', ' ')}: {_value(value)}"
+        for key, value in sorted(properties.items())
+    ]
+    kind: EdgeKind = "handoff" if "HANDOFF" in labels else "flow"
+    return kind, " ".join([*words, ", ".join(told)]).strip()
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, Symbol):
+        return value.value
+    return value if isinstance(value, str) else write_value(value, fences=False)
+
+
+def _signature(tool: Pattern) -> str:
+    try:
+        return signature_text(tool)
+    except GramError:  # a faulty tool is drawn without it
+        return ""

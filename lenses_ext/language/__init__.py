@@ -8,23 +8,29 @@ from .agent import (
     agent_skills,
     agent_tool_specs,
     create_agent_pattern,
+    each_agent,
+    traversal_at,
 )
-from .answer import (
+from .callable import (
     answer_diagnostics,
     answer_schema,
     answer_signature as answer_signature,
     answer_with_shared_shapes,
-)
-from .callable import (
     signature_with_shared_shapes,
     tool_spec_of as tool_spec_of,
     written_signature as written_signature,
 )
-from .model import Model
-from .parameters import parameter, parameter_names, rename_parameter, tool_parameters
-from .settings import SETTINGS as SETTINGS, setting_problems
+from .model import SETTINGS as SETTINGS, Model, setting_problems
 from .skills import SKILLS, folders_of, skill, skill_tool as skill_tool, with_skills
-from .tool_spec import TOOL_SPECS, tool_spec_name, tool_spec_schema, wire_name as wire_name
-from .traversals import each_agent, traversal_at
+from .tool_spec import (
+    TOOL_SPECS,
+    parameter,
+    parameter_names,
+    rename_parameter,
+    tool_parameters,
+    tool_spec_name,
+    tool_spec_schema,
+    wire_name as wire_name,
+)
 from .vocabulary import Vocabulary
 from .workflow import WORKFLOW_PARTS, is_arrows, is_node, workflow_arrows, workflow_nodes

@@ -1,11 +1,24 @@
-"""The name of a language model: who provides it, and under which name."""
+"""The model of an agent: its provider and name, and its settings.
+
+A setting that is not there is never sent, so the provider's own default holds. The names are those
+of the notation everywhere, in programs, in Python and on the command line; what a provider calls
+them is in `interp.models`.
+"""
 
 from __future__ import annotations
 
-from attrs import evolve, field, frozen
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeGuard
 
-from gram import GramEncodeError
+from attrs import evolve, field, frozen
+from pyrsistent import PMap, PVector, pmap
+
+from gram import GramEncodeError, GramError, Symbol, Value, freeze, write_value
 from gram.errors import expect
+from gram.trees import exact
+from gram.words import did_you_mean
+
+from ..schemas import to_json_value
 
 
 @frozen
@@ -59,3 +72,181 @@ class Model:
 
     def __str__(self) -> str:
         return f"{self.provider}/{self.name}"
+
+
+class SettingError(GramError, ValueError):
+    """A setting that does not exist, or a value that it cannot have.
+
+    Attributes:
+        key: the setting.
+        reason: what is wrong with it.
+        hint: how to mend it, or None.
+    """
+
+    def __init__(self, key: str, reason: str, hint: str | None = None) -> None:
+        super().__init__(key, reason, hint)
+        self.key = key
+        self.reason = reason
+        self.hint = hint
+
+    def _text(self) -> str:
+        return f"{self.reason}; {self.hint}" if self.hint else self.reason
+
+
+class Setting(NamedTuple):
+    """What a setting may be.
+
+    Attributes:
+        allowed: the values that it takes, in words.
+        allows: whether it takes a value.
+    """
+
+    allowed: str
+    allows: Callable[[Value], bool]
+
+
+def _number(lower: float, upper: float) -> Setting:
+    allowed = f"a number from {lower:g} to {upper:g}"
+    return Setting(allowed, lambda value: _is_number(value) and lower <= value <= upper)
+
+
+def _one_of(*words: str) -> Setting:
+    return Setting(f"one of {', '.join(words)}", lambda value: value in words)
+
+
+def _is_number(value: Value) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_integer(value: Value) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_count(value: Value) -> bool:
+    return _is_integer(value) and value >= 1
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+_OURS: Final = frozenset({
+    "model", "messages", "tools", "functions", "stream", "stream_options", "response_format",
+    "input", "instructions", "text", "store", "include", "previous_response_id", "conversation",
+})  # fmt: skip
+"""Fields of a request that the interpreter writes and depends on."""
+
+
+SETTINGS: Final[Mapping[str, Setting]] = {
+    "compactAt": Setting(
+        "a share of the context window, above 0 and below 1",
+        lambda value: _is_number(value) and 0 < value < 1,
+    ),
+    "compactBy": Setting("the name of an agent", _is_text),
+    "contextWindow": Setting("a whole number of tokens from 1", _is_count),
+    "extraBody": Setting(
+        "a map of fields of the request's JSON",
+        lambda value: isinstance(value, PMap) and _OURS.isdisjoint(value),
+    ),
+    "frequencyPenalty": _number(-2, 2),
+    "maxTokens": Setting("a whole number from 1", _is_count),
+    "parallelToolCalls": Setting("true or false", lambda value: isinstance(value, bool)),
+    "presencePenalty": _number(-2, 2),
+    "reasoningEffort": _one_of("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+    "reasoningSummary": _one_of("auto", "concise", "detailed"),
+    "seed": Setting("a whole number", _is_integer),
+    "stop": Setting(
+        "a string, or an array of strings",
+        lambda value: _is_text(value)
+        or (isinstance(value, PVector) and len(value) > 0 and all(map(_is_text, value))),
+    ),
+    "strictTools": _one_of("off", "auto", "on"),
+    "temperature": _number(0, 2),
+    "toolChoice": Setting("auto, none, required, or the name of a tool", _is_text),
+    "topP": _number(0, 1),
+    "verbosity": _one_of("low", "medium", "high"),
+}  # fmt: skip
+"""Every setting and what it may be. A new one is a row here, and its name in `interp.models`.
+
+The ranges and words are those of OpenAI's API reference.
+"""
+
+
+def setting_problems(values: Mapping[str, Value]) -> Iterator[SettingError]:
+    """What is wrong with settings, in the order of their names."""
+    for key in sorted(values):
+        value = values[key]
+        if key not in SETTINGS:
+            hint = did_you_mean(_in_camel_case(key), SETTINGS)
+            hint = hint or f"the settings are {', '.join(SETTINGS)}"
+            yield SettingError(key, f'there is no setting "{key}"', hint)
+        elif not SETTINGS[key].allows(value):
+            mend = "write it in quotes" if isinstance(value, Symbol) else None
+            found = f"{key} is {SETTINGS[key].allowed}, found {write_value(value)}"
+            yield SettingError(key, found, mend)
+
+
+def _in_camel_case(key: str) -> str:
+    """The setting that is meant by ``max_tokens`` or ``TOPP``, or the key itself."""
+    meant = key.replace("_", "").lower()
+    return next((name for name in SETTINGS if name.lower() == meant), key)
+
+
+def _checked(values: object) -> PMap[str, Value]:
+    if isinstance(values, Settings):
+        return values.values_by_name
+    expect(values, Mapping, "values", by="Settings")
+    try:
+        frozen_values = freeze(values, "settings")
+    except GramEncodeError as error:
+        raise SettingError("", str(error)) from None
+    assert isinstance(frozen_values, PMap)
+    for problem in setting_problems(frozen_values):
+        raise problem
+    return frozen_values
+
+
+@frozen(repr=False)
+class Settings(Mapping[str, Value]):
+    """Settings by name, immutable and valid.
+
+    Raises:
+        SettingError: one of them does not exist, or has a value it cannot have.
+
+    >>> Settings({"temperature": 0.2}).with_changes({"temperature": None, "maxTokens": 500})
+    Settings({'maxTokens': 500})
+    """
+
+    values_by_name: PMap[str, Value] = field(
+        factory=pmap, converter=_checked, eq=exact, alias="values"
+    )
+
+    def with_changes(self, changes: Mapping[str, Any]) -> Settings:
+        """These settings with some set to others; None leaves a setting out.
+
+        Raises:
+            SettingError: a change is not valid.
+        """
+        expect(changes, Mapping, "changes", by="with_changes")
+        kept = {key: value for key, value in self.items() if key not in changes}
+        given = {key: value for key, value in changes.items() if value is not None}
+        for key in changes:
+            if key not in SETTINGS:
+                given.setdefault(key, "")  # refused even where it is only left out
+        return Settings({**kept, **given}) if changes else self
+
+    def as_json(self) -> dict[str, Any]:
+        """The settings as plain JSON values, in the order of their names."""
+        return {key: to_json_value(self[key]) for key in self}
+
+    def __getitem__(self, key: str) -> Value:
+        return self.values_by_name[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.values_by_name))
+
+    def __len__(self) -> int:
+        return len(self.values_by_name)
+
+    def __repr__(self) -> str:
+        return f"Settings({self.as_json()!r})"

@@ -1,7 +1,22 @@
 """What a name means in a program: scopes, references, and what can be wrong with them."""
 
-from .imports import IMPORTS as IMPORTS, Import as Import, imports_of as imports_of
-from .name_rules import DEFINED_TWICE, IMPORT_CHECKS, REFERENCE_CHECKS, TYPE_CHECKS
+from .imports import (
+    IMPORTS as IMPORTS,
+    SKILL_FILE as SKILL_FILE,
+    Import as Import,
+    UnreadSkill as UnreadSkill,
+    having_skills as having_skills,
+    imports_of as imports_of,
+    skill_in as skill_in,
+)
+from .name_rules import (
+    DEFINED_TWICE,
+    IMPORT_CHECKS,
+    REFERENCE_CHECKS,
+    TYPE_CHECKS,
+    Use as Use,
+    uses as uses,
+)
 from .projects import (
     Project,
     expect_documents as expect_documents,
@@ -33,10 +48,3 @@ from .scopes import (
     is_defined_there,
     program_scopes as program_scopes,
 )
-from .skills import (
-    SKILL_FILE as SKILL_FILE,
-    UnreadSkill as UnreadSkill,
-    having_skills as having_skills,
-    skill_in as skill_in,
-)
-from .uses import Use as Use, uses as uses

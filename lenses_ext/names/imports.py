@@ -1,19 +1,30 @@
-"""Imports: the files that a file names in its header, whose definitions it sees.
+"""What a file names of other files: the definitions that it imports, and the skills of its agents.
 
 ``{imports: ["tools/search.gram", "../shared/desk.gram"]}`` names files by their paths from the file
 itself. What these define at their top is seen in it, and not what they import themselves.
+
+It is a public form: a front matter in YAML, with a name and a description, and a text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
+import attrs
 from pyrsistent import PVector
 
-from gram import Diagnostic, Pattern, Span, TreePath, origin
+from gram import Diagnostic, GramDecodeError, GramError, Pattern, Span, TreePath, origin
+from gram.documents import decode
+from gram.extras import install
 from gram.reading import spans_in_text
 from gram.trees import is_header
+
+from ..language import each_agent, folders_of, skill
+from ..optics import over
+from ..schemas import MissingYamlError, read_yaml
 
 IMPORTS: Final = "imports"
 """The key of the header under which a file names those that it imports."""
@@ -72,3 +83,119 @@ NO_TEXT: Final = (
     'write imports: ["tools/search.gram"]',
 )
 """What is wrong with an import that names no file: the code, the message, a hint."""
+
+
+SKILL_FILE: Final = "SKILL.md"
+MOST_SKILL_BYTES: Final = 100_000
+"""How many bytes the file of a skill may have."""
+
+_MOST_DESCRIPTION: Final = 1024  # characters, as for the name below, are those of the public form
+_NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")
+_FORM: Final = re.compile(r"\ufeff?---[ \t]*\n((?:.*\n)*?)---[ \t]*(?:\n|\Z)")
+_EXPECTED: Final = "it begins with ---, then name: and description:, then ---, then the text"
+
+_IS_FOLDER: Final = f"a skill is a folder with {SKILL_FILE}: name the folder"
+
+
+class UnreadSkill(NamedTuple):
+    """Why a skill was not read, and how to mend it."""
+
+    message: str
+    hint: str | None = None
+
+
+class SkillUse(NamedTuple):
+    """A skill of an agent.
+
+    Attributes:
+        found: the skill, or why it was not read.
+        path: the pattern that has or names it.
+        part: the part of the pattern that does.
+        span: where the agent names its folder; None where the agent was made, or has the skill.
+    """
+
+    found: Pattern | UnreadSkill
+    path: TreePath
+    part: str
+    span: Span | None = None
+
+
+def read_skill(file: Path, shown: str, folder: str) -> Pattern | UnreadSkill:
+    """The skill that a file has.
+
+    Args:
+        file: the file.
+        shown: its name, for messages.
+        folder: where it is, from the root of the project.
+    """
+    try:
+        if not file.is_file():
+            return UnreadSkill(f"there is no file {shown}", _IS_FOLDER)
+        with file.open("rb") as opened:
+            content = opened.read(MOST_SKILL_BYTES + 1)
+    except NotADirectoryError:
+        return UnreadSkill(f"there is no file {shown}", _IS_FOLDER)
+    except OSError as error:
+        return UnreadSkill(f"{shown}: {error.strerror}")
+    return skill_in(content, shown, folder)
+
+
+def skill_in(content: bytes, shown: str, folder: str) -> Pattern | UnreadSkill:
+    """The skill that the content of a file says.
+
+    Args:
+        content: the bytes of the file.
+        shown: its name, for messages.
+        folder: where it is, from the root of the project.
+    """
+    if len(content) > MOST_SKILL_BYTES:
+        return UnreadSkill(f"{shown} has more than {MOST_SKILL_BYTES:,} bytes")
+    try:
+        text = decode(content, shown)
+    except GramDecodeError as error:
+        return UnreadSkill(f"{shown}:{error.lineno}:{error.colno}: {error.msg}", error.hint)
+    return _skill_of(text.replace("\r\n", "\n"), shown, folder)
+
+
+def having_skills(
+    patterns: Iterable[Pattern], find: Callable[[str], Pattern | UnreadSkill | None]
+) -> tuple[Pattern, ...]:
+    """Patterns whose agents have the skills in the folders that they name, beside these names.
+
+    Args:
+        patterns: the patterns of a file.
+        find: the skill in a folder; what it does not find is left out.
+    """
+
+    def having(agent: Pattern) -> Pattern:
+        read = [each for _, name in folders_of(agent) if isinstance(each := find(name), Pattern)]
+        return attrs.evolve(agent, elements=(*agent.elements, *read)) if read else agent
+
+    return over(each_agent, having, tuple(patterns))
+
+
+def _skill_of(text: str, shown: str, folder: str) -> Pattern | UnreadSkill:
+    begin = _FORM.match(text)
+    if begin is None:
+        return UnreadSkill(f"{shown} has no front matter", _EXPECTED)
+    try:
+        said = read_yaml("\n" + begin[1])  # such that its lines have their numbers in the file
+    except MissingYamlError:
+        return UnreadSkill(f"{shown}: a skill needs the package pyyaml", install("skills"))
+    except ValueError as error:
+        return UnreadSkill(f"{shown}: the front matter is not YAML: {error}")
+    said = said if isinstance(said, dict) else {}
+    name, description = said.get("name"), said.get("description")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        hint = "name: is of a to z, 0 to 9 and single - between them, at most 64 characters"
+        return UnreadSkill(f"{shown} has {'no' if name is None else 'a wrong'} name", hint)
+    if not isinstance(description, str) or not 0 < len(description.strip()) <= _MOST_DESCRIPTION:
+        what = "no description" if not description else "a wrong description"
+        hint = f"description: says in 1 to {_MOST_DESCRIPTION:,} characters when to read it"
+        return UnreadSkill(f"{shown} has {what}", hint)
+    if not (body := text[begin.end() :].strip()):
+        return UnreadSkill(f"{shown} has no text", _EXPECTED)
+    try:
+        return skill(name, description.strip(), body, folder)
+    except GramError as error:
+        return UnreadSkill(f"{shown}: {error}")

@@ -1,4 +1,4 @@
-"""What can be wrong with the names in a program: what is defined twice, and what refers to nothing.
+"""Where a program writes a name, and what can be wrong with it: defined twice, or nowhere.
 
 Each rule looks at a whole program and finds where it is broken.
 """
@@ -6,21 +6,71 @@ Each rule looks at a whole program and finds where it is broken.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from attrs import evolve
 
 from gram import MAX_LEVELS, Check, Diagnostic, TreePath, pattern_at
 from gram.checks import CHECKS, Reading
-from gram.suggestions import did_you_mean
 from gram.trees import WHOLE
+from gram.words import did_you_mean
 
 from ..labels import is_runnable, is_tool, is_workflow, kind_of
 from ..signatures import RESERVED
-from .imports import IMPORTS
+from .imports import IMPORTS, UnreadSkill
 from .scopes import Definition, Program
-from .skills import UnreadSkill
-from .uses import uses
+
+
+class Use(NamedTuple):
+    """A name in a program that means a definition.
+
+    Attributes:
+        path: the pattern that has the name.
+        part: which part of it is the name: ``identity``, ``labels``, or the key of a property.
+        meant: what it means there; of several, the nearest.
+    """
+
+    path: TreePath
+    part: str
+    meant: Definition
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it is the definition's own name."""
+        return self.part == "identity" and self.path == self.meant.path
+
+
+def uses(program: Program) -> Iterator[Use]:
+    """Every use of a name that is defined: of agents, workflows, tools and types.
+
+    >>> from gram import loads
+    >>> used = uses(Program(loads("[a:Agent | t] (t:Tool)")))
+    >>> [(each.path, each.meant.path) for each in used]
+    [((0,), (0,)), ((1,), (1,)), ((0, 0), (1,))]
+    """
+    for each in program.named.values():
+        if each.name:
+            yield Use(each.path, "identity", each)
+    for scope in program.scopes:
+        for same in program.types_in(scope).values():
+            yield from (Use(each.path, "identity", each) for each in same)
+    for holder in program.runnables.values():
+        ends = ((path, name) for path, name, _ in holder.names_in_arrows)
+        for path, name in (
+            *((path, each.value.identity) for path, each in holder.references),
+            *ends,
+        ):
+            again = pattern_at(program.patterns, path).value.labels  # (again::writer)
+            for meant in program.meant(name, holder.path)[:1]:
+                yield Use(path, "labels" if again else "identity", meant)
+    known: set[tuple[TreePath, str, str]] = set()
+    for holder in (program.tools | program.answers | program.runnables).values():
+        for path, part, types in program.type_uses(holder):
+            key = (path, part, types[0].name)
+            if key not in known:
+                known.add(key)
+                yield Use(path, part, types[0])
+
 
 MOST_HINTS = 50
 """For how many references similar names are looked up, which takes long among many names."""

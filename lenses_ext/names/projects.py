@@ -26,9 +26,17 @@ from gram.trees import WHOLE
 from ..labels import is_agent
 from ..language import folders_of
 from ..signatures import parse_program
-from .imports import NO_TEXT, Import, imports_of, unread_imports
+from .imports import (
+    NO_TEXT,
+    SKILL_FILE,
+    Import,
+    UnreadSkill,
+    having_skills,
+    imports_of,
+    read_skill,
+    unread_imports,
+)
 from .scopes import FILE, Files
-from .skills import SKILL_FILE, UnreadSkill, having_skills, read_skill
 
 MOST_FILES: Final = 1_000
 """How many files a program may have."""

@@ -23,7 +23,7 @@ from gram import (
     pattern_at,
 )
 from gram.errors import expect_all
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 
 from ..errors import ProgramError
 from ..labels import AGENT, DEFINITIONS, LOOP, WORKFLOW, is_agent, is_runnable, is_tool

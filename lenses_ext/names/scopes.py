@@ -30,8 +30,7 @@ from ..language import (
 )
 from ..signatures import RESERVED, shared_shapes, type_names, with_shared_shapes
 from ..workflows import FlowArrow, arrows_in
-from .imports import Import, unread_imports
-from .skills import SkillUse, UnreadSkill
+from .imports import Import, SkillUse, UnreadSkill, unread_imports
 
 
 def program_scopes(pattern: Pattern) -> Scope:

@@ -7,8 +7,7 @@ from typing import Final
 
 from gram import Diagnostic, Pattern, TreePath
 from gram.checks import Reading
-from gram.plurals import one_of
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean, one_of
 
 from ..labels import is_agent, kind_of
 from ..names import Definition, Program, is_defined_there, reached

@@ -12,7 +12,7 @@ from pyrsistent import pmap
 
 from gram import Diagnostic, TreePath, Value
 from gram.checks import Reading
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 
 from ..labels import is_agent, is_loop
 from ..language import INPUT, written_signature

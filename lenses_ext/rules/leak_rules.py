@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from gram import Diagnostic, TreePath
 from gram.checks import Reading
-from gram.plurals import counted
+from gram.words import counted
 
 from ..labels import is_agent, is_answer, is_tool
 from ..names import Definition, Program, reached

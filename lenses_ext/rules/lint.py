@@ -16,8 +16,8 @@ from pyrsistent import PMap, pmap
 
 from gram import Check, Diagnostic, Pattern, Symbol, pattern_at
 from gram.checks import Reading
-from gram.suggestions import did_you_mean
 from gram.trees import is_header
+from gram.words import did_you_mean
 
 from ..names import FILE
 from . import leak_rules, use_rules, word_rules

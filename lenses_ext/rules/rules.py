@@ -13,8 +13,8 @@ from pyrsistent import PMap, PVector
 
 from gram import Diagnostic, Pattern, TreePath, is_reference, walk
 from gram.checks import Reading
-from gram.suggestions import nearest
 from gram.trees import exact
+from gram.words import nearest
 
 from ..errors import FocusError, type_in_words
 from ..labels import AGENT, is_agent, is_answer, is_loop, is_skill, is_tool, is_workflow, kind_of

@@ -8,7 +8,7 @@ from typing import Final
 
 from gram import Diagnostic, Edit, Span, TreePath, pattern_at, walk
 from gram.checks import Reading
-from gram.suggestions import nearest
+from gram.words import nearest
 
 from ..labels import is_tool
 from ..language import wire_name

@@ -13,24 +13,28 @@ from .comparison import Difference as Difference, differences as differences
 from .json_values import (
     MAX_JSON_LEVELS as MAX_JSON_LEVELS,
     Keywords,
+    MissingYamlError as MissingYamlError,
     NotJson as NotJson,
     check_json as check_json,
     dump_json as dump_json,
     from_json_value,
     json_key,
     json_literal,
+    read_yaml as read_yaml,
     same_json as same_json,
     thaw_json,
     to_json_value as to_json_value,
 )
-from .keywords import ANNOTATIONS, KEYWORDS, KIND_OF, TEXTS
 from .schema_parts import (
+    ANNOTATIONS,
+    KEYWORDS,
+    KIND_OF,
+    TEXTS,
     Schema,
     SchemaPath,
     remote_references,
     resolve_ref as resolve_ref,
     subschemas,
+    validation_visits as validation_visits,
 )
 from .values_of import kinds_of, listed
-from .visits import validation_visits as validation_visits
-from .yaml_text import MissingYamlError as MissingYamlError, read_yaml as read_yaml

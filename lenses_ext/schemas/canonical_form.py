@@ -7,8 +7,7 @@ from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
 from .json_values import check_json, dump_json, whole_numbers
-from .keywords import KIND_OF, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TEXTS
-from .schema_parts import resolve_ref
+from .schema_parts import KIND_OF, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TEXTS, resolve_ref
 from .values_of import GROUPS, bare, kinds_of, may_be, with_referred
 
 Match: TypeAlias = Literal["full", "types", "name"]

@@ -14,10 +14,8 @@ from attrs import field, frozen
 from gram import GramError
 
 from .json_values import dump_json, same_json
-from .keywords import ANNOTATIONS
-from .schema_parts import Schema, SchemaPath
+from .schema_parts import ANNOTATIONS, Schema, SchemaPath, validation_visits
 from .values_of import kind_of
-from .visits import validation_visits
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError

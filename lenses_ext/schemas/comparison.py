@@ -18,8 +18,7 @@ from gram.trees import exact
 from .canonical_form import Match, canonical
 from .checks import value_judge
 from .json_values import dump_json
-from .keywords import TEXTS
-from .schema_parts import SchemaPath, resolve_ref
+from .schema_parts import TEXTS, SchemaPath, resolve_ref
 from .values_of import (
     BOUNDS,
     GROUPS,

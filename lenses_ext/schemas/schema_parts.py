@@ -1,4 +1,10 @@
-"""The schemas inside a JSON Schema, as opposed to data such as ``enum`` or ``default``."""
+"""The keywords of JSON Schema, the schemas inside one, and how often a validator visits them.
+
+A validator tries every alternative and follows every reference anew, so types that refer to each
+other through alternatives double the work with each level: forty of them, in a program of 2 KB,
+would keep it busy for years. Here each pair of a schema and a value is counted once, which takes
+as many steps as there are pairs.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +12,49 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias, Union
 from urllib.parse import unquote
 
-from .keywords import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA
+_OF_ONE_KIND = {
+    "number": "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
+    "string": "minLength maxLength pattern contentEncoding contentMediaType",
+    "array": (
+        "items prefixItems additionalItems contains minItems maxItems uniqueItems minContains "
+        "maxContains unevaluatedItems"
+    ),
+    "object": (
+        "properties patternProperties additionalProperties required dependentRequired "
+        "dependentSchemas propertyNames minProperties maxProperties unevaluatedProperties"
+    ),
+}
+KIND_OF = {key: kind for kind, keys in _OF_ONE_KIND.items() for key in keys.split()}
+"""Keywords that are about values of one kind, and which kind; a number may be an integer."""
+
+TEXTS = frozenset(["title", "description", "examples", "$comment", "deprecated"])
+"""Keywords for those who read a schema."""
+
+ANNOTATIONS = TEXTS | {"default", "format", "readOnly", "writeOnly"}
+"""Keywords that refuse no value."""
+
+_ONE_SCHEMA = (
+    "additionalItems additionalProperties contains contentSchema else if items not propertyNames "
+    "then unevaluatedItems unevaluatedProperties"
+)
+ONE_SCHEMA = frozenset(_ONE_SCHEMA.split())
+"""Keywords whose value is a schema."""
+
+LIST_OF_SCHEMAS = frozenset(["allOf", "anyOf", "oneOf", "prefixItems", "items"])
+"""Keywords whose value is an array of schemas."""
+
+MAP_OF_SCHEMAS = frozenset(
+    ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]
+)
+"""Keywords whose value is an object that holds schemas."""
+
+_OTHERS = (
+    "$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $recursiveRef "
+    "$recursiveAnchor type enum const"
+)
+KEYWORDS = ANNOTATIONS.union(KIND_OF, ONE_SCHEMA, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, _OTHERS.split())
+"""All keywords."""
+
 
 Schema: TypeAlias = Union[dict[str, Any], bool]
 SchemaPath: TypeAlias = tuple[Union[str, int], ...]
@@ -62,3 +110,89 @@ def resolve_ref(reference: str, root: object) -> object:
         else:
             return None
     return found
+
+
+_IN_PLACE = ("not", "if", "then", "else")
+_IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
+_REFERENCES = ("$ref", "$dynamicRef")
+_MOST_PAIRS = 200_000
+
+Pair = tuple[object, object]
+
+
+def validation_visits(schema: object, value: object, root: object, *, at_most: int) -> int:
+    """How many times a validator holds a schema against a value, at each place in both.
+
+    Args:
+        schema: the schema.
+        value: the value.
+        root: where the references of the schema lead.
+        at_most: counting stops here; a larger answer only says that there are more.
+
+    >>> both = {"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/A"}]}
+    >>> validation_visits(both, 1, {"$defs": {"A": both}}, at_most=100)
+    101
+    >>> validation_visits(both, 1, {"$defs": {"A": {}}}, at_most=100)
+    5
+    """
+    counts: dict[tuple[int, int], int] = {}
+    open_pairs: set[tuple[int, int]] = set()
+    pending: list[tuple[Pair, list[Pair] | None]] = [((schema, value), None)]
+    while pending:
+        pair, below = pending.pop()
+        key = (id(pair[0]), id(pair[1]))
+        if below is not None:
+            inside = (counts.get((id(each[0]), id(each[1])), 0) for each in below)
+            counts[key] = min(1 + sum(inside), at_most + 1)
+            open_pairs.discard(key)
+        elif key in open_pairs or len(counts) > _MOST_PAIRS:
+            return at_most + 1  # a reference that leads back to itself with the same value
+        elif key not in counts:
+            open_pairs.add(key)
+            below = [each for each in _below(*pair, root) if isinstance(each[0], dict)]
+            pending.append((pair, below))
+            pending.extend((each, None) for each in below)
+    return counts[id(schema), id(value)]
+
+
+def _below(schema: object, value: object, root: object) -> Iterator[Pair]:
+    """The pairs that a validator goes on to from one."""
+    if not isinstance(schema, dict):
+        return
+    for part in _in_place(schema, root):
+        yield part, value
+    if isinstance(value, dict):
+        properties = schema.get("properties")
+        known = properties if isinstance(properties, dict) else {}
+        rest = [
+            *_schemas(schema.get("patternProperties")),
+            schema.get("additionalProperties"),
+            schema.get("unevaluatedProperties"),
+        ]
+        for key, below in value.items():
+            for part in [known[key]] if key in known else rest:
+                yield part, below
+    elif isinstance(value, list):
+        first = schema.get("prefixItems")
+        rest = [schema.get(key) for key in ("items", "contains", "unevaluatedItems")]
+        for index, below in enumerate(value):
+            for part in (*(first[index : index + 1] if isinstance(first, list) else ()), *rest):
+                yield part, below
+
+
+def _in_place(schema: dict[str, Any], root: object) -> Iterator[object]:
+    """The schemas that are held against the same value."""
+    for key in _REFERENCES:
+        if isinstance(reference := schema.get(key), str):
+            yield resolve_ref(reference, root)
+    for key in _IN_PLACE:
+        yield schema.get(key)
+    for key in _IN_PLACE_LISTS:
+        if isinstance(alternatives := schema.get(key), list):
+            yield from alternatives
+    yield from _schemas(schema.get("dependentSchemas"))
+
+
+def _schemas(schemas: object) -> Iterator[object]:
+    if isinstance(schemas, dict):
+        yield from schemas.values()

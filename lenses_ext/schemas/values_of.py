@@ -12,7 +12,7 @@ from typing import Any
 
 from gram.trees import exact
 
-from . import keywords
+from . import schema_parts
 
 _KINDS = ("array", "boolean", "integer", "null", "number", "object", "string")
 UNIONS = ("anyOf", "oneOf")
@@ -24,7 +24,7 @@ BOUNDS = frozenset({*_LOWER, *_UPPER})
 _HANDLED_APART = frozenset(
     {"items", "properties", "patternProperties", "additionalProperties", "required"}
 )
-KIND_OF = {key: kind for key, kind in keywords.KIND_OF.items() if key not in _HANDLED_APART} | {
+KIND_OF = {key: kind for key, kind in schema_parts.KIND_OF.items() if key not in _HANDLED_APART} | {
     "format": "string",
     "contentSchema": "string",
     "dependencies": "object",

@@ -1,12 +1,12 @@
 """The types of tools: read, checked, written, and turned into JSON Schemas and back."""
 
-from .checks import dotted
 from .faults import SignatureError
 from .from_schema import (
     json_schema_diagnostics as json_schema_diagnostics,
     json_schema_to_type_signature,
 )
 from .parsing import (
+    dotted,
     parse_type_signature,
     result_schema,
     signature_diagnostics as signature_diagnostics,

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from gram import Diagnostic, GramError, Pattern, Severity, Source, Span, TreePath, origin
 from gram.diagnostics import PartPath
-from gram.suggestions import nearest
+from gram.words import nearest
 
 from ..schemas import KEYWORDS, KIND_OF
 from .values import ALIASES, BUILT_IN, PARAMETERS, RESERVED, RESERVED_KEYS, Type, basic

@@ -22,8 +22,8 @@ from ..schemas import (
     remote_references,
     subschemas,
 )
-from .checks import dotted, remote_reference
 from .faults import SignatureError
+from .parsing import dotted, remote_reference
 from .to_schema import reference_to
 from .values import (
     ANY,

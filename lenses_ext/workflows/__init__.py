@@ -1,6 +1,5 @@
 """Workflows as they are read: nodes, arrows, what waits for what; and who hands over to whom."""
 
-from .answers import all_hold, conditions_of, parts_of
 from .arrows import (
     ARROW_LABELS as ARROW_LABELS,
     EACH as EACH,
@@ -8,8 +7,11 @@ from .arrows import (
     OTHERWISE as OTHERWISE,
     WHEN as WHEN,
     FlowArrow as FlowArrow,
+    all_hold,
     arrows_in as arrows_in,
+    conditions_of,
     edges_in,
     handoffs as handoffs,
+    parts_of,
 )
 from .reading import FlowNode as FlowNode, Join as Join, Loop as Loop, Workflow, workflow_of

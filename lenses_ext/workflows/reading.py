@@ -22,9 +22,7 @@ from gram.errors import expect
 from ..labels import TOOL, is_loop, is_runnable, is_tool
 from ..language import INPUT, parameter_names, written_signature
 from ..weak_cache import memo
-from .alternatives import Ways
-from .answers import all_hold, conditions_of, parts_of
-from .arrows import FlowArrow, arrows_in
+from .arrows import FlowArrow, Ways, all_hold, arrows_in, conditions_of, parts_of
 
 RESULT: Final = None
 """The target of the arrows that lead to the result."""

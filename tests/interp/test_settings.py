@@ -22,7 +22,7 @@ from interp.machine import start
 from interp.machine.effects import Request
 from interp.machine.messages import empty_context
 from interp.models.chat import request_body
-from interp.models.setting_fields import CHAT_FIELDS, RESPONSES_FIELDS
+from interp.models.providers import CHAT_FIELDS, RESPONSES_FIELDS
 from lenses_ext import Model, SettingError, Settings
 from lenses_ext.language import SETTINGS
 from tests.interp.model_server import ModelServer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import asdict, evolve
 
-from gram.plurals import counted
+from gram.words import counted
 
 from ..completion.completing import (
     complete_files,
@@ -20,7 +20,6 @@ from ..completion.completing import (
     complete_model,
     complete_tools,
 )
-from ..failures import LIMIT, WAITING
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import (
     OFFLINE_CALLS_NOBODY,
@@ -31,10 +30,19 @@ from ..inputs.options import (
     read_settings,
     shared_options,
 )
-from ..process import interruptible
+from ..process import LIMIT, WAITING, interruptible
 from ..terminal.asking import NoTerminal, ask_user
-from ..terminal.output import is_quiet, note, show, show_json, tell
-from ..terminal.output_files import expect_a_file, expect_a_name, expect_other_file, expect_writable
+from ..terminal.output import (
+    expect_a_file,
+    expect_a_name,
+    expect_other_file,
+    expect_writable,
+    is_quiet,
+    note,
+    show,
+    show_json,
+    tell,
+)
 
 if TYPE_CHECKING:
     from ...evaluation.experiments import Arm, Experiment, Forecast, MetricLike, Plan, Trial

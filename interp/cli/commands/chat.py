@@ -1,28 +1,222 @@
-"""``gram chat``: talk to an agent, message by message."""
+"""``gram chat``: talk to an agent, message by message, with commands beside messages."""
 
 from __future__ import annotations
 
+import errno
 import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
 
 import click
+from attrs import frozen
 
-from gram import GramError
-from gram.plurals import counted
-from lenses_ext import agent_name, view
+from gram import GramEncodeError, GramError
+from gram.documents import resolved
+from gram.words import counted, did_you_mean
+from lenses_ext import (
+    Model,
+    agent_name,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_type_signature,
+    view,
+)
 
+from ...errors import ConfigurationError
+from ...history.records import save_context
 from ...machine import AssistantRole, UserRole
-from ...reprs import shortened
+from ...models import OFFLINE, known_providers
+from ...programs import tools_in
+from ...shown import shortened
 from ..completion.completing import complete_files
-from ..failures import shown
+from ..inputs.given_messages import attached_file
 from ..inputs.options import TalkOptions, options_of
 from ..inputs.program_files import STDIN
-from ..process import interruptible
-from ..talk import Talk
-from ..terminal.line_input import Lines, PipedLines
+from ..process import interruptible, shown
+from ..talk import Said, Talk
+from ..terminal.answers import answered_call
+from ..terminal.asking import Lines, PipedLines
 from ..terminal.output import note, tell
-from .chat_commands import completions, take
 
-_MOST_SHOWN = 100  # characters of the messages that a session goes on from
+_MOST_SHOWN = 60  # characters of a message that is taken back
+_LEAVING = {"exit", "quit"}
+
+
+def take(line: str, talk: Talk) -> bool:
+    """Execute a command, or say a message to the agent. Returns True to leave."""
+    if not line or line in _LEAVING:
+        return bool(line)
+    if not line.startswith("/") or line.startswith("//"):
+        talk.say(line.removeprefix("/") if line.startswith("//") else line)
+        return False
+    name, _, argument = line.partition(" ")
+    chosen = COMMANDS.get(name)
+    if chosen is None:
+        hint = did_you_mean(name, COMMANDS) or f"the commands are {', '.join(COMMANDS)}."
+        tell(
+            f"unknown command {name}; {hint} Write // at the start of a message that begins with /"
+        )
+        return False
+    if chosen.do is not None:
+        chosen.do(talk, argument.strip())
+    return chosen.do is None
+
+
+def completions(typed: str) -> list[str]:
+    """The commands, and the providers of /model, that begin with what was typed.
+
+    >>> completions("/re"), completions("/model Oll"), completions("hello")
+    (['/retry', '/reset'], ['/model Ollama/'], [])
+    """
+    command, blank, word = typed.partition(" ")
+    if command == "/model" and blank:
+        names = [*known_providers(), OFFLINE.provider]
+        return [f"/model {name}/" for name in names if name.lower().startswith(word.lower())]
+    return [name for name in COMMANDS if typed.startswith("/") and name.startswith(typed)]
+
+
+def _help(_talk: Talk, _argument: str) -> None:
+    for name, each in COMMANDS.items():
+        tell(f"{name:8} {each.help}")
+
+
+def _tools(talk: Talk, _argument: str) -> None:
+    specs = tools_in(talk.agent)
+    for spec in specs:
+        tell(f"{view(tool_spec_name, spec)} {view(tool_spec_type_signature, spec)}")
+        tell(f"  {view(tool_spec_description, spec)}")
+    if not specs:
+        tell("the agent has no tools")
+
+
+def _calls(talk: Talk, _argument: str) -> None:
+    for call in talk.calls:
+        tell(answered_call(call))
+    if not talk.calls:
+        tell("no tool was called in the last turn")
+
+
+def _model(talk: Talk, argument: str) -> None:
+    if argument:
+        try:
+            talk.use_model(Model.parse(argument))
+        except (ConfigurationError, GramEncodeError) as error:
+            tell(f"{error}")
+    tell(f"the model is {talk.model_names}")
+
+
+def _retry(talk: Talk, _argument: str) -> None:
+    taken = talk.take_back()
+    if taken is None:
+        tell(_NOTHING_SAID)
+    else:
+        talk.say(taken[0].given)
+
+
+def _undo(talk: Talk, _argument: str) -> None:
+    taken = talk.take_back()
+    if taken is None:
+        tell(_NOTHING_SAID)
+        return
+    message, was_kept = taken
+    shown = shortened(" ".join(message.text.split()), _MOST_SHOWN)
+    if was_kept:
+        tell(f'"{shown}" and what followed are taken back; what tools did is not undone')
+    else:
+        tell(f'"{shown}" is taken back; nothing of its turn was in the conversation')
+
+
+def _edit(talk: Talk, _argument: str) -> None:
+    if not sys.stdin.isatty():
+        tell("/edit needs a terminal")
+        return
+    try:
+        edited = click.edit(talk.last_message or "", require_save=True)
+    except click.ClickException as error:  # there is no such editor, or it failed
+        tell(f"{error.format_message()} The variable EDITOR names the editor.")
+        return
+    if edited is None or not edited.strip():
+        tell("nothing was saved, so nothing is said")
+        return
+    before = talk.take_back()
+    files = before[0].files if before else ()
+    talk.say(Said(edited.strip(), files).given)
+
+
+def _attach(talk: Talk, argument: str) -> None:
+    if argument:
+        talk.attached = (*talk.attached, attached_file(argument))
+    for file in talk.attached:
+        tell(f"attached to the next message: {file}")
+    if not talk.attached:
+        tell("nothing is attached; write /attach FILE or an address")
+
+
+def _usage(talk: Talk, _argument: str) -> None:
+    talk.tell_usage()
+
+
+def _save(talk: Talk, argument: str) -> None:
+    if not argument:
+        kept = f"it is kept as {talk.name}; " if talk.name else ""
+        tell(f"{kept}write /save FILE for a file of its own")
+        return
+    try:
+        target = Path(argument).expanduser()
+    except RuntimeError as error:  # the user after ~ does not exist
+        raise OSError(errno.ENOENT, str(error), argument) from None
+    if _may_write(target):
+        save_context(target, talk.context)
+        tell(f"saved to {argument}")
+
+
+def _may_write(target: Path) -> bool:
+    """Whether a file may be written: it is new, or the user agrees to replace it."""
+    if not resolved(target).exists():
+        return True
+    if not sys.stdin.isatty():
+        tell(f"{target} exists already; not replaced")
+        return False
+    try:
+        return click.confirm(f"{target} exists already. Replace it?", err=True)
+    except click.Abort:  # Ctrl-C or Ctrl-D: it gives up the question, not the conversation
+        tell("")
+        return False
+
+
+def _reset(talk: Talk, _argument: str) -> None:
+    talk.begin_anew()
+    tell("the conversation begins anew")
+
+
+@frozen
+class _Command:
+    """A command of the chat: its help text and its function; None is for ``/quit``."""
+
+    help: str
+    do: Callable[[Talk, str], None] | None = None
+
+
+_NOTHING_SAID: Final = "nothing has been said yet"
+
+COMMANDS: Final[Mapping[str, _Command]] = {
+    "/help": _Command("lists the commands", _help),
+    "/tools": _Command("lists the agent's tools", _tools),
+    "/calls": _Command("shows the tool calls of the last turn whole", _calls),
+    "/model": _Command("shows the model, or asks another: /model PROVIDER/NAME", _model),
+    "/retry": _Command("takes the last message back and says it again", _retry),
+    "/undo": _Command("takes the last message and its answer back", _undo),
+    "/edit": _Command("edits the last message in your editor, and says it instead", _edit),
+    "/attach": _Command("attaches a file to the next message: /attach FILE|ADDRESS", _attach),
+    "/usage": _Command("shows the tokens used", _usage),
+    "/save": _Command("saves the conversation to a file: /save FILE", _save),
+    "/reset": _Command("begins the conversation anew", _reset),
+    "/quit": _Command("leaves, as Ctrl-D, exit and quit do", None),
+}
+
+
+_MOST_BEFORE = 100  # characters of the messages that a session goes on from
 
 
 @click.command("chat")

@@ -13,7 +13,7 @@ import click
 
 from gram import dumps, format_text
 from gram.json import Json
-from gram.plurals import counted
+from gram.words import counted
 
 from ...errors import StoreError
 from ...history import to_pattern

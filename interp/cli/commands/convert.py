@@ -15,10 +15,10 @@ from lenses_ext import write_program
 from ...json_text import read_json
 from ..completion.completing import complete_files
 from ..each_file import each_file
+from ..edits import laid_out
 from ..inputs.file_options import agent_option
 from ..inputs.program_files import STDIN, are_many
 from ..inputs.reading import read_program, read_text
-from ..rewriting import laid_out
 from ..terminal.output import show, show_json, tell
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from gram import format_text
 
 from ..completion.completing import complete_files
 from ..each_file import each_file
-from ..failures import NO
+from ..edits import rewrite
 from ..inputs.file_options import json_option, stdin_filename_option
 from ..inputs.program_files import STDIN
 from ..inputs.reading import read_text
-from ..rewriting import rewrite
-from ..terminal.diffs import show_diff
+from ..process import NO
+from ..terminal.changes_shown import show_diff
 from ..terminal.output import note, show
 
 

@@ -14,8 +14,7 @@ from ..inputs.file_options import agent_option
 from ..inputs.program_files import STDIN
 from ..inputs.reading import read_program
 from ..inputs.record_option import named_runs
-from ..terminal.output import note, show, tell
-from ..terminal.output_files import expect_a_name, expect_other_file, write_result
+from ..terminal.output import expect_a_name, expect_other_file, note, show, tell, write_result
 
 _FORMS = {"mermaid": to_mermaid, "dot": to_dot, "svg": to_svg}
 _SUFFIXES = {".svg": "svg", ".dot": "dot", ".gv": "dot"}

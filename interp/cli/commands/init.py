@@ -12,7 +12,7 @@ import click
 
 from gram import write_atomically
 
-from ..failures import NO
+from ..process import NO
 from ..terminal.output import show, tell
 
 _PROGRAM: Final = """\

@@ -7,7 +7,7 @@ import os
 
 import click
 
-from gram.plurals import counted
+from gram.words import counted
 
 from ...models import OFFLINE, Provider, known_providers, offered_models
 from ...secrets import without_userinfo

@@ -9,7 +9,7 @@ from ..inputs.file_options import json_option
 from ..inputs.given_messages import attach_option, said_to
 from ..inputs.options import TalkOptions, options_of
 from ..process import interruptible
-from ..terminal.output_files import expect_other_file
+from ..terminal.output import expect_other_file
 
 
 @click.command("run")

@@ -11,7 +11,7 @@ import click
 from attrs import evolve
 
 from gram.json import Json
-from gram.plurals import counted
+from gram.words import counted
 
 from ...history.stores import ENDED, PostgresDatabase, RunStatus, RunStore, open_store
 from ..completion.completing import complete_agent, complete_files

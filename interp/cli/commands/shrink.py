@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gram import GramError, dumps
-from gram.plurals import counted
-from gram.suggestions import did_you_mean
+from gram.words import counted, did_you_mean
 
 from ...errors import ReplayError
 from ...programs import callable_in
 from ..completion.completing import complete_files
-from ..failures import Refused
 from ..inputs.file_options import checks_option, json_option
 from ..inputs.options import stand_ins_option
 from ..inputs.reading import read_checks, read_libraries
 from ..inputs.record_option import named_runs, run_argument
-from ..process import interruptible
+from ..process import Refused, interruptible
 from ..terminal.output import detail, note, show, show_json, tell
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 
 from ..terminal.output import set_loudness
 

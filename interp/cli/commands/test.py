@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import fields
 
-from gram.plurals import counted
+from gram.words import counted
 
 from ..completion.completing import complete_files, complete_model
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import SERVERS_REHEARSED, RunningOptions, options_of
 from ..process import interruptible
-from ..terminal.output import note
-from ..terminal.output_files import expect_a_file, expect_a_name, expect_other_file
+from ..terminal.output import expect_a_file, expect_a_name, expect_other_file, note
 
 if TYPE_CHECKING:
     from ...evaluation.cases import RubricJudge

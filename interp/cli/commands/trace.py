@@ -7,20 +7,27 @@ from collections.abc import Iterable, Iterator
 import click
 from attrs import evolve
 
-from gram.plurals import counted
+from gram.words import counted
 
 from ...history.records import RecordedRun
 from ...history.replaying import Entry, Timeline, follow, round_name, timeline
 from ...json_text import read_json, write_json
 from ...machine import Usage, call_text, shown_price
-from ...reprs import shortened
-from ...visible_text import visible_text
+from ...shown import shortened, visible_text
 from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
 from ..inputs.program_files import STDIN
 from ..inputs.record_option import default_record, named_runs, run_argument
-from ..terminal.output import Styled, note, show, show_json, show_json_line
-from ..terminal.output_files import expect_a_name, expect_other_file, write_result
+from ..terminal.output import (
+    Styled,
+    expect_a_name,
+    expect_other_file,
+    note,
+    show,
+    show_json,
+    show_json_line,
+    write_result,
+)
 
 _LONGEST = 100  # characters of what is said and of results; --json has all of it
 _WIDEST = 30  # characters of a position that others are aligned with

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 import click
 from attrs import evolve, field, fields, fields_dict, frozen
 
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 from lenses_ext import SettingError, Settings
 from lenses_ext.schemas import Match
 
@@ -27,7 +27,7 @@ from ..completion.completing import (
     complete_setting,
     complete_tools,
 )
-from ..terminal.output_files import expect_a_name
+from ..terminal.output import expect_a_name
 from .file_options import agent_option, mcp_option, openapi_option
 from .program_files import STDIN
 from .project import tools_of_project
@@ -277,8 +277,7 @@ class RunningOptions(KeptRunOptions):
 
         if not self.offline:
             return empty_tool_library
-        from .made_up_tools import made_up_tools
-        from .reading import tools_beside
+        from .reading import made_up_tools, tools_beside
 
         hint = "" if self.named_tools else f"\n  hint: --tools {tools_beside(file)} for your own"
         return made_up_tools(program, library, hint)
@@ -295,7 +294,7 @@ class RunningOptions(KeptRunOptions):
         tool of a server.
         """
         if self.asks_before_servers:
-            from .mcp_inputs import asking_before_servers
+            from .reading import asking_before_servers
 
             return asking_before_servers(library)
         return POLICIES[self.approve or "all"]

@@ -33,7 +33,7 @@ from attrs import field, frozen
 
 from gram import write_atomically
 from gram.display import visible
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 from lenses_ext.rules import Level
 
 from ...errors import ConfigurationError
@@ -46,8 +46,7 @@ from ...models import (
     provider_of,
 )
 from ...secrets import without_userinfo
-from ..terminal.asking import NoTerminal, ask_user
-from ..terminal.line_input import state_folder
+from ..terminal.asking import NoTerminal, ask_user, state_folder
 from ..terminal.output import tell
 
 _MOST_BYTES: Final = 1_000_000

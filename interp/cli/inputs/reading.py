@@ -1,33 +1,48 @@
-"""Reads the inputs of commands: gram files, standard input, and tools from Python files."""
+"""Reads the inputs of commands: gram files, standard input, and tools of every kind."""
 
 from __future__ import annotations
 
 import errno
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
+from glob import escape
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
 
-from gram import Document
+from gram import Document, Pattern
 from gram.documents import decode
+from gram.json import Json
+from gram.words import counted, did_you_mean
+from lenses_ext import (
+    result_schema,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_schema,
+    view,
+)
 
 from ...errors import ConfigurationError, ToolBindingError, ValidationError
-from ...tools import import_file, split_name
-from ..terminal.output import note
+from ...machine import ApprovalPolicy, ApprovalRule
+from ...models import Filling
+from ...programs import tools_to_bind
+from ...tools import Tool, ToolLibrary, import_file, split_name
+from ...tools.mcp import McpLibrary, McpTool, mcp_library
+from ...tools.openapi import openapi_library
+from ..terminal.output import note, tell
 from .program_files import STDIN
 
 if TYPE_CHECKING:
-    from gram import Pattern
     from lenses_ext import Project
 
     from ...evaluation.cases import Check
     from ...history.records import RecordedRun
-    from ...tools import ToolLibrary
-    from .mcp_inputs import Connect
 
 
 def read_text(name: str, stdin_filename: str | None = None) -> tuple[str, str]:
@@ -186,12 +201,8 @@ def read_libraries(
     for name in names:
         library = library | load_tools(name)
     if servers:
-        from .mcp_inputs import connected
-
         library = library + connected(servers, offline=offline, connect=connect)
     if documents:
-        from .openapi_inputs import operations_of
-
         for document in documents:
             library = library + operations_of(document)
     return library
@@ -298,3 +309,126 @@ def library_of_one_run(
     with ExitStack() as opened:
         connect = opened.enter_context
         yield read_libraries(files, servers, documents, offline=offline, connect=connect)
+
+
+_FILE = re.compile(r"(.+\.json)(?::(.+))?")
+
+
+Connect: TypeAlias = Callable[[McpLibrary], ToolLibrary]
+"""Connects to servers, and takes care that they are left."""
+
+
+def connected(
+    servers: Sequence[str], *, offline: bool = False, connect: Connect | None = None
+) -> ToolLibrary:
+    """The tools of servers, given as a command, an address, or ``FILE.json[:NAME]``.
+
+    Args:
+        servers: what was given.
+        offline: servers that have an address are refused.
+        connect: connects; by default until the command ends.
+
+    Raises:
+        OSError: a file cannot be read.
+        ConfigurationError: a server cannot be used.
+        click.UsageError: a server has an address, and ``offline`` is set.
+    """
+    openings = [_opening(each) for each in servers]
+    for server in (server for opening in openings for server in opening.servers):
+        if offline and server.url is not None:
+            raise click.UsageError(f"--offline uses no network, and {server} has an address")
+    library = ToolLibrary()
+    for opening in openings:
+        library = library + (connect or click.get_current_context().with_resource)(opening)
+    return library
+
+
+def asking_before_servers(library: ToolLibrary) -> ApprovalPolicy:
+    """A policy that asks before each call of a tool of a server, and of no other."""
+    names = [name for name, tool in library.items() if isinstance(tool, McpTool)]
+    return ApprovalPolicy([ApprovalRule("ask", escape(name)) for name in names])
+
+
+def _opening(given: str) -> McpLibrary:
+    try:
+        words = shlex.split(given)
+    except ValueError:
+        words = []
+    if len(words) == 1 and (match := _FILE.fullmatch(words[0])) and "://" not in given:
+        return mcp_library(Path(match[1]), match[2])
+    return mcp_library(given)
+
+
+SETTINGS: Final = ("server", "hosts", "operations")
+"""The settings that may be written before a document; every other name is a security scheme."""
+
+_SETTING: Final = re.compile(r"([\w.-]+)=(\S*)\s+(?=\S)")
+_MOST_TOLD: Final = 5
+
+
+@cache
+def operations_of(given: str) -> ToolLibrary:
+    """The operations of a document, given as ``[NAME=VALUE…] FILE|URL``.
+
+    ``server=URL`` is where calls go, ``hosts=A,B`` where they may go, ``operations=A,B`` which
+    become tools; any other NAME is a security scheme, whose key is in the variable VALUE.
+
+    Raises:
+        OSError: the file cannot be read.
+        ConfigurationError: the document cannot be used, or not so.
+        click.UsageError: a setting before the document is not one of these.
+    """
+    settings: dict[str, Any] = {}
+    keys: dict[str, str] = {}
+    document = given
+    while match := _SETTING.match(document):
+        name, value = match.groups()
+        if name in settings or name in keys:
+            raise click.UsageError(f"--openapi {given}: {name}= is given twice")
+        if name == "server":
+            settings[name] = value
+        elif name in SETTINGS:
+            settings[name] = [each for each in value.split(",") if each]
+        elif re.fullmatch(r"\w+", value):
+            keys[name] = value
+        else:
+            hint = did_you_mean(name, SETTINGS)
+            hint = hint or f"beside keys there are {', '.join(SETTINGS)}"
+            said = f"{name}={value} names no environment variable with a key"
+            raise click.UsageError(f"--openapi {given}: {said}; {hint}")
+        document = document[match.end() :]
+    told: list[str] = []
+    library = openapi_library(document, keys=keys, tell=told.append, **settings)
+    for each in told[:_MOST_TOLD]:
+        note(each)
+    if len(told) > _MOST_TOLD:
+        more = f"{counted(len(told) - _MOST_TOLD, 'more note')} on operations of {document}"
+        note(f"{more}; operations=NAME tells those on one")
+    return library
+
+
+def made_up_tools(program: Pattern, library: ToolLibrary, hint: str) -> ToolLibrary:
+    """A tool for each one of a program that a library lacks; it gives a value of its result type.
+
+    Args:
+        program: an agent or workflow.
+        library: the tools that have Python.
+        hint: what to add to the message that names the others.
+    """
+    specs = {view(tool_spec_name, each): each for each in tools_to_bind(program)}
+    names = [name for name in specs if name not in library and not library.why_ambiguous(name)]
+    if names:
+        verb, they = ("has", "it returns") if len(names) == 1 else ("have", "they return")
+        tell(f"{', '.join(names)} {verb} no Python yet: the rehearsal makes up what {they}{hint}")
+    return ToolLibrary({name: _made_up(specs[name]) for name in names})
+
+
+def _made_up(spec: Pattern) -> Tool:
+    name, result = view(tool_spec_name, spec), result_schema(spec)
+
+    def invoke(_: dict[str, Json]) -> Json:
+        said = f"(rehearsal) what {name} returns"
+        return said if result is None else Filling(result, [said]).value()
+
+    parameters, words = view(tool_spec_schema, spec), view(tool_spec_description, spec)
+    return Tool(name, words, parameters, invoke, result_schema=result)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ..completion.completing import complete_files
-from ..terminal.line_input import state_folder
+from ..terminal.asking import state_folder
 from .project import record_of_project
 
 if TYPE_CHECKING:

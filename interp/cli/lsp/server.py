@@ -36,8 +36,7 @@ from ...models import check_program, lint_program
 from ..fault_report import project_levels
 from . import hints, outline
 from .completion import completions
-from .open_files import Meaning, OpenFile
-from .positions import Positions
+from .open_files import Meaning, OpenFile, Positions
 from .told import told_at
 
 PAUSE = 0.2

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gram import Pattern
-from gram.plurals import counted
+from gram.words import counted
 
 from ...errors import AgentError, ReplayError
 from ...execution import (
@@ -44,10 +44,9 @@ from ...machine import (
     says_result,
 )
 from ...programs import names_of_models
-from ...reprs import shortened
 from ...running import Run
-from ...visible_text import visible_text
-from ..failures import Failure
+from ...shown import shortened, visible_text
+from ..process import Failure
 from .asking import NoTerminal, ask_user, columns
 from .output import (
     Styled,

@@ -1,4 +1,4 @@
-"""Shows what changed between programs: as text, as Markdown for a review, as JSON."""
+"""Shows what changed between programs: as a diff, as text, as Markdown for a review, as JSON."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeAlias
 from attrs import frozen
 
 from gram import origin
-from gram.plurals import counted
+from gram.words import counted
 from lenses_ext.composing import ProgramChange, level_of
 
-from ...visible_text import visible_text
+from ...shown import visible_text
 from .output import note, show
 
 _MARKS = {
@@ -124,3 +124,22 @@ def _code(text: str) -> str:
     """A text as code, whatever is in it: Markdown means nothing there, and nobody is called."""
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     return f"{fence} {text} {fence}"
+
+
+_STYLES = {"---": "place", "+++": "place", "@@": "hunk", "-": "removed", "+": "added"}
+
+
+def show_diff(before: str, after: str, name: str) -> None:
+    """Print the unified diff between two texts of a file."""
+    from difflib import unified_diff  # imported late: most commands show no difference
+
+    for line in unified_diff(_lines(before), _lines(after), name, f"{name} (new)"):
+        style = next((style for mark, style in _STYLES.items() if line.startswith(mark)), "")
+        show([(line, style)], nl=False)
+        if not line.endswith("\n"):
+            show("\n\\ No newline at end of file")
+
+
+def _lines(text: str) -> list[str]:
+    r"""Split a text into lines at ``\n`` only, as other diff programs do."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)

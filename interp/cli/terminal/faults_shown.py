@@ -1,13 +1,18 @@
-"""Shows faults as text, with the lines that they are about."""
+"""Shows faults as text with their lines, as JSON, SARIF or GitHub annotations."""
 
 from __future__ import annotations
 
-from gram import Diagnostic, GramDecodeError, Source
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from gram import Diagnostic, Edit, GramDecodeError, Source
 from gram.checks import syntax_fault
 
 from ...errors import ValidationError
-from ..failures import Failure, shown
-from .output import Styled, tell
+from ..process import Failure, shown
+from .output import Styled, show, show_json, tell
 
 
 def faults_of(failure: Failure) -> tuple[Diagnostic, ...]:
@@ -50,3 +55,127 @@ def _excerpt(fault: Diagnostic) -> str:
     start = fault.source.position(fault.span.start)[1] - 1
     end = min(len(line), start + fault.span.end - fault.span.start)
     return Source(line).excerpt(start, end)
+
+
+_JSON_REGION = ("line", "column", "end_line", "end_column")
+
+
+def as_json(fault: Diagnostic) -> dict[str, Any]:
+    """A fault as JSON; lines and columns count from 1, ends are the first place behind."""
+    return {
+        "code": fault.code,
+        "severity": fault.severity,
+        "message": fault.message,
+        "file": fault.filename,
+        **_region(fault, _JSON_REGION),
+        "path": list(fault.path),
+        "hint": fault.hint,
+        "fixable": bool(fault.fix),
+        "fix": [{**_edited(fault, each, _JSON_REGION), "text": each.text} for each in fault.fix],
+    }
+
+
+_SARIF_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+_SARIF_REGION = ("startLine", "startColumn", "endLine", "endColumn")
+
+
+def as_sarif(faults: Iterable[Diagnostic]) -> dict[str, Any]:
+    """Faults as a log of the Static Analysis Results Interchange Format, version 2.1.0."""
+    from importlib.metadata import version
+
+    faults = tuple(faults)
+    driver = {
+        "name": "gram",
+        "version": version("gram-agents"),
+        "rules": [{"id": code} for code in dict.fromkeys(each.code for each in faults)],
+    }
+    results = [_sarif_result(each) for each in faults]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _sarif_result(fault: Diagnostic) -> dict[str, Any]:
+    text = f"{fault.message} (hint: {fault.hint})" if fault.hint else fault.message
+    result: dict[str, Any] = {
+        "ruleId": fault.code,
+        "level": _LEVELS[fault.severity],
+        "message": {"text": text},
+    }
+    if fault.filename is None:
+        return result
+    artifact = {"uri": quote(PurePath(fault.filename).as_posix())}
+    region = _region(fault, _SARIF_REGION)
+    place = {"artifactLocation": artifact, **({"region": region} if fault.span else {})}
+    result["locations"] = [{"physicalLocation": place}]
+    if fault.fix:
+        replacements = [
+            {
+                "deletedRegion": _edited(fault, each, _SARIF_REGION),
+                "insertedContent": {"text": each.text},
+            }
+            for each in fault.fix
+        ]
+        change = {"artifactLocation": artifact, "replacements": replacements}
+        result["fixes"] = [{"artifactChanges": [change]}]
+    return result
+
+
+_GITHUB_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
+_GITHUB_REGION = ("line", "col", "endLine", "endColumn")
+
+
+def as_github(fault: Diagnostic) -> str:
+    """A fault as a command that annotates a line on GitHub.
+
+    >>> as_github(Diagnostic("syntax", "error", "50% of it", source=Source("", "a.gram")))
+    '::error title=syntax,file=a.gram::50%25 of it'
+    """
+    words: dict[str, object] = {"title": fault.code}
+    if fault.filename is not None:
+        words |= {"file": fault.filename, **_region(fault, _GITHUB_REGION)}
+    said = ",".join(
+        f"{word}={_escaped(str(value), ',:')}" for word, value in words.items() if value is not None
+    )
+    text = f"{fault.message}\nhint: {fault.hint}" if fault.hint else fault.message
+    return f"::{_GITHUB_LEVELS[fault.severity]} {said}::{_escaped(text)}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    for char in "%\r\n" + more:
+        text = text.replace(char, f"%{ord(char):02X}")
+    return text
+
+
+def show_faults(faults: Sequence[Diagnostic], form: str) -> None:
+    """Print faults in one of the forms of ``--format``."""
+    match form:
+        case "json":
+            show_json([as_json(each) for each in faults])
+        case "sarif":
+            show_json(as_sarif(faults))
+        case _:
+            for each in faults:
+                show(as_github(each) if form == "github" else as_text(each))
+
+
+# --- places
+
+
+def _region(fault: Diagnostic, names: Sequence[str]) -> dict[str, int | None]:
+    """The lines and columns of a fault, under these names; None where it has no place."""
+    if fault.source is None or fault.span is None:
+        return dict.fromkeys(names)
+    return _places(fault.source, fault.span, names)
+
+
+def _edited(fault: Diagnostic, edit: Edit, names: Sequence[str]) -> dict[str, int | None]:
+    assert fault.source is not None  # a fix changes a text
+    return _places(fault.source, edit.span, names)
+
+
+def _places(source: Source, span: Sequence[int], names: Sequence[str]) -> dict[str, int | None]:
+    first, last = (source.position(offset) for offset in span)
+    return dict(zip(names, (*first, *last), strict=True))

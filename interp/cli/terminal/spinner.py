@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from ...secrets import without_keys
-from ...visible_text import visible_text
+from ...shown import visible_text
 from .output import without_surrogates
 
 if TYPE_CHECKING:

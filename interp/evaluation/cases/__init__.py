@@ -11,6 +11,5 @@ from .checks import (
 from .expectations import ANY_ANSWER, READERS as READERS, ExpectedCall
 from .findings import Seen as Seen
 from .judging import Failure, failures_of as failures_of, judge, require_tools
-from .reading import case_faults, read_cases
-from .renaming import rename_in_cases
+from .reading import case_faults, read_cases, rename_in_cases
 from .rubrics import RubricJudge

@@ -1,4 +1,4 @@
-"""A case: one input for an agent, and what is expected of the run."""
+"""A case: one input for an agent and what is expected of the run; and its row in a file."""
 
 from __future__ import annotations
 
@@ -7,15 +7,51 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from gram import ArgumentError, Diagnostic, Pattern
+from gram import ArgumentError, Diagnostic, Pattern, Source, Span
 from lenses_ext.language import written_signature
 
 from ...files import File
 from ...json_text import Json, write_json
 from ...machine import Given
-from ...reprs import short_repr, shortened
+from ...shown import short_repr, shortened
 from .expectations import ANY_ANSWER, READERS, ExpectedCall, names_of
-from .row import Row
+
+
+@frozen(eq=False)
+class Row:
+    """One row of a table, line of JSON or pattern.
+
+    Attributes:
+        source: the text it is in.
+        span: where it is.
+        values: its values by column.
+        spans: where the values are.
+    """
+
+    source: Source
+    span: Span
+    values: Mapping[str, Json]
+    spans: Mapping[str, Span]
+
+    @property
+    def place(self) -> str:
+        """``file:line:col`` of the row."""
+        return self.source.place(self.span.start)
+
+    def fault(
+        self, code: str, message: str, column: str | None = None, hint: str | None = None
+    ) -> Diagnostic:
+        """A fault at a column, or at the row itself.
+
+        Args:
+            code: the name of the rule.
+            message: what is wrong.
+            column: the column that is wrong, or None.
+            hint: how to mend it.
+        """
+        span = self.spans.get(column, self.span) if column else self.span
+        return Diagnostic(code, "error", message, span=span, hint=hint, source=self.source)
+
 
 _MOST_SHOWN: Final = 100  # characters of the calls in a repr
 

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from gram import Diagnostic
-from gram.suggestions import nearest
+from gram.words import nearest
 
 from ...errors import ValidationError
 from ...files import File, is_address
 from ...json_text import Json, read_json
-from .case import Case
+from .case import Case, Row
 from .expectations import READERS, found as shown, names_of
-from .row import Row
 
 _NEAR = 0.8  # a free column that is so like another one is a slip that would leave a case untested
 _LIMIT: Final = "max_"

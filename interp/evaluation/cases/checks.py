@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from gram import ArgumentError, Diagnostic
 from gram.errors import expect
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 
 from ...errors import ValidationError, said_by
 from ...machine import AgentResponse

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 from lenses_ext.schemas import ANNOTATIONS, KEYWORDS, schema_validator
 
 from ...errors import ValidationError
 from ...json_text import Json, write_json
 from ...machine import call_text
 from ...machine.contracts import require_schema
-from ...reprs import shortened
+from ...shown import shortened
 
 
 @frozen

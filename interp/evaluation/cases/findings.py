@@ -17,7 +17,7 @@ from ...errors import ValidationError
 from ...json_text import Json, read_json, write_json
 from ...machine import AgentResponse, ToolInvocation, call_text
 from ...machine.contracts import check
-from ...reprs import shortened
+from ...shown import shortened
 from .case import Case
 from .checks import Checks, answer_of
 from .expectations import ExpectedCall

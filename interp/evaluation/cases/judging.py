@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from gram import Diagnostic, Pattern
 from gram.errors import expect
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 
 from ...concurrency import waited_for
 from ...errors import ConfigurationError, ValidationError

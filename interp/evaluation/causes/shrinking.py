@@ -5,22 +5,26 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from attrs import define, evolve, field, frozen
+from attrs import asdict, define, evolve, field, frozen
 
-from gram import GramError, Pattern
+from gram import GramError, Pattern, write_atomically
 from gram.errors import expect
+from gram.words import counted
 
 from ...errors import ConfigurationError, ModelError, ReplayError
 from ...execution import LiveHandler, ModelChoice, named_model
-from ...history.records import PathLike, RecordedRun
+from ...history.records import PathLike, RecordedRun, program_text, run_text
 from ...history.stores import load_run
-from ...machine import AgentResponse, ModelReplied, State
+from ...json_text import write_json
+from ...machine import AgentResponse, Limits, ModelReplied, State, context_before
 from ...programs import callable_in
 from ...running import Run
 from ...tools import LibraryLike, library_of
 from ..cases import Case, Check, answer_of
+from ..testing import SUFFIX
 from .held_results import NoResultError, StandIns
 from .removal import minimal
 from .scenario import ASKED, FIELDS, HELD, Scenario, scenario_of
@@ -245,3 +249,46 @@ class _Oracle:
         before, held = self.kept.state, not self.live
         counts = (self.runs, self.requests, (failed[0], failed[1]))
         return Shrunk(state, library, before, *counts, is_minimal, held)
+
+
+PROGRAM: Final = "program.gram"
+CASES: Final = "cases.jsonl"
+RUN: Final = f"recordings/{CASES}/shrunk{SUFFIX}"
+"""Where ``gram test`` looks for the recording of the case."""
+
+
+def write_folder(
+    shrunk: Shrunk, folder: str | Path, check: str | None = None, *, says: bool = True
+) -> list[str]:
+    """Write a shrunk run to a folder, which is made if it is not there.
+
+    Args:
+        shrunk: the run.
+        folder: the folder.
+        check: the name of the check that said that it fails; None for none.
+        says: what the check says of a run that fails; the case expects the opposite.
+
+    Returns:
+        What the case has no place for; the run file has it.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    state, place = shrunk.state, Path(folder)
+    run = state.beginning.run
+    row = {"program": PROGRAM, "name": "shrunk", "input": run.given.value}
+    if check:
+        row |= {"not": {"checks": [check]}} if says else {"checks": [check]}
+    (place / RUN).parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(place / PROGRAM, program_text(state.agent)[0].rstrip("\n") + "\n")
+    write_atomically(place / CASES, f"{write_json(row)}\n")
+    write_atomically(place / RUN, run_text(state, shrunk.library))
+    usual = asdict(Limits(), recurse=False)
+    counts = {
+        "earlier message": len(context_before(state)),
+        "attachment": len(run.attachments),
+        "model": run.model is not None,
+        "setting": len(run.settings),
+        "limit": sum(getattr(run.limits, name) != of for name, of in usual.items()),
+    }
+    return [counted(int(count), what) for what, count in counts.items() if count]

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 from attrs import evolve, field, frozen
 
 from gram import GramError, Pattern
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 
 from ...concurrency import work_on
 from ...errors import AgentError, ReplayError, RunExistsError, ValidationError

@@ -1,16 +1,17 @@
 """Comparisons of agents: the same cases through several arms, with honest statistics."""
 
 from .arms import Arm
-from .budget import Budget
 from .carrying_out import NOT_BEGUN as NOT_BEGUN, ab, load_experiment
+from .chance import ALPHA, cases_needed, detectable, fisher, newcombe, power_of, power_of_fisher
 from .comparing import Comparison, Estimate
 from .experiment import Experiment
 from .experiment_file import (
+    edit_at as edit_at,
     experiment_faults as experiment_faults,
     metric_of as metric_of,
     read_experiment,
 )
-from .forecast import Forecast, before_running, what_it_finds
+from .forecast import Budget, Forecast, before_running, what_it_finds
 from .intervals import Interval, require_statistics, wilson
 from .judging import judged_by
 from .measured_judges import Lean as Lean, MeasuredJudge, Verdict as Verdict, measure_judge
@@ -20,11 +21,14 @@ from .metrics import (
     MetricLike,
     matches_schema,
 )
-from .pair_tests import ALPHA
 from .plan import Plan
-from .power import cases_needed, power_of
-from .slice_text import compared_by_text, pass_rate_text, percent
-from .slices import compared_by, pass_rate, require_column, slices
+from .slices import (
+    compared_by,
+    compared_by_text,
+    pass_rate,
+    pass_rate_text,
+    percent,
+    require_column,
+    slices,
+)
 from .trials import Score, Trial
-from .two_samples import detectable, fisher, newcombe, power_of_fisher
-from .written_experiment import edit_at as edit_at

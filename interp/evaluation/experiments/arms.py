@@ -26,8 +26,8 @@ from ...json_text import Json
 from ...machine import ApprovalPolicy, Limits, State, answer_schema_of, limits_of
 from ...models import OFFLINE, AnyModel, Dialect, LanguageModel, ScriptedModel, connect_model
 from ...programs import models_of, the_agent
-from ...reprs import short_repr
 from ...running import Run, RunOptions, begin
+from ...shown import short_repr
 from ...tools import LibraryLike, Tool, ToolLibrary, bind_agent_tools, library_of, with_agents
 from ..cases import Case
 

@@ -12,23 +12,20 @@ from typing import Final, TypeAlias
 from gram import ArgumentError
 from gram.errors import expect, expect_all
 from gram.extras import install
-from gram.plurals import counted
-from gram.suggestions import did_you_mean
+from gram.words import counted, did_you_mean
 
 from ...errors import ConfigurationError, ValidationError
 from ...execution import Spending
 from ..cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
 from .arms import Arm, Program, ReadyArm, declared_answer, read_arms, ready
-from .budget import Budget
 from .contrasts import crossed
 from .experiment import Experiment
 from .folder import Folder, PathLike, folder_of
-from .forecast import Forecast, forecast
+from .forecast import Budget, Forecast, forecast
 from .intervals import require_statistics
 from .metrics import Metric, MetricLike, read_metrics
 from .plan import Plan, make_plan, repeated_names
-from .progress import Progress
-from .running import Work, run_trials
+from .running import Progress, Work, run_trials
 from .trials import Trial
 
 MOST_RUNS: Final = 1_000_000

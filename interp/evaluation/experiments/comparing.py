@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import Factory, evolve, frozen
 
-from gram.plurals import counted
+from gram.words import counted
 
-from ...reprs import NOTEBOOK
+from ...shown import NOTEBOOK
 from ..cases import Case
+from .chance import ALPHA, holm, mcnemar, sign_flips, smallest_p
 from .intervals import FEWEST_DRAWN, Clusters, Interval, bootstrap, by_cluster, tango, wilson
-from .pair_tests import ALPHA, holm, mcnemar, sign_flips, smallest_p
 
 if TYPE_CHECKING:
     import numpy as np

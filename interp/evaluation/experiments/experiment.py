@@ -9,17 +9,16 @@ from math import inf
 from pathlib import Path
 
 from gram.errors import expect, expect_all
-from gram.plurals import counted
+from gram.words import counted
 
 from ...json_text import Json
 from ...machine import Usage
+from .chance import ALPHA, POWER, cases_needed, smallest_p
 from .comparing import Comparison, Estimate, clusters_of, compare, corrected, estimate, filled
 from .forecast import before_running
 from .intervals import Clusters
 from .metrics import MEASURES, score_of
-from .pair_tests import ALPHA, smallest_p
 from .plan import Plan, PlannedMetric
-from .power import POWER, cases_needed
 from .trials import Trial
 
 _DIFFERENCES = (0.05, 0.1, 0.2)
@@ -298,7 +297,7 @@ class Experiment:
         Raises:
             OSError: a file cannot be written.
         """
-        from .pages import write_report
+        from .report import write_report
 
         expect(file, (str, os.PathLike), "file", by="write_html")
         write_report(self, Path(file))

@@ -15,22 +15,312 @@ level. Paths are from the folder of the file, and inside its project. A file nam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gram import Diagnostic, Document
-from gram.documents import decode
-from lenses_ext import load_project, parse_program
+from attrs import evolve, fields
+from pyrsistent import PMap, PVector, pmap
+
+from gram import Diagnostic, Document, GramError, Pattern, Subject, Value, write_value
+from gram.documents import decode, resolved
+from gram.words import counted, did_you_mean
+from lenses_ext import (
+    Model,
+    Settings,
+    agent_instruction,
+    change_places,
+    find_agents,
+    find_places,
+    load_project,
+    parse_program,
+)
+from lenses_ext.names import project_root
+from lenses_ext.places import read_value
+from lenses_ext.schemas import to_json_value
 
 from ...errors import ConfigurationError, ValidationError
-from ...history.records import PathLike
+from ...history.records import PathLike, Reader
 from ...json_text import read_json
-from .arms import Arm, Library
+from ...shown import shortened
+from ..cases import Case, read_cases
+from .arms import Arm, Edit, Library, agent_of
+from .forecast import Budget
 from .judging import judged_by
-from .metrics import Metric, MetricLike, matches_schema
-from .plan import plan_from_patterns
-from .written_experiment import WrittenExperiment
+from .metrics import NAMES, Metric, MetricLike, matches_schema
+from .plan import EXPERIMENT, plan_from_patterns
+
+_ARM, _FACTOR, _CASE = "Arm", "Factor", "Case"
+_LABELS = (EXPERIMENT, _ARM, _FACTOR, _CASE)
+_OF_ARM = ("program", "agent", "model", "prompt", "library", "settings", "limits", "edits")
+_OF_EXPERIMENT = (
+    *(*_OF_ARM, "cases", "pilot", "metrics", "primary"),
+    *("repeats", "seed", "difference", "budget"),
+)
+_FEW, _LEFT = 3, 6  # cases of a pilot where nothing is said, and those that it leaves
+_LONGEST = 40  # characters of a level's name
+
+
+def edit_at(path: str, value: Value) -> Edit:
+    """The edit that sets a value at a path, as `gram set` does; a text is read for its place."""
+
+    def new(old: object) -> Any:
+        return read_value(value, old) if isinstance(value, str) else value
+
+    def edited(agent: Pattern) -> Pattern:
+        (changed,) = change_places((agent,), [(each, new) for each in find_places((agent,), path)])
+        return changed
+
+    return edited
+
+
+class WrittenExperiment:
+    """What a file says, and what is wrong with it.
+
+    Args:
+        document: the file.
+        tools: the libraries that arms may name; None for any.
+
+    Attributes:
+        options: the arguments of `ab`; metrics that are files are their paths.
+        faults: what is wrong.
+        libraries: the names of the libraries that are named.
+
+    Raises:
+        ValidationError: there is no experiment in it.
+    """
+
+    def __init__(self, document: Document, tools: Mapping[str, Library] | None = None) -> None:
+        self.options: dict[str, Any] = {}
+        self.faults: list[Diagnostic] = []
+        self.libraries: set[str] = set()
+        self._document, self._tools = document, tools
+        self._file = Path(document.filename or "")
+        heads = [each for each in document.patterns if _is(EXPERIMENT, each)]
+        if not heads:
+            raise ValidationError(f"{self._file}: there is no (:Experiment {{…}}) in this file")
+        self._head = heads[0]
+        for each in heads[1:]:
+            self._fault("another experiment is in this file", each)
+        with self._collected(self._head):
+            self._read_head(Reader(self._head, EXPERIMENT, _OF_EXPERIMENT))
+        self._read_arms([*self._head.elements, *document.patterns])
+
+    def _read_head(self, read: Reader) -> None:
+        steps: dict[str, Callable[[Reader], Any]] = {
+            "base": self._base,
+            "cases": self._cases,
+            "pilot": self._pilot,
+            "metrics": self._metrics,
+            "primary": self._primary,
+            "repeats": partial(self._number, "repeats", 1, 1),
+            "seed": partial(self._number, "seed", 0, None),
+            "difference": self._difference,
+            "budget": self._budget,
+        }
+        for key, step in steps.items():
+            with self._collected(self._head):
+                self.options[key] = step(read)
+
+    def _read_arms(self, parts: Sequence[Pattern]) -> None:
+        """Read the arms and the factors; what is neither, such as an agent, is left alone."""
+        arms, factors = dict[str, Arm](), dict[str, dict[str, Arm]]()
+        base = None if self.faults else self.options["base"]
+        self.options |= {"arms": arms, "factors": factors}
+        for part in parts:
+            for label in part.value.labels - {*_LABELS}:
+                if near := did_you_mean(label, _LABELS):
+                    self._fault(f"the label {label} is not known here", part, "labels", near)
+            if _is(_ARM, part):
+                with self._collected(part):
+                    self._add(arms, part, self._arm(Reader(part, _ARM, _OF_ARM)), base)
+        if not arms:
+            with self._collected(self._head):
+                self._add(arms, self._head, Arm(), base, self._file.stem)
+        first = base and next(iter(arms.values())).over(base)
+        for part in parts:
+            if _is(_FACTOR, part):
+                if part.value.identity in ("", *factors):
+                    self._fault("a factor needs a name of its own", part, "identity")
+                factors[part.value.identity] = self._levels(part, first)
+
+    def _levels(self, factor: Pattern, base: Arm | None) -> dict[str, Arm]:
+        name, levels = factor.value.identity, dict[str, Arm]()
+        for part in factor.elements:
+            with self._collected(part):
+                self._add(levels, part, self._arm(Reader(part, _ARM, _OF_ARM)), base)
+        with self._collected(factor):
+            values = Reader(factor, _FACTOR, ["levels"]).properties.get("levels", ())
+            for value in values if isinstance(values, PVector) else ():
+                says = {name: value} if name in _OF_ARM else {"edits": {name: value}}
+                arm = self._arm(Reader(Pattern(Subject("", {_ARM}, says)), _ARM, _OF_ARM))
+                text = value if isinstance(value, str) else write_value(value)
+                label = shortened(" ".join(text.split()), _LONGEST)
+                self._add(levels, factor, arm, base, label)
+            if len(levels) < 2:
+                hint = "write levels: […], or an arm for each: [name:Factor | (one:Arm {…}), …]"
+                told = f"a factor needs two levels, found {len(levels)}"
+                self._fault(told, factor, "levels", hint)
+        return levels
+
+    def _add(
+        self, known: dict[str, Arm], part: Pattern, arm: Arm, base: Arm | None, name: str = ""
+    ) -> None:
+        """Add an arm to those that are known, and find what is wrong with its agent."""
+        name = name or part.value.identity
+        if not name or name in known:
+            told = f"{name} is there twice" if name else "this needs a name: [name:Arm {…}]"
+            self._fault(told, part, "identity")
+        known[name] = arm
+        if base:
+            agent_of(arm.over(base), self.options["cases"])
+
+    # --- what an arm says
+
+    def _arm(self, read: Reader) -> Arm:
+        edits = [edit_at(*each) for each in sorted(self._map(read, "edits").items())]
+        if read.has("prompt"):
+            edits.insert(0, agent_instruction.set(self._prompt(read)))
+        program, library = self._path(read, "program"), read.text("library", "")
+        if library and self._tools is not None and library not in self._tools:
+            hint = did_you_mean(library, self._tools) or f"--tools {library}=FILE.py gives it"
+            read.refuse("no-library", f"no library {library} is given", "library", hint)
+        self.libraries |= {library} - {""}
+        settings, limits = (_plain(self._map(read, each)) for each in ("settings", "limits"))
+        return Arm(
+            program and str(program),
+            (self._tools or {}).get(library),
+            Model.parse(read.text("model")) if read.has("model") else None,
+            dict(Settings().with_changes(settings)) or None,
+            edits,
+            read.text("agent", "") or None,
+            limits=limits or None,
+        )
+
+    def _prompt(self, read: Reader) -> str:
+        """A text, or that of the file after an @; no other files, as they may hold keys."""
+        text = read.text("prompt")
+        if text.startswith("@") and not text.endswith((".txt", ".md")):
+            read.refuse("no-file", "the file of a prompt is one of .txt or .md", "prompt")
+        path = self._path(read, "prompt", text[1:]) if text.startswith("@") else None
+        return decode(path.read_bytes(), str(path)).rstrip("\n") if path else text
+
+    def _map(self, read: Reader, key: str) -> Mapping[str, Value]:
+        value = read.properties.get(key, pmap())
+        if not isinstance(value, PMap):
+            read.refuse("ill-typed", f"{key} of {read.label} must be a map", key)
+        return value
+
+    def _path(self, read: Reader, key: str, name: str | None = None) -> Path | None:
+        """The file that a property names, from the folder of this file and inside its project."""
+        name = name or read.text(key, "")
+        if not name:
+            return None
+        path, root = self._file.parent / name, project_root(resolved(self._file))
+        if Path(name).is_absolute():
+            hint = "write the path from the folder of this file"
+            read.refuse("outside", f"{name} is an absolute path", key, hint)
+        if not resolved(path).is_relative_to(root):
+            hint = f"the project is {root}; a gram.toml above both files widens it"
+            read.refuse("outside", f"{name} is outside the project", key, hint)
+        if not path.is_file():
+            read.refuse("no-file", f"there is no file {path}", key)
+        return path
+
+    # --- what the experiment says
+
+    def _base(self, read: Reader) -> Arm:
+        base = self._arm(read)
+        is_program = base.program is None and find_agents(self._document)
+        return evolve(base, program=str(self._file)) if is_program else base
+
+    def _cases(self, read: Reader) -> tuple[Case, ...]:
+        own = any(_is(_CASE, each) for each in self._document.patterns)
+        if file := self._path(read, "cases") or (self._file if own else None):
+            return read_cases(file)
+        hint = 'name their file: cases: "cases.jsonl"'
+        read.refuse("no-cases", "the experiment has no cases", hint=hint)
+
+    def _pilot(self, read: Reader) -> int:
+        cases = len(self.options.get("cases", ()))
+        pilot = self._number("pilot", 0, max(0, min(_FEW, cases - _LEFT)), read)
+        if pilot and pilot >= cases:
+            told = f"a pilot has fewer cases than all {counted(cases, 'case')}"
+            read.refuse("ill-typed", told, "pilot")
+        return int(pilot or 0)
+
+    def _metrics(self, read: Reader) -> list[str | Path]:
+        """Names of metrics, and files of judges and of schemas."""
+        found: list[str | Path] = []
+        for name in read.names("metrics") or ["passed"]:
+            if name.endswith((".gram", ".json")):
+                found.append(self._path(read, "metrics", name) or name)
+            elif name in NAMES:
+                found.append(name)
+            else:
+                hint = did_you_mean(name, NAMES) or f"there are {', '.join(NAMES)}"
+                read.refuse("no-metric", f'there is no metric "{name}"', "metrics", hint)
+        return found
+
+    def _primary(self, read: Reader) -> str | None:
+        metrics = self.options.get("metrics", ())
+        names = [each.stem if isinstance(each, Path) else each for each in metrics]
+        primary = read.text("primary", "") or None
+        if primary and names and primary not in names:
+            hint = did_you_mean(primary, names) or f"there are {', '.join(names)}"
+            read.refuse("no-metric", f"{primary} is not among the metrics", "primary", hint)
+        return primary
+
+    def _number(self, key: str, least: int, default: int | None, read: Reader) -> int | None:
+        if read.has(key) and read.number(key) < least:
+            read.refuse("ill-typed", f"{key} must be at least {least}", key)
+        return read.number(key) if read.has(key) else default
+
+    def _difference(self, read: Reader) -> float | None:
+        found = read.seconds("difference")
+        if found is not None and found <= 0:
+            read.refuse("ill-typed", "difference must be above 0", "difference")
+        return found
+
+    def _budget(self, read: Reader) -> Budget:
+        given = Pattern(Subject("", {"Budget"}, self._map(read, "budget")))
+        limits = Reader(given, "Budget", [each.name for each in fields(Budget)]).properties
+        return Budget(**limits)  # type: ignore[arg-type]  # it refuses what is no number
+
+    # --- faults
+
+    @contextmanager
+    def _collected(self, part: Pattern) -> Iterator[None]:
+        """Errors inside are faults; those without a place are about this part."""
+        try:
+            yield
+        except ValidationError as error:
+            if not error.faults:
+                self._fault(str(error), part)
+            for each in error.faults:
+                self.faults.append(each if each.source else evolve(each, **_place_of(part)))
+        except (GramError, OSError) as error:
+            self._fault(str(error), part)
+
+    def _fault(
+        self, message: str, part: Pattern, key: str | None = None, hint: str | None = None
+    ) -> None:
+        self.faults.append(Diagnostic.of("experiment", message, part, key, hint=hint))
+
+
+def _is(label: str, pattern: Pattern) -> bool:
+    return label in pattern.value.labels
+
+
+def _place_of(part: Pattern) -> dict[str, Any]:
+    place = Diagnostic.of("", "", part)
+    return {"span": place.span, "source": place.source}
+
+
+def _plain(values: Mapping[str, Value]) -> dict[str, Any]:
+    return {key: to_json_value(value) for key, value in values.items()}
 
 
 def read_experiment(

@@ -16,14 +16,14 @@ from attrs import asdict, frozen
 
 from gram import ArgumentError, Diagnostic
 from gram.errors import expect, expect_all
-from gram.plurals import counted
-from gram.suggestions import nearest
+from gram.words import counted, nearest
 
 from ...concurrency import work_on
 from ...errors import ValidationError
 from ...json_text import Json, write_json
 from ...machine import Usage
 from ..cases import Case
+from .chance import holm
 from .intervals import (
     LEVEL,
     RESAMPLES,
@@ -33,7 +33,6 @@ from .intervals import (
     wilson,
 )
 from .metrics import Metric
-from .pair_tests import holm
 from .tables import aligned, p_text
 from .trials import Trial
 

@@ -18,7 +18,7 @@ from attrs import evolve, field, frozen
 
 from gram import ArgumentError
 from gram.errors import expect
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 
 from ...errors import ValidationError, said_by
 from ...execution import Spending

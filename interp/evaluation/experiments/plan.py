@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 from attrs import evolve, fields, frozen
 
 from gram import Pattern, Subject, TaggedString, Value, dumps, format_text
-from gram.plurals import counted
+from gram.words import counted
 from lenses_ext import Model, write_program
 
 from ...history.records import Reader, expect_one_of, without_empty, write_text
@@ -33,10 +33,10 @@ from ...machine import Limits
 from ...tools import Tool
 from ..cases import READERS, Case, ExpectedCall
 from .arms import ReadyArm
+from .chance import ALPHA
 from .comparing import Better
 from .contrasts import Contrast, Levels, contrasts_of
 from .metrics import Metric, code_of
-from .pair_tests import ALPHA
 
 Key: TypeAlias = tuple[str, int, str]
 """A trial: the name of its case, which repeat it is, the name of its arm."""

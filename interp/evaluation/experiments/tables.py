@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import asdict
 
-from gram.plurals import counted
+from gram.words import counted
 
 from ...json_text import Json
 from ...machine import Usage

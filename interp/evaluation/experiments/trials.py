@@ -11,7 +11,7 @@ from attrs import field, frozen
 from ...history.stores import Address
 from ...json_text import Json, write_json
 from ...machine import AgentResponse, ConversationContext, State, ToolInvocation, Usage
-from ...reprs import short_repr
+from ...shown import short_repr
 from ..cases import Case
 
 Value: TypeAlias = Union[float, bool, None]

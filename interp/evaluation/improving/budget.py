@@ -6,7 +6,7 @@ from time import monotonic
 
 from attrs import asdict, field, frozen
 
-from gram.plurals import counted
+from gram.words import counted
 
 from ...errors import ConfigurationError, ValidationError
 from ..experiments import Budget

@@ -1,15 +1,40 @@
-"""What the last set decides, and what it can show at all: arithmetic alone."""
+"""What the last set decides, what it can show at all, and the looks that were taken at it.
+
+.. code-block:: text
+
+    (:Look {cases: ["04be…", "9c1d…"], p: 0.031, program: "desk.gram", search: "3f2a…",
+      verdict: "not shown to be better"})
+
+A case decides in at most five looks. A look is written before the runs of the last set begin, so
+that stopping them takes nothing back; a search that goes on has its look already.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from math import floor
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from ..experiments import Comparison
+from attrs import asdict, frozen
+
+from gram import Pattern, Subject, parse
+from gram.documents import decode, holding
+from gram.words import counted
+
+from ...errors import ValidationError
+from ...history.records import Reader, pattern_line, without_empty, write_text
+from ..cases import Case
+from ..experiments import Comparison, Metric
+from ..experiments.chance import ALPHA, POWER, power_of, smallest_p
+from ..experiments.forecast import in_unit
 from ..experiments.intervals import wilson
-from ..experiments.pair_tests import ALPHA, smallest_p
-from ..experiments.power import POWER, power_of
+from ..experiments.metrics import MEASURES
+from .budget import Allowance
+from .sets import Sets, digest_of
 
 LOOKS: Final = 5
 """How often one last set may decide."""
@@ -94,3 +119,173 @@ def gain_still_possible(found: Comparison) -> float | None:
     if found.test.startswith("McNemar"):
         return smallest_gain(found.cases, lost=found.worse / found.cases)
     return smallest_gain(found.clusters or found.cases, deviation=found.deviation)
+
+
+def before_spending(sets: Sets, look: int, metric: Metric, allowance: Allowance) -> Iterator[str]:
+    """What is told before anything is spent: what the last set can show, and the budget."""
+    last = len(sets.last)
+    units = len({digest_of(each) for each in sets.last})  # a cluster counts as one
+    alike = f" (those that ask the same, or are of one cluster, count as {units})"
+    alike = "" if units == last else alike
+    yield (
+        f"{counted(len(sets.search), 'case')} for search, {len(sets.choosing)} for choosing, "
+        f"{last} in the last set{alike}; look {look} of {LOOKS} at it, each at {LEVEL:g}"
+    )
+    if metric.name in MEASURES:
+        gain = smallest_gain(units, deviation=1.0)
+        yield f"shown in 80 %: a gain of {gain:.2g} standard deviations of the cases' differences"
+    else:
+        gains = [smallest_gain(units, lost=lost) for lost in (0.0, 0.05, 0.1)]
+        told = ["none" if each is None else f"{100 * each:.0f}" for each in gains]
+        yield (
+            f"shown in 80 %: a gain of {told[0]} points where no case is lost, of {told[1]} where "
+            f"one in twenty is, of {told[2]} where one in ten is"
+        )
+    given = asdict(allowance.budget) | {"runs": allowance.runs}
+    told = [in_unit(name, f"{most:,.10g}") for name, most in given.items() if most is not None]
+    yield f"the budget: {', '.join(reversed(told))}"
+
+
+def expect_power(sets: Sets, unspent: tuple[Case, ...]) -> None:
+    """Refuse a search whose last set could not show even the largest gain.
+
+    Args:
+        sets: the cases.
+        unspent: those of the last set that have not decided too often.
+
+    Raises:
+        ValidationError: it could not, or a set is empty.
+    """
+    units = len({digest_of(each) for each in unspent})
+    if can_show_anything(units):
+        for name in ("search", "choosing"):
+            if not getattr(sets, name):
+                raise ValidationError(f"no case is in the set for {name}: add cases")
+        return
+    total = len(sets.search) + len(sets.choosing) + len(sets.last)
+    if spent := len(sets.last) - len(unspent):
+        raise ValidationError(
+            f"{counted(spent, 'case')} of the last set decided {LOOKS} times, and {len(unspent)} "
+            "are left, which can show nothing: add new cases, half of which come into the last set"
+        )
+    alike = (
+        ""
+        if units == len(unspent)
+        else f", and count as {units}: they ask the same, or are of one cluster"
+    )
+    raise ValidationError(
+        f"{len(unspent)} of {counted(total, 'case')} are in the last set{alike}: even a "
+        "program that fails all of them, and passes all of them then, could not be shown to be "
+        f"better at {LEVEL:g}; add cases, half of which come into the last set"
+    )
+
+
+@frozen
+class Look:
+    """One look at a last set.
+
+    Attributes:
+        search: which search looked.
+        cases: the digests of the cases.
+        program: the name of the program.
+        verdict: what it said; empty until that is known.
+        p: the p-value, or None until it is known.
+    """
+
+    search: str
+    cases: tuple[str, ...]
+    program: str
+    verdict: str = ""
+    p: float | None = None
+
+    @classmethod
+    def read(cls, pattern: Pattern) -> Look:
+        """Read a look; raises ValidationError with its place."""
+        read = Reader(pattern, "Look", ("search", "cases", "program", "verdict", "p"))
+        read.without_elements()
+        return cls(
+            read.name("search"),
+            tuple(read.names("cases")),
+            read.text("program"),
+            read.text("verdict", ""),
+            read.seconds("p"),
+        )
+
+    @property
+    def line(self) -> str:
+        """The look as gram."""
+        told = {"verdict": self.verdict, "program": write_text(self.program), "search": self.search}
+        properties = {**without_empty(told), "cases": [*self.cases]}
+        if self.p is not None:
+            properties["p"] = self.p
+        return pattern_line(Pattern(Subject("", {"Look"}, properties)))
+
+
+@frozen
+class Looks:
+    """The file of the looks at cases.
+
+    Its methods raise OSError where it cannot be read or written, GramDecodeError where it is not
+    gram, and ValidationError, whose faults have their places, where something else is in it.
+
+    Attributes:
+        file: the file, which need not be there yet.
+    """
+
+    file: Path
+
+    @classmethod
+    def beside(cls, cases: Path) -> Looks:
+        """Those of a file of cases."""
+        return cls(cases.with_name(f"{cases.name}.looks.gram"))
+
+    def before(self, cases: Iterable[Case], search: str) -> tuple[tuple[Case, ...], int, bool]:
+        """The cases that may decide once more, how often one of them has in earlier searches,
+        and whether this search has looked at them."""
+        looks = self._read()
+        earlier = _earlier(looks, search)
+        count = _count(earlier)
+        unspent = tuple(each for each in cases if count[digest_of(each)] < LOOKS)
+        most = max((count[digest_of(each)] for each in unspent), default=0)
+        return unspent, most, len(earlier) < len(looks)
+
+    def take(self, look: Look) -> int:
+        """Write a look, in the place of what was written of the same search.
+
+        Returns:
+            How often one of its cases has decided before.
+
+        Raises:
+            ValidationError: that is too often: other searches were quicker.
+        """
+        with holding(self.file) as held:
+            looks = self._read()
+            earlier = _earlier(looks, look.search)
+            before = max((_count(earlier)[each] for each in look.cases), default=0)
+            if before >= LOOKS:
+                raise ValidationError(
+                    f"{self.file}: other searches have decided by the last set meanwhile, "
+                    f"{before} of them, so this one cannot: add new cases"
+                )
+            later = looks[len(earlier) + 1 :]
+            held.write("".join(f"{each.line}\n" for each in [*earlier, look, *later]))
+        return before
+
+    def expect_writable(self) -> None:
+        """Raise OSError where no look could be written."""
+        with holding(self.file):
+            pass
+
+    def _read(self) -> list[Look]:
+        if not self.file.exists():
+            return []
+        text = decode(self.file.read_bytes(), str(self.file))
+        return [Look.read(each) for each in parse(text, str(self.file)).patterns]
+
+
+def _earlier(looks: Sequence[Look], search: str) -> list[Look]:
+    return [*takewhile(lambda each: each.search != search, looks)]
+
+
+def _count(looks: Iterable[Look]) -> Counter[str]:
+    return Counter(digest for each in looks for digest in each.cases)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attrs import asdict, field, frozen
 
-from gram.plurals import counted
+from gram.words import counted
 from lenses_ext import Project
 
 from ...errors import ConfigurationError

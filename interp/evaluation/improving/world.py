@@ -13,12 +13,11 @@ from ...errors import ToolBindingError, ValidationError
 from ..cases import Case, Checks, RubricJudge
 from ..experiments import Budget, Experiment, Metric, Trial, ab
 from ..experiments.arms import Arm, ready
-from ..experiments.budget import taken
+from ..experiments.forecast import taken
 from ..experiments.metrics import score_of
 from .budget import Allowance, BudgetEndedError, Spent
-from .changes import Candidate, Changeable
+from .changes import Candidate, Changeable, Leaks
 from .journal import Journal, Proposal
-from .leaks import Leaks
 from .proposing import Ask, FailingRun, Question
 from .searching import Scores, Tried
 

@@ -18,7 +18,7 @@ from ...errors import ModelError, ValidationError
 from ...json_text import write_json
 from ...machine import AssistantRole, CallModel, Message, Request, ToolCall, start
 from ...models import ScriptedModel
-from .arguments import arguments_of, broken_arguments_of
+from .libraries import arguments_of, broken_arguments_of
 from .schema_values import values_of
 
 _ENDLESS = 1_000  # calls that a model goes on to repeat: more than limits allow

@@ -39,7 +39,7 @@ from ...machine import (
 from ...models import read_reply
 from ...programs import the_agent, tools_to_bind
 from ...tools import LibraryLike, Tool, ToolResult, call_tool, explain_binding, library_of
-from .arguments import results_of
+from .libraries import results_of
 from .models import replies_to, words_for
 
 Library: TypeAlias = Union[LibraryLike, Callable[[], LibraryLike]]

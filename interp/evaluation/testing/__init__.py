@@ -1,12 +1,10 @@
 """Runs of tests: recorded once and replayed ever after, without the network."""
 
-from .case_results import CaseResult, RunResult, run_case
-from .junit import junit_xml
-from .network import Network
+from .case_results import CaseResult, RunResult, junit_xml, run_case
 from .recordings import (
     SUFFIX,
     Mode,
     Recording,
     file_name,
 )
-from .runs_of_test import AgentUnderTest, RunsOfTest
+from .runs_of_test import AgentUnderTest, Network, RunsOfTest

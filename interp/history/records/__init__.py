@@ -1,22 +1,26 @@
 """Writes conversations, responses and runs as gram, and reads them back."""
 
-from .conversation_files import (
-    load_context,
-    save_context,
+from .conversation_pattern import load_context, messages_of, messages_to_patterns, save_context
+from .entry_lines import (
+    RecordedTurns,
+    event_line,
+    event_lines,
+    note_line,
+    read_run,
+    read_turns,
+    run_text,
+    taken_back,
 )
-from .conversation_pattern import messages_of, messages_to_patterns
-from .effect_text import effect_lines
-from .entry_lines import event_line, event_lines, note_line, run_text
+from .fingerprints import effect_lines
 from .first_entry import Turn, context_after, head_of, program_text
-from .nodes import pattern_line
 from .pattern_parts import (
     Reader,
     expect_one_of,
+    pattern_line,
     without_empty,
     write_text,
 )
-from .recorded_run import Entry, RecordedRun, position_text
-from .replayer import RecordedStep, Replayer
+from .recorded_run import Entry, RecordedRun, RecordedStep, Replayer, position_text
 from .run_file import (
     PathLike,
     RunFile,
@@ -27,10 +31,4 @@ from .run_file import (
     load_turns,
     text_of_file,
     turn_named,
-)
-from .run_reading import (
-    RecordedTurns,
-    read_run,
-    read_turns,
-    taken_back,
 )

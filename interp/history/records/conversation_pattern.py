@@ -1,4 +1,4 @@
-"""Converts conversations to patterns and back, so that they can be saved as gram.
+"""Converts conversations and attached files to patterns and back, and saves them as gram.
 
 .. code-block:: text
 
@@ -11,31 +11,144 @@
 
 A conversation that is written and read again is equal. `file_pattern` says how files are written,
 `interp.history.records.pattern_parts` how texts are that the notation cannot hold.
+
+.. code-block:: text
+
+    (:File {bytes: base64`iVBORw0…`, name: "chart.png", type: "image/png"})
+    (:File {name: "chart.png", sha256: "9f3c…", type: "image/png"})
+    (:File {address: "https://example.com/chart.png", type: "image/png"})
+
+The bytes are written once in a conversation, and in a run. Where the same come again, their hash
+stands for them. Reading opens nothing: an address stays an address.
 """
 
 from __future__ import annotations
 
+import os
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
-from typing import Final
+from pathlib import Path
+from typing import Any, Final, TypeAlias, Union
 
-from gram import Pattern, Subject, loads_one
+from gram import (
+    Diagnostic,
+    Document,
+    Pattern,
+    Span,
+    Subject,
+    TaggedString,
+    dumps,
+    format_text,
+    loads_one,
+    parse,
+    parse_file,
+)
+from gram.documents import holding
+from gram.errors import expect
 
+from ...errors import ValidationError
+from ...files import File, is_address
 from ...machine import (
     AssistantRole,
     ConversationContext,
+    Event,
     FunctionRole,
     Message,
     MessageRole,
     Role,
+    State,
     ToolCall,
+    ToolReturned,
     UserRole,
     conversation_of,
     empty_context,
 )
-from .file_pattern import FILE, file_from_pattern, files_to_patterns
-from .nodes import node
-from .pattern_parts import Reader, expect_one_of, write_text
+from .pattern_parts import Reader, expect_one_of, node, write_text
 from .property_forms import FLAG, JSON_TEXT, NAME, TEXT, WORDS, Form
+
+FILE: Final = "File"
+BASE64: Final = "base64"
+_KEYS: Final = ("address", "bytes", "name", "sha256", "type")
+
+
+def files_to_patterns(files: Iterable[File], written: set[str]) -> Iterator[Pattern]:
+    """Convert files to patterns.
+
+    Args:
+        files: the files.
+        written: the hashes of those whose bytes are written before; new ones are added.
+    """
+    for file in files:
+        properties: dict[str, Any] = {"type": file.media_type}
+        if file.name is not None:
+            properties["name"] = write_text(file.name)
+        if file.content is None:
+            properties["address"] = file.address
+        elif file.sha256 in written:
+            properties["sha256"] = file.sha256
+        else:
+            properties["bytes"] = TaggedString(BASE64, b64encode(file.content).decode())
+            written.add(file.sha256)
+        yield node(FILE, properties)
+
+
+def file_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> File:
+    """Read a file.
+
+    Args:
+        pattern: its pattern.
+        known: the bytes that were read before, by their hashes; new ones are added.
+
+    Raises:
+        ValidationError: the pattern is no file, or its bytes are nowhere before it.
+    """
+    read = Reader(pattern, FILE, _KEYS)
+    read.without_elements()
+    if sum(map(read.has, ("address", "bytes", "sha256"))) != 1:
+        read.refuse("ill-formed", f"a {FILE} has either bytes, their sha256 or an address")
+    source: str | bytes
+    if read.has("address"):
+        source = read.text("address")
+        if not is_address(source):
+            read.refuse("ill-typed", "an address begins with http:// or https://", "address")
+    elif read.has("sha256"):
+        if (digest := read.text("sha256")) not in known:
+            read.refuse("no-bytes", "no file before this one has these bytes", "sha256")
+        source = known[digest]
+    else:
+        source = _bytes(read)
+    try:
+        name = read.text("name") if read.has("name") else None
+        file = File(source, name, read.text("type"))
+    except ValidationError as error:
+        read.refuse("no-file", str(error).partition("\n")[0])
+    if file.content is not None:
+        known[file.sha256] = file.content
+    return file
+
+
+def contents(state: State, events: Iterable[Event] = ()) -> dict[str, bytes]:
+    """The bytes of the files that a run was begun with, or that came since, by their hashes.
+
+    Args:
+        state: a State of the run.
+        events: what has happened since.
+    """
+    given = (file for each in state.beginning.context for file in each.attachments)
+    returned = (file for each in events if isinstance(each, ToolReturned) for file in each.files)
+    files = (*given, *returned)
+    return {each.sha256: each.content for each in files if each.content is not None}
+
+
+def _bytes(read: Reader) -> bytes:
+    value = read.properties["bytes"]
+    if isinstance(value, TaggedString) and value.tag == BASE64:
+        try:
+            return b64decode(value.content, validate=True)
+        except ValueError:
+            pass
+    read.refuse("ill-typed", f"bytes of {FILE} must be {BASE64}`…`", "bytes")
+
 
 CONVERSATION = "Conversation"
 ASSISTANT = "Assistant"
@@ -146,3 +259,52 @@ def call_from_pattern(pattern: Pattern) -> ToolCall:
     read = Reader(pattern, TOOL_CALL, _CALL.keys)
     read.without_elements()
     return ToolCall(**_CALL.read(read))
+
+
+PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
+
+
+def save_context(path: PathLike, context: Iterable[Message]) -> None:
+    """Write a conversation to a file; the old content of the file is replaced.
+
+    The replacement is atomic, so that a crash never loses the old content. A new file
+    can be read only by its owner (mode 0600).
+
+    Raises:
+        OSError: the file cannot be written.
+        ArgumentError: an argument is of the wrong type.
+    """
+    expect(path, (str, os.PathLike), "path", by="save_context")
+    context = conversation_of(context, by="save_context")
+    with holding(Path(path), private=True) as file:
+        file.write(_with_conversation(parse(""), context).text)
+
+
+def load_context(path: PathLike) -> ConversationContext:
+    """Read the conversation of a file.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not gram.
+        ValidationError: the file is not exactly one conversation; the fault has its place.
+    """
+    expect(path, (str, os.PathLike), "path", by="load_context")
+    return _conversation(parse_file(Path(path)))
+
+
+def _with_conversation(document: Document, context: ConversationContext) -> Document:
+    """Replace the conversation of a document; if it has none, the new text is formatted."""
+    pattern = context_written(context, by="save_context")
+    if document.patterns:
+        return document.replace([pattern])
+    return parse(format_text(dumps(pattern)), document.filename)
+
+
+def _conversation(document: Document) -> ConversationContext:
+    if len(document.patterns) == 1:
+        return written_context(document.patterns[0], {})
+    message = f"expected one pattern labelled {CONVERSATION}, found {len(document.patterns)}"
+    if document.patterns:
+        raise ValidationError.of([Diagnostic.of("no-conversation", message, document.patterns[1])])
+    empty = Diagnostic("no-conversation", "error", message, span=Span(0, 0), source=document.source)
+    raise ValidationError.of([empty])

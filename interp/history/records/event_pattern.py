@@ -1,4 +1,4 @@
-"""Converts the events of a run to patterns and back.
+"""Converts the events of a run, and notes of it, to patterns and back.
 
 .. code-block:: text
 
@@ -14,15 +14,25 @@
 
 Beside them may stand what is not folded: ``seconds``, how long the effect took that the event
 answers; ``request``, the fingerprint of the request that a reply answers.
+
+.. code-block:: text
+
+    (:Begun {at: [0], time: "2026-11-22T15:10:34.120+00:00"})
+    (:Retried {at: [0], error: "rate limited", wait: 0.5})
+    (:Failed {at: [0], error: "the provider is down", seconds: 1.2})
+    (:Stopped {error: "interrupted", time: "2026-11-22T15:10:36.000+00:00"})
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
+
+from attrs import fields
 
 from gram import Pattern
 
+from ...execution import Note
 from ...machine import (
     ApprovalPolicy,
     CallBegun,
@@ -35,10 +45,13 @@ from ...machine import (
     TimeUp,
     ToolReturned,
 )
-from .conversation_pattern import message_from_pattern, message_to_pattern
-from .file_pattern import file_from_pattern, files_to_patterns
-from .nodes import node
-from .pattern_parts import Reader, expect_one_of
+from .conversation_pattern import (
+    file_from_pattern,
+    files_to_patterns,
+    message_from_pattern,
+    message_to_pattern,
+)
+from .pattern_parts import Reader, expect_one_of, node
 from .property_forms import (
     AMOUNT,
     AT,
@@ -46,7 +59,10 @@ from .property_forms import (
     JSON,
     LIMITS,
     MODEL,
+    SECONDS,
     SETTINGS,
+    TEXT,
+    TIME,
     TRIED,
     USAGE,
     WORDS,
@@ -158,3 +174,36 @@ def written_event(pattern: Pattern, known: dict[str, bytes]) -> WrittenEvent:
         read.without_elements()
     request = read.text("request") if read.has("request") else None
     return WrittenEvent(kind(**given), read.seconds(), request)
+
+
+NOTES: Final = {kind.__name__: kind for kind in get_args(Note)}
+"""The notes, by their labels."""
+
+_FIELDS: Final = {"at": AT, "time": TIME, "error": TEXT, "wait": SECONDS, "seconds": SECONDS}
+_FORMS: Final = {
+    label: Form(kind, {}, **{each.name: _FIELDS[each.name] for each in fields(kind)})
+    for label, kind in NOTES.items()
+}
+
+
+def note_to_pattern(note: Note) -> Pattern:
+    """Convert a note to a pattern."""
+    label = type(note).__name__
+    return node(label, _FORMS[label].write(note))
+
+
+def label_of_note(pattern: Pattern) -> str | None:
+    """The label of an entry that is a note; None for an event."""
+    return next((each for each in pattern.value.labels if each in NOTES), None)
+
+
+def note_from_pattern(pattern: Pattern, label: str) -> Note:
+    """Read a note.
+
+    Raises:
+        ValidationError: the pattern is not a note; the fault has its place.
+    """
+    read = Reader(pattern, label, _FORMS[label].keys)
+    read.without_elements()
+    note: Note = NOTES[label](**_FORMS[label].read(read))
+    return note

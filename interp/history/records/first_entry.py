@@ -57,13 +57,13 @@ from ...programs import the_agent
 from ...tools import Tool
 from .conversation_pattern import (
     CONVERSATION,
+    file_from_pattern,
+    files_to_patterns,
     messages_to_patterns,
     written_context,
 )
 from .event_pattern import CHANGES
-from .file_pattern import file_from_pattern, files_to_patterns
-from .nodes import node, pattern_line
-from .pattern_parts import Reader, write_json_value, write_text
+from .pattern_parts import Reader, node, pattern_line, write_json_value, write_text
 from .property_forms import TIME
 from .recorded_run import BUILT_IN, LIBRARY, ONCE, RecordedRun
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import NoReturn, TypeGuard, TypeVar
+from typing import Any, NoReturn, TypeGuard, TypeVar
 
 from pyrsistent import PVector, pvector
 
-from gram import Diagnostic, Pattern, TaggedString, Value
-from gram.suggestions import did_you_mean
+from gram import Diagnostic, Pattern, Subject, TaggedString, Value, write_pattern
+from gram.words import did_you_mean
+from gram.writing import ONE_LINE, Spelling
 
 from ...errors import ValidationError
 from ...json_text import Json, JsonText, read_json, write_json
@@ -212,3 +213,19 @@ def expect_one_of(labels: Iterable[str], pattern: Pattern) -> str:
 def without_empty(properties: Mapping[str, T | None]) -> dict[str, T]:
     """The properties without those that are None, ``""``, 0, false or empty."""
     return {key: value for key, value in properties.items() if value}
+
+
+def node(
+    label: str, properties: Mapping[str, Any] = {}, elements: Iterable[Pattern] = ()
+) -> Pattern:
+    """A pattern with a label, and without an identity."""
+    return Pattern(Subject("", {label}, properties), elements)
+
+
+def pattern_line(pattern: Pattern) -> str:
+    """The canonical text of a pattern on one line."""
+    return write_pattern(pattern, style=_on_one_line)
+
+
+def _on_one_line(_: tuple[Pattern, ...]) -> Spelling:
+    return ONE_LINE

@@ -36,17 +36,15 @@ from weakref import WeakValueDictionary
 from gram import GramError
 from gram.documents import decode, resolved
 from gram.errors import expect
-from gram.plurals import counted
+from gram.words import counted
 
 from ...errors import ProtocolError, ValidationError
 from ...execution import Folded, Note, now
 from ...machine import Event, State, Status
 from ...tools import Tool
-from .entry_lines import event_line, note_line, run_text
+from .entry_lines import RecordedTurns, event_line, note_line, read_run, read_turns, run_text
 from .first_entry import RUN, Turn, tool_pattern
-from .recorded_run import RecordedRun
-from .replayer import Replayer
-from .run_reading import RecordedTurns, read_run, read_turns
+from .recorded_run import RecordedRun, Replayer
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 

@@ -1,7 +1,6 @@
 """Recorded runs again: as a handler that answers as they did, to watch, and as a timeline."""
 
 from .entries import Entry, Kind, Timeline, round_name
-from .following import follow
 from .recorded_handler import UntilChanged, recorded
-from .replay import Replay
+from .replay import Replay, follow
 from .timeline import timeline

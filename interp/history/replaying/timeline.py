@@ -50,8 +50,7 @@ from ...machine import (
 from ...models import price_of_reply
 from ...programs import names_of_models
 from ..records import RecordedRun, RecordedStep
-from .entries import Entry, How, Kind, Position, Timeline
-from .nesting import nested, totals
+from .entries import Entry, How, Kind, Position, Timeline, nested, totals
 
 
 def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:

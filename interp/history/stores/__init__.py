@@ -15,15 +15,13 @@ from .addresses import (
 )
 from .conversations import Conversation
 from .database import make_tables
-from .entries import whole_entries
 from .kept_conversations import (
     FileConversation,
     KeptConversation,
     open_conversation,
 )
 from .leases import Lease
-from .owners import process_of, this_process
 from .postgres import PostgresDatabase
-from .run_rows import ENDED, RunFacts, RunRow, RunStatus
+from .run_rows import ENDED, RunFacts, RunRow, RunStatus, process_of, this_process, whole_entries
 from .run_store import RunStore
 from .stored_run import StoredRun, status_of

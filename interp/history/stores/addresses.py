@@ -16,7 +16,7 @@ from attrs import frozen
 
 from gram.documents import resolved
 from gram.errors import expect
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 
 from ...errors import ConfigurationError, StoreError
 from ...execution import RunLog

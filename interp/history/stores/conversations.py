@@ -14,7 +14,7 @@ from ...errors import RunTakenError, StoreError
 from ...machine import ConversationContext, Message
 from ..records import messages_to_patterns, pattern_line
 from .database import Database, in_pages
-from .entries import messages_between, whole_entries
+from .run_rows import messages_between, whole_entries
 
 _A_PAGE: Final = 50
 

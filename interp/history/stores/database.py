@@ -1,4 +1,4 @@
-"""What a store needs of a database, and how its tables are made.
+"""What a store needs of a database, and its tables.
 
 The SQL of a store is written once. It uses ``?`` for values, and what both databases know; the
 rest is here: the clock, and the lock of a row.
@@ -6,13 +6,34 @@ rest is here: the clock, and the lock of a row.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import RLock
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar
+from weakref import WeakSet
 
 from ...errors import StoreError
-from .forks import anew_after_fork
+
+_known: WeakSet[Any] = WeakSet()
+
+
+def anew_after_fork(found: Any) -> None:
+    """Have the ``after_fork`` of something called in each process that is forked from now on.
+
+    It forgets what belongs to the parent: its locks, its claims, its connection.
+    """
+    _known.add(found)
+
+
+def _after_fork() -> None:
+    for each in list(_known):
+        each.after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_after_fork)
+
 
 T = TypeVar("T")
 
@@ -161,3 +182,85 @@ def make_tables(
             f"{database.name}: {what} has format {number}, and this version knows {known}\n"
             f"  hint: it was written by {which} version of this package"
         )
+
+
+_FORMAT: Final = 1
+
+_TABLES: Final = (
+    # A turn of a conversation says how many messages that had before it, none of which is in its
+    # first entry. A run that workers are to drive has the name of its queue, until it has ended.
+    # It may begin when it is due; then how often it has failed in a way that may pass, how many
+    # workers died with it one after the other, and how many events it had when the last one did.
+    """
+    CREATE TABLE gram_runs (
+        id TEXT NOT NULL PRIMARY KEY,
+        status TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        model TEXT NOT NULL,
+        filename TEXT NOT NULL,
+        program TEXT NOT NULL,
+        parent TEXT,
+        tenant TEXT,
+        conversation TEXT,
+        messages BIGINT,
+        priority BIGINT NOT NULL,
+        trace TEXT,
+        created DOUBLE PRECISION NOT NULL,
+        changed DOUBLE PRECISION NOT NULL,
+        fence BIGINT NOT NULL,
+        owner TEXT,
+        leased_until DOUBLE PRECISION NOT NULL,
+        input_tokens BIGINT,
+        output_tokens BIGINT,
+        reason TEXT,
+        queue TEXT,
+        due DOUBLE PRECISION NOT NULL DEFAULT 0,
+        attempts BIGINT NOT NULL DEFAULT 0,
+        deaths BIGINT NOT NULL DEFAULT 0,
+        died_after BIGINT NOT NULL DEFAULT 0
+    )
+    """,
+    "CREATE INDEX gram_runs_created ON gram_runs (created, id)",
+    "CREATE INDEX gram_runs_status ON gram_runs (status, created, id)",
+    "CREATE INDEX gram_runs_turns ON gram_runs (conversation, created, id)",
+    "CREATE INDEX gram_runs_agent ON gram_runs (agent, created, id)",
+    "CREATE INDEX gram_runs_tenant ON gram_runs (tenant, created, id)",
+    "CREATE INDEX gram_runs_queue ON gram_runs (queue, id) WHERE queue IS NOT NULL",
+    """
+    CREATE TABLE gram_entries (
+        run TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        fence BIGINT NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (run, seq)
+    )
+    """,
+    """
+    CREATE TABLE gram_conversations (
+        name TEXT NOT NULL PRIMARY KEY,
+        size BIGINT NOT NULL,
+        run TEXT NOT NULL,
+        program TEXT NOT NULL DEFAULT '',
+        changed DOUBLE PRECISION NOT NULL DEFAULT 0
+    )
+    """,
+    "CREATE INDEX gram_conversations_program ON gram_conversations (program, changed)",
+    "CREATE INDEX gram_conversations_changed ON gram_conversations (changed, name)",
+    """
+    CREATE TABLE gram_messages (
+        conversation TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (conversation, seq)
+    )
+    """,
+)
+
+
+def make_store(database: Database) -> None:
+    """Make the tables of a store, where there are none.
+
+    Raises:
+        StoreError: the database cannot be used, or has a store of another format.
+    """
+    make_tables(database, "the store", "gram_store", _FORMAT, lambda: _TABLES)

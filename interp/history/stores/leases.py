@@ -18,10 +18,8 @@ from attrs import define, field
 from ...errors import RunTakenError, StoreError
 from ...machine import Message, Usage
 from .conversations import add_turn, gone_on, size_of
-from .database import Database, Rows
-from .forks import anew_after_fork
-from .owners import is_dead, new_owner
-from .run_rows import ENDED, RunStatus, name_of, no_run
+from .database import Database, Rows, anew_after_fork
+from .run_rows import ENDED, RunStatus, is_dead, name_of, new_owner, no_run
 
 LEASE: Final = 10.0
 """The seconds after which a run whose owner is not heard of may be claimed by others."""

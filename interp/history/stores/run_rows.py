@@ -1,24 +1,89 @@
-"""Runs as a list shows them, and how they are found in a store."""
+"""The rows of runs and of their entries, and whose they are.
+
+A run that is a turn of a conversation has its first entry without the messages before it: those are
+kept in the conversation.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import socket
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
+from weakref import WeakValueDictionary
 
 from attrs import field, frozen
 
 from gram.errors import expect, expect_all
-from gram.plurals import counted
-from gram.suggestions import did_you_mean
+from gram.words import counted, did_you_mean
 
 from ...errors import StoreError, ValidationError
 from ...json_text import Json
-from ...machine import Usage
-from ...reprs import shortened
+from ...machine import ConversationContext, Usage, empty_context
+from ...shown import shortened
+from ..records import RecordedRun, head_of, messages_of, read_run
 from .database import Database, in_pages
-from .owners import is_dead, process_of
+
+_living: WeakValueDictionary[str, object] = WeakValueDictionary()
+"""What holds the leases of this process, by their owners."""
+
+
+def new_owner(holder: object) -> str:
+    """A name for the owner of a lease, from which others on this machine tell if it lives.
+
+    Args:
+        holder: what holds the lease in this process: the owner lives as long as that.
+    """
+    owner = f"{this_process()}/{os.urandom(4).hex()}"
+    _living[owner] = holder
+    return owner
+
+
+def this_process() -> str:
+    """How the leases of this process begin.
+
+    A process is told by its id and the time it was started at, in its own space of ids.
+    """
+    return "/".join([_machine(), str(os.getpid()), _started(os.getpid())])
+
+
+def process_of(owner: str) -> str:
+    """How messages name the process of an owner."""
+    machine, pid, *_ = [*owner.split("/"), ""]
+    return f"process {pid} of {machine.partition(':')[0]}"
+
+
+def is_dead(named: str) -> bool:
+    """Whether an owner is known to be dead: its process is no more, or has let go of its lease."""
+    if named.startswith(f"{this_process()}/"):
+        return named not in _living
+    machine, pid, started, *_ = [*named.split("/"), "", ""]
+    if machine != _machine() or not pid.isdecimal() or not started:
+        return False  # elsewhere; only its lease tells
+    return _started(int(pid)) != started
+
+
+def _machine() -> str:
+    """This machine, since its start, and the space of process ids that this process sees."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return f"{socket.gethostname()}:{boot}:{Path('/proc/self/ns/pid').readlink()}"
+    except OSError:  # not on Linux
+        return f"{socket.gethostname()}:?"
+
+
+def _started(pid: int) -> str:
+    """When a process was started, as the system counts; ``""`` if there is no such process."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text("ascii", errors="replace")
+    except OSError:
+        return ""
+    after_name = told.rpartition(")")[2].split()
+    return "" if after_name[0] in "ZX" else after_name[19]
+
 
 RunStatus: TypeAlias = Literal[
     "queued", "running", "stopped", "waiting", "limited", "failed", "done", "cancelled"
@@ -233,3 +298,64 @@ def _row(row: tuple[Any, ...]) -> RunRow:
         entries,
         left_by,
     )
+
+
+def entries_of(database: Database, run: str) -> list[str]:
+    """The entries of a run, as they are kept.
+
+    Raises:
+        StoreError: there is no such run, or the store cannot be read.
+    """
+    found = database.execute("SELECT text, seq FROM gram_entries WHERE run = ? ORDER BY seq", run)
+    if not found:
+        raise no_run(database, run)
+    for place, (_, seq) in enumerate(found):
+        if seq != place:
+            raise StoreError(
+                f"{name_of(database, run)}: its entry {place} is missing: was it removed?"
+            )
+    return [text for text, _ in found]
+
+
+def recorded_run(database: Database, run: str) -> RecordedRun:
+    """What is recorded of a run, see `RunStore.recorded`."""
+    before = empty_context
+    for conversation, size in _turns(database, run):
+        before = messages_between(database, conversation, 0, size)
+        if len(before) < size:
+            raise StoreError(
+                f"the conversation {conversation} was removed, which the run is a turn of"
+            )
+    lines = (f"{each}\n" for each in entries_of(database, run))
+    return read_run("".join(lines), name_of(database, run), before)
+
+
+def whole_entries(database: Database, run: str) -> list[str]:
+    """The entries of a run; the first one has the messages before it."""
+    head, *others = entries_of(database, run)
+    if _turns(database, run):
+        kept = recorded_run(database, run)
+        head = head_of(kept.first, kept.library, kept.started)
+    return [head, *others]
+
+
+def _turns(database: Database, run: str) -> list[tuple[str, int]]:
+    """The conversation of a run and how many messages that had before it, if it had any."""
+    found: list[tuple[str, int]] = database.execute(
+        "SELECT conversation, messages FROM gram_runs WHERE id = ? AND messages > 0", run
+    )
+    return found
+
+
+def messages_between(
+    database: Database, conversation: str, begin: int, end: int
+) -> ConversationContext:
+    """The messages of a conversation from one on to before another."""
+    found = database.execute(
+        "SELECT text FROM gram_messages WHERE conversation = ? AND seq >= ? AND seq < ? "
+        "ORDER BY seq",
+        conversation,
+        begin,
+        end,
+    )
+    return messages_of(text for (text,) in found)

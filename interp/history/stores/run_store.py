@@ -18,23 +18,23 @@ from ...errors import RunExistsError, RunTakenError
 from ...machine import Usage
 from ..records import RecordedRun
 from .conversations import Conversation, begin_turn, found_conversations
-from .database import Database, Rows
-from .entries import entries_of, recorded_run
+from .database import Database, Rows, make_store
 from .leases import Keeper, Lease
-from .owners import this_process
 from .run_rows import (
     ENDED,
     RunFacts,
     RunRow,
     RunStatus,
+    entries_of,
     expect_name,
     expect_status,
     found_rows,
     has_status,
     name_of,
     no_run,
+    recorded_run,
+    this_process,
 )
-from .tables import make_store
 
 _MANY: Final = 500
 """How many runs are removed in one go, so that others do not wait for long."""

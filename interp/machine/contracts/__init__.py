@@ -13,5 +13,5 @@ from .answers import (
 from .arguments import own_parameters_of, parameters_of, read_arguments
 from .openapi_schemas import from_openapi_schema
 from .strict_tools import has_strict_form, without_stand_ins
-from .tool_definitions import function_definition, function_definition_text, mcp_definition
+from .tool_forms import function_definition, function_definition_text, mcp_definition
 from .validity import accepts, check, check_against, require_schema

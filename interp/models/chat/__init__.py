@@ -1,5 +1,5 @@
 """Chat Completions, in its current form and in its older one."""
 
-from .chat_completions import ChatCompletions, request_body
+from .stream import ChatCompletions, request_body
 
 __all__ = ["ChatCompletions", "request_body"]

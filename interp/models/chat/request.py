@@ -23,13 +23,12 @@ from ...json_text import Json, JsonText, read_json, write_json
 from ...machine import AssistantRole, FunctionRole, Message, Request, ToolCall
 from ...machine.contracts import function_definition_text, has_strict_form, response_format
 from ..attached_parts import PartOf, chat_part, no_part, no_part_in_functions, parts_of_result
-from ..providers import Dialect
+from ..providers import CHAT_FIELDS, Dialect, not_taken
 from ..reply_reading import ECHOED
-from ..setting_fields import CHAT_FIELDS, not_taken
 from ..typed_answers import answer_in_words, answer_tool
 
 if TYPE_CHECKING:
-    from .chat_completions import ChatCompletions
+    from .stream import ChatCompletions
 
 _log = logging.getLogger("interp.model")
 

@@ -5,6 +5,6 @@ to the server, such as encrypted reasoning, is kept with the message that it cam
 of the rules is OpenAI's API reference for ``POST /v1/responses``.
 """
 
-from .responses import Responses
+from .request import Responses
 
 __all__ = ["Responses"]

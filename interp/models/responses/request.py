@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from attrs import frozen
+
 from gram import Pattern
 from lenses_ext import result_schema
 from lenses_ext.weak_cache import memo
@@ -14,12 +16,15 @@ from ...json_text import Json
 from ...machine import Message, Request
 from ...machine.contracts import function_definition, has_strict_form, response_format
 from ..chat.request import dumped, joined, tell_of_settings_left_out, tool_choice
-from ..setting_fields import RESPONSES_FIELDS
+from ..providers import RESPONSES_FIELDS
+from ..refusals import takes
+from ..reply_reading import Reply
 from ..typed_answers import answer_in_words, answer_tool
-from .items import items_of
+from ..wire import Wire
+from .items import items_of, read_response
 
 if TYPE_CHECKING:
-    from .responses import Responses
+    from .stream import StreamedResponse
 
 
 def request_content(
@@ -109,3 +114,32 @@ def _tool(tool: Pattern, strict: bool) -> dict[str, Json]:
     if (result := result_schema(tool)) is not None:
         written["output_schema"] = result
     return written
+
+
+@frozen(kw_only=True)
+class Responses(Wire):
+    """The Responses API, as one server wants it."""
+
+    path = "/responses"
+
+    server: str
+
+    def content(self, request: Request, *, streaming: bool = False) -> bytes:
+        """The bytes of a request."""
+        return request_content(
+            request,
+            self,
+            with_reasoning=takes("encrypted reasoning", self.server, request.model),
+            with_files=takes("files of tools", self.server, request.model),
+            streaming=streaming,
+        )
+
+    def read_as_it_is(self, reply: Json, request: Request) -> Reply:
+        """Read a response."""
+        return read_response(reply, request, server=self.server)
+
+    def new_stream(self) -> StreamedResponse:
+        """Puts events together into a response."""
+        from .stream import StreamedResponse  # imported late: most replies come whole
+
+        return StreamedResponse()

@@ -19,12 +19,19 @@ from gram.errors import expect
 from ...errors import ToolError
 from ...json_text import Json
 from ..implementation import Tool
-from ..tool_context import ToolContext, current_context
-from ..users_code import is_async
-from .callables import Documentation, documentation_of, hints_of, name_of, place_of, signature_of
+from ..invocation import ToolContext, current_context, is_async
+from .callables import (
+    NO_DEFAULT,
+    Documentation,
+    Member,
+    documentation_of,
+    hints_of,
+    name_of,
+    place_of,
+    signature_of,
+)
 from .json_types import json_type, parameters_type
 from .json_values import to_json_value
-from .records import NO_DEFAULT, Member
 
 AnyFunction = Callable[..., Any]
 P = ParamSpec("P")

@@ -18,13 +18,10 @@ from attrs import define, field
 from ...errors import ConfigurationError, ToolError, said_by
 from ...json_text import Json
 from ...machine import progress_text
-from ..invocation import ToolResult
-from ..tool_context import ToolContext, current_context
-from .listing import listed_tools
-from .results import result_of
+from ..invocation import ToolContext, ToolResult, current_context
+from .listing import listed_tools, result_of
 from .server import McpServer
-from .stderr import ErrorLines
-from .transports import is_lost, start_failure, transport_to, why_unreadable
+from .transports import ErrorLines, is_lost, start_failure, transport_to, why_unreadable
 from .untrusted import said, visible
 
 if TYPE_CHECKING:

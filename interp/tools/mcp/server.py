@@ -18,7 +18,7 @@ from gram import ArgumentError
 from gram.documents import decode
 from gram.errors import expect
 from gram.reading import quote
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 
 from ...errors import ConfigurationError
 from ...json_text import read_json

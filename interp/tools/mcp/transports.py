@@ -1,20 +1,107 @@
-"""How servers are reached: pipes to a command, HTTP to an address; and why that failed."""
+"""How servers are reached: pipes to a command, HTTP to an address; and why that failed.
+
+This loads the network library: import it only when a server is about to be reached.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, Any, TextIO
 
-from gram.plurals import counted
+import httpx2
+
+from gram.words import counted
 
 from ...errors import ConfigurationError, said_by
+from ...models import Pace
 from .server import McpServer
-from .stderr import ErrorLines
 from .untrusted import LONGEST_MESSAGE, TOO_LONG, said, visible
 
 if TYPE_CHECKING:
     from mcp import MCPError
+
+
+def limited_client(headers: Mapping[str, str], seconds: float) -> httpx2.AsyncClient:
+    """A client whose answers are refused once they are too long, while they are read.
+
+    Streams of events may be of any length: who reads them limits each event.
+
+    Args:
+        headers: what every request carries.
+        seconds: how long connecting and sending may take; an answer may take longer.
+    """
+    return httpx2.AsyncClient(
+        headers={**headers, "Accept-Encoding": "identity"},
+        timeout=httpx2.Timeout(seconds, read=None),
+        event_hooks={"response": [_limit]},
+    )
+
+
+async def _limit(response: httpx2.Response) -> None:
+    kind = response.headers.get("content-type", "").lower()
+    most, why = (inf, "") if kind.startswith("text/event-stream") else (LONGEST_MESSAGE, TOO_LONG)
+    if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        most, why = 0, "the answer is compressed, unasked"
+    response.stream = _Limited(response.stream, most, why)
+
+
+class _Limited(httpx2.AsyncByteStream):
+    """The bytes of an answer, up to a limit."""
+
+    def __init__(self, stream: object, most: float, why: str) -> None:
+        assert isinstance(stream, httpx2.AsyncByteStream)
+        self._stream = stream
+        self._left = most
+        self._why = why
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        pace = Pace()
+        async for piece in self._stream:
+            self._left -= len(piece)
+            if self._left < 0:
+                raise httpx2.StreamError(self._why)
+            yield piece
+            await pace.keep()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+_LINE = 4_000  # characters
+_PATIENCE = 0.5  # seconds
+
+_log = logging.getLogger("interp.mcp")
+
+
+class ErrorLines:
+    """A pipe for the standard error of a server; a thread reads it."""
+
+    def __init__(self, server: str) -> None:
+        reading, writing = os.pipe()
+        self.writer: TextIO = os.fdopen(writing, "w")
+        self._last: deque[str] = deque(maxlen=3)
+        self._reader = threading.Thread(target=self._read, args=(server, reading), daemon=True)
+        self._reader.start()
+
+    def last(self) -> str:
+        """The last lines of a server that has ended."""
+        self.writer.close()
+        self._reader.join(_PATIENCE)
+        return "\n".join(self._last)
+
+    def _read(self, server: str, reading: int) -> None:
+        with os.fdopen(reading, encoding="utf-8", errors="replace") as lines:
+            while line := lines.readline(_LINE):
+                if shown := said(line):
+                    self._last.append(shown)
+                    _log.debug("%s: %s", server, shown)
+
 
 _SECONDS = 30.0  # to connect and to send; an answer may take as long as the run waits
 _BROKEN_JSON = "Failed to parse JSON response: "
@@ -40,8 +127,6 @@ async def transport_to(server: McpServer, lines: ErrorLines | None) -> AsyncIter
         yield stdio_client(parameters, lines.writer)
         return
     from mcp.client.streamable_http import streamable_http_client
-
-    from .limited_http import limited_client
 
     async with limited_client(server.headers, _SECONDS) as client:
         yield streamable_http_client(

@@ -20,17 +20,16 @@ import httpx2
 from attrs import frozen
 
 from gram.display import visible
-from gram.plurals import counted
+from gram.words import counted
 
 from ...concurrency import waited_for
 from ...errors import ConfigurationError, ToolError
 from ...json_text import Json, read_json
 from ...models import Pace, client_of, no_cookies
 from ...secrets import without_keys, without_userinfo
-from .bodies import content_of
 from .keys import ApiKey
 from .operations import Operation
-from .styles import has_dots, in_header, in_path, in_query
+from .styles import content_of, has_dots, in_header, in_path, in_query
 
 HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "identity"}
 """What every request says. What a server packs nevertheless is unpacked by the client."""

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from attrs import field, frozen
 
 from gram.errors import expect
-from gram.suggestions import did_you_mean
+from gram.words import did_you_mean
 
 from ...errors import ConfigurationError
 from ...json_text import Json

@@ -11,8 +11,7 @@ from attrs import frozen
 
 from gram.display import visible
 from gram.errors import expect, expect_all
-from gram.plurals import counted
-from gram.suggestions import did_you_mean
+from gram.words import counted, did_you_mean
 
 from ...errors import ConfigurationError, ToolError
 from ...json_text import Json

@@ -12,10 +12,8 @@ from attrs import frozen
 from gram.display import visible
 
 from ...json_text import Json
-from .bodies import ApiBody, read_body, why_no_body
-from .document import ApiDocument
-from .schemas import Schemas, result_type
-from .styles import STYLES, TOKEN, ApiParameter
+from .document import ApiDocument, Schemas, result_type
+from .styles import STYLES, TOKEN, ApiBody, ApiParameter, read_body, why_no_body
 
 _LONGEST_NAME: Final = 64
 _NOT_PARAMETERS: Final = {"accept", "content-type", "authorization"}

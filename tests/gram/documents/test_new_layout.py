@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import Pattern, format_text, loads, loads_one, parse
-from gram.documents import format_changes, formatting, new_layout
+from gram.documents import format_changes, formatting
 from tests.gram.strategies import forests, gram_texts
 
 TEXT = "x" * 60
@@ -74,7 +74,6 @@ def test_trees_and_comments_stay_and_what_fits_is_left_alone(
     edited = document.replace([*document.patterns, *trees])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(formatting, "WIDTH", width)
-        patch.setattr(new_layout, "WIDTH", width)
         laid_out = format_changes(edited)
 
     assert loads(laid_out) == edited.patterns

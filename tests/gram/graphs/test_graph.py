@@ -12,7 +12,7 @@ from gram.graphs import (
     shape,
     to_networkx,
 )
-from gram.trees.walks import walk
+from gram.trees.operations import walk
 from tests.gram.strategies import forests
 
 TEXT = """{kind: "rule"}

@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram.grammar import GRAMMAR, TABLE, compile_grammar, digest, grammar
-from gram.reading.construct_builder import ConstructBuilder
+from gram.reading.builders import ConstructBuilder, TreeBuilder
 from gram.reading.lexer import END, ERROR, tokens
 from gram.reading.parser import parse_tokens
 from gram.reading.syntax import Token
-from gram.reading.tree_builder import TreeBuilder
 from tests.gram.lark_itself import Nested, conflicts_of, read_by_lark
 from tests.gram.strategies import gram_texts, spoilt_texts, token_texts
 from tests.gram.texts import ACCEPTED, OURS, ROWS

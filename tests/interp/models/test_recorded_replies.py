@@ -14,7 +14,7 @@ import pytest
 
 from interp import AgentError, ConversationContext, Message, OpenAIModel, UserRole
 from interp.machine import Request
-from interp.models.retries import sent_once
+from interp.models.failures import sent_once
 from lenses_ext import Model
 from tests.interp.model_server import Answer, ModelServer, serving
 from tests.paths import CONFORMANCE, NOT_HERE

@@ -9,7 +9,7 @@ from gram import Pattern, loads_one
 from interp import ToolLibrary, create_tool, hello_world_tool_library, run
 from interp.machine.contracts.validity import check
 from interp.machine.messages import empty_context
-from interp.models.rehearsal_values import Filling
+from interp.models.rehearsal import Filling
 from lenses_ext import (
     each_agent_tool,
     tool_spec_description,

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from interp.tools.from_functions.function_tools import tool
-from interp.tools.tool_context import ToolContext, current_context, providing
+from interp.tools.invocation import ToolContext, current_context, providing
 
 
 def test_a_context_ends_with_its_call_even_when_it_fails() -> None:

@@ -18,7 +18,7 @@ from interp.history import RunStore
 from interp.history.records import RecordedRun
 from interp.machine import start
 from interp.workers import Worker, looking, why_queued
-from interp.workers.needs import queue_of, why_not
+from interp.workers.submission import queue_of, why_not
 from lenses_ext import Model
 from tests.interp.model_server import ModelServer
 from tests.interp.worker_processes import GREETER, TALKER, WORKING, ended, until

@@ -14,8 +14,7 @@ from interp.history import RunStore
 from interp.history.stores import PostgresDatabase
 from interp.workers import Registry, SharedLimit, postgres_of, set_shared_limits, shared_limits
 from interp.workers.limits import SharedLimits
-from interp.workers.queue import LaterError
-from interp.workers.tables import make_worker_tables
+from interp.workers.queue import LaterError, make_worker_tables
 from tests.interp.cli.process import forked as gram
 from tests.interp.model_server import Answer, ModelServer, completion
 from tests.interp.worker_processes import TALKER, ended, ended_without_waits, until, worker

@@ -58,7 +58,7 @@ from lenses_ext import (
     workflow_nodes,
 )
 from lenses_ext.errors import ManyPartsError
-from lenses_ext.language.parameters import parameter, parameter_names, tool_parameters
+from lenses_ext.language.tool_spec import parameter, parameter_names, tool_parameters
 from lenses_ext.laws import check_getter, check_lens, check_prism, check_traversal
 from lenses_ext.optics.parts import any_property, elements_with
 from tests.gram.strategies import patterns, symbols, texts, values

@@ -21,7 +21,7 @@ from lenses_ext import (
     validate_program,
 )
 from lenses_ext.labels import is_skill
-from lenses_ext.names.skills import MOST_SKILL_BYTES, read_skill
+from lenses_ext.names.imports import MOST_SKILL_BYTES, read_skill
 
 Written = Callable[[Mapping[str, str | bytes]], Path]
 SAID = 'description: "d", instruction: "x", model: "p/m"'

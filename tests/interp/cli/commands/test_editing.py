@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gram.documents import holding
-from interp.cli.rewriting import rewrite
+from interp.cli.edits import rewrite
 from tests.interp.cli.process import COMMAND, gram
 from tests.paths import ROOT
 

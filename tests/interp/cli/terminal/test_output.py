@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from gram.display import visible
 from interp.machine import question_text
-from interp.visible_text import visible_text
+from interp.shown import visible_text
 from tests.interp.cli.process import at, gram
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import ModelServer, tool_calls

@@ -12,8 +12,7 @@ from hypothesis import given, strategies as st
 from gram import GramDecodeError, Source, loads_one
 from interp import Case, File, ValidationError
 from interp.evaluation import ExpectedCall, read_cases
-from interp.evaluation.cases.csv_rows import csv_rows
-from interp.evaluation.cases.jsonl_rows import jsonl_rows
+from interp.evaluation.cases.rows import csv_rows, jsonl_rows
 
 PROGRAM = '[a:Agent {instruction: "Greet", model: "Offline/rehearsal"}]\n'
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from interp.evaluation.experiments.pair_tests import holm, mcnemar, sign_flips, smallest_p
+from interp.evaluation.experiments.chance import holm, mcnemar, sign_flips, smallest_p
 
 DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 """Darwin's maize, crossed less self-fertilised, in eighths of an inch."""

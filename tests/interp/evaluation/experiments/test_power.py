@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from gram import ArgumentError
-from interp.evaluation.experiments.pair_tests import mcnemar
-from interp.evaluation.experiments.power import cases_needed, power_of
+from interp.evaluation.experiments.chance import cases_needed, mcnemar, power_of
 
 
 def test_the_power_of_few_cases_is_the_sum_over_all_outcomes() -> None:

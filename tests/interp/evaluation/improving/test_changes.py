@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from interp import Case, ConfigurationError, File, ValidationError
-from interp.evaluation.improving.changes import Changeable, diff_of
-from interp.evaluation.improving.leaks import Leaks
+from interp.evaluation.improving.changes import Changeable, Leaks, diff_of
 from lenses_ext import Project, parse_program
 
 SOURCE = """\

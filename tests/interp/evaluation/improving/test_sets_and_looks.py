@@ -9,16 +9,17 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from interp import Case, ValidationError
+from interp.evaluation.experiments.chance import power_of
 from interp.evaluation.experiments.comparing import compare
-from interp.evaluation.experiments.power import power_of
 from interp.evaluation.improving.deciding import (
     LEVEL,
+    Look,
+    Looks,
     can_show_anything,
     leaves_room,
     smallest_gain,
     verdict_of,
 )
-from interp.evaluation.improving.looks import Look, Looks
 from interp.evaluation.improving.sets import Sets, alike_together, digest_of, set_of
 
 CASES = [Case(name=f"c{n}", input=f"Where is order {n}?", expected="sent") for n in range(400)]

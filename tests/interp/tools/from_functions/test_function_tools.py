@@ -22,7 +22,7 @@ from interp.machine.contracts.arguments import validate_tool_args
 from interp.tools import bind_tool
 from interp.tools.from_functions.function_tools import tool, tool_spec_from_function
 from interp.tools.implementation import Tool
-from interp.tools.tool_context import ToolContext, providing
+from interp.tools.invocation import ToolContext, providing
 from lenses_ext import tool_spec_schema, view, write_program
 
 HERE = Path(__file__).relative_to(Path.cwd())

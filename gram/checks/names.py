@@ -1,0 +1,288 @@
+"""Checks of names: where they are defined, where they are used, and where the two disagree.
+
+A pattern with labels, properties or elements defines its name; a bare name only refers to it.
+Within a scope a name has one definition.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cached_property
+from typing import Any, TypeVar
+
+from attrs import define, field
+
+from ..diagnostics import Diagnostic
+from ..documents import Document
+from ..reading import Construct, construct_of, spans_in_text
+from ..source import Source, Span
+from ..trees import (
+    Pattern,
+    Scoped,
+    Scopes,
+    TreePath,
+    is_edge,
+    is_reference,
+    one_scope,
+    read_from,
+    scoped,
+    scopes_from,
+)
+from ..words import did_you_mean
+
+T = TypeVar("T")
+
+
+class Occurrence(Scoped):
+    """A pattern in its place, with its text."""
+
+    @property
+    def source(self) -> Source | None:
+        """The text it was read from, or None."""
+        place = read_from(self.pattern)
+        return place[0] if place else None
+
+    @property
+    def text(self) -> str:
+        """The text it was read from, or ``""``."""
+        return self.source.text if self.source else ""
+
+    @property
+    def spelling(self) -> str:
+        """Its part of the text, or ``""``."""
+        place = read_from(self.pattern)
+        return place[0].text[place[1] : place[2]] if place else ""
+
+    @cached_property
+    def construct(self) -> Construct | None:
+        """Its construct, or None when it was not read from a text."""
+        return construct_of(self.pattern)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is written as a bare name."""
+        place = read_from(self.pattern)
+        return place is not None and place[0].text[place[1]] not in "([{@"
+
+    @property
+    def repeats_keys(self) -> bool:
+        """Whether its text, elements included, gives a key again."""
+        place = read_from(self.pattern)
+        if place is None or not place[0].repeats:
+            return False
+        source, start, end = place
+        at = bisect_left(source.repeats, start)
+        return at < len(source.repeats) and source.repeats[at] < end
+
+
+@define(eq=False, slots=False)
+class Reading:
+    """The trees to check, with the document they were read from when there is one.
+
+    Their syntax is found in the texts that they were read from.
+
+    Args:
+        patterns: the trees.
+        document: the document that says them.
+        scopes: which scope the names below a pattern belong to.
+        kinds: the header kinds that are known; without any, every kind is.
+        within: the paths to the patterns to judge; None for all. The others are only looked at
+            for what they define.
+    """
+
+    patterns: tuple[Pattern, ...]
+    document: Document | None = None
+    scopes: Scopes = one_scope
+    kinds: Collection[str] = ()
+    within: Collection[TreePath] | None = None
+    _made: dict[Callable[[Reading], Any], Any] = field(factory=dict, init=False, repr=False)
+
+    @cached_property
+    def occurrences(self) -> tuple[Occurrence, ...]:
+        """Every pattern, in the order of the trees."""
+        return tuple(scoped(self.patterns, self.scopes, Occurrence))
+
+    def written(
+        self, may_matter: Callable[[Occurrence], bool]
+    ) -> Iterator[tuple[Occurrence, Construct]]:
+        """Judged patterns for which ``may_matter`` is true, with their constructs.
+
+        Constructs are read for these alone. A node shared by two hops comes once.
+        """
+        seen: set[tuple[Source | None, Span]] = set()
+        for each in self.occurrences:
+            if may_matter(each) and self.judges(each.path) and each.construct is not None:
+                place = each.source, each.construct.span
+                if place not in seen:
+                    seen.add(place)
+                    yield each, each.construct
+
+    @cached_property
+    def _by_path(self) -> dict[TreePath, Occurrence]:
+        return {each.path: each for each in self.occurrences}
+
+    def once(self, make: Callable[[Reading], T]) -> T:
+        """The result of a function of this reading, computed once for all the checks."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: T = self._made[make]
+        return made
+
+    def judges(self, path: TreePath) -> bool:
+        """Whether the pattern at a path is to be judged."""
+        within = self.within
+        return within is None or path[:1] in within or _leads_into(within, path)
+
+    def scopes_from(self, scope: TreePath) -> Iterator[TreePath]:
+        """A scope and those around it, from the inside out."""
+        return scopes_from(scope, self._by_path)
+
+    def place(
+        self, path: TreePath, part: str | None = None, keys: tuple[str, ...] = ()
+    ) -> tuple[Source, Span] | None:
+        """The text and the span of a pattern or of a part of it; None when it was not read."""
+        here = self._by_path.get(path)
+        spans = None if here is None else spans_in_text(here.pattern)
+        if here is None or here.source is None or spans is None:
+            return None
+        source = here.source
+        if part is not None and keys:
+            return source, spans.value(part, *keys)
+        return source, spans.part_or_subject(part)
+
+    @cached_property
+    def sources(self) -> tuple[Source, ...]:
+        """The texts that the patterns were read from, in the order of the trees."""
+        return tuple(dict.fromkeys(each.source for each in self.occurrences if each.source))
+
+    def cited(self, path: TreePath) -> str:
+        """The place of a pattern, for a message: line and column, or its path.
+
+        Where the patterns were read from several files, the place names its file.
+        """
+        place = self.place(path, "identity")
+        if place is None:
+            return ".".join(map(str, path))
+        source, span = place
+        several = len(self.sources) > 1
+        return source.place(span.start) if several else source.line_and_column(span.start)
+
+
+def _leads_into(paths: Collection[TreePath], path: TreePath) -> bool:
+    """Whether a path is one of some, or leads to what is below one of them."""
+    return any(path[:length] in paths for length in range(1, len(path) + 1))
+
+
+_MOST_HINTS = 50  # looking for similar names costs more than all the checks together
+
+
+def duplicate_definition(reading: Reading) -> Iterator[Diagnostic]:
+    """A name defined twice in a scope, with other labels, properties or elements."""
+    for first, again in _second_definitions(reading):
+        different = _differences(first, again)
+        if different and not _is_inconsistent(first, again):
+            where = reading.cited(first.path)
+            message = f"`{again.name}` is defined at {where} with other {' and '.join(different)}"
+            yield Diagnostic.found(message, again.path, "identity")
+
+
+def inconsistent_definition(reading: Reading) -> Iterator[Diagnostic]:
+    """A relationship's name used again for other ends, or for a bracket of another kind."""
+    for first, again in _second_definitions(reading):
+        if _is_inconsistent(first, again):
+            where = reading.cited(first.path)
+            message = f"`{again.name}` is {_shape(first)} at {where}, but {_shape(again)} here"
+            yield Diagnostic.found(message, again.path, "identity")
+
+
+def self_reference(reading: Reading) -> Iterator[Diagnostic]:
+    """A pattern that is its own element."""
+    for each in reading.occurrences:
+        for index, element in enumerate(each.pattern.elements):
+            if element.value.identity == each.name and is_reference(element):
+                message = f"`{each.name}` is an element of itself"
+                yield Diagnostic.found(message, (*each.path, index), "identity")
+
+
+def dangling_reference(reading: Reading) -> Iterator[Diagnostic]:
+    """A bare name among elements that no pattern in sight has."""
+    names: dict[TreePath, set[str]] = defaultdict(set)
+    for each in reading.occurrences:
+        if each.name and not each.is_bare:
+            names[each.scope].add(each.name)
+    hints = 0
+    for each in reading.occurrences:
+        if not each.is_bare:
+            continue
+        visible = [names[scope] for scope in reading.scopes_from(each.scope)]
+        if any(each.name in known for known in visible):
+            continue
+        hint = did_you_mean(each.name, set().union(*visible)) if hints < _MOST_HINTS else None
+        hints += 1
+        yield Diagnostic.found(
+            f"nothing here is named `{each.name}`", each.path, "identity", hint=hint
+        )
+
+
+def label_sets_differ(reading: Reading) -> Iterator[Diagnostic]:
+    """A name with other labels in another scope; within a scope that is a duplicate definition."""
+    first: dict[str, Occurrence] = {}
+    for each in reading.occurrences:
+        labels = each.pattern.value.labels
+        if not each.name or not labels or each.is_private:
+            continue
+        known = first.setdefault(each.name, each)
+        if known.scope != each.scope and known.pattern.value.labels != labels:
+            other = _labels(known.pattern.value.labels)
+            where = reading.cited(known.path)
+            message = f"`{each.name}` is labelled {_labels(labels)} here and {other} at {where}"
+            yield Diagnostic.found(message, each.path, "labels")
+
+
+def members(elements: Iterable[Pattern]) -> list[object]:
+    """The elements of a definition as they are compared: one with a name by its name alone."""
+    return [element.value.identity or element for element in elements]
+
+
+def _second_definitions(reading: Reading) -> Iterator[tuple[Occurrence, Occurrence]]:
+    """Each further definition of a name, with the first one in its scope."""
+    first: dict[tuple[TreePath, str], Occurrence] = {}
+    for each in reading.occurrences:
+        subject = each.pattern.value
+        if subject.identity and (subject.labels or subject.properties or each.pattern.elements):
+            known = first.setdefault((each.scope, each.name), each)
+            if known is not each:
+                yield known, each
+
+
+def _differences(first: Occurrence, again: Occurrence) -> list[str]:
+    one, other = first.pattern.value, again.pattern.value
+    different = ["labels"] if one.labels != other.labels else []
+    # a subject's equality is exact where that of a PMap is not: 1 and 1.0 differ
+    if one != other and (one.labels == other.labels or one.properties != other.properties):
+        different.append("properties")
+    if members(first.pattern.elements) != members(again.pattern.elements):
+        different.append("elements")
+    return different
+
+
+def _is_inconsistent(first: Occurrence, again: Occurrence) -> bool:
+    """Whether one is a relationship and the other has elements that are not its ends."""
+    if not (is_edge(first.pattern) or is_edge(again.pattern)):
+        return False
+    both_have_elements = bool(first.pattern.elements and again.pattern.elements)
+    return both_have_elements and members(first.pattern.elements) != members(again.pattern.elements)
+
+
+def _shape(each: Occurrence) -> str:
+    elements = each.pattern.elements
+    if not is_edge(each.pattern):
+        return f"a bracket of {len(elements)}"
+    left, right = (element.value.identity for element in elements)
+    return f"a relationship from `{left}` to `{right}`"
+
+
+def _labels(labels: frozenset[str]) -> str:
+    return "".join(f":{label}" for label in sorted(labels))

@@ -1,0 +1,378 @@
+"""Could chance alone make such a difference, and how many cases does one need to be found?
+
+Every test flips signs: if the arms are alike, a case could have come out the other way round just
+as well. That is exact for any number of cases, needs no distribution, and treats the repeats of a
+case as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import ceil, sqrt
+from typing import TYPE_CHECKING
+
+from gram import ArgumentError
+from gram.errors import expect
+
+from .intervals import LEVEL, RESAMPLES, Interval, normal_quantile, wilson
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+ALPHA = 0.05
+"""How often arms that are alike may be found to differ."""
+
+_ALL_SIGNS = 16  # differences whose signs are all tried
+
+
+def mcnemar(gained: int, lost: int) -> float:
+    """The p-value of McNemar's exact test: one run a case, which succeeds or does not.
+
+    McNemar (1947), Note on the sampling error of the difference between correlated proportions or
+    percentages, Psychometrika 12, 153-157; exact as a binomial test of the cases that differ.
+
+    Args:
+        gained: the cases that only the second arm succeeds in.
+        lost: the cases that only the first arm succeeds in.
+
+    >>> mcnemar(7, 1)
+    0.0703125
+    """
+    from scipy import stats
+
+    if not gained + lost:
+        return 1.0
+    return float(stats.binomtest(gained, gained + lost, 0.5).pvalue)
+
+
+def sign_flips(differences: Sequence[float], rng: np.random.Generator) -> float:
+    """The p-value of the permutation test of a mean difference, one difference for each case.
+
+    Fisher (1935), The Design of Experiments, section 21. Up to 16 differences, all signs are
+    tried, and the test is exact. Beyond, 9,999 of them are drawn, and what was seen counts as one
+    more (Phipson and Smyth 2010, Statistical Applications in Genetics and Molecular Biology 9,
+    article 39).
+
+    Args:
+        differences: the differences; those that are zero have no sign to flip.
+        rng: draws the signs.
+    """
+    import numpy as np
+    from scipy import stats
+
+    given = np.asarray(differences, dtype=float)
+    given = given[given != 0]
+    if len(given) < 2:  # one difference: both signs are as far from zero
+        return 1.0
+    # By a power of two, which is exact: no sum is too large or too small for a float.
+    exponent = np.frexp(np.max(np.abs(given)))[1]
+    found = stats.permutation_test(
+        (np.ldexp(given, -exponent),),
+        np.mean,
+        permutation_type="samples",
+        n_resamples=2 ** len(given) if len(given) <= _ALL_SIGNS else RESAMPLES,
+        vectorized=True,
+        rng=rng,
+    )
+    return min(1.0, float(found.pvalue))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values that are corrected for being several, in the order of those given.
+
+    Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of
+    Statistics 6, 65-70: the chance of any false finding among them stays at most 5 %.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    corrected = [1.0] * len(p_values)
+    largest = 0.0
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        corrected[index] = largest
+    return corrected
+
+
+def smallest_p(cases: int) -> float:
+    """The smallest p-value that so many cases can have: all of them differ in one direction.
+
+    >>> smallest_p(5), smallest_p(6)
+    (0.0625, 0.03125)
+    """
+    return float(min(1.0, 2.0 ** (1 - cases)))
+
+
+POWER = 0.8
+"""How often a difference should be found, where nothing else is asked for."""
+
+_MOST_CASES = 100_000
+_MOST_DEVIATIONS = 20
+
+
+def cases_needed(
+    difference: float,
+    *,
+    disagreement: float | None = None,
+    deviation: float | None = None,
+    power: float = POWER,
+    alpha: float = ALPHA,
+) -> int | None:
+    """How many cases a difference needs, so that it is found as often as ``power`` says.
+
+    For rates with one run a case, the arms disagree in a share of the cases, and the test is
+    McNemar's exact one. For anything else, the differences of the cases have a standard deviation,
+    and the power is that of a paired t-test, which the permutation test comes close to.
+
+    Args:
+        difference: the difference to find, such as 0.1 for ten points of a rate.
+        disagreement: the share of cases in which one arm succeeds and the other does not; at
+            least the difference.
+        deviation: the standard deviation of the differences of the cases.
+        power: how often the difference should be found.
+        alpha: how often arms that are alike may be found to differ.
+
+    Returns:
+        The number of cases; None if more than 100,000 are needed.
+
+    Raises:
+        ArgumentError: an argument is not a number in its range, or there is not exactly one of
+            ``disagreement`` and ``deviation``.
+
+    >>> cases_needed(0.2, disagreement=0.4)
+    84
+    """
+    difference = abs(_number("difference", difference))
+    if (disagreement is None) == (deviation is None):
+        raise ArgumentError("cases_needed: give either disagreement or deviation")
+    for name, share in (("power", power), ("alpha", alpha)):
+        if not 0 < _number(name, share) < 1:
+            raise ArgumentError(f"cases_needed: {name} must be between 0 and 1, got {share}")
+    if difference == 0:
+        return None
+    if disagreement is not None:
+        if not difference <= _number("disagreement", disagreement) <= 1:
+            raise ArgumentError(
+                f"cases_needed: disagreement must be from the difference {difference:g} to 1, "
+                f"got {disagreement}"
+            )
+        start = _connor(difference, disagreement, power, alpha)
+    else:
+        assert deviation is not None
+        if _number("deviation", deviation) < 0:
+            raise ArgumentError(f"cases_needed: deviation must be at least 0, got {deviation}")
+        if deviation == 0:
+            return _fewest(alpha)
+        away = normal_quantile(1 - alpha / 2) + normal_quantile(power)
+        start = (away * deviation / difference) ** 2
+    if start > _MOST_CASES:
+        return None
+    cases = max(_fewest(alpha), ceil(start) - 5)
+    while cases <= _MOST_CASES:
+        found = power_of(
+            cases, difference, disagreement=disagreement, deviation=deviation, alpha=alpha
+        )
+        if found >= power:
+            return cases
+        cases += 1
+    return None
+
+
+def power_of(
+    cases: int,
+    difference: float,
+    *,
+    disagreement: float | None = None,
+    deviation: float | None = None,
+    alpha: float = ALPHA,
+) -> float:
+    """How often so many cases find a difference; the arguments are those of `cases_needed`.
+
+    For McNemar's exact test the number of cases that differ is binomial, and so is how many of
+    them go one way (Duffy 1984, Asymptotic and exact power for the McNemar test and its analogue
+    with R controls per case, Biometrics 40, 1005-1015).
+    """
+    expect(cases, int, "cases", by="power_of")
+    import numpy as np
+    from scipy import stats
+
+    difference = abs(difference)
+    if disagreement is not None:
+        differing = np.arange(cases + 1)
+        share = (disagreement + difference) / (2 * disagreement)
+        fewest = stats.binom.ppf(alpha / 2, differing, 0.5)
+        fewest = np.where(stats.binom.cdf(fewest, differing, 0.5) <= alpha / 2, fewest, fewest - 1)
+        found = np.where(
+            fewest >= 0,
+            stats.binom.cdf(fewest, differing, share)
+            + stats.binom.sf(differing - fewest - 1, differing, share),
+            0.0,
+        )
+        return float(np.sum(stats.binom.pmf(differing, cases, disagreement) * found))
+    if cases < _fewest(alpha):
+        return 0.0
+    if not deviation:
+        return 1.0 if difference else alpha
+    away = difference / deviation * sqrt(cases)
+    critical = stats.t.ppf(1 - alpha / 2, cases - 1)
+    return float(
+        stats.nct.sf(critical, cases - 1, away) + stats.nct.cdf(-critical, cases - 1, away)
+    )
+
+
+def findable(
+    cases: int,
+    *,
+    disagreement: float | None = None,
+    deviation: float | None = None,
+    power: float = POWER,
+    alpha: float = ALPHA,
+) -> float | None:
+    """The smallest difference that so many cases find as often as ``power`` says.
+
+    The arguments are those of `cases_needed`.
+
+    Returns:
+        The difference; None where none of any size would be found so often.
+
+    >>> round(findable(84, disagreement=0.4) or 0, 2)
+    0.2
+    """
+    from scipy.optimize import brentq  # imported late: it takes longer than a short program
+
+    spread = {"disagreement": disagreement, "deviation": deviation}
+    most = disagreement if disagreement is not None else _MOST_DEVIATIONS * (deviation or 0)
+
+    def missing(difference: float) -> float:
+        found = power_of(cases, difference, **spread, alpha=alpha)
+        return power - (found if found == found else 1.0)  # not a number where it is all but sure
+
+    if not most or missing(most) > 0:
+        return None
+    return float(brentq(missing, 0.0, most, xtol=1e-4 * most))
+
+
+def findable_rate(cases: int, runs: int, *, alpha: float = ALPHA) -> float | None:
+    """The smallest difference of rates of several runs a case that is found `POWER` of the time.
+
+    Each run is an even chance, which is when rates vary most, and the difference is the same in all
+    cases. Means of few runs lie far apart, and a test counts the one that was seen in full: a
+    difference has to be larger by half of what lies between two of them.
+
+    Args:
+        cases: the number of cases.
+        runs: how many runs of a case each rate is the mean of.
+        alpha: how often rates that are alike may be found to differ.
+    """
+    found = findable(cases, deviation=sqrt(0.5 / runs), alpha=alpha)
+    return found and found + 1 / (runs * cases)
+
+
+def _connor(difference: float, disagreement: float, power: float, alpha: float) -> float:
+    """The cases that McNemar's test needs about: a little fewer than its exact form.
+
+    Connor (1987), Sample size for testing differences in proportions for the paired-sample
+    design, Biometrics 43, 207-211.
+    """
+    found = normal_quantile(1 - alpha / 2) * sqrt(disagreement)
+    found += normal_quantile(power) * sqrt(max(disagreement - difference**2, 0.0))
+    return (found / difference) ** 2
+
+
+def _fewest(alpha: float) -> int:
+    """The fewest cases that can be significant at all, see `smallest_p`."""
+    cases = 1
+    while 2.0 ** (1 - cases) > alpha:
+        cases += 1
+    return cases
+
+
+def _number(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise ArgumentError(f"cases_needed: {name} must be a number, got {value!r}")
+    return value
+
+
+def fisher(first: int, of_first: int, second: int, of_second: int) -> float:
+    """The p-value of Fisher's exact test, two-sided.
+
+    Fisher (1934), Statistical Methods for Research Workers, section 21.02. It finds a difference
+    between equal rates at most as often as it says, with any number of runs.
+
+    Args:
+        first, second: how many runs succeeded in each sample.
+        of_first, of_second: of how many.
+    """
+    from scipy import stats
+
+    table = [[first, of_first - first], [second, of_second - second]]
+    return float(stats.fisher_exact(table).pvalue)
+
+
+def newcombe(
+    first: int, of_first: int, second: int, of_second: int, level: float = LEVEL
+) -> Interval:
+    """The hybrid score interval of the second rate less the first.
+
+    Newcombe (1998), Interval estimation for the difference between independent proportions,
+    Statistics in Medicine 17, 873-890, method 10.
+
+    Args:
+        first, second: how many runs succeeded in each sample.
+        of_first, of_second: of how many, at least one each.
+        level: how often such intervals hold the true difference.
+    """
+    one, two = wilson(first, of_first, level), wilson(second, of_second, level)
+    rate, other = first / of_first, second / of_second
+    below = sqrt((other - two.low) ** 2 + (one.high - rate) ** 2)
+    above = sqrt((two.high - other) ** 2 + (rate - one.low) ** 2)
+    return Interval(other - rate - below, other - rate + above)
+
+
+def power_of_fisher(runs: int, first: float, second: float) -> float:
+    """How often Fisher's test finds a difference between two rates, at 5 %.
+
+    Args:
+        runs: the size of each sample.
+        first, second: the true rates.
+    """
+    import numpy as np
+    from scipy import stats
+
+    counts = np.arange(runs + 1)
+    chances = np.outer(stats.binom.pmf(counts, runs, first), stats.binom.pmf(counts, runs, second))
+    return float(chances[_found(runs)].sum())
+
+
+def detectable(runs: int) -> float | None:
+    """The smallest difference of rates around one half that is found in four of five times.
+
+    Args:
+        runs: the size of each sample.
+
+    Returns:
+        The difference in steps of 0.05; None if even that between never and always is not found.
+    """
+    for step in range(1, 21):
+        half = step / 40
+        if power_of_fisher(runs, 0.5 - half, 0.5 + half) >= POWER:
+            return 2 * half
+    return None
+
+
+@cache
+def _found(runs: int) -> np.ndarray:
+    """Which numbers of successes in two samples Fisher's test tells apart."""
+    import numpy as np
+    from scipy import stats
+
+    found = np.zeros((runs + 1, runs + 1), dtype=bool)
+    for total in range(2 * runs + 1):
+        first = np.arange(max(0, total - runs), min(runs, total) + 1)
+        chances = stats.hypergeom.pmf(first, 2 * runs, runs, total)
+        as_rare = chances[None, :] <= chances[:, None] * (1 + 1e-7)
+        found[first, total - first] = (as_rare * chances).sum(axis=1) <= ALPHA
+    return found
