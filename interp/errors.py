@@ -71,7 +71,7 @@ class ValidationError(AgentError, ValueError):
 
 
 class ToolError(AgentError):
-    """A tool cannot be made, registered or invoked."""
+    """Making, registering or invoking a tool failed."""
 
 
 class ToolBindingError(ToolError):

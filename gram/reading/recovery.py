@@ -217,7 +217,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def readable(text: str) -> str:
-    """A text that is gram, with blanks where there was what cannot be read; places stay the same.
+    """A text with blanks where it cannot be read, so that it is gram; places stay the same.
 
     A top-level pattern with an error is left out whole, up to the next bracket that begins a line.
     So whoever looks at a text that is being written sees what is above and below the error.

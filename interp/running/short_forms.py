@@ -122,7 +122,7 @@ def astream(
     context: Iterable[Message] | None = None,
     **options: Unpack[BeginOptions],
 ) -> AsyncGenerator[Observation, None]:
-    """Run an agent in the event loop that runs, and watch it; see `stream`.
+    """Watch an agent in the event loop that runs; see `stream`.
 
     Nothing new begins until what was seen has been read. What models say meanwhile waits: at most
     the replies that are under way.

@@ -17,7 +17,7 @@ from .values import ALIASES, BUILT_IN, PARAMETERS, RESERVED, RESERVED_KEYS, Type
 
 
 class SignatureError(GramError, ValueError):
-    """A type signature, or a JSON Schema that should become one, is not valid.
+    """A type signature is not valid, or a JSON Schema that should become one.
 
     Attributes:
         faults: all the errors, in the order of the text where there is one. Warnings are not

@@ -106,7 +106,7 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     "--html",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Write a report to this file, and pages of the runs that differ beside it.",
+    help="Write a report to this file; beside it, pages of the runs that differ.",
 )
 @json_option
 def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: Any) -> None:

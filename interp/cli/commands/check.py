@@ -41,7 +41,7 @@ _TABLES = (".csv", ".jsonl")
     "--models",
     "asks",
     is_flag=True,
-    help="Also ask the servers of its models, over the network, whether they offer them.",
+    help="Also ask servers, over the network, whether they offer the models.",
 )
 @stdin_filename_option
 def command(

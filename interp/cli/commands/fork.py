@@ -34,21 +34,19 @@ if TYPE_CHECKING:
     "--program", metavar="FILE", shell_complete=complete_files, help="The program of the new run."
 )
 @agent_option
-@click.option(
-    "--at", metavar="AT", help="The position from which on it is otherwise, as gram trace shows it."
-)
+@click.option("--at", metavar="AT", help="The position of the change, as gram trace shows it.")
 @click.option(
     "--set",
     "values",
     multiple=True,
     metavar="'NAME = VALUE'",
-    help="What is otherwise at that position: result or error of a call, allowed and reason of a "
+    help="What is changed there: result or error of a call, allowed and reason of a "
     "person's answer, reply of a model. A value that is not JSON is a text.",
 )
 @click.option(
     "--repeats",
     type=click.IntRange(1),
-    help="Let so many runs go on unchanged, and so many with the change, and compare them.",
+    help="Compare so many runs with the change with so many without.",
 )
 @shared_options(RunningOptions, "model base_url dialect")
 @stand_ins_option

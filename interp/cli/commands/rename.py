@@ -16,7 +16,7 @@ from ..terminal.output import tell
 @click.option(
     "--instructions",
     is_flag=True,
-    help="Rename it in instructions, too, that name it in backticks.",
+    help="Rename it in instructions, too (in backticks).",
 )
 @click.option(
     "--tools",

@@ -41,7 +41,7 @@ from ..terminal.json_answers import JsonAnswers
     "--live",
     type=click.Choice(["model", "tools"]),
     multiple=True,
-    help="Ask the real model, or run the real tools, where the recording does not fit.",
+    help="What is real where the recording does not fit: the model, or the tools.",
 )
 @tools_option
 @mcp_option

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option("--since", type=Age(), help="Only runs made since then, such as 1h.")
 @click.option("--tenant", metavar="NAME", help="Only for this tenant.")
-@click.option("--tool", metavar="NAME", help="Only where a call of it failed, or has no answer.")
+@click.option("--tool", metavar="NAME", help="Only where a call of it failed or has no answer.")
 @click.option("--model", metavar="NAME", help="Only those that ask this model, or this provider.")
 @click.option(
     "--program", metavar="FILE", shell_complete=complete_files, help="Go on with this program."

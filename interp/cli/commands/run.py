@@ -19,15 +19,13 @@ from ..terminal.output import expect_other_file
 @click.option(
     "--stream", is_flag=True, help="Print words as they come; with --json, a line for each event."
 )
-@click.option(
-    "--no-stdin", is_flag=True, help="Do not take a pipe or file on standard input as context."
-)
+@click.option("--no-stdin", is_flag=True, help="Do not read standard input.")
 @click.option(
     "--input",
     "given",
     metavar="JSON|@FILE|-",
     shell_complete=complete_files,
-    help="Call the agent with these arguments, a JSON object, instead of with messages.",
+    help="Call the agent with these arguments instead of messages: a JSON object.",
 )
 @attach_option
 @options_of(TalkOptions)

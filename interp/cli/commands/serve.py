@@ -45,13 +45,13 @@ _OF_HTTP: Final = ("host", "port", "key_env", "allow_host", "allow_origin", "bod
 @click.option(
     "--key-env",
     metavar="NAME",
-    help="The environment variable with the key that clients have to send.",
+    help="The environment variable with the key of clients.",
 )
 @click.option(
     "--allow-host",
     multiple=True,
     metavar="NAME",
-    help="A name that clients call it by, beside those of this machine; * for any.",
+    help="A name that clients call it by; this machine's own always count; * for any.",
 )
 @click.option(
     "--allow-origin",

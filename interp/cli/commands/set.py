@@ -39,7 +39,7 @@ from .get import value_as_json, written
     "--from",
     "source",
     metavar="FILE|-",
-    help="Take paths and values from what gram get --json printed, in the place of PATH VALUE.",
+    help="Take paths and values from the output of gram get --json.",
 )
 @edit_options("PATH VALUE", many_with=["source"])
 def command(

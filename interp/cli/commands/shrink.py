@@ -60,7 +60,7 @@ _HELD = (
     default="shrunk",
     show_default=True,
     shell_complete=complete_files,
-    help="The folder for what comes out, which has nothing in it yet.",
+    help="A new folder for what comes out.",
 )
 @json_option
 def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -> None:

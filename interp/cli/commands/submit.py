@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     "--input",
     "given",
     metavar="JSON|@FILE|-",
-    help="Call the agent with these arguments, a JSON object, instead of with messages.",
+    help="Call the agent with these arguments instead of messages: a JSON object.",
 )
 @click.option(
     "--id",

@@ -40,7 +40,7 @@ def _share(
     "--program",
     metavar="FILE",
     shell_complete=complete_files,
-    help="The program, instead of those that the cases name.",
+    help="The program, instead of those of the cases.",
 )
 @agent_option
 @checks_option
@@ -52,7 +52,7 @@ def _share(
     help="Run only the cases whose names have TEXT, or texts joined with and, or, not, brackets.",
 )
 @click.option(
-    "--only", multiple=True, metavar="TAG", help="Run only the cases that have one of these tags."
+    "--only", multiple=True, metavar="TAG", help="Run only the cases with one of these tags."
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, help="How many cases run at once.")
 @click.option("--repeats", type=click.IntRange(1), help="How often each case is run.")
@@ -72,7 +72,7 @@ def _share(
     "--judge",
     metavar="FILE",
     shell_complete=complete_files,
-    help="The agent that judges rubrics, instead of the built-in one.",
+    help="The agent that judges rubrics; else a built-in one.",
 )
 @click.option(
     "--judge-model",

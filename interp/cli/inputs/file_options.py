@@ -22,13 +22,13 @@ checks_option = click.option(
     multiple=True,
     shell_complete=complete_checks,
     metavar="FILE.py[:NAME]",
-    help="A Python file with the functions that cases name as checks.",
+    help="A Python file with the checks that cases name.",
 )
 
 stdin_filename_option = click.option(
     "--stdin-filename",
     metavar="NAME",
-    help="What messages call the program that is read from standard input.",
+    help="What messages call standard input.",
 )
 
 mcp_option = click.option(

@@ -86,8 +86,8 @@ stand_ins_option = click.option(
     multiple=True,
     shell_complete=complete_tools,
     metavar="FILE.py[:NAME]",
-    help="A Python file with tools that may be run in the place of the recorded ones; none "
-    "that is marked once is run.",
+    help="A Python file with tools to run in the place of recorded ones; none that is marked "
+    "once is run.",
 )
 """The option for tools that are run instead of recorded ones. A project file does not give any."""
 
@@ -345,7 +345,7 @@ class AnsweringOptions(RunningOptions):
         click.option(
             "--no-reasoning",
             is_flag=True,
-            help="Do not show what the model shows of its reasoning.",
+            help="Do not show the model's reasoning.",
         )
     )
 
@@ -365,7 +365,7 @@ class TalkOptions(AnsweringOptions):
             "-c",
             "goes_on",
             is_flag=True,
-            help="Go on with the last conversation with this program, or with that of the file.",
+            help="Go on with the last conversation with this program, or of the file.",
         )
     )
     conversation: str | None = _given_by(

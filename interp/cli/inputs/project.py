@@ -282,5 +282,5 @@ def trust_option() -> click.Option:
         is_eager=True,
         expose_value=False,
         callback=_use,
-        help="Use the tools, providers and record of gram.toml in this folder without asking.",
+        help="Use what gram.toml of this folder names, without asking.",
     )
