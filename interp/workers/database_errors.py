@@ -54,7 +54,7 @@ def in_words(error: BaseException) -> str:
 
 
 def refusal(store: str, error: BaseException) -> StoreError:
-    """The error that ends a worker, of one that stays.
+    """The error that ends a worker, because the database would refuse the same again.
 
     Args:
         store: the name of the store.

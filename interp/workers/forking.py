@@ -295,7 +295,7 @@ def requeue_of(
     agent: str | None = None,
     limits: Limits | None = None,
 ) -> Requeue:
-    """How a run is given back, which is not done yet; see `requeue_run`."""
+    """How `requeue_run` would give a run back; nothing is done yet."""
     expect(store, RunStore, "store", by="requeue_run")
     expect(run, str, "run", by="requeue_run")
     expect(limits, (Limits, type(None)), "limits", by="requeue_run")

@@ -175,7 +175,7 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
 
 
 def expect_limits(limits: Mapping[str, SharedLimit | None], *, by: str) -> None:
-    """Refuse what are no limits by their names."""
+    """Refuse anything but limits by their names."""
     expect(limits, Mapping, "limits", by=by)
     for name, limit in limits.items():
         expect(name, str, "a name in limits", by=by)
@@ -301,7 +301,7 @@ class SharedLimits:
     def hold_back(self, name: str, seconds: float) -> None:
         """Have no worker send a request that counts for a name, for some seconds, at most an hour.
 
-        Where that cannot be said to the others, it is logged, and nothing else is lost by it.
+        Where the others cannot be told, that is logged.
         """
         try:
             self._database.execute(

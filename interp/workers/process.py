@@ -15,10 +15,10 @@ _SLICE: Final = 0.1  # seconds between two looks at the time
 def until_told(
     work: Callable[[], None], stop: Callable[[], None], end: Callable[[], float]
 ) -> bool:
-    """Do some work beside this thread, which waits for its end, and tell it to stop at a signal.
+    """Do some work in another thread, wait for its end, and tell it to stop at a signal.
 
-    This thread has nothing else to do, so that it sees a signal, and the time, whatever the work
-    waits for. What is not over in time goes on beside it, for as long as the process does.
+    This thread only waits, so that it sees a signal, and the time, whatever the work waits for.
+    Work that is not over in time goes on for as long as the process does.
 
     Args:
         work: the work.

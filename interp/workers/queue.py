@@ -113,7 +113,7 @@ LONGEST_REQUEST: Final = 3600.0
 
 
 class AtOnce(BaseRetryStrategy):
-    """A job that raised is done again: its worker ends, or the database has failed it."""
+    """Has a job that raised done again: its worker was ending, or the database failed."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision:
         """When it is done again: no time is named, since clocks here may be wrong."""
@@ -240,7 +240,7 @@ class RunQueue:
         make_worker_tables(database)
 
     def add(self, run: str, queue: str, due: float | None) -> None:
-        """Have workers drive a run; it is queued once, however often it is called.
+        """Have workers drive a run; it is queued once, however often this is called.
 
         Args:
             run: the id of the run, which is in the store.
@@ -304,7 +304,7 @@ class RunQueue:
             tell_some(self._database, queue)
 
     def due(self, run: str) -> float | None:
-        """When a run that workers are to drive may begin, 0 for at once; None for another."""
+        """When a queued run may begin, 0 for at once; None for a run that is not queued."""
         found = self._database.execute(
             "SELECT due FROM gram_runs WHERE id = ? AND queue IS NOT NULL", run
         )
@@ -344,7 +344,7 @@ class RunQueue:
         )
 
     def ended(self, run: str) -> None:
-        """Drive a run no more that has ended, and let the next of its conversation begin."""
+        """Take a run that has ended off the queue, and let the next of its conversation begin."""
 
         def work() -> None:
             self._database.execute("UPDATE gram_runs SET queue = NULL WHERE id = ?", run)
@@ -432,8 +432,7 @@ def with_workers(store: RunStore) -> PostgresDatabase | None:
 def tell_some(database: PostgresDatabase, queue: str) -> None:
     """Have some of the workers that take runs from a queue look for jobs now.
 
-    The others look by themselves, so that one of many that are idle finds a job soon if these are
-    busy.
+    The others look by themselves, so a job is found soon also if these are busy.
     """
     database.execute(
         f"SELECT pg_notify(channel, ?) FROM (SELECT channel {ALIVE} "

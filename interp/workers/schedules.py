@@ -73,7 +73,7 @@ class Schedule:
         return f"{self.name}-{datetime.fromtimestamp(timestamp, UTC):%Y%m%dT%H%M%SZ}"
 
     def times(self, after: float | None, until: float) -> Iterator[int]:
-        """Its times in some period, but those that are too long ago to be made up for.
+        """Its times in some period, without those too long ago to be made up for.
 
         Args:
             after: when the period begins, in seconds since 1970; None for the last time alone.

@@ -202,7 +202,7 @@ def import_run(store: RunStore, path: PathLike, *, tenant: str | None = None) ->
 
 
 def imported(store: RunStore, path: PathLike, *, tenant: str | None = None) -> tuple[str, bool]:
-    """The same; gives the id of the run, and whether the store had its entries already."""
+    """The id of the run that `import_run` took, and whether the store had its entries already."""
     expect(store, RunStore, "store", by="import_run")
     expect(path, (str, os.PathLike), "path", by="import_run")
     expect(tenant, (str, type(None)), "tenant", by="import_run")

@@ -200,7 +200,7 @@ def submit(
 def to_submit(
     program: ProgramLike, user_input: Given, options: KeptOptions, run_id: str | None = None
 ) -> State:
-    """The State in which a run begins that is submitted, see `submit`."""
+    """The State in which a submitted run begins, see `submit`."""
     if unkept := sorted(options.keys() - KeptOptions.__annotations__.keys()):
         raise ConfigurationError(
             f"submit: {unkept[0]} is no option that is kept with a run; "

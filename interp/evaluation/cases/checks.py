@@ -71,7 +71,7 @@ def answer_of(
 
 
 def takes_case(function: Callable[..., Any]) -> bool:
-    """Whether a check or a metric takes the case, too: as what it needs, or under that name."""
+    """Whether a check or a metric takes the case, too: in a second parameter."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

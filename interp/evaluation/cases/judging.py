@@ -49,23 +49,18 @@ def judge(
     seconds: float | None = None,
     cost: float | None = None,
 ) -> tuple[Failure, ...]:
-    """What a response has otherwise than its case expects; empty if it passes.
+    """In what a response is not as its case expects; empty if it passes.
 
-    - ``expected``: a text is the answer, character by character. Where the agent declares a type
-      of answer, or another JSON value is expected, the answer is compared as data: the order of
-      keys does not matter, and 1 is 1.0.
-    - ``contains``, ``matches``: each text is in the answer, each regular expression is found in
-      it. They are searched in linear time: there is no look-around and no back-reference.
-    - ``json``: the answer has these values. A key is one of the answer, or a path such as
-      ``items[0].price``; an object has at least these keys, an array these items.
-    - ``schema``: the answer fits the JSON Schema.
-    - ``calls``: these are all calls, in this order, those that failed included. A name stands for
-      a call with any arguments; arguments are compared as data and whole, defaults included.
-    - ``judge``: the judge says yes to each rubric.
-    - ``not``: none of these holds: no text of several, no call of several.
-    - ``max_seconds``, ``max_tokens``, ``max_cost``, ``max_calls``: no more than this. What is not
-      known does not pass.
-    - ``checks``: see `Check`.
+    See `Case` for all that may be expected. What is not known, such as a cost, does not pass.
+
+    - ``expected``: a text is compared character by character. Where the agent declares a type of
+      answer, or another JSON value is expected, the answer is compared as data: the order of keys
+      does not matter, and 1 is 1.0.
+    - ``matches``: searched in linear time, without look-around and back-references.
+    - ``json``: a key is one of the answer, or a path such as ``items[0].price``; an object has at
+      least these keys, an array these items.
+    - ``calls``: all calls, in this order, failed ones too. A name stands for a call with any
+      arguments; arguments are compared as data and whole, defaults included.
 
     Args:
         case: the case.

@@ -39,10 +39,9 @@ _LONGEST_NAME = 60  # characters of the input that name a case without a name
 def read_cases(path: PathLike) -> tuple[Case, ...]:
     """Read the cases of a file, in the form that its ending names: .jsonl, .csv or .gram.
 
-    A case has an ``input``. It may have a ``name``, files to ``attach`` (paths from the folder of
-    the file, and addresses), the answer that is ``expected``, the ``calls``
-    of tools that are expected, ``checks`` by name, and any other columns. A case, or a first row
-    with nothing else, may name the ``program`` (a path from the folder of the file) and ``agent``.
+    The columns are the attributes of `Case` (``not`` is `Case.not_`), ``attach`` (files, by paths
+    from the folder of the file, or addresses), and any others. A first row with nothing else may
+    name the ``program`` (a path from the folder of the file) and ``agent`` of all cases.
 
     Raises:
         OSError: the file cannot be read.

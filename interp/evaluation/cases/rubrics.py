@@ -102,7 +102,7 @@ class RubricJudge:
 
     @property
     def text(self) -> str:
-        """A text that is another one for another judge."""
+        """A text that differs for different judges."""
         is_named = isinstance(self.model, str | Model | None)
         return f"{dumps(self.program)}\0{self.model if is_named else type(self.model).__name__}"
 

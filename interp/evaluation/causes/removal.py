@@ -75,7 +75,7 @@ def minimal(
 
     Args:
         value: the value, of which it holds.
-        holds: whether it holds of a smaller one. A value that cannot be is one it does not hold of.
+        holds: whether it holds of a smaller one; False for a value that cannot be.
         fields: the classes of ours that have parts.
         held: the properties of patterns, and the attributes of those classes, that stay as they
             are.

@@ -98,7 +98,7 @@ class Scenario:
         return start(self.program, given, self.context, **self.asked, **self.options).state
 
     def handler(self, model: Handler | None, tools: Handler | None) -> Handler:
-        """Who answers it.
+        """The handler that answers its effects.
 
         Args:
             model: who is asked, instead of its replies; results are then held by arguments.

@@ -80,20 +80,20 @@ def shrink(
 ) -> Shrunk:
     """Find a smallest run that fails as a recorded one does.
 
-    Unless it is live, the recorded replies are held fixed, and with them what they answer: the
-    message, instructions and descriptions. Replies and results themselves shrink, events, tools
-    and fields. Live, the instructions, descriptions and messages shrink, too, and the model is
-    asked anew in each run; calls get the recorded results of equal calls.
+    By default the recorded replies are held fixed, and with them what they answer: the message,
+    instructions and descriptions. Their data shrinks, and so do events, tools and properties. With
+    ``live``, the model is asked anew in each run, and instructions, descriptions and messages
+    shrink, too; calls get the recorded results of equal calls.
 
     Args:
         run: the run, or its address.
         while_: a check that says whether a response still fails; None where the run raises an
             error, which has to be of the same kind.
         says: what the check has to say; False for a check that is passed by what does not fail.
-        live: whether the model is asked, that of the run where no other is given.
-        model: who is asked, live: a model, a function of a request, or its name.
-        tools: tools that are run instead of the recorded results, or, live, for calls that were
-            not recorded; none that is marked ``once`` is run.
+        live: whether a model is asked: ``model``, or that of the run.
+        model: who is asked with ``live``: a model, a function of a request, or a name.
+        tools: tools that are run instead of the recorded results, or, with ``live``, for calls that
+            were not recorded; none that is marked ``once`` is run.
         repeats: how often something smaller is run; 5 if it is live, else once.
         at_least: how many of these runs have to fail; more than half by default.
         runs: how many runs it may take.

@@ -62,7 +62,7 @@ def ab(
     Before anything runs, every arm is made ready (its program is valid, its tools bind, its model
     is known), and the plan is written. The runs go on in random order, several at once, each with
     a fresh library, and each is recorded. Called again with the same plan and folder, it goes on
-    where it was stopped, and it runs nothing twice: that is no second look.
+    where it was stopped.
 
     Args:
         cases: the cases, or their file; see `interp.evaluation.cases`.

@@ -71,8 +71,8 @@ class Comparison:
         better: in how many cases the arm is better than the baseline.
         worse: in how many it is worse.
         cases: in how many they were compared.
-        deviation: the standard deviation of the differences of the cases; of cases of clusters,
-            what it would be of as many cases that say as much and are of none.
+        deviation: the standard deviation of the differences of the cases; with clusters, that of as
+            many independent cases that say as much.
         direction: whether ``higher`` or ``lower`` scores are better.
         factors: the factors whose effect it is: one, or a pair; none where arms are compared.
         name: what is compared, in words.

@@ -100,9 +100,10 @@ class Contrast:
         return minus, plus
 
     def of(self, found: Comparison) -> Comparison:
-        """The comparison of the groups, as what it says of the factors.
+        """The comparison of the groups as one of factors.
 
-        The groups of a pair differ by half of what one effect is more at the other level.
+        The groups of a pair differ by half of what a pair is: how much more one effect is at the
+        other level.
         """
         if len(self.factors) == 2:
             within = found.interval

@@ -28,14 +28,8 @@ _DIFFERENCES = (0.05, 0.1, 0.2)
 class Experiment:
     """What came out: the trials, an estimate for each arm, a comparison for each two.
 
-    Nothing is compared before all trials of the plan are done: to look earlier, and to go on if
-    one does not like what one sees, finds differences where there are none.
-
-    Args:
-        plan: the plan.
-        trials: the trials that are done.
-        folder: where they are kept, or None.
-        stopped: why no more of them run, or None.
+    Nothing is compared before all trials of the plan are done: looking earlier, and going on if one
+    does not like what one sees, finds differences that are not there.
 
     Attributes:
         plan: the plan.

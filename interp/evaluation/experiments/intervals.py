@@ -166,7 +166,7 @@ def bootstrap(
 
 
 def by_cluster(values: Sequence[float], clusters: Clusters) -> tuple[list[float], list[int]]:
-    """The sums of the values of each cluster, and how many they are; each case one without any."""
+    """The sum of the values of each cluster, and their number; without clusters, of each case."""
     if clusters is None:
         return list(values), [1] * len(values)
     sums: dict[int, float] = {}

@@ -143,7 +143,7 @@ def code_of(function: object) -> str:
 
 
 def short_hash(text: str) -> str:
-    """A short text that is another one for another text."""
+    """A short hash of a text."""
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
@@ -255,10 +255,10 @@ def read_metrics(
     declared: Declared,
     judge: RubricJudge | None = None,
 ) -> tuple[Metric, ...]:
-    """The metrics that are meant.
+    """Make metrics of names, metrics and functions.
 
     Args:
-        given: names, metrics and functions.
+        given: the names, metrics and functions.
         cases: the cases that they will measure.
         checks: the user's functions that cases name.
         declared: gives the schema of the answer that the agents declare.

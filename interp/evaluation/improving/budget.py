@@ -33,7 +33,7 @@ class Spent:
     cost: float | None = 0.0
 
     def plus(self, runs: int, tokens: float | None, cost: float | None) -> Spent:
-        """With what else was spent."""
+        """This, and what else was spent, together."""
         return Spent(
             self.runs + runs,
             None if tokens is None or self.tokens is None else self.tokens + tokens,
@@ -73,7 +73,7 @@ class Allowance:
 
     @classmethod
     def of(cls, sets: Sets, tries: int, budget: Budget) -> Allowance:
-        """That of a search; where the budget says no runs, as many as ``tries`` need.
+        """The allowance of a search; where the budget says no runs, as many as ``tries`` need.
 
         Raises:
             ValidationError: the runs do not suffice for one candidate.
@@ -88,7 +88,7 @@ class Allowance:
         return cls(budget, most, reserved)
 
     def left(self, spent: Spent) -> Budget:
-        """What is left of it beside runs, which are planned.
+        """What is left of tokens, cost and minutes.
 
         Raises:
             BudgetEndedError: it does not suffice for one more run.

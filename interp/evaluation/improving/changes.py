@@ -80,12 +80,12 @@ class Changeable:
 
     @property
     def changes_tools(self) -> bool:
-        """Whether texts of tools may change, which implementations have, too."""
+        """Whether texts of tools may change: their implementations have the old ones."""
         patterns = self.program.patterns
         return any(is_tool(each.pattern(patterns)) for each in self.places.values())
 
     def written(self, path: str, given: Any) -> str:
-        """What a proposer gave for a path as a text; it is checked by `with_texts`.
+        """The text of what a proposer gave for a path; `with_texts` checks it.
 
         Raises:
             ValidationError: it is no text where one is, or no JSON value.

@@ -240,8 +240,11 @@ class Looks:
         return cls(cases.with_name(f"{cases.name}.looks.gram"))
 
     def before(self, cases: Iterable[Case], search: str) -> tuple[tuple[Case, ...], int, bool]:
-        """The cases that may decide once more, how often one of them has in earlier searches,
-        and whether this search has looked at them."""
+        """What is known of earlier looks.
+
+        Returns:
+            The cases that may decide once more, how often one of them has in earlier searches, and
+            whether this search has looked at them."""
         looks = self._read()
         earlier = _earlier(looks, search)
         count = _count(earlier)

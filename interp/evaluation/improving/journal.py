@@ -62,7 +62,6 @@ class Journal:
         drawn: an id and a seed for a search that begins.
 
     Attributes:
-        path: the folder.
         id: the id of the search.
         seed: draws what the search draws.
         proposals: what was proposed before.

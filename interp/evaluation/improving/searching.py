@@ -41,7 +41,7 @@ class World(Protocol[C]):
     """What a search asks: a model and runs, or a simulation of them."""
 
     def propose(self, parent: Tried[C], failing: Sequence[str]) -> C | None:
-        """A candidate made of another and of the cases it does worst in; None for none."""
+        """A change of a candidate, for the cases in which it does worst; None for none."""
 
     def measure(self, candidate: C, cases: Sequence[str]) -> Scores:
         """Run a candidate on cases."""

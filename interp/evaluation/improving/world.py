@@ -169,7 +169,7 @@ class Runs:
 
     @property
     def why_no_score(self) -> str:
-        """Why no run until now has a score, or a reply of a model; empty if one has."""
+        """Why no run has a score or a reply of a model; empty if one has."""
         if all(each.failure and not each.rounds for each in self.trials.values()):
             return next(each.failure or "" for each in self.trials.values())
         scores = [score_of(each, self.metric.name) for each in self.trials.values()]

@@ -196,7 +196,7 @@ def written_context(pattern: Pattern, known: dict[str, bytes]) -> ConversationCo
 
 
 def messages_of(lines: Iterable[str]) -> ConversationContext:
-    """Read messages, each of which is one text."""
+    """Read messages, each from its own line of gram."""
     elements = ", ".join(lines)
     if not elements:
         return empty_context

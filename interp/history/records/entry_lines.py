@@ -76,7 +76,7 @@ class RecordedTurns(NamedTuple):
 
     Attributes:
         runs: the turns, one after another.
-        talk: those that the conversation is made of, so without those that were taken back.
+        talk: the turns of the conversation, without those that were taken back.
         given: the messages that the file begins with, before any turn.
     """
 

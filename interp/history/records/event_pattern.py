@@ -12,8 +12,8 @@
     (:CostReached {expected: "0.02"})
     [:Resumed {limits: {…}} | [:ApprovalPolicy {otherwise: "ask"}]]
 
-Beside them may stand what is not folded: ``seconds``, how long the effect took that the event
-answers; ``request``, the fingerprint of the request that a reply answers.
+Two properties are not folded: ``seconds``, how long the answered effect took, and ``request``, the
+fingerprint of the request that a reply answers.
 
 .. code-block:: text
 

@@ -82,7 +82,7 @@ ATTACHED: Final = "Attached"
 
 
 class Turn(NamedTuple):
-    """A turn of a file, as the next one goes on from it.
+    """What the next turn of a file goes on from.
 
     Attributes:
         state: its last State.
@@ -205,7 +205,7 @@ program_text = memo(_find_text)
 
 
 def tool_pattern(tool: Tool | Pattern, once: frozenset[str]) -> Pattern:
-    """What a record has of a tool."""
+    """A tool as a record has it."""
     if isinstance(tool, Pattern):
         return tool
     properties: dict[str, Value] = {
@@ -225,7 +225,7 @@ def run_from_head(
     turns: Mapping[str, Turn] = {},
     before: ConversationContext = empty_context,
 ) -> RecordedRun:
-    """A recorded run as its first entry says that it began.
+    """Make a recorded run of its first entry.
 
     Args:
         head: the entry.

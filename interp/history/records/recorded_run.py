@@ -47,7 +47,7 @@ class RecordedStep:
         effect: the effect that the event answers; None for `CallBegun`, `Resumed` and `TimeUp`.
         event: the event.
         state: the State that it led to.
-        effects: what is new to do since.
+        effects: the effects that are new to do.
         happened: what has happened, in order.
         seconds: how long the effect took, or None.
         request: the fingerprint of the request that a reply answered, or None.
@@ -71,7 +71,7 @@ class RecordedStep:
 
     @property
     def folded(self) -> Folded:
-        """What is written of it."""
+        """The event, with what is written beside it."""
         return Folded(self.event, self.effect, self.state)
 
 
@@ -172,7 +172,7 @@ class RecordedRun:
 
     @property
     def happened(self) -> tuple[Happened, ...]:
-        """What has happened when it began."""
+        """What happened when it began."""
         return start_again(self.first).happened
 
     @property
@@ -208,9 +208,9 @@ class RecordedRun:
         return frozenset(each.identity for each in tools if BUILT_IN not in each.properties)
 
     def why_not_with(self, library: Mapping[str, Tool]) -> str | None:
-        """Why it is not gone on with by the tools of a library; None if it may be.
+        """Why the tools of a library cannot go on with it; None if they can.
 
-        A built-in tool is never run in place of its own.
+        A built-in tool is never run in place of one of the run's own.
         """
         built_in = {name for name, tool in library.items() if tool.is_built_in}
         replaced = sorted(self.own_tools & built_in)
@@ -233,7 +233,7 @@ class RecordedRun:
         return frozenset(each.at for each in needed if each.at in begun)
 
     def placed(self, told: str, step: RecordedStep | None = None) -> str:
-        """What is said of a step, after ``file:line:col`` of its entry as far as that is known."""
+        """A text about a step, with ``file:line:col`` of its entry before it, if that is known."""
         if self.source is None or (step is not None and step.start is None):
             return told
         place = self.source.filename if step is None else self.source.place(step.start or 0)
@@ -248,7 +248,7 @@ class RecordedRun:
         deque(self.checked_steps(), maxlen=0)
 
     def checked_steps(self) -> Iterator[RecordedStep]:
-        """Its steps, each when it was checked.
+        """Yield its steps, each after it was checked.
 
         A reply keeps the fingerprint of the request that it answered. The request now is another
         where an entry before it was changed or removed, and where this version asks otherwise.

@@ -66,10 +66,7 @@ class _Content(NamedTuple):
 class RunFile:
     """A file that a run is recorded in: a new one, or by `RunFile.of` one that was read.
 
-    A file may have the turns of one conversation, one after another: `next_turn`.
-
-    Args:
-        path: the file.
+    A file may have the turns of one conversation, one after another.
 
     Attributes:
         path: the file.
@@ -218,7 +215,7 @@ class RunFile:
         self._may_lack_events = False
 
     def note(self, note: Note) -> None:
-        """Write a note; nothing is written of what was given up, once the file is let go.
+        """Write a note; once the file is let go, nothing more is written.
 
         Raises:
             OSError: the file cannot be written.
@@ -329,7 +326,7 @@ def _has_not_begun(content: bytes) -> bool:
 
 
 def has_nothing_begun(path: Path) -> bool:
-    """Whether a file is what a process left that was killed before the first entry was whole.
+    """Whether a file has no whole entry, because its process was killed before.
 
     Raises:
         OSError: the file cannot be read.

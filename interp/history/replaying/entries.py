@@ -191,7 +191,7 @@ class Timeline:
     def to_rows(self) -> list[dict[str, Any]]:
         """What happened as rows of one table, such as for ``pandas.DataFrame``, in order.
 
-        A row has what the entry has in JSON, but what is inside it: that has rows of its own.
+        A row has what the entry has in JSON; what is inside an entry has rows of its own.
         """
         flat = (evolve(each, children=()) for each in self.in_order)
         return [each.to_json() | {"level": each.level} for each in flat]
@@ -224,7 +224,7 @@ def _json(value: Any) -> Any:
 
 
 class Totals(NamedTuple):
-    """What some entries come to together.
+    """The sums of some entries.
 
     Attributes:
         requests: how many replies there were.
@@ -240,7 +240,7 @@ class Totals(NamedTuple):
 
 
 def totals(entries: Sequence[Entry]) -> Totals:
-    """What some entries come to, none of which is inside another."""
+    """The sums of entries, none of which is inside another."""
     replies = [each for each in entries if each.usage and (each.requests or each.kind == "model")]
     costs = [each.cost for each in replies if each.cost is not None]
     calls = (each for each in entries if each.kind == "tool" and not each.is_open)
@@ -257,7 +257,7 @@ def nested(entries: Iterable[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ..
     """Entries as a tree, and all of them in the order in which they came.
 
     Args:
-        entries: those of an agent or a workflow come after those inside it.
+        entries: the entries; one of an agent or a workflow comes after those inside it.
     """
     found = tuple(entries)
     frames = {each.at for each in found if each.is_frame}

@@ -39,7 +39,7 @@ def recorded(
     """The handler of a recorded run: it answers each effect as it was answered then.
 
     An effect that was not recorded, or that asks for something else than the recorded one at its
-    position, is a `ReplayError`, unless somebody is named who performs it.
+    position, is a `ReplayError`, unless ``model`` or ``tools`` performs it.
 
     Args:
         run: the run, or its address.
@@ -84,7 +84,7 @@ class UntilChanged:
 
     @classmethod
     def of(cls, run: RecordedRun | PathLike) -> UntilChanged:
-        """The handler of a run, or of that at an address; for errors see `recorded`."""
+        """Make the handler of a run, or of the run at an address; for errors see `recorded`."""
         return cls(_recorded(run))
 
     def took(self, effect: Effect) -> float | None:

@@ -76,10 +76,10 @@ _PATIENCE = 2.0  # seconds in which a file that nobody writes may find a writer
 
 
 def follow(run: PathLike, *, record: StoreLike | None = None) -> Iterator[Timeline]:
-    """Yield the timeline of a run as it is recorded, again whenever it has gone on, until it ends.
+    """Yield the timeline of a run whenever it has gone on, until it ends.
 
-    It ends when the run is done, when it stopped, or when no process goes on with it any more. A
-    run of a store that is queued is waited for.
+    It ends when the run is done or stopped, or when no process goes on with it any more. A queued
+    run of a store is waited for.
 
     Args:
         run: its address, such as ``hello.run.gram`` or ``runs.db#4f2a``; or its id.

@@ -244,7 +244,7 @@ def address_of_run(run: str | os.PathLike[str], record: StoreLike | None) -> Add
 
 
 def run_named(store: RunStore, run: str) -> str:
-    """The id of a run of a store that is or begins with a text; any of a store of one.
+    """The id of the run of a store that begins with a text, which may be empty.
 
     Raises:
         StoreError: none does, or several do.

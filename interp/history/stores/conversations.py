@@ -26,7 +26,7 @@ class Conversation:
     Attributes:
         database: the database of the store.
         name: its name.
-        changed: when its last turn was done, as a list of conversations found it; else None.
+        changed: when its last turn was done, if a list of conversations gave it; else None.
     """
 
     database: Database
@@ -274,7 +274,7 @@ def begin_turn(database: Database, conversation: str, before: int, program: str)
 
 
 def gone_on(conversation: str) -> str:
-    """What is told of a turn that does not follow its conversation any more."""
+    """The message about a turn that does not follow its conversation any more."""
     return (
         f"the conversation {conversation} has gone on since this turn began\n"
         "  hint: say it again, in a new turn"

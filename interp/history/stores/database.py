@@ -46,11 +46,8 @@ _left: list[object] = []
 class Database(ABC):
     """A database that holds a store, with one connection for each process.
 
-    Args:
-        name: how messages name it, without a password.
-
     Attributes:
-        name: the same.
+        name: how messages name it, without a password.
         clock: SQL for the time in seconds since 1970, the same for all who use the database.
         row_lock: SQL after a SELECT that keeps others from changing its row until the end.
         guard: SQL that lets only one make the tables at a time.

@@ -35,7 +35,7 @@ from .stored_run import StoredRun
 
 
 class FileConversation:
-    """The conversation of a file: a ``[:Conversation …]``, and turns one after another, or either.
+    """The conversation of a file: a ``[:Conversation …]``, or turns one after another, or both.
 
     Args:
         path: the file, which may not be there yet.

@@ -26,9 +26,9 @@ Said in each transaction, as a pooler keeps nothing else of a session."""
 class PostgresDatabase(Database):
     """A Postgres database, with one connection for each process.
 
-    A statement whose connection is lost is carried out again on a new one: those of the store may
-    be carried out twice. Entries that were written are on the server's disk. Nothing is kept in a
-    session, and no statement is prepared, so that a pooler may stand between.
+    A statement whose connection is lost is carried out again on a new one; so it may be carried out
+    twice. Entries that were written are on the server's disk. Nothing is kept in a session, and no
+    statement is prepared, so that a pooler may be between.
 
     Args:
         address: ``postgresql://user:password@host:port/database``, or the parameters of libpq,
@@ -36,7 +36,6 @@ class PostgresDatabase(Database):
 
     Attributes:
         name: how messages name it, without the password.
-        address: its address.
 
     Raises:
         ConfigurationError: psycopg is not installed, or the address cannot be read.
@@ -91,9 +90,9 @@ class PostgresDatabase(Database):
         return self.connected(carry_out)
 
     def connected(self, carry_out: Callable[[psycopg.Connection[Any]], T]) -> T:
-        """What a function does with the connection; on a new one again, if that one is lost.
+        """Call a function with the connection; again with a new one, if that one is lost.
 
-        Inside of `together` it is a part of that, which is done again as a whole.
+        Inside of `together` all of that is done again.
 
         Raises:
             StoreError: the database cannot be reached, or refuses a statement.

@@ -236,7 +236,7 @@ def name_of(database: Database, run: str) -> str:
 
 
 def no_run(database: Database, run: str) -> StoreError:
-    """What is told of a run that is not in a store."""
+    """The message about a run that is not in a store."""
     return StoreError(
         f"{database.name}: there is no run {run}\n"
         f"  hint: `gram runs list --record {database.name}` shows those that there are"

@@ -46,9 +46,6 @@ class RunStore:
     It can be used by several threads, and by any number of processes at once. Used with ``with``,
     it is closed at the end.
 
-    Args:
-        database: the database.
-
     Attributes:
         name: how messages name it.
         database: the database.
@@ -168,7 +165,7 @@ class RunStore:
         Args:
             run: its id.
             size: how many entries it had when it was read; None if it does not matter.
-            fence: that of the last lease of whoever claims it, who has written what has it.
+            fence: that of the last lease of whoever claims it: entries with it are their own.
             had_ended: whether it had ended when it was read.
 
         Raises:

@@ -33,7 +33,7 @@ from .run_store import RunStore
 
 
 class StoredRun:
-    """A run of a store: a new one, or one that is in it; `RunLog` is what it is written by.
+    """A run of a store, to record it: a new one, or one that is in it; see `RunLog`.
 
     Whoever writes to it claims it first. What cannot be written is kept, and written first when
     the store can be reached again.
@@ -46,7 +46,6 @@ class StoredRun:
         closes_store: whether the store is closed whenever nothing is done in it.
 
     Attributes:
-        store: the store.
         id: the id of the run.
         has_begun: whether it is in the store.
     """
@@ -102,7 +101,7 @@ class StoredRun:
         stopped_by: str | None = None,
         started: datetime | None = None,
     ) -> None:
-        """The same with entries that are written already.
+        """Make the run in the store, with entries that were written elsewhere.
 
         Args:
             first: the State that the run begins with.
