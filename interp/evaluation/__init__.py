@@ -1,4 +1,4 @@
-"""What a program is worth: cases, tests, comparisons with statistics, and properties."""
+"""What a program is worth: cases, tests, comparisons, searches for better ones, causes of runs."""
 
 from .cases.expectations import ANY_ANSWER as ANY_ANSWER, ExpectedCall as ExpectedCall
 from .cases.judging import Failure as Failure, judge as judge

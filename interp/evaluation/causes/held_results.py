@@ -114,7 +114,7 @@ def no_result(effect: Effect) -> NoResultError:
 
 
 def known_call(effect: Effect | None, event: Event) -> Known | None:
-    """What an answer is for, if it is that of a call or of a question about one."""
+    """An answer with the name and arguments of its call; None where it is about no call."""
     if isinstance(effect, CallTool | Ask) and isinstance(
         event, ToolReturned | CallFailed | Decided
     ):

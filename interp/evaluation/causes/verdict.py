@@ -38,7 +38,7 @@ class WhatIf:
     """A comparison of continuations of a run.
 
     Attributes:
-        subject: what is otherwise, in words.
+        subject: what was changed, in words.
         is_of_unchanged: whether the subject is what the unchanged run has; else the changed one.
         unchanged: the continuations of the unchanged run.
         changed: those with the change.

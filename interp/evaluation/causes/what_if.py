@@ -60,10 +60,10 @@ _CHANGED: Final[Mapping[str, tuple[type[Event], ...]]] = {
 
 @frozen
 class Change:
-    """What is otherwise in a continuation of a run.
+    """A change in a continuation of a run.
 
     Attributes:
-        at: the position of what is otherwise, or from which on it is.
+        at: the position of what is changed, or from which on another model or program is asked.
         values: what is set there: the ``result`` or the ``error`` of a call, whether a person
             ``allowed`` it and the ``reason`` for a no, or the text of the model's ``reply``.
         model: the model that is asked from there on.
@@ -173,7 +173,7 @@ def what_if(
     Args:
         store: the store, in which the run is.
         run: its id.
-        change: what is otherwise.
+        change: the change.
         checks: functions by name; a continuation is right if all of them say yes.
         repeats: how many continuations of each of the two.
         model: who is asked in both; by default the run's own.

@@ -147,7 +147,7 @@ class Experiment:
         return found
 
     def differing(self) -> tuple[tuple[Trial, ...], ...]:
-        """The trials that the primary metric scores otherwise for some arms, a group a repeat."""
+        """The trials in which the primary metric tells arms apart, a group for each repeat."""
         groups: dict[tuple[str, int], list[Trial]] = {}
         for each in self.trials if self.is_complete else ():
             groups.setdefault((each.case.name, each.repeat), []).append(each)

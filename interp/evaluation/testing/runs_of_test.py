@@ -35,7 +35,7 @@ class Network:
         has_loopback: whether servers on this machine may be connected to.
 
     Attributes:
-        refused: where somebody wanted to connect to; tools tell their model alone.
+        refused: where somebody wanted to connect to, which a tool tells its model alone.
     """
 
     def __init__(self, refuse: Callable[[str], NoReturn], *, has_loopback: bool) -> None:
