@@ -15,7 +15,17 @@ import attrs
 from attrs import frozen
 from pyrsistent import PVector, pvector
 
-from gram import Document, Pattern, Subject, Value, is_reference, operations, origin, walk
+from gram import (
+    Document,
+    Pattern,
+    Subject,
+    Value,
+    format_text,
+    is_reference,
+    operations,
+    origin,
+    walk,
+)
 from gram.errors import expect, expect_all
 from gram.trees import WHOLE, is_header
 from gram.words import counted, did_you_mean
@@ -140,7 +150,9 @@ def share_definition(documents: Mapping[Path, Document], name: str, into: Path) 
     }
     home = documents.get(into) or parse_program("", str(into))
     if into not in found:
-        changed[into] = home.replace((*home.patterns, shared))
+        home = home.replace((*home.patterns, shared))
+        is_new = into not in documents
+        changed[into] = parse_program(format_text(home.text), str(into)) if is_new else home
     return Shared(shared, {path: one for path, (one, _) in found.items()}, changed)
 
 

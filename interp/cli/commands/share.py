@@ -56,9 +56,7 @@ def command(path: str, files: list[str], destination: Destination, to: str | Non
     for old, key, said, says in shared.words:
         tell(f"{origin(old)}: the {key} {said!r} becomes {says!r}")
     texts = {
-        each: (documents[each].text, document.text)
-        if each in documents
-        else (None, f"{document.text}\n")
+        each: (documents[each].text, document.text) if each in documents else (None, document.text)
         for each, document in shared.documents.items()
     }
     show_or_write(texts, destination.in_place)

@@ -43,7 +43,7 @@ def test_a_copy_in_each_file_becomes_one_definition_that_they_import() -> None:
             "[search"
         )[0],
         "/r/shared/search.gram": '[search:Tool {description: "Searches."} | (q::User)==>(::Text), '
-        "[User::Object | (n::Text)]]",
+        "[User::Object | (n::Text)]]\n",
     }
     assert [(key, said, says) for _, key, said, says in shared.words] == [
         ("description", "Looks up.", "Searches.")
@@ -62,7 +62,7 @@ def test_types_are_shared_too() -> None:
 
     shared = share_definition(documents(three=other), "User", Path("/r/user.gram"))
 
-    assert shared.documents[Path("/r/user.gram")].text == "[User:Object | (n::Text)]"
+    assert shared.documents[Path("/r/user.gram")].text == "[User:Object | (n::Text)]\n"
     assert (
         shared.documents[Path("/r/three.gram")].text
         == '{imports: ["user.gram"]}\n' + (other.partition("[User")[0])
