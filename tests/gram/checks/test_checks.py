@@ -67,15 +67,12 @@ def found(text: str, code: str) -> list[str]:
         ("label-sets-differ", "[r:Record | (a:P)] [s:Record | [t:Tool | (a:Q)]] (a:R)", []),
         ("duplicate-definition", "[r:Record | (a:P)] [s:Record | (a:Q)] (a:R)", []),
         ("duplicate-definition", "[r:Record | (a:P), (a:Q)]", ["20:a"]),
-        (
-            "not-portable",
-            "({k: [[1], {j: 2}], j: [], i: {x: {}}})",
-            ["6:[1]", "11:{j: 2}", "23:[]", "34:{}"],
-        ),
+        ("not-portable", "({k: [[1], {j: 2}], j: [], i: {x: {}}})",
+         ["6:[1]", "11:{j: 2}", "23:[]", "34:{}"]),
         ("not-portable", "({k: 2.5kg, j: 1..2.5kg, i: 2kg})", ["5:2.5kg", "15:1..2.5kg"]),
         ("not-portable", "({k: [1], j: {i: {}}, h: {}})", ["17:{}"]),
     ],
-)
+)  # fmt: skip
 def test_a_check_finds_what_its_rule_says(code: str, text: str, places: list[str]) -> None:
     assert found(text, code) == places
 

@@ -96,28 +96,21 @@ def test_loads_one_wants_one_pattern(text: str, message: str, place: tuple[int, 
         pytest.param("(a)\n(b)", [], id="none"),
         pytest.param("(a b)\n(c)\n(d e)\n[f | ]", [1, 3, 4], id="one in each broken pattern"),
         pytest.param("(a\n(b)\n(c {k = 1})", [2, 3], id="a bracket left open"),
-        pytest.param(
-            "[a {k = 1} |\n[b | (x)==>(y)],\n[c | (x) (y)]\n]\n(d e)",
-            [1, 3, 5],
-            id="elements in the first column are no errors for what stands around them",
-        ),
+        pytest.param("[a {k = 1} |\n[b | (x)==>(y)],\n[c | (x) (y)]\n]\n(d e)", [1, 3, 5],
+                     id="elements in the first column are no errors for what stands around them"),
         pytest.param("(a), (b)\n(c), (d)", [1, 2], id="the same error twice"),
         pytest.param("(a {k: ```\n(b c)\n(d e)", [1], id="an open fence hides what follows"),
-        pytest.param(
-            "[a {k = ```\n(b c)\n```}]\n(d e)", [1, 4], id="the text of a fence is not read"
-        ),
+        pytest.param("[a {k = ```\n(b c)\n```}]\n(d e)", [1, 4],
+                     id="the text of a fence is not read"),
         pytest.param('(a {k: "x\\q (b"})\n(c;)', [1, 2], id="brackets in a broken string"),
         pytest.param("(a {k: 'x})\r\n(b c)\r\n", [1, 2], id="two characters a line break"),
         pytest.param("\ufeff# a\n(b c)", [1, 2], id="a byte order mark"),
         pytest.param("(a b)\n  (c d)\n", [1, 2], id="an indented pattern behind a guess"),
-        pytest.param(
-            '[a:Agent {\n  model = "A/b",\n  instruction "hi",\n  note: two words\n}]',
-            [2, 3, 4],
-            id="several in one pattern",
-        ),
+        pytest.param('[a:Agent {\n  model = "A/b",\n  instruction "hi",\n  note: two words\n}]',
+                     [2, 3, 4], id="several in one pattern"),
         pytest.param("[a | b; c; d]\n(e {k: 1,, j: 2})", [1, 1, 2], id="one mark for another"),
     ],
-)
+)  # fmt: skip
 def test_later_errors_are_found_where_a_pattern_begins_a_line(text: str, lines: list[int]) -> None:
     assert lines == [error.lineno for error in syntax_errors(text)]
 

@@ -52,22 +52,16 @@ def _share(program: tuple[Pattern, ...], name: str) -> tuple[Pattern, ...]:
 
 AGENT = loads_one("[a:Agent | (sayHello:Tool), other, (b.c:Tool)]")
 REFUSED: list[tuple[Callable[[], object], str]] = [
-    (
-        lambda: share_tool([AGENT], "sayHelo"),
-        'share_tool: no agent has a tool "sayHelo" at the agents of the document;'
-        " did you mean sayHello?",
-    ),
-    (
-        lambda: share_tool([AGENT, *loads("[b:Agent | (sayHello:Tool {v: 2})]")], "sayHello"),
-        '1:12: share_tool: "sayHello" is something else elsewhere in the document'
-        " at value.identity of [sayHello:Tool]",
-    ),
-    (
-        lambda: share_tool([AGENT, loads_one("(sayHello:Person)")], "sayHello"),
-        '1:1: share_tool: "sayHello" is something else elsewhere in the document'
-        " at value.identity of [sayHello:Person]",
-    ),
-]
+    (lambda: share_tool([AGENT], "sayHelo"),
+     'share_tool: no agent has a tool "sayHelo" at the agents of the document;'
+     " did you mean sayHello?"),
+    (lambda: share_tool([AGENT, *loads("[b:Agent | (sayHello:Tool {v: 2})]")], "sayHello"),
+     '1:12: share_tool: "sayHello" is something else elsewhere in the document'
+     " at value.identity of [sayHello:Tool]"),
+    (lambda: share_tool([AGENT, loads_one("(sayHello:Person)")], "sayHello"),
+     '1:1: share_tool: "sayHello" is something else elsewhere in the document'
+     " at value.identity of [sayHello:Person]"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("edit", "message"), REFUSED, ids=[row[1][:60] for row in REFUSED])

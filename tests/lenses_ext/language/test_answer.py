@@ -43,32 +43,17 @@ def agent(elements: str) -> Pattern:
         ("(::Answer::Integer)", {"type": "integer"}),
         ("(:Answer:Text:Null)", {"type": ["string", "null"]}),
         ("(::Answer::Any)", {}),
-        (
-            '(::Answer::Array {elementType: "String", description: "Names"})',
-            {"type": "array", "description": "Names", "items": {"type": "string"}},
-        ),
-        (
-            PERSON,
-            {
-                "type": "object",
-                "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
-                "required": ["name"],
-            },
-        ),
-        (
-            "[::Answer::Type::Object | (next::Answer {optional: true})]",
-            {
-                "$ref": "#/$defs/Answer",
-                "$defs": {
-                    "Answer": {
-                        "type": "object",
-                        "properties": {"next": {"$ref": "#/$defs/Answer"}},
-                    }
-                },
-            },
-        ),
+        ('(::Answer::Array {elementType: "String", description: "Names"})',
+         {"type": "array", "description": "Names", "items": {"type": "string"}}),
+        (PERSON,
+         {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+          "required": ["name"]}),
+        ("[::Answer::Type::Object | (next::Answer {optional: true})]",
+         {"$ref": "#/$defs/Answer",
+          "$defs": {"Answer": {"type": "object",
+                               "properties": {"next": {"$ref": "#/$defs/Answer"}}}}}),
     ],
-)
+)  # fmt: skip
 def test_the_type_of_an_answer_is_a_schema(answer: str, schema: dict[str, Any]) -> None:
     assert validate_agent_pattern(agent(answer)) == ()
     assert view(agent_answer_schema, agent(answer)) == schema
@@ -187,16 +172,12 @@ def test_a_schema_comes_back_from_its_answer(schema: Any) -> None:
     ("schema", "answer"),
     [
         ({"type": "integer", "default": 3}, "(:Answer:Integer)"),
-        (
-            {"type": "object", "properties": {"a": {"type": "null"}}, "title": "T"},
-            '[:Answer:Object {title: "T"} | (a:Null {optional: true})]',
-        ),
-        (
-            {"type": "array", "items": {"$ref": "#/$defs/N"}, "$defs": {"N": {"type": "integer"}}},
-            '[:Answer | (:Array {elementType: "N"}), (N:Integer:Type)]',
-        ),
+        ({"type": "object", "properties": {"a": {"type": "null"}}, "title": "T"},
+         '[:Answer:Object {title: "T"} | (a:Null {optional: true})]'),
+        ({"type": "array", "items": {"$ref": "#/$defs/N"}, "$defs": {"N": {"type": "integer"}}},
+         '[:Answer | (:Array {elementType: "N"}), (N:Integer:Type)]'),
     ],
-)
+)  # fmt: skip
 def test_a_schema_is_written_as_an_answer(schema: dict[str, Any], answer: str) -> None:
     assert write_program(json_schema_to_answer(schema)) == answer
 

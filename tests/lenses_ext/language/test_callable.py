@@ -26,17 +26,13 @@ SHARED = "[a:Agent | (p::Person)==>(::Person), [t:Tool | (p::Person)==>(::Text)]
         ("[a:Agent]", "(input::String)==>(::String)"),
         ("[w:Workflow | b]", "(input::String)==>(::Any)"),
         ("[a:Agent | [:Answer:Integer]]", "(input::String)==>(::Answer), [Answer::Integer]"),
-        (
-            "[a:Agent | [:Answer | [P:Object | (n::Text)], (:Array {elementType: P})]]",
-            "(input::String)==>(::Array {elementType: P}), [P::Object | (n::Text)]",
-        ),
+        ("[a:Agent | [:Answer | [P:Object | (n::Text)], (:Array {elementType: P})]]",
+         "(input::String)==>(::Array {elementType: P}), [P::Object | (n::Text)]"),
         ("[a:Agent | (x::Text)==>(::Int), b, (a)-[:HANDOFF]->(b)]", "(x::Text)==>(::Int)"),
-        (
-            "[a:Agent | (x::P)==>(::Q), [P:Object], [Q:Array | (::P)], [R:Object]]",
-            "(x::P)==>(::Q), [P::Object], [Q::Array | (::P)]",
-        ),
+        ("[a:Agent | (x::P)==>(::Q), [P:Object], [Q:Array | (::P)], [R:Object]]",
+         "(x::P)==>(::Q), [P::Object], [Q::Array | (::P)]"),
     ],
-)
+)  # fmt: skip
 def test_what_is_called_is_a_tool_of_its_signature(text: str, spec: str) -> None:
     found = tool_spec_of(loads_one(text))
 

@@ -124,19 +124,13 @@ def test_a_shared_type_may_be_another_name_of_one() -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        (
-            f'[y:{HEAD} | x, [u:Tool {{description: "d"}} | (u::User)==>(::Text)], '
-            f'[User:Object | (n::Text)]] [x:{HEAD} | [t:Tool {{description: "d"}} | '
-            "(u::User)==>(::Text)], [User:Object | (m::Text)]]",
-            "y",
-        ),
-        (
-            f"[w:Workflow | a, b, (a)-->(b)] [a:{HEAD}] [b:{HEAD} | (b)-[:HANDOFF]->(a)]",
-            "w",
-        ),
+        (f'[y:{HEAD} | x, [u:Tool {{description: "d"}} | (u::User)==>(::Text)], '
+         f'[User:Object | (n::Text)]] [x:{HEAD} | [t:Tool {{description: "d"}} | '
+         "(u::User)==>(::Text)], [User:Object | (m::Text)]]", "y"),
+        (f"[w:Workflow | a, b, (a)-->(b)] [a:{HEAD}] [b:{HEAD} | (b)-[:HANDOFF]->(a)]", "w"),
     ],
     ids=["types of one name in two agents", "a node that is handed over to as well"],
-)
+)  # fmt: skip
 def test_a_resolved_agent_is_resolved_and_valid_as_it_is_and_as_a_text(
     text: str, name: str
 ) -> None:
