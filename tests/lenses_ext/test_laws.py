@@ -16,7 +16,7 @@ from lenses_ext.laws import check_getter, check_lens, check_prism, check_travers
 from lenses_ext.optics.typed import lens_of, prism_of, traversal_of
 from tests.paths import ROOT
 
-NUMBERS = st.integers(0, 3)
+NUMBERS = st.integers(0, 2)
 BITS = st.integers(0, 1)
 odd_or_even = raw.Prism(lambda n: n % 2, lambda n: n, ignore_none=True)
 PAIRS = st.tuples(NUMBERS, NUMBERS)

@@ -495,7 +495,7 @@ def test_definitions_in_files_of_their_own_mean_what_they_mean_in_one(
 ) -> None:
     document = parse_program("\n".join(texts))
     folder = tmp_path_factory.mktemp("split")
-    names = ["0.gram", "1.gram", "2.gram"]
+    names = ["0.gram", "1.gram"]
     holders = [data.draw(st.sampled_from(names)) for _ in texts]
     for name in names:
         others = ", ".join(f'"{each}"' for each in names if each != name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import pytest
 from hypothesis import HealthCheck, given, note, settings, strategies as st
 
 from gram import GramError, check, only_errors, parse
@@ -87,9 +86,8 @@ def test_any_program_is_judged_read_and_written(text: str) -> None:
     assert parse(write_program(document.patterns)).patterns == document.patterns
 
 
-@pytest.mark.parametrize("path", ["w.nodes", "w.arrows", "a.signature", "w.schema", "v.until"])
-@given(text=programs())
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(["w.nodes", "w.arrows", "a.signature", "w.schema", "v.until"]), programs())
+@settings(suppress_health_check=list(HealthCheck))
 def test_paths_lead_somewhere_or_are_refused(path: str, text: str) -> None:
     patterns = parse(text).patterns
     with suppress(GramError):  # refused, with our error

@@ -8,9 +8,9 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given
 
-from gram import Diagnostic, apply_fixes, check
+from gram import Diagnostic, Pattern, apply_fixes, check
 from interp.models import lint_program
 from lenses_ext import parse_program, write_program
 from lenses_ext.names import program_scopes
@@ -61,15 +61,11 @@ def test_what_has_a_fix_is_fixed(row: dict[str, Any]) -> None:
     assert found_in(after) == ()
 
 
-@settings(max_examples=60)
-@given(programs().map(write_program) | agent_forests().map(lambda some: write_program(some)))
-def test_lint_of_any_program_raises_nothing_and_places_what_it_finds(text: str) -> None:
-    for each in found_in(text):
+@given(programs() | agent_forests())
+def test_lint_of_any_program_raises_nothing_and_places_what_it_finds(
+    patterns: tuple[Pattern, ...],
+) -> None:
+    check(patterns, checks=LINT_CHECKS, scopes=program_scopes)
+    for each in found_in(write_program(patterns)):
         assert each.span is not None
         assert each.severity != "error"
-
-
-@settings(max_examples=60)
-@given(st.lists(agent_forests(), max_size=2).map(lambda some: tuple(sum(some, ()))))
-def test_patterns_that_were_made_are_linted_as_well(patterns: tuple[Any, ...]) -> None:
-    check(patterns, checks=LINT_CHECKS, scopes=program_scopes)

@@ -62,145 +62,188 @@ def tagged(marks: list[Any]) -> dict[str, Any]:
 
 
 WIDER: list[tuple[str, Any, Any]] = [
-    ("the same", parameter(INTEGER), parameter(INTEGER)),
-    ("optional, with null", parameter(INTEGER, required=False),
-     parameter({"anyOf": [INTEGER, NULL], "default": None}, required=False)),
-    ("optional, with a default", parameter(INTEGER, required=False),
-     parameter({**INTEGER, "default": 1}, required=False)),
+    (
+        "optional, with null",
+        parameter(INTEGER, required=False),
+        parameter({"anyOf": [INTEGER, NULL], "default": None}, required=False),
+    ),
+    (
+        "optional, with a default",
+        parameter(INTEGER, required=False),
+        parameter({**INTEGER, "default": 1}, required=False),
+    ),
     ("required is optional there", parameter(INTEGER), parameter(INTEGER, required=False)),
-    ("a default the implementation does not state",
-     parameter({**INTEGER, "default": 1}, required=False), parameter(INTEGER, required=False)),
-    ("integers are numbers", parameter(INTEGER), parameter({"type": "number"})),
-    ("more types", parameter(STRING), parameter({"type": ["integer", "string", "null"]})),
-    ("anything", parameter(STRING), parameter({})),
-    ("further optional parameters", parameter(STRING),
-     {**parameter(STRING), "properties": {"x": STRING, "y": INTEGER}}),
-    ("an implementation that refuses what is not declared", parameter(STRING),
-     {**parameter(STRING), "additionalProperties": False}),
-    ("looser bounds", parameter({**INTEGER, "minimum": 1, "maximum": 5}),
-     parameter({**INTEGER, "minimum": 0, "exclusiveMaximum": 6})),
-    ("fewer constraints", parameter({**STRING, "maxLength": 5, "pattern": "a"}),
-     parameter({**STRING, "maxLength": 9})),
-    ("a bound for values that cannot come", parameter(STRING),
-     parameter({"type": ["string", "integer"], "minimum": 3})),
-    ("some of an enum", parameter({"enum": ["a", "b"]}), parameter({"enum": ["b", "c", "a"]})),
+    (
+        "a default the implementation does not state",
+        parameter({**INTEGER, "default": 1}, required=False),
+        parameter(INTEGER, required=False),
+    ),
+    (
+        "further optional parameters",
+        parameter(STRING),
+        {**parameter(STRING), "properties": {"x": STRING, "y": INTEGER}},
+    ),
+    (
+        "an implementation that refuses what is not declared",
+        parameter(STRING),
+        {**parameter(STRING), "additionalProperties": False},
+    ),
+]
+WIDER_PARAMETER: list[tuple[str, Any, Any]] = [
+    ("the same", INTEGER, INTEGER),
+    ("integers are numbers", INTEGER, {"type": "number"}),
+    ("more types", STRING, {"type": ["integer", "string", "null"]}),
+    ("anything", STRING, {}),
+    ("looser bounds", {**INTEGER, "minimum": 1, "maximum": 5},
+     {**INTEGER, "minimum": 0, "exclusiveMaximum": 6}),
+    ("fewer constraints", {**STRING, "maxLength": 5, "pattern": "a"}, {**STRING, "maxLength": 9}),
+    ("a bound for values that cannot come", STRING, {"type": ["string", "integer"], "minimum": 3}),
+    ("some of an enum", {"enum": ["a", "b"]}, {"enum": ["b", "c", "a"]}),
     ("an enum with values that the specification refuses",
-     parameter({**STRING, "enum": ["a", 1], "maxLength": 1}),
-     parameter({**STRING, "maxLength": 2})),
-    ("booleans as a list", parameter({"type": "boolean"}), parameter({"enum": [True, False, 1]})),
-    ("integers above", parameter({**INTEGER, "exclusiveMinimum": 0}), parameter({"minimum": 1})),
-    ("alternatives for other kinds", parameter(INTEGER),
-     parameter({"oneOf": [STRING, {**STRING, "maxLength": 3}, INTEGER]})),
-    ("alternatives of values", parameter({"enum": ["a"]}),
-     parameter({"oneOf": [{"const": "a"}, NULL]})),
-    ("an enum of a type", parameter({**STRING, "enum": ["a", "b"]}), parameter(STRING)),
-    ("an enum within bounds", parameter({"enum": [1, 2]}), parameter({**INTEGER, "minimum": 1})),
-    ("one of the alternatives", parameter(POINT), parameter({"anyOf": [STRING, POINT]})),
-    ("types among alternatives", parameter({"type": ["string", "null"]}),
-     parameter({"anyOf": [{**STRING, "maxLength": 3}, STRING, NULL]})),
-    ("alternatives told apart by type", parameter(INTEGER),
-     parameter({"oneOf": [STRING, INTEGER]})),
-    ("alternatives told apart by a field", parameter(CAT), parameter({"oneOf": [CAT, DOG]})),
-    ("all alternatives", parameter({"anyOf": [POINT, STRING]}),
-     parameter({"anyOf": [STRING, INTEGER, POINT]})),
-    ("wider items", parameter({"type": "array", "items": INTEGER}),
-     parameter({"type": "array", "items": {"type": "number"}})),
-    ("wider fields", parameter(POINT), parameter({**POINT, "properties": {"a": {}, "b": STRING}})),
-    ("fields of any name", parameter(POINT),
-     parameter({"type": "object", "additionalProperties": INTEGER})),
-    ("any object", parameter(POINT), parameter({"type": "object"})),
-    ("all of several", parameter({"allOf": [INTEGER, {"minimum": 3}]}),
-     parameter({**INTEGER, "minimum": 2})),
-    ("and all of several there", parameter({**INTEGER, "minimum": 3}),
-     parameter({"allOf": [INTEGER, {"minimum": 2}]})),
-    ("multiples", parameter({**INTEGER, "multipleOf": 4}), parameter({**INTEGER, "multipleOf": 2})),
-    ("a format less", parameter({**STRING, "format": "date"}), parameter(STRING)),
+     {**STRING, "enum": ["a", 1], "maxLength": 1}, {**STRING, "maxLength": 2}),
+    ("booleans as a list", {"type": "boolean"}, {"enum": [True, False, 1]}),
+    ("integers above", {**INTEGER, "exclusiveMinimum": 0}, {"minimum": 1}),
+    ("alternatives for other kinds", INTEGER,
+     {"oneOf": [STRING, {**STRING, "maxLength": 3}, INTEGER]}),
+    ("alternatives of values", {"enum": ["a"]}, {"oneOf": [{"const": "a"}, NULL]}),
+    ("an enum of a type", {**STRING, "enum": ["a", "b"]}, STRING),
+    ("an enum within bounds", {"enum": [1, 2]}, {**INTEGER, "minimum": 1}),
+    ("one of the alternatives", POINT, {"anyOf": [STRING, POINT]}),
+    ("types among alternatives", {"type": ["string", "null"]},
+     {"anyOf": [{**STRING, "maxLength": 3}, STRING, NULL]}),
+    ("alternatives told apart by type", INTEGER, {"oneOf": [STRING, INTEGER]}),
+    ("alternatives told apart by a field", CAT, {"oneOf": [CAT, DOG]}),
+    ("all alternatives", {"anyOf": [POINT, STRING]}, {"anyOf": [STRING, INTEGER, POINT]}),
+    ("wider items", {"type": "array", "items": INTEGER},
+     {"type": "array", "items": {"type": "number"}}),
+    ("wider fields", POINT, {**POINT, "properties": {"a": {}, "b": STRING}}),
+    ("fields of any name", POINT, {"type": "object", "additionalProperties": INTEGER}),
+    ("any object", POINT, {"type": "object"}),
+    ("all of several", {"allOf": [INTEGER, {"minimum": 3}]}, {**INTEGER, "minimum": 2}),
+    ("and all of several there", {**INTEGER, "minimum": 3}, {"allOf": [INTEGER, {"minimum": 2}]}),
+    ("multiples", {**INTEGER, "multipleOf": 4}, {**INTEGER, "multipleOf": 2}),
+    ("a format less", {**STRING, "format": "date"}, STRING),
 ]  # fmt: skip
+WIDER += [(claim, parameter(one), parameter(other)) for claim, one, other in WIDER_PARAMETER]
 
 DIFFERENT: list[tuple[str, Any, Any, list[str]]] = [
-    ("another default", {"properties": {"limit": {"default": 10}}},
-     {"properties": {"limit": {"default": 20}}},
-     ["$.properties.limit.default: spec 10, implementation 20"]),
-    ("a type that is like it", {"enum": [1]}, {"enum": [True]},
-     ["$.enum: spec [1], implementation [true]"]),
-    ("a default that is like it", {"default": "1"}, {"default": 1},
-     ['$.default: spec "1", implementation 1']),
+    (
+        "another default",
+        {"properties": {"limit": {"default": 10}}},
+        {"properties": {"limit": {"default": 20}}},
+        ["$.properties.limit.default: spec 10, implementation 20"],
+    ),
+    (
+        "a type that is like it",
+        {"enum": [1]},
+        {"enum": [True]},
+        ["$.enum: spec [1], implementation [true]"],
+    ),
+    (
+        "a default that is like it",
+        {"default": "1"},
+        {"default": 1},
+        ['$.default: spec "1", implementation 1'],
+    ),
     ("a bound", {}, {"minimum": 1}, ["$.minimum: spec has none, implementation 1"]),
-    ("a narrower type and required", parameter({"type": "number"}, required=False),
-     parameter(INTEGER),
-     ["$.properties.x: spec optional, implementation required",
-      '$.properties.x.type: spec "number", implementation "integer"']),
+    (
+        "a narrower type and required",
+        parameter({"type": "number"}, required=False),
+        parameter(INTEGER),
+        [
+            "$.properties.x: spec optional, implementation required",
+            '$.properties.x.type: spec "number", implementation "integer"',
+        ],
+    ),
     ("another title", {"title": "x"}, {"title": "y"}, ['$.title: spec "x", implementation "y"']),
     ("a title of its own", {}, {"title": "y"}, ['$.title: spec has none, implementation "y"']),
-    ("more fixed items", {"prefixItems": [{}]}, {"prefixItems": [{}, {}]},
-     ["$.prefixItems: spec [{}], implementation [{},{}]"]),
-    ("a parameter that is not there", parameter(STRING), {"type": "object", "properties": {}},
-     ['$.properties.x: spec {"type":"string"}, implementation has none']),
-    ("a parameter of another name", parameter(STRING),
-     {"properties": {"y": STRING}, "required": ["y"]},
-     ["$.properties.y: spec has none, implementation required",
-      '$.properties.x: spec {"type":"string"}, implementation has none']),
-    ("fewer types", parameter({"type": ["string", "null"]}), parameter(STRING),
-     ['$.properties.x.type: spec ["null","string"], implementation "string"']),
-    ("a stricter bound", parameter({**INTEGER, "minimum": 1}),
-     parameter({**INTEGER, "exclusiveMinimum": 1}),
-     ["$.properties.x.exclusiveMinimum: spec has none, implementation 1"]),
-    ("a pattern", parameter(STRING), parameter({**STRING, "pattern": "a"}),
-     ['$.properties.x.pattern: spec has none, implementation "a"']),
-    ("a format", parameter(STRING), parameter({**STRING, "format": "date"}),
-     ['$.properties.x.format: spec has none, implementation "date"']),
-    ("an enum", parameter(STRING), parameter({"enum": ["a"]}),
-     ['$.properties.x.enum: spec has none, implementation ["a"]']),
-    ("more of an enum", parameter({"enum": ["a", "b"]}), parameter({"enum": ["a"]}),
-     ['$.properties.x.enum: spec ["a","b"], implementation ["a"]']),
-    ("an alternative that is not there", parameter({"anyOf": [POINT, STRING]}),
-     parameter({"anyOf": [INTEGER, STRING]}),
-     ['$.properties.x.type: spec "object", implementation ["integer","string"]']),
-    ("an alternative that is narrower there", parameter(INTEGER),
-     parameter({"anyOf": [{**INTEGER, "minimum": 1}, STRING]}),
-     ['$.properties.x.anyOf: spec {"type":"integer"}, '
+    (
+        "more fixed items",
+        {"prefixItems": [{}]},
+        {"prefixItems": [{}, {}]},
+        ["$.prefixItems: spec [{}], implementation [{},{}]"],
+    ),
+    (
+        "a parameter that is not there",
+        parameter(STRING),
+        {"type": "object", "properties": {}},
+        ['$.properties.x: spec {"type":"string"}, implementation has none'],
+    ),
+    (
+        "a parameter of another name",
+        parameter(STRING),
+        {"properties": {"y": STRING}, "required": ["y"]},
+        [
+            "$.properties.y: spec has none, implementation required",
+            '$.properties.x: spec {"type":"string"}, implementation has none',
+        ],
+    ),
+    (
+        "a reference beside a type",
+        parameter(STRING),
+        {**parameter({**STRING, "$ref": "#/$defs/A"}), "$defs": {"A": {"maxLength": 3, **NULL}}},
+        ['$.properties.x.type: spec "string", implementation "null"'],
+    ),
+    (
+        "all at once",
+        {"properties": {"a": INTEGER, "b": {"default": 1}, "c": {}}},
+        {"properties": {"a": STRING, "b": {"default": 2}}},
+        [
+            '$.properties.a.type: spec "integer", implementation "string"',
+            "$.properties.b.default: spec 1, implementation 2",
+            "$.properties.c: spec {}, implementation has none",
+        ],
+    ),
+]
+DIFFERENT_PARAMETER: list[tuple[str, Any, Any, list[str]]] = [
+    ("fewer types", {"type": ["string", "null"]}, STRING,
+     ['.type: spec ["null","string"], implementation "string"']),
+    ("a stricter bound", {**INTEGER, "minimum": 1}, {**INTEGER, "exclusiveMinimum": 1},
+     [".exclusiveMinimum: spec has none, implementation 1"]),
+    ("a pattern", STRING, {**STRING, "pattern": "a"},
+     ['.pattern: spec has none, implementation "a"']),
+    ("a format", STRING, {**STRING, "format": "date"},
+     ['.format: spec has none, implementation "date"']),
+    ("an enum", STRING, {"enum": ["a"]}, ['.enum: spec has none, implementation ["a"]']),
+    ("more of an enum", {"enum": ["a", "b"]}, {"enum": ["a"]},
+     ['.enum: spec ["a","b"], implementation ["a"]']),
+    ("an alternative that is not there", {"anyOf": [POINT, STRING]}, {"anyOf": [INTEGER, STRING]},
+     ['.type: spec "object", implementation ["integer","string"]']),
+    ("an alternative that is narrower there", INTEGER,
+     {"anyOf": [{**INTEGER, "minimum": 1}, STRING]},
+     ['.anyOf: spec {"type":"integer"}, '
       'implementation [{"minimum":1,"type":"integer"},{"type":"string"}]']),
-    ("alternatives that are not told apart", parameter(INTEGER),
-     parameter({"oneOf": [INTEGER, {"type": "number"}]}),
-     ["$.properties.x.oneOf: spec has none, "
-      'implementation [{"type":"integer"},{"type":"number"}]']),
-    ("an alternative given twice is never the only one", parameter({}),
-     parameter({"oneOf": [{}, {}]}),
-     ["$.properties.x.oneOf: spec has none, implementation [{},{}]"]),
-    ("alternatives told apart by a field that may be null in both", parameter(POINT),
-     parameter({"oneOf": [tagged(["x", None]), tagged([None, "y"])]}),
-     ["$.properties.x.oneOf: spec has none, implementation "
+    ("alternatives that are not told apart", INTEGER, {"oneOf": [INTEGER, {"type": "number"}]},
+     [".oneOf: spec has none, " 'implementation [{"type":"integer"},{"type":"number"}]']),
+    ("an alternative given twice is never the only one", {}, {"oneOf": [{}, {}]},
+     [".oneOf: spec has none, implementation [{},{}]"]),
+    ("alternatives told apart by a field that may be null in both", POINT,
+     {"oneOf": [tagged(["x", None]), tagged([None, "y"])]},
+     [".oneOf: spec has none, implementation "
       '[{"properties":{"k":{"enum":["x",null]}},"required":["k"],"type":"object"},{"pro…']),
     ("fields with names like a pattern, where no others are taken",
-     parameter({"patternProperties": {"^b": INTEGER}, "additionalProperties": False}),
-     parameter({"additionalProperties": False}),
-     ['$.properties.x.patternProperties: spec {"^b":{"type":"integer"}}, '
-      "implementation has none"]),
-    ("what counts as evaluated",
-     parameter({"additionalProperties": True, "unevaluatedProperties": False}),
-     parameter({"unevaluatedProperties": False}),
-     ["$.properties.x.unevaluatedProperties: spec false, implementation false"]),
-    ("a reference beside a type", parameter(STRING),
-     {**parameter({**STRING, "$ref": "#/$defs/A"}), "$defs": {"A": {"maxLength": 3, **NULL}}},
-     ['$.properties.x.type: spec "string", implementation "null"']),
-    ("narrower items", parameter({"type": "array", "items": {"type": "number"}}),
-     parameter({"type": "array", "items": INTEGER}),
-     ['$.properties.x.items.type: spec "number", implementation "integer"']),
-    ("any items", parameter({"type": "array"}), parameter({"type": "array", "items": INTEGER}),
-     ['$.properties.x.items.type: spec has none, implementation "integer"']),
-    ("a field more that is required", parameter({**POINT, "required": []}), parameter(POINT),
-     ["$.properties.x.properties.a: spec optional, implementation required"]),
-    ("any object", parameter({"type": "object"}), parameter({**POINT, "required": []}),
-     ['$.properties.x.properties.a.type: spec has none, implementation "integer"']),
-    ("fields of any name", parameter({"type": "object", "additionalProperties": STRING}),
-     parameter({"type": "object", "additionalProperties": INTEGER}),
-     ['$.properties.x.additionalProperties.type: spec "string", implementation "integer"']),
-    ("all at once", {"properties": {"a": INTEGER, "b": {"default": 1}, "c": {}}},
-     {"properties": {"a": STRING, "b": {"default": 2}}},
-     ['$.properties.a.type: spec "integer", implementation "string"',
-      "$.properties.b.default: spec 1, implementation 2",
-      "$.properties.c: spec {}, implementation has none"]),
+     {"patternProperties": {"^b": INTEGER}, "additionalProperties": False},
+     {"additionalProperties": False},
+     ['.patternProperties: spec {"^b":{"type":"integer"}}, ' "implementation has none"]),
+    ("what counts as evaluated", {"additionalProperties": True, "unevaluatedProperties": False},
+     {"unevaluatedProperties": False},
+     [".unevaluatedProperties: spec false, implementation false"]),
+    ("narrower items", {"type": "array", "items": {"type": "number"}},
+     {"type": "array", "items": INTEGER}, ['.items.type: spec "number", implementation "integer"']),
+    ("any items", {"type": "array"}, {"type": "array", "items": INTEGER},
+     ['.items.type: spec has none, implementation "integer"']),
+    ("a field more that is required", {**POINT, "required": []}, POINT,
+     [".properties.a: spec optional, implementation required"]),
+    ("any object", {"type": "object"}, {**POINT, "required": []},
+     ['.properties.a.type: spec has none, implementation "integer"']),
+    ("fields of any name", {"type": "object", "additionalProperties": STRING},
+     {"type": "object", "additionalProperties": INTEGER},
+     ['.additionalProperties.type: spec "string", implementation "integer"']),
 ]  # fmt: skip
+DIFFERENT += [
+    (claim, parameter(spec), parameter(other), [f"$.properties.x{message}" for message in messages])
+    for claim, spec, other, messages in DIFFERENT_PARAMETER
+]
 
 
 @pytest.mark.parametrize(("claim", "one", "other"), SAME, ids=[claim for claim, _, _ in SAME])
@@ -307,7 +350,7 @@ def test_types_that_contain_themselves_are_compared() -> None:
     ]
 
 
-@pytest.mark.parametrize("levels", [5, 8, 40])
+@pytest.mark.parametrize("levels", [5, 40])
 def test_alternatives_in_alternatives_are_compared_soon(levels: int) -> None:
     def chain(last: dict[str, Any]) -> dict[str, Any]:
         definitions = {f"D{levels}": last}
@@ -322,7 +365,7 @@ def test_alternatives_in_alternatives_are_compared_soon(levels: int) -> None:
 
 
 @given(parameter_schemas(), st.randoms(use_true_random=False))
-def test_keys_and_lists_without_an_order_may_be_shuffled(
+def test_a_schema_implements_itself_however_keys_and_lists_without_an_order_are_shuffled(
     schema: dict[str, Any], rng: random.Random
 ) -> None:
     def shuffled(value: Any, key: str = "") -> Any:
@@ -333,14 +376,9 @@ def test_keys_and_lists_without_an_order_may_be_shuffled(
             return rng.sample(value, len(value))
         return value
 
-    assert differences(schema, shuffled(schema)) == ()
-
-
-@given(parameter_schemas())
-def test_a_schema_implements_itself_and_is_unchanged(schema: dict[str, Any]) -> None:
     before = repr(schema)
 
-    assert differences(schema, schema) == ()
+    assert differences(schema, schema) == differences(schema, shuffled(schema)) == ()
     assert differences(schema, schema, match="types") == ()
     assert repr(schema) == before
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from gram import GramEncodeError, Pattern, Subject, loads, loads_one
+from gram import GramEncodeError, Pattern, Subject, loads
 from lenses_ext import (
     SignatureError,
     json_schema_to_type_signature,
@@ -18,7 +18,7 @@ from lenses_ext import (
 from lenses_ext.schemas import differences
 from lenses_ext.schemas.canonical_form import canonical
 from lenses_ext.signatures import json_schema_diagnostics
-from tests.gram.strategies import forests, patterns, texts
+from tests.gram.strategies import forests, texts
 from tests.lenses_ext.strategies import json_values, signature_texts
 
 
@@ -28,36 +28,8 @@ def comes_back(schema: dict[str, Any]) -> bool:
 
 
 SNIPPETS = [
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    ",",
-    ":",
-    "::",
-    "-->",
-    "==>",
-    "Maybe",
-    "IO",
-    "Text",
-    "Int",
-]
-SNIPPETS += [
-    "a",
-    "b",
-    "Object",
-    "Array",
-    "Type",
-    "|",
-    " ",
-    "<--",
-    "User",
-    '"',
-    "`",
-    "fields",
-    "json`",
+    *("(", ")", "[", "]", "{", "}", ",", ":", "::", "-->", "==>", "<--", "|", " ", '"', "`"),
+    *("a", "b", "Maybe", "IO", "Text", "Int", "Object", "Array", "Type", "User", "fields", "json`"),
 ]
 
 
@@ -92,6 +64,8 @@ def test_any_tool_has_a_signature_or_a_signature_error(elements: tuple[Pattern, 
     except GramEncodeError:
         return
 
+    for pattern in elements:
+        assert isinstance(outcome(type_signature_to_json_schema, pattern), dict | SignatureError)
     signature = outcome(parse_type_signature, tool)
     schema = outcome(type_signature_to_json_schema, tool)
 
@@ -102,11 +76,6 @@ def test_any_tool_has_a_signature_or_a_signature_error(elements: tuple[Pattern, 
         assert type_signature_to_json_schema(write_type_signature(signature)) == schema
 
 
-@given(patterns())
-def test_any_pattern_is_a_signature_or_a_signature_error(pattern: Pattern) -> None:
-    assert isinstance(outcome(type_signature_to_json_schema, pattern), dict | SignatureError)
-
-
 @given(json_values())
 def test_any_json_becomes_a_signature_or_a_signature_error(value: Any) -> None:
     result = outcome(json_schema_to_type_signature, value)
@@ -115,8 +84,8 @@ def test_any_json_becomes_a_signature_or_a_signature_error(value: Any) -> None:
     assert isinstance(result, SignatureError) == bool(errors)
 
 
-def test_a_thousand_parameters_keep_their_order() -> None:
-    names = [f"p{index}" for index in range(1000)]
+def test_hundreds_of_parameters_keep_their_order() -> None:
+    names = [f"p{index}" for index in range(300)]
     properties = {name: {"type": "integer", "default": 1, "minimum": 0} for name in names}
     schema = {"type": "object", "properties": properties, "required": []}
 
@@ -125,12 +94,12 @@ def test_a_thousand_parameters_keep_their_order() -> None:
     assert list(type_signature_to_json_schema(text)["properties"]) == names
 
 
-def test_a_thousand_types_that_lead_to_each_other() -> None:
+def test_hundreds_of_types_that_lead_to_each_other() -> None:
     definitions: dict[str, Any] = {
         f"D{index}": {"type": "array", "items": {"$ref": f"#/$defs/D{index + 1}"}}
-        for index in range(1000)
+        for index in range(300)
     }
-    definitions["D1000"] = {"$ref": "#/$defs/D0"}
+    definitions["D300"] = {"$ref": "#/$defs/D0"}
 
     assert comes_back({"type": "object", "properties": {}, "required": [], "$defs": definitions})
 
@@ -154,29 +123,19 @@ def test_schemas_nested_too_deeply_are_refused() -> None:
         json_schema_to_type_signature({"type": "object", "properties": {"a": schema}})
 
 
-def test_shapes_that_would_expand_without_end_are_refused() -> None:
-    doubled = "".join(
-        f"[S{index}::Object | (a::S{index + 1}), (b::S{index + 1})]" for index in range(40)
-    )
+def test_shapes_that_would_expand_without_end_and_long_chains_are_refused() -> None:
+    doubled = "".join(f"[S{i}::Object | (a::S{i + 1}), (b::S{i + 1})]" for i in range(40))
+    chain = "".join(f"[S{i}::Object | (a::S{i + 1})]" for i in range(2000))
 
-    with pytest.raises(SignatureError, match="expands to too many types"):
-        parse_type_signature(f"(x::S0)==>(::String) {doubled} [S40::String]")
-
-
-def test_a_long_chain_of_shapes_is_refused() -> None:
-    chain = "".join(f"[S{index}::Object | (a::S{index + 1})]" for index in range(2000))
-
-    with pytest.raises(SignatureError, match="expands to too many types"):
-        parse_type_signature(f"(x::S0)==>(::String) {chain} [S2000::String]")
+    for shapes in (f"{doubled} [S40::String]", f"{chain} [S2000::String]"):
+        with pytest.raises(SignatureError, match="expands to too many types"):
+            parse_type_signature(f"(x::S0)==>(::String) {shapes}")
 
 
 def test_references_that_only_lead_to_themselves_come_back() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"a": {"$ref": "#/$defs/A", "default": 1}},
-        "required": [],
-        "$defs": {"A": {"$ref": "#/$defs/A"}},
-    }
+    properties = {"a": {"$ref": "#/$defs/A", "default": 1}}
+    definitions = {"A": {"$ref": "#/$defs/A"}}
+    schema = {"type": "object", "properties": properties, "required": [], "$defs": definitions}
 
     assert comes_back(schema)
     assert differences(schema, schema) == ()
@@ -210,8 +169,3 @@ def test_references_that_double_are_compared_soon() -> None:
     definitions["D60"] = {}
 
     assert canonical({"$ref": "#/$defs/D0", "$defs": definitions})
-
-
-def test_a_tool_without_elements_has_no_return_type() -> None:
-    with pytest.raises(SignatureError, match="no return type"):
-        parse_type_signature(loads_one("[t:Tool]"))

@@ -45,7 +45,9 @@ def tree_sitter_accepts(text: str) -> bool:
 
 
 @given(parameter_schemas())
-def test_a_schema_comes_back_from_its_signature(schema: dict[str, Any]) -> None:
+def test_a_schema_comes_back_from_its_signature_which_is_gram_for_every_parser(
+    schema: dict[str, Any],
+) -> None:
     before = copy.deepcopy(schema)
 
     text = json_schema_to_type_signature(schema)
@@ -53,22 +55,8 @@ def test_a_schema_comes_back_from_its_signature(schema: dict[str, Any]) -> None:
     assert schema == before
     assert same(type_signature_to_json_schema(text)) == same(schema)
     assert json_schema_to_type_signature(schema) == text
-
-
-@given(parameter_schemas())
-def test_what_is_written_is_gram_for_every_parser(schema: dict[str, Any]) -> None:
-    text = json_schema_to_type_signature(schema)
-
-    assert loads(text)
     assert tree_sitter_accepts(text)
-
-
-@given(parameter_schemas())
-def test_a_signature_comes_back_from_its_text(schema: dict[str, Any]) -> None:
-    text = json_schema_to_type_signature(schema)
-
     signature = parse_type_signature(text)
-
     assert write_type_signature(signature) == text
     assert parse_type_signature(write_type_signature(signature)) == signature
     assert signature_patterns(signature) == loads(text)

@@ -30,7 +30,9 @@ def cases(name: str, title: str, *, in_a_tool: bool = False) -> Any:
 
 
 @cases("signatures", "claim")
-def test_a_signature_says_its_schema(row: dict[str, Any]) -> None:
+def test_a_signature_has_one_written_form_which_says_its_schema_in_a_tool_too(
+    row: dict[str, Any],
+) -> None:
     expected = {"type": "object", "properties": row["properties"], "required": row["required"]}
 
     schema = type_signature_to_json_schema(row["signature"])
@@ -39,23 +41,11 @@ def test_a_signature_says_its_schema(row: dict[str, Any]) -> None:
     assert list(schema["properties"]) == list(row["properties"])
     if "result" in row:
         assert result_schema(row["signature"]) == row["result"]
-
-
-@cases("signatures", "claim")
-def test_a_signature_has_one_written_form(row: dict[str, Any]) -> None:
     written = row.get("written", row["signature"])
-
     assert write_type_signature(parse_type_signature(row["signature"])) == written
     assert write_type_signature(parse_type_signature(written)) == written
-    assert type_signature_to_json_schema(written) == type_signature_to_json_schema(row["signature"])
-
-
-@cases("signatures", "claim")
-def test_a_tool_says_the_same_as_its_signature(row: dict[str, Any]) -> None:
-    elements = row.get("written", row["signature"]).replace("\n", ", ")
-    tool = loads_one(f"[t:Tool | {elements}]")
-
-    assert type_signature_to_json_schema(tool) == type_signature_to_json_schema(row["signature"])
+    tool = loads_one(f"[t:Tool | {written.replace(chr(10), ', ')}]")
+    assert type_signature_to_json_schema(tool) == type_signature_to_json_schema(written) == schema
 
 
 @cases("schemas", "claim")
@@ -146,30 +136,18 @@ def test_an_error_of_a_tool_in_a_file_cites_the_file(row: dict[str, Any]) -> Non
     assert len(caught.value.faults) == len(row["faults"])
 
 
-def test_file_level_shapes_are_visible_to_a_tool_when_passed() -> None:
+def test_shapes_of_the_file_are_visible_when_passed_and_come_along_when_it_is_written() -> None:
     tool, *shapes = loads("[t:Tool | (u::User)==>(::String)] [User:Object | (id::Id)] [Id:Text]")
 
     schema = type_signature_to_json_schema(tool, shapes=shapes)
 
     assert schema["properties"]["u"]["properties"] == {"id": {"type": "string"}}
+    text = "[t:Tool | (u::User)==>(::String)] [User:Object | (id::Text)] [x:Agent {k: 1}]"
+    assert type_signature_to_json_schema(text) == schema
+    written = write_type_signature(parse_type_signature(tool, shapes=shapes))
+    assert written == "(u::User)==>(::String)\n[User::Object | (id::Id)]\n[Id::Text]"
     with pytest.raises(SignatureError, match='unknown type "User"'):
         type_signature_to_json_schema(tool)
-
-
-def test_a_text_may_hold_the_tool_and_the_shapes_of_its_file() -> None:
-    text = "[t:Tool | (u::User)==>(::String)] [User:Object | (a::Text)] [x:Agent {k: 1}]"
-
-    schema = type_signature_to_json_schema(text)
-
-    assert schema["properties"]["u"]["properties"] == {"a": {"type": "string"}}
-
-
-def test_file_level_shapes_come_along_when_the_signature_is_written() -> None:
-    tool, *shapes = loads("[t:Tool | (u::User)==>(::String)] [User:Object | (a::Text)] [No:Text]")
-
-    text = write_type_signature(parse_type_signature(tool, shapes=shapes))
-
-    assert text == "(u::User)==>(::String)\n[User::Object | (a::Text)]"
 
 
 def test_a_schema_is_a_fresh_copy_each_time() -> None:
