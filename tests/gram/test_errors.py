@@ -8,14 +8,7 @@ from os import PathLike
 
 import pytest
 
-from gram import (
-    ArgumentError,
-    GramDecodeError,
-    GramEncodeError,
-    GramError,
-    NoPatternError,
-    Pattern,
-)
+from gram import ArgumentError, GramDecodeError, GramEncodeError, GramError, NoPatternError, Pattern
 from gram.errors import expect
 
 

@@ -120,12 +120,7 @@ def test_the_extensions_are_read_here_alone(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        '(a {k: "x\n"})',
-        "(a {k: 'x\n'})",
-        "(a {k: ```true\nx\n```})",
-        "(a {k: ```false \nx\n```})",
-    ],
+    ['(a {k: "x\n"})', "(a {k: 'x\n'})", "(a {k: ```true\nx\n```})", "(a {k: ```false \nx\n```})"],
 )
 def test_these_are_read_by_the_oracle_alone(text: str) -> None:
     assert oracle_accepts(text)

@@ -113,8 +113,7 @@ def shared_by_one(count: int) -> tuple[Pattern, ...]:
         lambda patterns: completions(patterns, "a.tools.t"),
         lambda patterns: completions(patterns, "*.tools.*."),
         lambda patterns: change_places(
-            patterns,
-            [(each, str.upper) for each in find_places(patterns, "*.tools.*.description")],
+            patterns, [(each, str.upper) for each in find_places(patterns, "*.tools.*.description")]
         ),
         lambda patterns: remove_places(patterns, find_places(patterns, "*.tools.*")),
     ],

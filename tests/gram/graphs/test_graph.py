@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 
 from gram import GramError, NoPatternError, Pattern, parse
-from gram.graphs import (
-    MissingExtraError,
-    graph_of,
-    shape,
-    to_networkx,
-)
+from gram.graphs import MissingExtraError, graph_of, shape, to_networkx
 from gram.trees.operations import walk
 from tests.gram.strategies import forests
 

@@ -197,8 +197,7 @@ def test_attribute_lenses_work() -> None:
 
 
 @pytest.mark.parametrize(
-    "make",
-    [lambda: chain(MAX_LEVELS), lambda: Pattern(Subject("a", (), {"k": nested_list(99)}))],
+    "make", [lambda: chain(MAX_LEVELS), lambda: Pattern(Subject("a", (), {"k": nested_list(99)}))]
 )
 def test_a_tree_of_a_hundred_levels_can_be_used_in_every_way(make: Callable[[], Pattern]) -> None:
     tree = attrs.evolve(make())

@@ -10,16 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import (
-    Measurement,
-    Pattern,
-    Range,
-    Subject,
-    TaggedString,
-    dumps,
-    loads,
-    loads_one,
-)
+from gram import Measurement, Pattern, Range, Subject, TaggedString, dumps, loads, loads_one
 from gram.writing import Spelling
 from tests.gram.strategies import forests, names, scalars
 

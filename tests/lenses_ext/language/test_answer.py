@@ -59,11 +59,7 @@ def test_the_type_of_an_answer_is_a_schema(answer: str, schema: dict[str, Any]) 
     assert view(agent_answer_schema, agent(answer)) == schema
 
 
-PERSON_SCHEMA = {
-    "type": "object",
-    "properties": {"name": {"type": "string"}},
-    "required": ["name"],
-}
+PERSON_SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 
 def test_an_answer_may_hold_a_type_and_the_shapes_it_names() -> None:

@@ -124,11 +124,7 @@ SIGNED = SIGNED_FIRST.flatmap(
     lambda agent: st.permutations(agent.elements).map(lambda some: Pattern(agent.value, some))
 )
 SIGNATURE = st.sampled_from(
-    [
-        "(x::Int)==>(::Text)",
-        "()==>(::Shared)",
-        "(x::Own)==>(::Own)\n[Own::Object | (x::Text)]",
-    ]
+    ["(x::Int)==>(::Text)", "()==>(::Shared)", "(x::Own)==>(::Own)\n[Own::Object | (x::Text)]"]
 )
 LIKE_WORKFLOWS = st.builds(
     lambda name, label, record: Pattern(Subject(name, {label}, record)),

@@ -19,13 +19,7 @@ from lenses_ext import (
     tool_spec_type_signature,
     validate_agent_pattern,
 )
-from tests.lenses_ext.strategies import (
-    agents,
-    filled_texts,
-    models,
-    signature_texts,
-    tool_specs,
-)
+from tests.lenses_ext.strategies import agents, filled_texts, models, signature_texts, tool_specs
 
 NEW = st.sampled_from(["fresh", "look.up"])
 EDITS = {

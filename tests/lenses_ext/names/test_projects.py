@@ -332,9 +332,7 @@ def test_an_import_that_cannot_be_followed_is_a_fault_at_its_place(
         resolve(load_project(file))
 
 
-def test_an_agent_is_refused_for_the_imports_of_the_files_that_it_reaches(
-    written: Written,
-) -> None:
+def test_an_agent_is_refused_for_the_imports_of_the_files_that_it_reaches(written: Written) -> None:
     file = written(
         {
             "a.gram": f'{{imports: ["b.gram", "c.gram"]}} [a:{AGENT} | b] [d:{AGENT} | search]',

@@ -100,11 +100,7 @@ def test_types_of_the_file_and_of_the_agent_are_put_beside_the_signatures_that_u
 
     assert validate_program(loads(text)) == ()
     assert type_signature_to_json_schema(resolve(loads(text)).elements[0])["properties"] == {
-        "u": {
-            "type": "object",
-            "properties": {"name": {"type": "string"}},
-            "required": ["name"],
-        }
+        "u": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
     }
 
 

@@ -56,10 +56,7 @@ def test_references_are_followed_and_labels_that_are_read_as_the_same_are_the_sa
     assert found(pattern, as_written=True) == []
     assert [
         each["_t"] for each in found(pattern.replace("Specification", ""), as_written=True)
-    ] == [
-        "note",
-        "note",
-    ]
+    ] == ["note", "note"]
 
 
 @pytest.mark.parametrize(

@@ -62,33 +62,18 @@ def tagged(marks: list[Any]) -> dict[str, Any]:
 
 
 WIDER: list[tuple[str, Any, Any]] = [
-    (
-        "optional, with null",
-        parameter(INTEGER, required=False),
-        parameter({"anyOf": [INTEGER, NULL], "default": None}, required=False),
-    ),
-    (
-        "optional, with a default",
-        parameter(INTEGER, required=False),
-        parameter({**INTEGER, "default": 1}, required=False),
-    ),
+    ("optional, with null", parameter(INTEGER, required=False),
+     parameter({"anyOf": [INTEGER, NULL], "default": None}, required=False)),
+    ("optional, with a default", parameter(INTEGER, required=False),
+     parameter({**INTEGER, "default": 1}, required=False)),
     ("required is optional there", parameter(INTEGER), parameter(INTEGER, required=False)),
-    (
-        "a default the implementation does not state",
-        parameter({**INTEGER, "default": 1}, required=False),
-        parameter(INTEGER, required=False),
-    ),
-    (
-        "further optional parameters",
-        parameter(STRING),
-        {**parameter(STRING), "properties": {"x": STRING, "y": INTEGER}},
-    ),
-    (
-        "an implementation that refuses what is not declared",
-        parameter(STRING),
-        {**parameter(STRING), "additionalProperties": False},
-    ),
-]
+    ("a default the implementation does not state",
+     parameter({**INTEGER, "default": 1}, required=False), parameter(INTEGER, required=False)),
+    ("further optional parameters", parameter(STRING),
+     {**parameter(STRING), "properties": {"x": STRING, "y": INTEGER}}),
+    ("an implementation that refuses what is not declared", parameter(STRING),
+     {**parameter(STRING), "additionalProperties": False}),
+]  # fmt: skip
 WIDER_PARAMETER: list[tuple[str, Any, Any]] = [
     ("the same", INTEGER, INTEGER),
     ("integers are numbers", INTEGER, {"type": "number"}),
@@ -127,74 +112,37 @@ WIDER_PARAMETER: list[tuple[str, Any, Any]] = [
 WIDER += [(claim, parameter(one), parameter(other)) for claim, one, other in WIDER_PARAMETER]
 
 DIFFERENT: list[tuple[str, Any, Any, list[str]]] = [
-    (
-        "another default",
-        {"properties": {"limit": {"default": 10}}},
-        {"properties": {"limit": {"default": 20}}},
-        ["$.properties.limit.default: spec 10, implementation 20"],
-    ),
-    (
-        "a type that is like it",
-        {"enum": [1]},
-        {"enum": [True]},
-        ["$.enum: spec [1], implementation [true]"],
-    ),
-    (
-        "a default that is like it",
-        {"default": "1"},
-        {"default": 1},
-        ['$.default: spec "1", implementation 1'],
-    ),
+    ("another default", {"properties": {"limit": {"default": 10}}},
+     {"properties": {"limit": {"default": 20}}},
+     ["$.properties.limit.default: spec 10, implementation 20"]),
+    ("a type that is like it", {"enum": [1]}, {"enum": [True]},
+     ["$.enum: spec [1], implementation [true]"]),
+    ("a default that is like it", {"default": "1"}, {"default": 1},
+     ['$.default: spec "1", implementation 1']),
     ("a bound", {}, {"minimum": 1}, ["$.minimum: spec has none, implementation 1"]),
-    (
-        "a narrower type and required",
-        parameter({"type": "number"}, required=False),
-        parameter(INTEGER),
-        [
-            "$.properties.x: spec optional, implementation required",
-            '$.properties.x.type: spec "number", implementation "integer"',
-        ],
-    ),
+    ("a narrower type and required", parameter({"type": "number"}, required=False),
+     parameter(INTEGER),
+     ["$.properties.x: spec optional, implementation required",
+      '$.properties.x.type: spec "number", implementation "integer"']),
     ("another title", {"title": "x"}, {"title": "y"}, ['$.title: spec "x", implementation "y"']),
     ("a title of its own", {}, {"title": "y"}, ['$.title: spec has none, implementation "y"']),
-    (
-        "more fixed items",
-        {"prefixItems": [{}]},
-        {"prefixItems": [{}, {}]},
-        ["$.prefixItems: spec [{}], implementation [{},{}]"],
-    ),
-    (
-        "a parameter that is not there",
-        parameter(STRING),
-        {"type": "object", "properties": {}},
-        ['$.properties.x: spec {"type":"string"}, implementation has none'],
-    ),
-    (
-        "a parameter of another name",
-        parameter(STRING),
-        {"properties": {"y": STRING}, "required": ["y"]},
-        [
-            "$.properties.y: spec has none, implementation required",
-            '$.properties.x: spec {"type":"string"}, implementation has none',
-        ],
-    ),
-    (
-        "a reference beside a type",
-        parameter(STRING),
-        {**parameter({**STRING, "$ref": "#/$defs/A"}), "$defs": {"A": {"maxLength": 3, **NULL}}},
-        ['$.properties.x.type: spec "string", implementation "null"'],
-    ),
-    (
-        "all at once",
-        {"properties": {"a": INTEGER, "b": {"default": 1}, "c": {}}},
-        {"properties": {"a": STRING, "b": {"default": 2}}},
-        [
-            '$.properties.a.type: spec "integer", implementation "string"',
-            "$.properties.b.default: spec 1, implementation 2",
-            "$.properties.c: spec {}, implementation has none",
-        ],
-    ),
-]
+    ("more fixed items", {"prefixItems": [{}]}, {"prefixItems": [{}, {}]},
+     ["$.prefixItems: spec [{}], implementation [{},{}]"]),
+    ("a parameter that is not there", parameter(STRING), {"type": "object", "properties": {}},
+     ['$.properties.x: spec {"type":"string"}, implementation has none']),
+    ("a parameter of another name", parameter(STRING),
+     {"properties": {"y": STRING}, "required": ["y"]},
+     ["$.properties.y: spec has none, implementation required",
+      '$.properties.x: spec {"type":"string"}, implementation has none']),
+    ("a reference beside a type", parameter(STRING),
+     {**parameter({**STRING, "$ref": "#/$defs/A"}), "$defs": {"A": {"maxLength": 3, **NULL}}},
+     ['$.properties.x.type: spec "string", implementation "null"']),
+    ("all at once", {"properties": {"a": INTEGER, "b": {"default": 1}, "c": {}}},
+     {"properties": {"a": STRING, "b": {"default": 2}}},
+     ['$.properties.a.type: spec "integer", implementation "string"',
+      "$.properties.b.default: spec 1, implementation 2",
+      "$.properties.c: spec {}, implementation has none"]),
+]  # fmt: skip
 DIFFERENT_PARAMETER: list[tuple[str, Any, Any, list[str]]] = [
     ("fewer types", {"type": ["string", "null"]}, STRING,
      ['.type: spec ["null","string"], implementation "string"']),
