@@ -103,7 +103,9 @@ def agents(
         optional={"description": filled_texts(), "temperature": st.just(0.5)},
     )
     elements = st.lists(
-        tools or tool_specs(), max_size=3, unique_by=lambda each: each.value.identity
+        tool_specs() if tools is None else tools,
+        max_size=3,
+        unique_by=lambda each: each.value.identity,
     )
     if depth:
         inner = agents("inner", depth - 1, tools).map(lambda each: [each])

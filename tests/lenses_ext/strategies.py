@@ -34,11 +34,12 @@ def like_tools() -> st.SearchStrategy[Pattern]:
 
 
 @cache
-def like_agents() -> st.SearchStrategy[Pattern]:
+def like_agents(*, tools: bool = True) -> st.SearchStrategy[Pattern]:
     """Agents, and patterns that miss one thing or another to be one, other elements between."""
     others = st.sampled_from([Pattern(Subject("other")), Pattern(Subject("other", {"Note"}))])
-    elements = st.lists(like_tools() | others, max_size=4)
-    return agents() | _spoilt("Agent", elements)
+    elements = st.lists(like_tools() | others if tools else others, max_size=4)
+    own = None if tools else st.just(Pattern(Subject("shared")))
+    return agents(depth=0, tools=own) | _spoilt("Agent", elements)
 
 
 def _spoilt(label: str, elements: st.SearchStrategy[list[Pattern]]) -> st.SearchStrategy[Pattern]:
@@ -57,7 +58,7 @@ def _spoilt(label: str, elements: st.SearchStrategy[list[Pattern]]) -> st.Search
 def agent_forests() -> st.SearchStrategy[tuple[Pattern, ...]]:
     """Documents of agents, good and spoilt, in groups, beside anything."""
     group = st.lists(like_agents(), max_size=2).map(lambda some: Pattern(Subject("g"), some))
-    return st.lists(like_agents() | group | patterns(3), max_size=3).map(tuple)
+    return st.lists(like_agents() | group | agents() | patterns(3), max_size=3).map(tuple)
 
 
 # --- JSON Schemas and signatures

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -40,10 +41,11 @@ TOOL = "[search:Tool {description: 'Searches'} | (q::Text)==>(::Text)]"
 
 @pytest.fixture
 def written(tmp_path: Path) -> Written:
-    """Writes the files of a project, the first of which is given back."""
+    """Writes the files of a project, or ``.gram`` files by name; the first is given back."""
 
-    def write(files: Mapping[str, str]) -> Path:
+    def write(files: Mapping[str, str] = {}, /, **named: str) -> Path:
         (tmp_path / "gram.toml").touch()
+        files = {**files, **{f"{name}.gram": text for name, text in named.items()}}
         for name, text in files.items():
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +60,7 @@ def faults_of(file: Path) -> list[str]:
 
 
 def test_a_notebook_shows_the_text_of_the_first_file(written: Written) -> None:
-    project = load_project(written({"a.gram": '{imports: ["b.gram"]} // "<b>"', "b.gram": "(b)"}))
+    project = load_project(written(a='{imports: ["b.gram"]} // "<b>"', b="(b)"))
 
     assert "&quot;&lt;b&gt;&quot;" in project._repr_mimebundle_()["text/html"]
 
@@ -82,24 +84,6 @@ def test_what_an_imported_file_defines_at_its_top_is_seen(written: Written) -> N
     assert agent.value.identity == "a"
     assert write_program(resolve(project).elements[0]) == (
         '[search:Tool {description: "d"} | (q::Query)==>(::Text), [Query::Object | (t::Text)]]'
-    )
-
-
-def test_what_an_imported_file_imports_itself_is_not_seen(written: Written) -> None:
-    file = written(
-        {
-            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | b, search]',
-            "b.gram": f'{{imports: ["c.gram"]}} [b:{AGENT} | search]',
-            "c.gram": TOOL,
-        }
-    )
-
-    (fault,) = validate_program(load_project(file))
-
-    assert fault.code == "undefined-reference"
-    assert (
-        fault.hint
-        == f"it is defined at {os.path.relpath(file.parent)}/c.gram:1:2: import that file here"
     )
 
 
@@ -129,154 +113,91 @@ def test_each_definition_means_what_it_means_in_its_own_file(written: Written) -
     assert resolve(again) == whole
 
 
-def test_a_type_brings_the_types_of_its_own_file(written: Written) -> None:
-    file = written(
-        {
-            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | '
-            "[t:Tool {description: 'd'} | (u::User)==>(::Text)]]",
-            "b.gram": '{imports: ["c.gram"]} [User:Object | (name::Name)]',
-            "c.gram": "[Name:Object | (first::Text)]",
-        }
-    )
-    project = load_project(file)
-
-    assert validate_program(project) == ()
-    assert "[Name::Object | (first::Text)]" in write_program(resolve(project))
+def imports(*names: str) -> str:
+    """A header that imports files."""
+    return "{imports: [" + ", ".join(f'"{name}.gram"' for name in names) + "]} "
 
 
-def test_two_types_of_one_name_that_one_tool_would_need_are_a_fault(written: Written) -> None:
-    file = written(
-        {
-            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | '
-            "[t:Tool {description: 'd'} | (u::User)==>(n::Name)==>(::Text)]] "
-            "[Name:Object | (x::Text)]",
-            "b.gram": '{imports: ["c.gram"]} [User:Object | (name::Name)]',
-            "c.gram": "[Name:Object | (first::Text)]",
-        }
-    )
-
-    faults = only_errors(validate_program(load_project(file)))
-
-    assert {each.code for each in faults} == {"ambiguous-type"}
-    assert "c.gram:1:2" in faults[0].message
-    assert "a.gram:1:" in faults[0].message
-
-
-def test_files_may_import_each_other(written: Written) -> None:
-    file = written(
-        {
-            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | b] {TOOL}',
-            "b.gram": f'{{imports: ["a.gram"]}} [b:{AGENT} | search]',
-        }
-    )
-
-    project = load_project(file)
-
-    assert validate_program(project) == ()
-    assert len(project.documents) == 2
-    assert dumps(resolve(project)).count("search") == 1
-
-
-def test_a_name_of_two_files_is_a_fault_only_where_it_is_used(written: Written) -> None:
-    files = {
-        "a.gram": f'{{imports: ["b.gram", "c.gram"]}} [a:{AGENT} | other, more]',
-        "b.gram": TOOL + TOOL.replace("search:", "other:"),
-        "c.gram": TOOL.replace("Text", "Integer") + TOOL.replace("search:", "more:"),
-    }
-    assert faults_of(written(files)) == []
-
-    used = written(files | {"a.gram": files["a.gram"].replace("more]", "more, search]")})
-
-    (fault,) = validate_program(load_project(used))
-    assert fault.code == "ambiguous-reference"
-    places = " or ".join(
-        f"the one at {os.path.relpath(used.with_name(name))}:1:2" for name in ("b.gram", "c.gram")
-    )
-    assert fault.message == f'"search" can mean two things: {places}'
-    with pytest.raises(ProgramError, match="can mean two things"):
-        resolve(load_project(used))
+USER = "[t:Tool {description: 'd'} | (u::User)==>(n::Name)==>(::Text)]"
+NAMES = {"b": imports("c") + "[User:Object | (name::Name)]", "c": "[Name:Object | (f::Text)]"}
+QUERY = "[search:Tool {description: 'd'} | (q::Query)==>(::Text)] [Query:Object | (NAME::Text)]"
+OTHER, MORE = (TOOL.replace("search:", f"{name}:") for name in ("other", "more"))
+TWO = {"b": TOOL + OTHER, "c": TOOL.replace("Text", "Integer") + MORE}
+HANDS = f"[NAME:{AGENT} | (NAME)-[:HANDOFF]->(desk)]\n[desk:{AGENT}]"
+DESKS = {
+    "b": HANDS.replace("NAME", "b"),
+    "c": HANDS.replace("NAME", "c").replace(
+        '[desk:Agent {description: "d"', '[desk:Agent {description: "e"'
+    ),
+}
+BOTH = imports("b", "c")
+SEEN: list[tuple[str, dict[str, str], list[str]]] = [
+    # what the files hold; of each fault its code, its file, and the places that it cites
+    ("what an imported file imports is not seen",
+     {"a": imports("b") + f"[a:{AGENT} | b, search]", "b": imports("c") + f"[b:{AGENT} | search]",
+      "c": TOOL},
+     ["undefined-reference a.gram c.gram:1:2"]),
+    ("a type brings the types of its own file",
+     {"a": imports("b") + f"[a:{AGENT} | {USER.replace('(n::Name)==>', '')}]", **NAMES}, []),
+    ("one tool would need two types of one name",
+     {"a": imports("b") + f"[a:{AGENT} | {USER}] [Name:Object | (x::Text)]", **NAMES},
+     ["ambiguous-type b.gram a.gram:1:150 c.gram:1:2"]),
+    ("files import each other",
+     {"a": imports("b") + f"[a:{AGENT} | b] {TOOL}", "b": imports("a") + f"[b:{AGENT} | search]"},
+     []),
+    ("a name of two files is not used", {"a": BOTH + f"[a:{AGENT} | other, more]", **TWO}, []),
+    ("a name of two files is used", {"a": BOTH + f"[a:{AGENT} | other, more, search]", **TWO},
+     ["ambiguous-reference a.gram b.gram:1:2 c.gram:1:2"]),
+    ("two files have equal definitions",
+     {"a": BOTH + f"[a:{AGENT} | search]", "b": QUERY, "c": QUERY}, []),
+    ("equal definitions mean two things",
+     {"a": BOTH + f"[a:{AGENT} | search]", "b": QUERY, "c": QUERY.replace("NAME", "other")},
+     ["ambiguous-reference a.gram b.gram:1:2 c.gram:1:2"]),
+    ("a name is in the file itself and in an imported one",
+     {"a": imports("b") + f"[a:{AGENT} | search] {TOOL}", "b": TOOL.replace("Text", "Integer")},
+     ["ambiguous-reference a.gram a.gram:1:94 b.gram:1:2"]),
+    ("one run could hand over to two agents of one name",
+     {"a": BOTH + f"[a:{AGENT} | b, c] [d:{AGENT} | b]", **DESKS},
+     ["handoff-name c.gram b.gram:2:2"]),
+    ("two runs could hand over to one each",
+     {"a": BOTH + f"[a:{AGENT} | b] [d:{AGENT} | c]", **DESKS}, []),
+    ("an agent to hand over to has the name of a tool that the run begins with",
+     {"a": imports("b") + f"[a:{AGENT} | b, {TOOL.replace('search', 'desk')}]", "b": DESKS["b"]},
+     ["handoff-name a.gram b.gram:2:2"]),
+    ("nothing of an import is used", {"a": imports("b") + f"[a:{AGENT}]", "b": TOOL},
+     ["unused-import a.gram"]),
+]  # fmt: skip
 
 
-def test_an_equal_definition_in_two_files_is_no_fault_unless_it_means_two_things(
+@pytest.mark.parametrize(("files", "expected"), [row[1:] for row in SEEN], ids=[r[0] for r in SEEN])
+def test_what_is_wrong_between_files_is_told_with_its_places(
+    written: Written, files: dict[str, str], expected: list[str]
+) -> None:
+    project = load_project(written(**files))
+
+    told = [
+        " ".join([
+            fault.code,
+            Path(fault.filename or "").name,
+            *re.findall(r"\w+\.gram:\d+:\d+", f"{fault.message} {fault.hint}"),
+        ])
+        for fault in validate_program(project)
+    ]  # fmt: skip
+    assert told == expected
+    if expected and "reference" in expected[0]:
+        with pytest.raises(ProgramError, match=expected[0].split()[-1]):
+            resolve(project, "a")
+    if not expected:
+        assert only_errors(agent_diagnostics(resolve(project, "a"))) == ()
+
+
+def test_agents_that_only_another_run_could_hand_over_to_are_no_fault_of_an_agent(
     written: Written,
 ) -> None:
-    tool = "[search:Tool {description: 'd'} | (q::Query)==>(::Text)]"
-    files = {
-        "a.gram": f'{{imports: ["b.gram", "c.gram"]}} [a:{AGENT} | search]',
-        "b.gram": f"{tool} [Query:Object | (a::Text)]",
-        "c.gram": f"{tool} [Query:Object | (a::Text)]",
-    }
-    same = load_project(written(files))
-    assert only_errors(validate_program(same)) == ()
+    project = load_project(written(a=BOTH + f"[a:{AGENT} | b, c] [d:{AGENT} | b]", **DESKS))
 
-    differs = written(files | {"c.gram": f"{tool} [Query:Object | (b::Text)]"})
-
-    assert [each.code for each in only_errors(validate_program(load_project(differs)))] == [
-        "ambiguous-reference"
-    ]
-
-
-def test_the_same_name_in_the_file_itself_and_in_an_imported_one_is_ambiguous(
-    written: Written,
-) -> None:
-    file = written(
-        {
-            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | search] {TOOL}',
-            "b.gram": TOOL.replace("Text", "Integer"),
-        }
-    )
-
-    assert [each.partition(":")[0] for each in faults_of(file)] == ["ambiguous-reference"]
-
-
-def test_two_agents_of_one_name_that_one_run_could_hand_over_to_are_a_fault(
-    written: Written,
-) -> None:
-    hands = f"[NAME:{AGENT} | (NAME)-[:HANDOFF]->(desk)]\n[desk:{AGENT}]"
-    files = {
-        "a.gram": f'{{imports: ["b.gram", "c.gram"]}} [a:{AGENT} | b, c] [d:{AGENT} | b]',
-        "b.gram": hands.replace("NAME", "b"),
-        "c.gram": hands.replace("NAME", "c").replace(
-            '[desk:Agent {description: "d"', '[desk:Agent {description: "e"'
-        ),
-    }
-    file = written(files)
-
-    faults = only_errors(validate_program(load_project(file)))
-
-    assert [each.code for each in faults] == ["handoff-name"]
-    assert faults[0].filename == f"{os.path.relpath(file.parent)}/c.gram"
-    assert "b.gram:2:2" in faults[0].message
-    assert only_errors(agent_diagnostics(load_project(file), "d")) == ()
-    apart = files["a.gram"].replace("| b, c]", "| b]") + f"[e:{AGENT} | c]"
-    assert faults_of(written(files | {"a.gram": apart})) == [], "two runs, and each has one"
-
-
-def test_an_agent_that_is_handed_over_to_and_one_that_the_run_begins_with_are_told_apart(
-    written: Written,
-) -> None:
-    file = written(
-        {
-            "a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | b, [desk:Tool '
-            "{description: 'd'} | ()==>(::Text)]]",
-            "b.gram": f"[b:{AGENT} | (b)-[:HANDOFF]->(desk)] [desk:{AGENT}]",
-        }
-    )
-
-    (fault,) = validate_program(load_project(file))
-
-    assert fault.code == "handoff-name"
-    assert fault.filename == str(file)
-    assert "b.gram:1:" in fault.message
-
-
-def test_an_import_of_which_nothing_is_used_is_a_warning(written: Written) -> None:
-    text = f'{{imports: ["b.gram"]}}\n[a:{AGENT}]'
-
-    (fault,) = validate_program(load_project(written({"a.gram": text, "b.gram": TOOL})))
-
-    assert (fault.code, fault.severity) == ("unused-import", "warning")
-    assert fault.place.endswith("a.gram:1:12")
+    assert [each.code for each in agent_diagnostics(project, "a")] == ["handoff-name"]
+    assert only_errors(agent_diagnostics(project, "d")) == ()
 
 
 # --- what is refused
@@ -334,11 +255,9 @@ def test_an_import_that_cannot_be_followed_is_a_fault_at_its_place(
 
 def test_an_agent_is_refused_for_the_imports_of_the_files_that_it_reaches(written: Written) -> None:
     file = written(
-        {
-            "a.gram": f'{{imports: ["b.gram", "c.gram"]}} [a:{AGENT} | b] [d:{AGENT} | search]',
-            "b.gram": f'{{imports: ["none.gram"]}} [b:{AGENT}]',
-            "c.gram": TOOL,
-        }
+        a=f'{{imports: ["b.gram", "c.gram"]}} [a:{AGENT} | b] [d:{AGENT} | search]',
+        b=f'{{imports: ["none.gram"]}} [b:{AGENT}]',
+        c=TOOL,
     )
     project = load_project(file)
 
@@ -408,7 +327,7 @@ def test_the_first_file_is_refused_as_any_file_is(tmp_path: Path) -> None:
 
 def test_an_edit_goes_into_the_file_that_holds_the_definition(written: Written) -> None:
     text = f"// tools\n{TOOL} // of all\n"
-    file = written({"a.gram": f'{{imports: ["t.gram"]}} [a:{AGENT} | search] // a', "t.gram": text})
+    file = written(a=f'{{imports: ["t.gram"]}} [a:{AGENT} | search] // a', t=text)
     project = load_project(file)
 
     (place,) = find_places(project, "search.description")
@@ -424,9 +343,7 @@ def test_an_edit_goes_into_the_file_that_holds_the_definition(written: Written) 
 
 
 def test_lenses_look_into_all_files_of_a_project(written: Written) -> None:
-    file = written(
-        {"a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | b]', "b.gram": f"[b:{AGENT}] // b"}
-    )
+    file = written(a=f'{{imports: ["b.gram"]}} [a:{AGENT} | b]', b=f"[b:{AGENT}] // b")
     project = load_project(file)
 
     edited = over(each_agent & agent_instruction, str.upper, project)
@@ -437,7 +354,7 @@ def test_lenses_look_into_all_files_of_a_project(written: Written) -> None:
 
 
 def test_all_files_of_an_edit_are_written_or_none(written: Written) -> None:
-    file = written({"a.gram": f'{{imports: ["b.gram"]}} [a:{AGENT} | b]', "b.gram": f"[b:{AGENT}]"})
+    file = written(a=f'{{imports: ["b.gram"]}} [a:{AGENT} | b]', b=f"[b:{AGENT}]")
     other = file.with_name("b.gram")
     project = load_project(file)
     edited = project.replace(
@@ -464,7 +381,7 @@ def test_all_files_of_an_edit_are_written_or_none(written: Written) -> None:
 
 
 def test_an_edit_that_imports_another_file_reads_it(written: Written) -> None:
-    file = written({"a.gram": f"{{imports: []}} [a:{AGENT} | search]", "t.gram": TOOL})
+    file = written(a=f"{{imports: []}} [a:{AGENT} | search]", t=TOOL)
     project = load_project(file)
     assert [each.code for each in validate_program(project)] == ["undefined-reference"]
 
@@ -476,7 +393,7 @@ def test_an_edit_that_imports_another_file_reads_it(written: Written) -> None:
 
 
 def test_documents_that_are_given_are_meant_instead_of_the_files(written: Written) -> None:
-    file = written({"a.gram": f'{{imports: ["t.gram"]}} [a:{AGENT} | search]', "t.gram": "(x)"})
+    file = written(a=f'{{imports: ["t.gram"]}} [a:{AGENT} | search]', t="(x)")
     assert len(faults_of(file)) == 2  # nothing is used, and nothing is found
 
     project = load_project(file, {file.with_name("t.gram"): parse_program(TOOL)})
