@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from gram import Pattern, loads_one
 from interp import Limits, ScriptedModel, ToolLibrary, load_run, run, tool
@@ -39,7 +39,6 @@ def long_run(folder: Path, calls: int) -> RecordedRun:
 
 
 @given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 100))
-@settings(max_examples=30, deadline=None)
 def test_a_replayer_gives_what_the_machine_gave(
     program: Pattern, random: Random, stops_after: int
 ) -> None:

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from gram import GramError, Pattern, format_text, loads_one, parse
 from interp import (
@@ -116,13 +116,11 @@ def comes_back(state: State) -> None:
     found.check()
 
 
-@settings(deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_every_run_comes_back_equal_from_its_text(random: Random) -> None:
     comes_back(drawn(random))
 
 
-@settings(max_examples=40, deadline=None)
 @given(workflows().map(read), st.randoms(use_true_random=False), st.integers(0, 60))
 def test_every_run_of_a_workflow_comes_back_equal_from_its_text(
     program: Pattern, random: Random, stops_after: int

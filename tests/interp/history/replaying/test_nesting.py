@@ -16,7 +16,7 @@ from gram import Pattern
 from interp import ModelError, ScriptedModel, ToolLibrary, load_run, run, timeline, tool
 from interp.history import RecordedRun
 from interp.history.records import RecordedStep, Replayer
-from interp.history.replaying import Entry
+from interp.history.replaying import Entry, Timeline
 from interp.machine import CallFailed, CallModel, CallTool, Effect, start, waits_for
 from lenses_ext import parse_program
 from tests.interp.machine.test_any_order import answer, read, workflows
@@ -111,17 +111,18 @@ def shape(entry: Entry) -> Any:
     return (name, [shape(each) for each in entry.children]) if entry.is_frame else name
 
 
-def shown(file: Path, agent: str, *replies: Any, said: str = "sea") -> tuple[Any, ...]:
-    """The entries of a run of the team."""
+def shown(file: Path, agent: str, *replies: Any, said: str = "sea") -> Timeline:
+    """What happened in a run of the team."""
     library, model = ToolLibrary.of([search]), ScriptedModel(replies)
     run(parse_program(TEAM), said, library, agent=agent, model=model, match="name", record=file)
-    return timeline(load_run(file), has_prices=False).entries
+    return timeline(load_run(file), has_prices=False)
 
 
 def test_a_called_agent_has_what_it_did_inside(tmp_path: Path) -> None:
     asked = tool_calls(("1", "researcher", {"input": "sea"}))
     searched = tool_calls(("1", "search", {"query": "sea"}))
-    entries = shown(tmp_path / "run.gram", "desk", asked, searched, "found", "done")
+    found = shown(tmp_path / "run.gram", "desk", asked, searched, "found", "done")
+    entries = found.entries
 
     assert [shape(each) for each in entries] == [
         "asks",
@@ -136,11 +137,25 @@ def test_a_called_agent_has_what_it_did_inside(tmp_path: Path) -> None:
     assert inner.seconds + rounded >= sum(each.seconds for each in inner.children) > 0
     as_json = inner.to_json()
     assert [each["at"] for each in as_json["children"]] == [[0, 0, 0], [0, 0, 0, 0], [0, 0, 1]]
+    assert {each.how for each in found.in_order} == {"done"}
+    assert found.to_json()["entries"][1]["children"][1]["result"] == "sea"
+    rows = found.to_rows()  # flat, each with its level
+    assert [(row["who"], row["kind"], row["name"], row["level"]) for row in rows] == [
+        ("desk", "model", "A/b", 0),
+        ("researcher", "model", "A/c", 1),
+        ("researcher", "tool", "search", 1),
+        ("researcher", "model", "A/c", 1),
+        ("desk", "agent", "researcher", 0),
+        ("desk", "model", "A/b", 0),
+    ]
+    assert [row["at"] for row in rows] == [list(each.at) for each in found.in_order]
+    assert not any("children" in row for row in rows)
+    assert json.loads(json.dumps(rows)) == rows
 
 
 def test_rounds_of_a_loop_are_inside_it(tmp_path: Path) -> None:
     replies = ["facts", "draft", "bad", "better", "good"]
-    entries = shown(tmp_path / "run.gram", "news", *replies)
+    entries = shown(tmp_path / "run.gram", "news", *replies).entries
 
     assert [shape(each) for each in entries] == [
         ("researcher", ["asks"]),
@@ -171,10 +186,11 @@ def test_a_round_that_has_not_ended_has_an_entry(tmp_path: Path) -> None:
 
 
 def test_tools_are_steps_of_a_workflow(tmp_path: Path) -> None:
-    found, wrote = shown(tmp_path / "run.gram", "seek", "done")
+    found, wrote = shown(tmp_path / "run.gram", "seek", "done").entries
 
     assert (found.kind, found.who, found.at, found.result) == ("tool", "seek", ("search",), '"sea"')
-    assert shape(wrote) == ("writer", ["asks"])
+    assert (shape(wrote), wrote.who) == (("writer", ["asks"]), "seek")
+    assert wrote.children[0].who == "writer"
     assert found.seconds is not None
 
 
@@ -192,29 +208,3 @@ def test_what_is_not_waited_for_any_more_is_told() -> None:
     assert (wrote.how, wrote.children[0].how) == ("dropped", "dropped")
     assert wrote.error == "not waited for: another step failed"
     assert not wrote.is_open
-
-
-def test_rows_are_flat_and_in_order_each_with_its_level(tmp_path: Path) -> None:
-    program = parse_program(
-        """
-        [boss:Agent {instruction: "Ask `helper`.", model: "A/b"} |
-          [helper:Agent {description: "Helps", instruction: "Help.", model: "A/b"} |
-            (question::Text)==>(::Text)]]
-        """
-    )
-    model = ScriptedModel([tool_calls(("1", "helper", '{"question": "why"}')), "because", "so"])
-    run(program, "go", model=model, record=tmp_path / "a.run.gram")
-
-    found = timeline(load_run(tmp_path / "a.run.gram"))
-    rows = found.to_rows()
-
-    assert [(row["kind"], row["name"], row["level"]) for row in rows] == [
-        ("model", "A/b", 0),
-        ("model", "A/b", 1),
-        ("agent", "helper", 0),
-        ("model", "A/b", 0),
-    ]
-    assert [row["at"] for row in rows] == [list(each.at) for each in found.in_order]
-    assert not any("children" in row for row in rows)
-    assert json.loads(json.dumps(rows)) == rows
-    assert found.to_json()["entries"][1]["children"][0]["result"] == "because"

@@ -15,10 +15,15 @@ from tests.calls import calls_of
 from tests.interp.history.records.test_replayer import COUNTER, long_run
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    long_run(tmp_path, 20)
-    return tmp_path / "long.run.gram"
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Runs of so many calls, and of their program."""
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "program.gram").write_text(dumps(COUNTER), encoding="utf-8")
+    for length in (2, 10, 40):
+        (folder / str(length)).mkdir()
+        long_run(folder / str(length), length)
+    return {length: folder / str(length) / "long.run.gram" for length in (2, 10, 40)}
 
 
 @pytest.mark.parametrize(
@@ -33,20 +38,18 @@ def file(tmp_path: Path) -> Path:
         "replay {file} --program {program}",
     ],
 )
-def test_calls_of_a_command_grow_with_the_run_and_no_faster(command: str, tmp_path: Path) -> None:
-    program = tmp_path / "program.gram"
-    program.write_text(dumps(COUNTER), encoding="utf-8")
-
+def test_calls_of_a_command_grow_with_the_run_and_no_faster(
+    command: str, files: dict[int, Path], tmp_path: Path
+) -> None:
     def calls(length: int) -> int:
-        folder = tmp_path / str(length)
-        folder.mkdir()
-        long_run(folder, length)
-        file = folder / "long.run.gram"
-        words = command.format(file=file, program=program, out=folder / "out.html").split()
-        return calls_of(lambda: succeeds(words))
+        file, out = files[length], tmp_path / f"{length}.html"
+        program = file.parent.parent / "program.gram"
+        return calls_of(
+            lambda: succeeds(command.format(file=file, program=program, out=out).split())
+        )
 
     calls(2)  # what is made once is made before
-    few, many = calls(15), calls(60)
+    few, many = calls(10), calls(40)
 
     assert many < 6 * few
 
@@ -56,9 +59,11 @@ def succeeds(words: list[str]) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_a_run_that_is_followed_is_shown_as_far_as_it_is(file: Path) -> None:
-    lines = file.read_bytes().splitlines(keepends=True)
-    half = len(lines) // 2
+def test_a_run_that_is_followed_is_shown_as_far_as_it_is(
+    files: dict[int, Path], tmp_path: Path
+) -> None:
+    lines = files[10].read_bytes().splitlines(keepends=True)
+    file, half = tmp_path / "a.run.gram", len(lines) // 2
     file.write_bytes(b"".join(lines[:half]))
     looks = follow(file)
 
