@@ -336,21 +336,8 @@ class TreeEditor:
         return set_property
 
     def new_value(self) -> Any:
-        plain = [
-            1,
-            2,
-            300,
-            2.5,
-            True,
-            "it",
-            "a\nb",
-            "it's",
-            "```",
-            Symbol("word"),
-            [],
-            [1],
-            {"k": 1},
-        ]
+        texts = ["it", "a\nb", "it's", "```"]
+        plain = [1, 2, 300, 2.5, True, *texts, Symbol("word"), [], [1], {"k": 1}]
         odd = [Measurement(2, "kg"), Range(1, 3), TaggedString("tag", "z"), [1, 2, 3], {"k": [2]}]
         return self.random.choice([*plain, *odd])
 

@@ -146,6 +146,10 @@ class Broken:
     about: frozenset[str] = frozenset()
 
 
+Arrow = tuple[str, str]
+Mutation = Callable[[Flow, Arrow], Broken]
+
+
 def broken(flow: Flow, code: str, *about: str, **changes: Any) -> Broken:
     """A workflow with changes that are one fault."""
     return Broken(evolve(flow, **changes).text(), {code}, frozenset(about))
@@ -158,9 +162,6 @@ def respelt(flow: Flow, code: str, old: str, new: str, *about: str) -> Broken:
     return Broken(text.replace(old, new, 1), {code}, frozenset(about))
 
 
-Arrow = tuple[str, str]
-
-
 def _wrong_type(flow: Flow, arrow: Arrow) -> Broken:
     source, target = arrow
     wrong = OTHER.get(flow.gives[source] or "String", "String")
@@ -171,25 +172,12 @@ def _wrong_type(flow: Flow, arrow: Arrow) -> Broken:
     return broken(flow, "arrow-type", *arrow, takes={**flow.takes, target: takes})
 
 
-def _unknown_name(flow: Flow, arrow: Arrow) -> Broken:
-    return broken(flow, "undefined-reference", arrows=[*flow.arrows, (arrow[0], "nowhere")])
-
-
 def _circle(flow: Flow, arrow: Arrow) -> Broken:
-    return broken(flow, "arrow-cycle", arrows=[*flow.arrows, (arrow[1], arrow[0])])
-
-
-def _after_itself(flow: Flow, arrow: Arrow) -> Broken:
-    return broken(flow, "arrow-cycle", arrows=[*flow.arrows, (arrow[1], arrow[1])])
-
-
-def _inside_itself(flow: Flow, arrow: Arrow) -> Broken:
-    return broken(flow, "reference-cycle", arrows=[*flow.arrows, (arrow[0], "w")])
+    return broken(flow, "arrow-cycle", arrows=[*flow.arrows, arrow[::-1]])
 
 
 def _unused(flow: Flow, _: Arrow) -> Broken:
-    gives = {**flow.gives, "idle": "String"}
-    takes = {**flow.takes, "idle": [("x", "String")]}
+    gives, takes = {**flow.gives, "idle": "String"}, {**flow.takes, "idle": [("x", "String")]}
     return broken(flow, "unconnected-node", gives=gives, takes=takes)
 
 
@@ -202,7 +190,7 @@ def _carried_otherwise(flow: Flow, arrow: Arrow) -> Broken:
     """What is carried has another name, or is a record now where a value was."""
     _, target = arrow
     if len(flow.takes[target]) == 1 and flow.takes[target][0][1] == "Object":
-        return _circle(flow, arrow)  # an object takes any record
+        return _circle(flow, arrow)  # it takes any record
     text = evolve(flow, renamed={arrow: "other"}).text()
     return Broken(text, {"missing-field", "arrow-type"}, frozenset({target}))
 
@@ -211,69 +199,52 @@ def _one_more_parameter(flow: Flow, arrow: Arrow) -> Broken:
     """A join, or what a node takes as it is, misses a field."""
     source, target = arrow
     if flow.gives[source] == "Object":
-        return _circle(flow, arrow)  # an object may have any field
+        return _more_arrows("arrow-cycle", lambda at: at[::-1])(
+            flow, arrow
+        )  # it may have any field
     takes = {**flow.takes, target: [*flow.takes[target], ("more", "Boolean")]}
     text = evolve(flow, takes=takes).text()
     return Broken(text, {"missing-field", "arrow-type"}, frozenset({target}))
 
 
-def _no_list(flow: Flow, arrow: Arrow) -> Broken:
-    if flow.gives[arrow[0]] == "Array":
-        return _circle(flow, arrow)
-    return respelt(flow, "each-type", *_arrow_text(flow, arrow, "[:EACH]"), arrow[0])
+def _more_arrows(code: str, more: Callable[[Arrow], Arrow]) -> Mutation:
+    """One arrow more, made of another."""
+    return lambda flow, arrow: broken(flow, code, arrows=[*flow.arrows, more(arrow)])
 
 
-def _arrow_text(flow: Flow, arrow: Arrow, inside: str, end: str = "->") -> tuple[str, str]:
-    source, target = arrow
-    return f"({source})-->({target})", f"({source})-{inside}{end}({target})"
+def _written(
+    code: str, inside: str, end: str = "->", *, unless: str = "", about: bool = False
+) -> Mutation:
+    """An arrow that is written in another way, if its source does not give some type."""
+
+    def mutated(flow: Flow, arrow: Arrow) -> Broken:
+        source, target = arrow
+        if unless and (flow.gives[source] == unless.strip("!")) == (unless[0] != "!"):
+            return _circle(flow, arrow)
+        old, new = f"({source})-->({target})", f"({source})-{inside}{end}({target})"
+        return respelt(flow, code, old, new, *([source] if about else []))
+
+    return mutated
 
 
-def _no_direction(flow: Flow, arrow: Arrow) -> Broken:
-    return respelt(flow, "arrow-direction", *_arrow_text(flow, arrow, "", "-"))
-
-
-def _misspelt_label(flow: Flow, arrow: Arrow) -> Broken:
-    return respelt(flow, "arrow-label", *_arrow_text(flow, arrow, "[:ECH]"))
-
-
-def _unknown_key(flow: Flow, arrow: Arrow) -> Broken:
-    return respelt(flow, "arrow-key", *_arrow_text(flow, arrow, '[{az: "x"}]'))
-
-
-def _hands_over(flow: Flow, arrow: Arrow) -> Broken:
-    return respelt(flow, "handoff", *_arrow_text(flow, arrow, "[:HANDOFF]"))
-
-
-def _choice_without_answers(flow: Flow, arrow: Arrow) -> Broken:
-    """A choice by what does not declare its answers, with one of them covered."""
-    source = arrow[0]
-    if flow.gives[source] != "String":
-        return _circle(flow, arrow)
-    when = _arrow_text(flow, arrow, '[:WHEN {is: "x"}]')
-    return respelt(flow, "uncovered-choice", *when, source)
-
-
-def _nameless(flow: Flow, _: Arrow) -> Broken:
-    return broken(flow, "missing-name", head=flow.head.removeprefix("w"))
-
-
-MUTATIONS: list[Callable[[Flow, Arrow], Broken]] = [
+MUTATIONS: list[Mutation] = [
     _wrong_type,
-    _unknown_name,
+    _more_arrows("undefined-reference", lambda arrow: (arrow[0], "nowhere")),
     _circle,
-    _after_itself,
-    _inside_itself,
+    _more_arrows("arrow-cycle", lambda arrow: (arrow[1], arrow[1])),
+    _more_arrows("reference-cycle", lambda arrow: (arrow[0], "w")),
     _unused,
     _defined_twice,
     _carried_otherwise,
     _one_more_parameter,
-    _no_list,
-    _no_direction,
-    _misspelt_label,
-    _unknown_key,
-    _hands_over,
-    _choice_without_answers,
-    _nameless,
+    _written("each-type", "[:EACH]", unless="Array", about=True),
+    _written("arrow-direction", "", "-"),
+    _written("arrow-label", "[:ECH]"),
+    _written("arrow-key", '[{az: "x"}]'),
+    _written("handoff", "[:HANDOFF]"),
+    # a choice by what does not declare its answers, with one of them covered
+    _written("uncovered-choice", '[:WHEN {is: "x"}]', unless="!String", about=True),
+    lambda flow, _: broken(flow, "missing-name", head=flow.head.removeprefix("w")),
 ]
 
 

@@ -81,11 +81,7 @@ def test_what_cannot_be_in_one_text_is_refused_with_the_places(tmp_path: Path) -
 
     with pytest.raises(ProgramError, match=r'cannot be in one file: rename "desk" at .*b\.gram:1'):
         bundle(project)
-
-
-def test_a_project_with_errors_is_not_bundled(tmp_path: Path) -> None:
-    project = written(tmp_path, {"a.gram": f'{{imports: ["none.gram"]}} [a:{VALID_AGENT}]'})
-
+    project = written(tmp_path, {"e.gram": f'{{imports: ["none.gram"]}} [a:{VALID_AGENT}]'})
     with pytest.raises(ProgramError, match="missing-import"):
         bundle(project)
 

@@ -7,15 +7,12 @@ from collections.abc import Callable
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from gram import Document, Pattern, loads, loads_one
+from gram import Pattern, loads, loads_one
 from gram.diagnostics import only_errors
 from lenses_ext import (
     FocusError,
     agent_name,
-    collect,
-    each_agent_tool,
     find_agents,
-    parse_program,
     resolve,
     share_tool,
     validate_program,
@@ -70,48 +67,3 @@ def test_what_cannot_be_done_is_refused(edit: Callable[[], object], message: str
         edit()
 
     assert str(refused.value) == message
-
-
-# --- documents keep every other byte
-
-TEAM = """\
-// The team.
-[greeter:Agent {   // greets
-  instruction: 'Greet.',
-  model: "OpenAI/gpt-5.6-luna"
-} |
-  // says it
-  [sayHello:ToolSpecification {description: "Says hello"} | // here
-    (name::Text {default: 'you'})==>(::String)],
-
-  (now:ToolSpecification {description: "The time"})  // no signature
-]
-
-[other:Agent {instruction: "Wait.", model: "Offline/rehearsal"} |   // nothing but one
-  [sayHello:ToolSpecification {description: "Says hello"} |
-    (name::Text {default: "you"})==>(::String)]
-]
-// The end.
-"""
-
-
-def document() -> Document:
-    return parse_program(TEAM, "team.gram")
-
-
-def test_a_tool_is_shared_with_the_comments_around_it() -> None:
-    shared = document().replace(share_tool(document().patterns, "sayHello"))
-
-    assert shared.text.count("[sayHello:ToolSpecification") == 1
-    for comment in (
-        "// The team.",
-        "// greets",
-        "// no signature",
-        "// nothing but one",
-        "// The end.",
-    ):
-        assert comment in shared.text
-    assert [len(collect(each_agent_tool, agent)) for agent in find_agents(shared.patterns)] == [
-        1,
-        0,
-    ]

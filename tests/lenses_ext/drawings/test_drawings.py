@@ -8,7 +8,7 @@ import subprocess
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from gram import Pattern, Subject, loads_one
 from lenses_ext import (
@@ -49,7 +49,8 @@ def arrows(drawing: Drawing) -> set[tuple[str, str, str, str]]:
 
 
 def test_agents_have_their_tools_and_agents_wherever_these_are_defined() -> None:
-    found = arrows(drawing_of(parse_program(PROGRAM)))
+    drawing = drawing_of(parse_program(PROGRAM))
+    found = arrows(drawing)
 
     assert {
         ("desk", "has", "search", ""),
@@ -59,7 +60,14 @@ def test_agents_have_their_tools_and_agents_wherever_these_are_defined() -> None
         ("writer", "has", "search", ""),
         ("editor", "has", "gone", ""),
         ("triage", "handoff", "billing", "hands over"),
+        ("critic", "again", "refine input", "next round"),
+        ("writer", "flow", "refine result", ""),
     } <= found
+    assert ("critic", "flow", "refine result", "") not in found
+    nodes = [(node.name, node.kind) for node in drawing.nodes if node.name]
+    assert nodes.count(("search", "tool")) == 1, "a definition is drawn once"
+    assert nodes.count(("writer", "agent")) == 2, "the second workflow has a use of it"
+    assert ("gone", "undefined") in nodes
 
 
 def test_a_workflow_has_its_arrows_and_those_that_are_not_written() -> None:
@@ -77,14 +85,6 @@ def test_a_workflow_has_its_arrows_and_those_that_are_not_written() -> None:
     assert "search" not in inside
 
 
-def test_a_loop_goes_on_with_what_the_last_one_said() -> None:
-    found = arrows(drawing_of(parse_program(PROGRAM), "refine"))
-
-    assert ("critic", "again", "refine input", "next round") in found
-    assert ("writer", "flow", "refine result", "") in found
-    assert ("critic", "flow", "refine result", "") not in found
-
-
 def test_what_is_used_by_other_names_alone_is_drawn_without_arrows_of_its_own() -> None:
     (flow,) = parse_program("""
         [flow:Workflow | [writer:Agent], (first::writer)-->(second::writer)]""").patterns
@@ -99,23 +99,19 @@ def test_what_is_used_by_other_names_alone_is_drawn_without_arrows_of_its_own() 
     assert {each.group for each in drawing.nodes} == {"g0"}
 
 
-def test_a_definition_is_drawn_once_and_what_is_not_defined_is_drawn_as_such() -> None:
-    nodes = [
-        (node.name, node.kind) for node in drawing_of(parse_program(PROGRAM)).nodes if node.name
-    ]
+def test_agents_that_refer_or_hand_over_to_each_other_are_drawn() -> None:
+    program = parse_program("""
+        [a:Agent | b, (a)-[:HANDOFF]->(b)] [b:Agent | c] [c:Agent] [w:Workflow | w, a, (a)-->(a)]
+    """)
 
-    assert nodes.count(("search", "tool")) == 1
-    assert ("gone", "undefined") in nodes
-    assert nodes.count(("writer", "agent")) == 2  # the second workflow has a use of it
+    assert {("a", "has", "b", ""), ("b", "has", "c", "")} <= arrows(drawing_of(program))
+    assert to_svg(drawing_of(program)).startswith("<svg")
+    resolved = drawing_of(resolve(parse_program(HANDS), "triage"))
+    assert arrows(resolved) == {("triage", "handoff", "billing", "hands over")}
+    assert {node.kind for node in resolved.nodes} == {"agent"}
 
 
-def test_agents_that_refer_to_each_other_are_drawn() -> None:
-    drawing = drawing_of(
-        parse_program("[a:Agent | b] [b:Agent | a] [w:Workflow | w, a, (a)-->(a)]")
-    )
-
-    assert {("a", "has", "b", ""), ("b", "has", "a", "")} <= arrows(drawing)
-    assert to_svg(drawing).startswith("<svg")
+HANDS = "[triage:Agent | (triage)-[:HANDOFF]->(billing)] [billing:Agent]"
 
 
 def test_an_agent_as_mermaid() -> None:
@@ -137,9 +133,6 @@ def test_an_agent_as_mermaid() -> None:
 def test_where_there_is_nothing_to_draw_it_is_said(program: str) -> None:
     with pytest.raises(ProgramError, match="nothing to draw"):
         drawing_of(parse_program(program))
-
-
-def test_a_name_that_is_not_there_is_said_with_the_nearest() -> None:
     with pytest.raises(ProgramError, match="did you mean refine"):
         drawing_of(parse_program(PROGRAM), "refin")
 
@@ -200,7 +193,6 @@ needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is 
 
 
 @needs_dot
-@settings(max_examples=25, deadline=None)
 @given(programs())
 def test_graphviz_reads_what_is_written(program: Pattern) -> None:
     drawing = drawing_of(program)
@@ -222,12 +214,12 @@ def test_anything_in_an_agent_can_be_drawn(tree: Pattern) -> None:
     ElementTree.fromstring(to_svg(drawing))
 
 
-def test_five_hundred_tools_are_drawn_below_each_other() -> None:
-    tools = "".join(f", [t{index}:Tool]" for index in range(500))
+def test_a_hundred_tools_are_drawn_below_each_other() -> None:
+    tools = "".join(f", [t{index}:Tool]" for index in range(100))
     drawing = drawing_of(parse_program(f"[a:Agent | b{tools}]"))
     places = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"', to_svg(drawing))
 
-    assert len(set(places)) == 502
+    assert len(set(places)) == 102
 
 
 def test_a_notebook_shows_the_drawing_and_the_style_of_programs() -> None:
@@ -238,11 +230,3 @@ def test_a_notebook_shows_the_drawing_and_the_style_of_programs() -> None:
     assert form["text/vnd.mermaid"] == to_mermaid(drawing_of(agent))
     assert "::" in form["text/html"]
     assert form["text/html"].count("<svg") == 1
-
-
-def test_a_resolved_agent_is_drawn_with_whom_it_hands_over_to() -> None:
-    program = parse_program("[triage:Agent | (triage)-[:HANDOFF]->(billing)] [billing:Agent]")
-    drawing = drawing_of(resolve(program, "triage"))
-
-    assert arrows(drawing) == {("triage", "handoff", "billing", "hands over")}
-    assert {node.kind for node in drawing.nodes} == {"agent"}

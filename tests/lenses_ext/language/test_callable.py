@@ -49,9 +49,6 @@ def test_it_has_the_description_and_the_same_specification_each_time() -> None:
     assert tool.value.properties["description"] == "Sums up."
     assert view(tool_spec_schema, tool)["required"] == ["article"]
     assert result_schema(tool) == {"type": "integer"}
-
-
-def test_what_cannot_be_called_has_no_specification() -> None:
     with pytest.raises(FocusError, match="expected a tool, an agent or a workflow"):
         tool_spec_of(loads_one("[x:Person]"))
 
@@ -64,12 +61,8 @@ def test_a_signature_is_put_in_any_form_before_the_other_elements() -> None:
     assert write_program(changed) == "[a:Agent | (article::Text)==>(::Text), (t:Tool)]"
     assert view(agent_type_signature, changed) == "(article::Text)==>(::Text)"
     assert put(agent_type_signature, None, changed) == agent
-
-
-def test_a_result_alone_is_put_as_a_path() -> None:
-    changed = put(agent_type_signature, "(::String)", loads_one("[a:Agent]"))
-
-    assert write_program(changed) == "[a:Agent | ()==>(::String)]"
+    result = put(agent_type_signature, "(::String)", loads_one("[a:Agent]"))
+    assert write_program(result) == "[a:Agent | ()==>(::String)]"
 
 
 def test_the_types_behind_a_signature_come_and_go_with_it() -> None:
@@ -81,20 +74,11 @@ def test_the_types_behind_a_signature_come_and_go_with_it() -> None:
     assert write_program(put(agent_type_signature, "(x::Int)==>(::Int)", agent)) == (
         "[a:Agent | (x::Int)==>(::Int), (t:Tool)]"
     )
-
-
-def test_the_types_beside_tools_stay_and_are_names() -> None:
-    agent = loads_one(SHARED)
-
-    assert view(agent_type_signature, agent) == "(p::Person)==>(::Person)"
-    assert put(agent_type_signature, None, agent).elements == agent.elements[1:]
-
-
-def test_another_name_for_a_type_is_refused_in_a_signature() -> None:
+    shared = loads_one(SHARED)  # by a tool: they stay, and are names
+    assert view(agent_type_signature, shared) == "(p::Person)==>(::Person)"
+    assert put(agent_type_signature, None, shared).elements == shared.elements[1:]
     with pytest.raises(FocusError, match="only another name for a type"):
-        put(
-            agent_type_signature, "(p::Id)==>(::Id)\n[Id:Key]\n[Key:String]", loads_one("[a:Agent]")
-        )
+        put(agent_type_signature, "(p::Id)==>(::Id)\n[Id:Key]\n[Key:String]", agent)
 
 
 def test_a_signature_that_is_not_valid_is_neither_seen_nor_overwritten() -> None:
@@ -104,15 +88,6 @@ def test_a_signature_that_is_not_valid_is_neither_seen_nor_overwritten() -> None
         view(agent_type_signature, agent)
     with pytest.raises(FocusError, match='parameter "x" has no type'):
         put(agent_type_signature, "(x::Text)==>(::String)", agent)
-
-
-def test_a_program_is_written_with_its_signatures_and_arrows() -> None:
-    text = (
-        '[w:Workflow | (topic::Text)==>(::String), a, (a)-[:WHEN {is: "x"}]->(again::a)-->()]\n'
-        "[a:Agent | ()==>(::String), (a)-[:HANDOFF]->(b)]"
-    )
-
-    assert write_program(parse_program(text).patterns) == text
 
 
 def test_a_document_keeps_its_other_bytes_when_a_signature_is_put() -> None:

@@ -79,16 +79,11 @@ def test_none_of_two_agents_that_hand_over_to_each_other_is_meant_without_a_name
     )
 
 
-def test_resolving_a_resolved_agent_gives_it_back() -> None:
-    agent = resolve(parse("[a:Agent | t] [t:Tool | (u::U)==>(::Text)] [U:Object | (n::Text)]"))
-
-    assert resolve(agent) is agent
-
-
 def test_a_pattern_with_an_open_reference_is_not_resolved_but_refused_by_its_name() -> None:
     with pytest.raises(ProgramError, match=r'undefined-reference\] "t" is not defined') as error:
         resolve(loads("[a:Agent | t] (t:Tool)")[0])
-
+    agent = resolve(parse("[a:Agent | t] [t:Tool | (u::U)==>(::Text)] [U:Object | (n::Text)]"))
+    assert resolve(agent) is agent
     assert [(each.lineno, each.colno) for each in error.value.faults] == [(1, 12)]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gram import Pattern, parse
-from lenses_ext import ProgramError, find_agents, resolve, result_schema, workflow_of, write_program
+from lenses_ext import ProgramError, resolve, result_schema, write_program
 from lenses_ext.language import tool_spec_of
-from lenses_ext.names import definitions_of, find_runnables
+from lenses_ext.names import definitions_of
 from lenses_ext.workflows import handoffs
 
 
@@ -15,21 +15,28 @@ def resolved(text: str, name: str | None = None) -> Pattern:
     return resolve(parse(text), name)
 
 
-def test_the_nodes_of_a_workflow_are_put_in_their_place() -> None:
-    flow = resolved("[w:Workflow | a, b, (a)-->(b)] (a:Agent) [b:Workflow | t] (t:Tool)", "w")
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("[w:Workflow | a, b, (a)-->(b)] (a:Agent) [b:Workflow | t] (t:Tool)",
+         "[w:Workflow | (a:Agent), [b:Workflow | (t:Tool)], (a)-->(b)]"),
+        ("[w:Workflow | (a)-->(again::b)-->(b)] (a:Agent) (b:Agent)",
+         "[w:Workflow | (a)-->(again::b)-->(b), (a:Agent), (b:Agent)]"),
+        ("[t:Agent | (t)-[:HANDOFF]->(b), [b:Agent | (x:Tool)], (y:Tool)]",
+         "[t:Agent | (t)-[:HANDOFF]->(b), (y:Tool), [:Definitions | [b:Agent | (x:Tool)]]]"),
+        ("[w:Workflow | a] [a:Agent | (a)-[:HANDOFF]->(b)] [b:Agent | (b)-[:HANDOFF]->(c)] "
+         "(c:Agent)",
+         "[w:Workflow | [a:Agent | (a)-[:HANDOFF]->(b)], "
+         "[:Definitions | [b:Agent | (b)-[:HANDOFF]->(c)], (c:Agent)]]"),
+    ],
+)  # fmt: skip
+def test_what_is_referred_to_is_put_in_its_place_or_held_by_the_whole(
+    text: str, whole: str
+) -> None:
+    found = resolved(text, text[1])
 
-    assert write_program(flow) == "[w:Workflow | (a:Agent), [b:Workflow | (t:Tool)], (a)-->(b)]"
-
-
-def test_what_only_arrows_name_becomes_an_element() -> None:
-    flow = resolved("[w:Workflow | (a)-->(again::b)-->(b)] (a:Agent) (b:Agent)")
-
-    assert write_program(flow) == "[w:Workflow | (a)-->(again::b)-->(b), (a:Agent), (b:Agent)]"
-    assert {name: node.definition for name, node in workflow_of(flow).nodes.items()} == {
-        "a": "a",
-        "b": "b",
-        "again": "b",
-    }
+    assert write_program(found) == whole
+    assert resolve(found) is found
 
 
 def test_agents_that_are_handed_over_to_are_held_by_the_whole_and_not_called() -> None:
@@ -49,23 +56,6 @@ def test_agents_that_are_handed_over_to_are_held_by_the_whole_and_not_called() -
     assert resolve(triage) is triage
 
 
-def test_an_agent_inside_another_that_is_handed_over_to_is_held_by_the_whole_too() -> None:
-    triage = resolved("[t:Agent | (t)-[:HANDOFF]->(b), [b:Agent | (x:Tool)], (y:Tool)]")
-
-    assert write_program(triage) == (
-        "[t:Agent | (t)-[:HANDOFF]->(b), (y:Tool), [:Definitions | [b:Agent | (x:Tool)]]]"
-    )
-    assert resolve(triage) is triage
-
-
-def test_those_that_hand_over_inside_a_workflow_are_found_from_the_whole() -> None:
-    flow = resolved(
-        "[w:Workflow | a] [a:Agent | (a)-[:HANDOFF]->(b)] [b:Agent | (b)-[:HANDOFF]->(c)] (c:Agent)"
-    )
-
-    assert list(definitions_of(flow)) == ["b", "c"]
-
-
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -79,18 +69,8 @@ def test_those_that_hand_over_inside_a_workflow_are_found_from_the_whole() -> No
 )
 def test_without_a_name_what_nothing_else_refers_to_is_meant(text: str, name: str) -> None:
     assert resolved(text).value.identity == name
-
-
-def test_of_several_that_nothing_refers_to_one_has_to_be_chosen() -> None:
     with pytest.raises(ProgramError, match="has 2 agents and workflows: v, w; choose one"):
         resolved("[v:Workflow | a] [w:Workflow | a] (a:Agent)")
-
-
-def test_workflows_are_found_beside_agents() -> None:
-    patterns = parse("(a:Agent) [w:Workflow | (b:Agent)] (t:Tool)").patterns
-
-    assert [each.value.identity for each in find_runnables(patterns)] == ["a", "w"]
-    assert [each.value.identity for each in find_agents(patterns)] == ["a"]
 
 
 def test_the_types_that_a_signature_shares_are_put_behind_the_elements() -> None:

@@ -64,16 +64,28 @@ def test_a_resolved_agent_has_the_skills_that_it_names(written: Written) -> None
 
 
 def test_folders_are_found_from_the_file_in_which_the_agent_is_written(written: Written) -> None:
-    file = written(
-        {
-            "flows/a.gram": '{imports: ["../agents/desk.gram"]} [w:Workflow | desk, (desk)-->()]',
-            "agents/desk.gram": DESK,
-            "agents/skills/refunds/SKILL.md": REFUNDS,
-        }
-    )
+    files = {
+        "flows/a.gram": '{imports: ["../agents/desk.gram"]} [w:Workflow | desk, (desk)-->()]',
+        "agents/desk.gram": DESK,
+        "agents/skills/refunds/SKILL.md": REFUNDS,
+    }
+    project = load_project(written(files))
 
-    assert validate_program(load_project(file)) == ()
-    assert skills_in(resolve(load_project(file))) == [SKILL.replace("skills/", "agents/skills/")]
+    assert validate_program(project) == ()
+    assert skills_in(resolve(project)) == [SKILL.replace("skills/", "agents/skills/")]
+
+
+def test_an_edit_reads_the_skills_that_it_adds_and_a_text_opens_no_files(written: Written) -> None:
+    project = load_project(written({"a.gram": f"[desk:Agent {{{SAID}}}]", FILE: REFUNDS}))
+
+    named = over(each_agent & agent_skills, lambda _: ["skills/refunds"], project.patterns[0])
+
+    assert skills_in(resolve(project.replace([named]))) == [SKILL]
+    (fault,) = validate_program(parse_program(DESK))
+    assert (fault.code, fault.message) == (
+        "unread-skill",
+        "a skill is named, and a text opens no files",
+    )
 
 
 def test_a_bundle_has_the_skills_and_needs_no_files(written: Written) -> None:
@@ -98,41 +110,6 @@ def test_a_bundle_has_the_skills_and_needs_no_files(written: Written) -> None:
     ]
 
 
-def test_equal_agents_whose_skills_differ_are_two(written: Written) -> None:
-    file = written(
-        {
-            "a.gram": f'{{imports: ["b/b.gram", "c/c.gram"]}} [a:Agent {{{SAID}}} | desk]',
-            **{f"{each}/{each}.gram": DESK for each in "bc"},
-            "b/skills/refunds/SKILL.md": REFUNDS,
-            "c/skills/refunds/SKILL.md": REFUNDS.replace("first", "twice"),
-        }
-    )
-
-    (fault,) = validate_program(load_project(file))
-
-    assert fault.code == "ambiguous-reference"
-
-
-def test_an_edit_reads_the_skills_that_it_adds(written: Written) -> None:
-    project = load_project(
-        written({"a.gram": f"[desk:Agent {{{SAID}}}]", "skills/refunds/SKILL.md": REFUNDS})
-    )
-
-    named = over(each_agent & agent_skills, lambda _: ["skills/refunds"], project.patterns[0])
-    edited = project.replace([named])
-
-    assert skills_in(resolve(edited)) == [SKILL]
-
-
-def test_a_text_opens_no_files() -> None:
-    (fault,) = validate_program(parse_program(DESK))
-
-    assert (fault.code, fault.message) == (
-        "unread-skill",
-        "a skill is named, and a text opens no files",
-    )
-
-
 WRONG = {
     "there is no file skills/refunds/SKILL.md": None,
     "skills/refunds/SKILL.md has more than 100,000 bytes": REFUNDS + "x" * MOST_SKILL_BYTES,
@@ -148,6 +125,27 @@ WRONG = {
     "skills/refunds/SKILL.md: the front matter is not YAML: line "  # the reader says the rest
     "": "---\nname: a\n description: d\n---\n",
 }
+
+
+def test_equal_agents_whose_skills_differ_are_two(written: Written) -> None:
+    files = {
+        "a.gram": f'{{imports: ["b/b.gram", "c/c.gram"]}} [a:Agent {{{SAID}}} | desk]',
+        **{f"{each}/{each}.gram": DESK for each in "bc"},
+        f"b/{FILE}": REFUNDS,
+        f"c/{FILE}": REFUNDS.replace("first", "twice"),
+    }
+
+    (fault,) = validate_program(load_project(written(files)))
+
+    assert fault.code == "ambiguous-reference"
+
+
+@pytest.mark.parametrize("value", ['"a"', '["a", "a"]', "[1]", "{a: 1}"])
+def test_skills_are_a_list_of_folders(value: str) -> None:
+    agent = loads_one(DESK.replace('["skills/refunds"]', value))
+
+    assert "skill-value" in {each.code for each in validate_program(agent)}
+    assert validate_program(loads_one(DESK.replace('["skills/refunds"]', "[]"))) == ()
 
 
 @pytest.mark.parametrize("message", WRONG)
@@ -195,15 +193,6 @@ def test_names_clash_with_tools_and_with_each_other(written: Written) -> None:
         'two things of this agent are named "refunds": the skill, and the tool',
         'two things of this agent are named "refunds": the skill, and another skill',
     ]
-
-
-@pytest.mark.parametrize("value", ['"a"', "[]", '["a", "a"]', "[1]", "{a: 1}"])
-def test_skills_are_a_list_of_folders(value: str) -> None:
-    agent = loads_one(DESK.replace('["skills/refunds"]', value))
-
-    codes = {each.code for each in validate_program(agent)}
-
-    assert ("skill-value" in codes) == (value != "[]")
 
 
 LINES = st.text(st.characters(codec="utf-8", exclude_characters="\r", exclude_categories=["C"]))

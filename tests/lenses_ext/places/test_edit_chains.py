@@ -165,28 +165,24 @@ class Story:
     def in_json(self, patterns: Patterns) -> Patterns:
         """All of it read from JSON, with one change."""
         data = json.loads(json.dumps(to_json(patterns)))
-        lists = [data]
-        for around in lists:
-            lists += [each["elements"] for each in around if each["elements"]]
-        around = self.random.choice([each for each in lists if self.is_numbered(each)] or [data])
-        if not around:
-            return from_json(data)
-        index = self.random.randrange(len(around))
-        kind = self.random.choice(["nothing", "rename", "set", "delete", "insert", "move"])
-        if kind == "insert":
-            around.insert(index, to_json(self.new_tool()))
-        elif kind == "delete":
-            del around[index]
-        elif kind == "move":
-            around.insert(self.random.randrange(len(around)), around.pop(index))
-        elif kind == "rename":
-            around[index]["subject"]["identity"] = f"j{self.number()}"
-        elif kind == "set":
-            around[index]["subject"]["properties"]["description"] = f"d{self.number()}"
+        numbered = [around for around in (data, *(each["elements"] for each in data)) if around]
+        numbered = [
+            some for some in numbered if all("n" in each["subject"]["properties"] for each in some)
+        ]
+        around = self.random.choice(numbered or [data])
+        if around:
+            index = self.random.randrange(len(around))
+            subject = around[index]["subject"]
+            changes: list[Callable[[], object]] = [
+                lambda: None,
+                lambda: around.insert(index, to_json(self.new_tool())),
+                lambda: around.pop(index),
+                lambda: around.insert(self.random.randrange(len(around)), around.pop(index)),
+                lambda: subject.update(identity=f"j{self.number()}"),
+                lambda: subject["properties"].update(description=f"d{self.number()}"),
+            ]
+            self.random.choice(changes)()
         return from_json(data)
-
-    def is_numbered(self, around: list[dict[str, dict[str, dict[str, object]]]]) -> bool:
-        return all("n" in each["subject"]["properties"] for each in around)
 
     def check(self, document: Document) -> None:
         """Raise unless the comments of what is left are there, where it is, and no others."""

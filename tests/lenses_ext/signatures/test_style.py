@@ -26,11 +26,7 @@ other]
 
 def test_a_program_is_written_in_its_own_style() -> None:
     assert write_program(loads(AGENT)) == AGENT
-
-
-def test_an_edge_without_labels_is_a_path_and_two_fields_are_a_bracket() -> None:
     tool = "[t:Tool | (a::Text)==>(::String), [U::Object | (a::Text), (b::Text)], [X | (a), (b)]]"
-
     assert write_program(loads_one(tool)) == tool.replace("(a), (b)", "a, b")
 
 

@@ -62,27 +62,58 @@ def test_the_input_is_called_by_the_only_parameter_in_a_record() -> None:
     assert [workflow.key_of(each) for each in workflow.nodes["b"].input.arrows] == ["a", "topic"]
 
 
-def test_an_arrow_with_a_name_makes_a_record_of_one() -> None:
-    assert read('a, b, (a)-[{as: "x"}]->(b)').nodes["b"].input.is_record
+@pytest.mark.parametrize(
+    ("elements", "nodes"),
+    [
+        ("writer, critic, (writer)-->(critic)-->(again::writer)", ["writer", "critic", "again"]),
+        ("writer, (first::writer)-->(second::writer)", ["first", "second"]),
+        ("(x::Item)==>(::String), [Item:Object | (a::Text), (b::Text)], a, (a)-->()", ["a"]),
+        ("c, [inner:Loop {max: 2} | a, b], (c)-->(inner)", ["c", "inner"]),
+        ("(a)-->(b)", ["a", "b"]),
+        ("a, b, c, (c)-->(a)-->(b)-->(a)", ["a", "b", "c"]),
+    ],
+)
+def test_elements_and_ends_of_arrows_are_nodes_and_types_are_not(
+    elements: str, nodes: list[str]
+) -> None:
+    assert list(read(elements).nodes) == nodes
 
 
-def test_the_arms_of_a_choice_meet_without_joining() -> None:
-    workflow = read(
-        'triage, billing, other, sum, (triage)-[:WHEN {is: "billing"}]->(billing)-->(sum), '
-        "(triage)-[:OTHERWISE]->(other)-->(sum)"
-    )
+def test_a_node_has_its_definition_and_a_cycle_comes_last_in_the_order() -> None:
+    nodes = read("writer, [inner:Loop | a, b], (writer)-->(again::writer)-->(inner)-->(c)").nodes
 
-    assert not workflow.nodes["sum"].input.is_record
+    again = nodes["again"]
+    assert (again.definition, again.pattern) == ("writer", loads_one("(writer)"))
+    assert nodes["inner"].pattern == loads_one("[inner:Loop | a, b]")
+    assert nodes["c"].pattern is None, "it is defined elsewhere"
+    assert read("a, b, c, (c)-->(a)-->(b)-->(a)").order == ("c", "a", "b")
+    assert read("a, b, (b)<--(a)").arrows[0] == read("a, b, (a)-->(b)").arrows[0]
+    assert workflow_of(Pattern()).nodes == {}
+
+
+TO_A = '(t)-[:WHEN {is: "x"}]->(a)-->(s), (t)-[:OTHERWISE]->(b)-->(s)'
+
+
+@pytest.mark.parametrize(
+    ("elements", "joins"),
+    [
+        ('a, s, (a)-[{as: "x"}]->(s)', True),
+        (f"t, a, b, s, {TO_A}", False),
+        (f"t, a, b, s, {TO_A}, (t)-->(s)", True),
+        ("t, u, a, b, c, s, (t)-[:WHEN {is: 1}]->(u), (t)-[:OTHERWISE]->(c)-->(s), "
+         "(u)-[:WHEN {is: 1}]->(a)-->(s), (u)-[:OTHERWISE]->(b)-->(s)", False),
+    ],
+    ids=["a name", "arms", "arms and an arrow that is always taken", "choices after choices"],
+)  # fmt: skip
+def test_what_may_come_together_joins_and_arms_do_not(elements: str, joins: bool) -> None:
+    assert read(elements).nodes["s"].input.is_record == joins
+
+
+def test_an_arm_has_the_answer_that_it_is_for() -> None:
+    workflow = read(f"t, a, b, s, {TO_A}")
+
     assert not workflow.result.is_record
-    assert workflow.nodes["billing"].input.arrows[0].equals == "billing"
-
-
-def test_an_arm_that_is_always_taken_joins() -> None:
-    workflow = read(
-        't, a, b, s, (t)-[:WHEN {is: "x"}]->(a)-->(s), (t)-[:OTHERWISE]->(b)-->(s), (t)-->(s)'
-    )
-
-    assert workflow.nodes["s"].input.is_record
+    assert workflow.nodes["a"].input.arrows[0].equals == "x"
 
 
 @pytest.mark.parametrize(
@@ -102,31 +133,6 @@ def test_two_choices_exclude_each_other_where_they_ask_for_other_values_of_a_fie
     workflow = read(f"t, a, b, s, (t)-[:WHEN {first}]->(a)-->(s), (t)-[:WHEN {second}]->(b)-->(s)")
 
     assert workflow.nodes["s"].input.is_record == joins
-
-
-def test_choices_after_choices_exclude_each_other_too() -> None:
-    workflow = read(
-        "t, u, a, b, c, s, (t)-[:WHEN {is: 1}]->(u), (t)-[:OTHERWISE]->(c)-->(s), "
-        "(u)-[:WHEN {is: 1}]->(a)-->(s), (u)-[:OTHERWISE]->(b)-->(s)"
-    )
-
-    assert not workflow.nodes["s"].input.is_record
-
-
-def test_a_node_is_used_again_under_another_name() -> None:
-    workflow = read("writer, critic, (writer)-->(critic)-->(again::writer)")
-
-    again = workflow.nodes["again"]
-    assert (again.definition, again.pattern) == ("writer", loads_one("(writer)"))
-    assert list(workflow.nodes) == ["writer", "critic", "again"]
-
-
-def test_what_is_only_used_under_other_names_is_no_node() -> None:
-    assert list(read("writer, (first::writer)-->(second::writer)").nodes) == ["first", "second"]
-
-
-def test_a_name_in_the_arrows_alone_is_a_node_that_is_defined_elsewhere() -> None:
-    assert read("(a)-->(b)").nodes["a"].pattern is None
 
 
 def test_a_map_has_its_arrow_and_its_bound() -> None:
@@ -182,27 +188,6 @@ def test_a_loop_is_ended_by_the_answer_that_it_asks_for(
     assert not loop.is_ended_by({"writer": ends})
 
 
-def test_arrows_in_both_directions_are_read_the_same() -> None:
-    assert read("a, b, (b)<--(a)").arrows[0] == read("a, b, (a)-->(b)").arrows[0]
-
-
-def test_types_and_signatures_are_no_nodes() -> None:
-    workflow = read("(x::Item)==>(::String), [Item:Object | (a::Text), (b::Text)], a, (a)-->()")
-
-    assert list(workflow.nodes) == ["a"]
-
-
-def test_a_workflow_of_two_nodes_among_the_elements_is_no_arrow() -> None:
-    inner = "[inner:Loop {max: 2} | a, b]"
-    workflow = read(f"c, {inner}, (c)-->(inner)")
-
-    assert workflow.nodes["inner"].pattern == loads_one(inner)
-
-
-def test_a_cycle_is_read_and_comes_last_in_the_order() -> None:
-    assert read("a, b, c, (c)-->(a)-->(b)-->(a)").order == ("c", "a", "b")
-
-
 def test_an_agent_hands_over_along_its_arrows() -> None:
     agent = loads_one(
         "[t:Agent | (t)-[:HANDOFF]->(billing), (t)-[:HANDOFF]->(tech), (x)-[:HANDOFF]->(y)]"
@@ -210,7 +195,3 @@ def test_an_agent_hands_over_along_its_arrows() -> None:
 
     assert handoffs(agent) == ("billing", "tech")
     assert [arrow.kind for arrow in arrows_in(agent)] == ["HANDOFF"] * 3
-
-
-def test_nothing_is_read_of_a_pattern_without_elements() -> None:
-    assert workflow_of(Pattern()).nodes == {}
