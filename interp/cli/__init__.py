@@ -54,7 +54,7 @@ def _run() -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except (click.ClickException, GramError, OSError) as failure:
-        from .process import exit_code_of
+        from .failures import exit_code_of
         from .terminal.faults_shown import tell_failure
 
         tell_failure(failure)

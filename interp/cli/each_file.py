@@ -12,8 +12,8 @@ from attrs import Factory, define
 from gram import GramError
 from gram.words import counted
 
+from .failures import NO, Refused, exit_code_of
 from .inputs.program_files import SUFFIX, are_many, find_files
-from .process import NO, Refused, exit_code_of
 from .terminal.output import detail, note, show_json, tell
 
 
@@ -133,7 +133,7 @@ def passing_over(work: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[
 
 
 def _failed(tally: Tally, name: str, failure: GramError | OSError) -> None:
-    from .process import shown  # imported late: most files are fine
+    from .failures import shown
     from .terminal.faults_shown import tell_failure
 
     tell_failure(failure)

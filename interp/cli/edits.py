@@ -27,10 +27,11 @@ from lenses_ext.places import read_pattern as read_pattern, read_value as read_v
 
 from .completion.completing import path_argument
 from .each_file import Nowhere, each_file, passing_over
+from .failures import Refused
 from .inputs.file_options import json_option
 from .inputs.program_files import STDIN, are_many, words_and_files
 from .inputs.reading import read_program, read_text
-from .process import Refused, interruptible
+from .process import interruptible
 from .terminal.changes_shown import show_diff
 from .terminal.output import note, show
 

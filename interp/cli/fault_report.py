@@ -19,9 +19,9 @@ from lenses_ext.rules import Level
 
 from .each_file import each_file
 from .edits import rewrite
+from .failures import NO
 from .inputs.program_files import STDIN
 from .inputs.project import find_project
-from .process import NO
 from .terminal.output import note
 
 _FORMATS = ("text", "json", "sarif", "github")

@@ -14,8 +14,8 @@ from lenses_ext import Project, load_project, parse_program
 from lenses_ext.composing import MergeFault, judge_merge
 from lenses_ext.names import imports_of
 
+from .failures import Refused
 from .inputs.program_files import bytes_in_git, files_in_git, run_git
-from .process import Refused
 from .terminal.faults_shown import as_text
 from .terminal.output import tell
 

@@ -1,4 +1,4 @@
-"""How the process of a command behaves: Ctrl-C, closed pipes, messages and exit codes of errors."""
+"""How the process of a command behaves: Ctrl-C, closed pipes, the encoding of what is printed."""
 
 from __future__ import annotations
 
@@ -10,24 +10,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, TypeAlias, Union
+from typing import Any
 
-import click
-
-from gram import GramError
-from lenses_ext import FocusError, ReadOnlyError
-
-from ..errors import (
-    AgentError,
-    ApprovalNeeded,
-    ConfigurationError,
-    LimitError,
-    ModelError,
-    StoreError,
-    ToolError,
-    ValidationError,
-    WorkflowError,
-)
 from ..terminated import Terminated
 
 INTERRUPTED = 130
@@ -170,54 +154,3 @@ def stdout_to_stderr() -> Iterator[None]:
         sys.stdout.flush()
         os.dup2(kept, sys.stdout.fileno())
         os.close(kept)
-
-
-NO, USAGE, INVALID, UNAVAILABLE, LIMIT, WAITING = range(1, 7)
-"""The exit codes: the answer is no; wrong usage; the input is not gram or the program is invalid;
-an error of the configuration or model; a limit; waiting for approval."""
-
-Failure: TypeAlias = Union[GramError, OSError, click.ClickException]
-"""The errors that a user can fix; any other error is a bug of ours and shows its traceback."""
-
-
-class Refused(GramError):  # noqa: N818  # the answer is no, which is no error
-    """The answer of a command is no: nothing is at the path, or an edit is refused."""
-
-
-def exit_code_of(failure: Failure) -> int:
-    """The exit code for an error."""
-    if isinstance(failure, click.ClickException):
-        return failure.exit_code
-    if isinstance(failure, Refused):
-        return NO
-    if isinstance(failure, OSError | StoreError):
-        return USAGE
-    if type(failure) is AgentError and isinstance(failure.__cause__, OSError):
-        return USAGE  # the run could not be recorded
-    if isinstance(failure, ValidationError):
-        return INVALID if failure.faults else USAGE
-    if isinstance(failure, ConfigurationError | ModelError | WorkflowError):
-        return UNAVAILABLE
-    if isinstance(failure, ToolError) and failure.state is not None:  # --on-tool-error raise
-        return UNAVAILABLE
-    if isinstance(failure, ApprovalNeeded):
-        return WAITING
-    return LIMIT if isinstance(failure, LimitError) else INVALID
-
-
-def shown(failure: Failure) -> str:
-    """The message of an error, with the name of the file for an OSError."""
-    if isinstance(failure, click.ClickException):
-        message = io.StringIO()
-        failure.show(message)
-        is_number = isinstance(failure, click.NoSuchOption) and failure.option_name[1:].isdigit()
-        hint = "\nhint: write -- before a value that begins with -" if is_number else ""
-        return message.getvalue().rstrip("\n") + hint
-    if isinstance(failure, OSError):
-        reason = failure.strerror or str(failure)
-        place = f"{failure.filename}: " if failure.filename else ""
-        hint = "; name a file" if isinstance(failure, IsADirectoryError) else ""
-        return f"gram: {place}{reason}{hint}"
-    if isinstance(failure, FocusError | ReadOnlyError):
-        return failure.in_words
-    return str(failure)

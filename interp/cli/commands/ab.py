@@ -20,6 +20,7 @@ from ..completion.completing import (
     complete_model,
     complete_tools,
 )
+from ..failures import LIMIT, WAITING
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import (
     OFFLINE_CALLS_NOBODY,
@@ -30,7 +31,7 @@ from ..inputs.options import (
     read_settings,
     shared_options,
 )
-from ..process import LIMIT, WAITING, interruptible
+from ..process import interruptible
 from ..terminal.asking import NoTerminal, ask_user
 from ..terminal.output import (
     expect_a_file,

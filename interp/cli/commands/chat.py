@@ -30,10 +30,11 @@ from ...models import OFFLINE, known_providers
 from ...programs import tools_in
 from ...shown import shortened
 from ..completion.completing import complete_files
+from ..failures import shown
 from ..inputs.given_messages import attached_file
 from ..inputs.options import TalkOptions, options_of
 from ..inputs.program_files import STDIN
-from ..process import interruptible, shown
+from ..process import interruptible
 from ..talk import Said, Talk
 from ..terminal.answers import answered_call
 from ..terminal.asking import Lines, PipedLines

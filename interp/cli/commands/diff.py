@@ -20,6 +20,7 @@ from lenses_ext.composing import changes
 from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, load_project, skill_in
 
 from ..completion.completing import complete_files
+from ..failures import NO, exit_code_of, shown
 from ..inputs.file_options import json_option
 from ..inputs.program_files import (
     STDIN,
@@ -30,7 +31,6 @@ from ..inputs.program_files import (
     path_in_repository,
 )
 from ..inputs.reading import read_text
-from ..process import NO, exit_code_of, shown
 from ..terminal.changes_shown import FileChanges, Where, json_of, show_changes
 from ..terminal.faults_shown import tell_failure
 from ..terminal.output import note, show_json

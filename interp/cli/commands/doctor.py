@@ -29,10 +29,10 @@ from ...models import (
 )
 from ...programs import models_of
 from ..completion.completing import complete_files
+from ..failures import NO
 from ..inputs.file_options import json_option
 from ..inputs.reading import read_program
 from ..inputs.record_option import LARGEST, OLDEST, own_store
-from ..process import NO
 from ..terminal.asking import history_path
 from ..terminal.output import show, show_json
 from .models import address_of

@@ -11,10 +11,10 @@ from gram import format_text
 from ..completion.completing import complete_files
 from ..each_file import each_file
 from ..edits import rewrite
+from ..failures import NO
 from ..inputs.file_options import json_option, stdin_filename_option
 from ..inputs.program_files import STDIN
 from ..inputs.reading import read_text
-from ..process import NO
 from ..terminal.changes_shown import show_diff
 from ..terminal.output import note, show
 

@@ -16,11 +16,12 @@ from ...errors import ReplayError, ValidationError
 from ...json_text import read_json
 from ...programs import the_agent
 from ..completion.completing import complete_files
+from ..failures import Refused
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import RunningOptions, shared_options, stand_ins_option
 from ..inputs.reading import read_checks, read_libraries, read_program
 from ..inputs.record_option import run_argument, run_in_store
-from ..process import Refused, interruptible
+from ..process import interruptible
 from ..terminal.output import detail, note, show, show_json
 from .steering import position
 

@@ -17,10 +17,10 @@ from lenses_ext.places import ANY, read_path
 from ..completion.completing import path_argument
 from ..each_file import Nowhere, each_file, passing_over
 from ..edits import places_in
+from ..failures import INVALID
 from ..inputs.file_options import json_option
 from ..inputs.program_files import are_many, words_and_files
 from ..inputs.reading import read_program
-from ..process import INVALID
 from ..terminal.output import show, show_json, tell
 
 

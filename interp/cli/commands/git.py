@@ -13,8 +13,8 @@ import click
 from gram import write_atomically
 from gram.documents import decode
 
+from ..failures import Refused
 from ..inputs.program_files import run_git
-from ..process import Refused
 from ..terminal.output import note, tell
 
 _ATTRIBUTES = "*.gram merge=gram diff=gram"

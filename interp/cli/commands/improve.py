@@ -12,9 +12,10 @@ import click
 from click.core import ParameterSource
 
 from ..completion.completing import complete_files, complete_metric, complete_model, complete_tools
+from ..failures import NO
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import RunningOptions, shared_options
-from ..process import NO, interruptible
+from ..process import interruptible
 from ..terminal.output import expect_a_name, is_quiet, note, show, show_json
 from .ab import base_of, metrics_of, telling_what_is_kept
 

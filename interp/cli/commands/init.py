@@ -12,7 +12,7 @@ import click
 
 from gram import write_atomically
 
-from ..process import NO
+from ..failures import NO
 from ..terminal.output import show, tell
 
 _PROGRAM: Final = """\

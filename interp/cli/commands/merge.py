@@ -13,10 +13,10 @@ from lenses_ext import merge_programs
 from lenses_ext.composing import conflict_in_words
 
 from ..completion.completing import complete_files
+from ..failures import NO
 from ..inputs.program_files import STDIN, run_git
 from ..inputs.reading import read_text
 from ..merges_in_git import judge_in_git, tell_merge_faults
-from ..process import NO
 from ..terminal.output import expect_a_name, expect_other_file, note, show, tell, write_result
 
 

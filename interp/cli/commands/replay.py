@@ -13,6 +13,7 @@ from ...machine import start_again
 from ...programs import the_agent
 from ...running import Run
 from ..completion.completing import complete_files
+from ..failures import Refused
 from ..inputs.file_options import agent_option, json_option, mcp_option, openapi_option
 from ..inputs.options import tools_option
 from ..inputs.program_files import STDIN
@@ -23,7 +24,7 @@ from ..inputs.reading import (
     read_program,
 )
 from ..inputs.record_option import named_runs, run_argument
-from ..process import Refused, interruptible
+from ..process import interruptible
 from ..terminal.answers import Terminal
 from ..terminal.json_answers import JsonAnswers
 

@@ -13,10 +13,10 @@ from gram.words import counted
 
 from ...history.stores import open_store, run_named
 from ..completion.completing import complete_files
+from ..failures import Refused
 from ..inputs.file_options import agent_option, json_option
 from ..inputs.options import read_limits
 from ..inputs.record_option import Age, store_option
-from ..process import Refused
 from ..terminal.output import note, show, show_json
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from lenses_ext import Project, rewrite
 
 from ..each_file import Nowhere
 from ..edits import Destination, deliver, edit_options, read_pattern
+from ..failures import Refused
 from ..inputs.reading import read_word_beside
-from ..process import Refused
 from .query import as_written_option
 
 

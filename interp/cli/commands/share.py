@@ -13,9 +13,9 @@ from lenses_ext.places import read_path
 
 from ..each_file import each_file
 from ..edits import Destination, edit_options, refuse_new_errors
+from ..failures import Refused
 from ..inputs.program_files import STDIN, SUFFIX
 from ..inputs.reading import read_document
-from ..process import Refused
 from ..renaming import show_or_write, shown_path
 from ..terminal.output import tell
 

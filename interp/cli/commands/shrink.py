@@ -16,11 +16,12 @@ from gram.words import counted, did_you_mean
 from ...errors import ReplayError
 from ...programs import callable_in
 from ..completion.completing import complete_files
+from ..failures import Refused
 from ..inputs.file_options import checks_option, json_option
 from ..inputs.options import stand_ins_option
 from ..inputs.reading import read_checks, read_libraries
 from ..inputs.record_option import named_runs, run_argument
-from ..process import Refused, interruptible
+from ..process import interruptible
 from ..terminal.output import detail, note, show, show_json, tell
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import click
 
 from ...history.stores import open_store
 from ..completion.completing import complete_files
+from ..failures import Refused
 from ..inputs.file_options import agent_option, json_option
 from ..inputs.given_messages import attach_option, said_to
 from ..inputs.options import POLICIES, KeptRunOptions, options_of, read_limits
 from ..inputs.record_option import store_option
-from ..process import Refused
 from ..telemetry import telemetry
 from ..terminal.output import show, show_json
 

@@ -25,12 +25,12 @@ from ...tools import ToolLibrary, explain_binding
 from ..completion.completing import complete_files, complete_tools
 from ..each_file import each_file
 from ..edits import Changes, changed_texts, write_changes
+from ..failures import NO, Refused
 from ..inputs.file_options import agent_option, json_option, mcp_option, openapi_option
 from ..inputs.options import match_option
 from ..inputs.program_files import STDIN, are_many
 from ..inputs.project import tools_of_project
 from ..inputs.reading import read_libraries, read_program, read_tool_specs
-from ..process import NO, Refused
 from ..terminal.changes_shown import show_diff
 from ..terminal.output import note, show, show_json
 

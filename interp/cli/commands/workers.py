@@ -9,9 +9,9 @@ import click
 from gram.words import counted
 
 from ...history.stores import open_store
+from ..failures import Refused
 from ..inputs.file_options import json_option
 from ..inputs.record_option import store_option
-from ..process import Refused
 from ..terminal.output import note, show, show_json
 
 if TYPE_CHECKING:

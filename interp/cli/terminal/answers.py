@@ -46,7 +46,7 @@ from ...machine import (
 from ...programs import names_of_models
 from ...running import Run
 from ...shown import shortened, visible_text
-from ..process import Failure
+from ..failures import Failure
 from .asking import NoTerminal, ask_user, columns
 from .output import (
     Styled,

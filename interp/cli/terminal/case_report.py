@@ -26,7 +26,8 @@ from ...evaluation.experiments import (
 from ...evaluation.testing import CaseResult, junit_xml
 from ...history.replaying import timeline
 from ..commands.trace import lines
-from ..process import NO, uninterrupted
+from ..failures import NO
+from ..process import uninterrupted
 from .json_answers import as_json_answer
 from .output import Styled, is_quiet, show, show_json, unstyled
 

@@ -11,7 +11,7 @@ from gram import Diagnostic, Edit, GramDecodeError, Source
 from gram.checks import syntax_fault
 
 from ...errors import ValidationError
-from ..process import Failure, shown
+from ..failures import Failure, shown
 from .output import Styled, show, show_json, tell
 
 

@@ -19,7 +19,7 @@ from ...execution import (
 from ...json_text import json_or_text
 from ...machine import AgentResponse, State, Status, ToolInvocation, frame_at, says_result
 from ...running import Run
-from ..process import Failure, exit_code_of, shown
+from ..failures import Failure, exit_code_of, shown
 from .answers import Terminal
 from .output import show_json_line
 
