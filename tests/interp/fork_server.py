@@ -7,6 +7,7 @@ import gc
 import io
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -21,9 +22,9 @@ def serve(run: Callable[[], None]) -> NoReturn:
     """Fork for each process that is asked for, until standard input is closed.
 
     Who asks connects, sends its three streams, then a line of JSON: the arguments, the environment,
-    the folder, and whether the first stream that is a terminal controls the process. The answers
-    are two lines: the number of the process, and its exit code. A process whose connection is
-    closed before it ends is killed.
+    the folder, whether the first stream that is a terminal controls the process, and how large its
+    files may become. The answers are two lines: the number of the process, and its exit code. A
+    process whose connection is closed before it ends is killed.
 
     Args:
         run: what a fork does, which it ends by raising SystemExit.
@@ -87,13 +88,16 @@ def _tell_ends(running: dict[int, socket.socket], waiting: select.poll) -> None:
 def _become(channel: socket.socket, *streams: int) -> None:
     """Take on the arguments, the environment, the folder and the streams of a process."""
     with channel, channel.makefile("r") as lines:
-        arguments, environment, cwd, at_terminal = json.loads(lines.readline())
+        arguments, environment, cwd, at_terminal, largest = json.loads(lines.readline())
     os.setsid()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     if at_terminal:
         _take_terminal()
+    if largest is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+        sys.dont_write_bytecode = True  # Python would keep half of what it compiles
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)

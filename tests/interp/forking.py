@@ -58,6 +58,11 @@ class Forking:
             )
         atexit.register(self._end)
 
+    def relayed(self, *arguments: str) -> list[str]:
+        """The command line of a fork, for shells and others that start processes themselves."""
+        relay = str(Path(__file__).with_name("relay.py"))
+        return [sys.executable, "-I", "-S", relay, self.address, *arguments]
+
     def _end(self) -> None:
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
@@ -74,6 +79,7 @@ class Forked:
         cwd: its folder.
         streams: its standard input, output and error.
         at_terminal: whether the first of its streams that is a terminal controls it.
+        largest: how many bytes its files may have, as on a disk that fills up.
 
     Attributes:
         pid: the number of the process.
@@ -88,9 +94,10 @@ class Forked:
         cwd: str | Path,
         streams: tuple[int | BinaryIO, int | BinaryIO, int | BinaryIO],
         at_terminal: bool = False,
+        largest: int | None = None,
     ) -> None:
         numbers = [each if isinstance(each, int) else each.fileno() for each in streams]
-        asked = [list(arguments), dict(environment), str(cwd), at_terminal]
+        asked = [list(arguments), dict(environment), str(cwd), at_terminal, largest]
         forking.start()
         self._channel = socket.socket(socket.AF_UNIX)
         self._channel.connect(forking.address)
@@ -134,6 +141,7 @@ def run_forked(
     cwd: str | Path,
     given: str = "",
     timeout: float = 60,
+    largest: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a fork with pipes for its streams, as `subprocess.run` would.
 
@@ -148,6 +156,7 @@ def run_forked(
             environment=environment,
             cwd=cwd,
             streams=(theirs_in, theirs_out, theirs_err),
+            largest=largest,
         )
     finally:
         for each in (theirs_in, theirs_out, theirs_err):

@@ -79,11 +79,38 @@ def _loggers() -> list[logging.Logger]:
 
 
 def forked(
-    *arguments: str, stdin: str = "", cwd: str | Path = ROOT, **environment: str
+    *arguments: str,
+    stdin: str = "",
+    cwd: str | Path = ROOT,
+    largest: int | None = None,
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own: where signals, pipes or servers' streams matter."""
     environment = {**without_keys(), "PYTHONPATH": str(ROOT), **environment}
-    return run_forked(COMMANDS, arguments, given=stdin, cwd=cwd, environment=environment)
+    return run_forked(
+        COMMANDS, arguments, given=stdin, cwd=cwd, environment=environment, largest=largest
+    )
+
+
+def started(
+    *arguments: str, stdin: int = subprocess.DEVNULL, cwd: str | Path = ROOT, **environment: str
+) -> subprocess.Popen[str]:
+    """The command in a process of its own that goes on meanwhile, with pipes for its output."""
+    return subprocess.Popen(
+        relayed(*arguments),
+        cwd=cwd,
+        env={**without_keys(), "PYTHONPATH": str(ROOT), **environment},
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def relayed(*arguments: str) -> list[str]:
+    """The command in a process of its own, as the words that start it."""
+    COMMANDS.start()
+    return COMMANDS.relayed(*arguments)
 
 
 def gram_from_its_start(
@@ -101,10 +128,6 @@ def gram_from_its_start(
         check=False,
         start_new_session=True,
     )
-
-
-UNCOMPILED = {"PYTHONDONTWRITEBYTECODE": "1"}
-"""For commands that may not write large files: Python would keep half of what it compiles."""
 
 
 def at(server: ModelServer) -> dict[str, str]:

@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from interp import load_run
-from tests.interp.cli.process import UNCOMPILED, at, forked as gram, without_keys
+from tests.interp.cli.process import at, forked as gram
 from tests.interp.model_server import ModelServer, tool_calls
-from tests.paths import EXAMPLES, ROOT
+from tests.paths import EXAMPLES
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 CALL = tool_calls(("c1", "sayHello", {"personName": "Al"}))
-LIMITED = """
-import resource, signal, sys
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2)
-from interp.cli import main
-main()
-"""
-
-
-def with_space(size: int, server: ModelServer, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command where files cannot become larger than so many bytes."""
-    return subprocess.run(
-        [sys.executable, "-c", LIMITED, str(size), *arguments],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=ROOT,
-        env={**without_keys(), **at(server), **UNCOMPILED, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-        check=False,
-        start_new_session=True,
-    )
 
 
 @pytest.fixture
@@ -55,7 +31,8 @@ def test_a_disk_that_is_full_before_the_run_asks_nobody(
 ) -> None:
     file = tmp_path / "run.gram"
 
-    done = with_space(100, model_server, "run", HELLO, "hi", "--record", str(file), *options)
+    words = ("run", HELLO, "hi", "--record", str(file), *options)
+    done = gram(*words, largest=100, **at(model_server))
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"gram: {file}: File too large\n"
@@ -71,7 +48,8 @@ def test_a_disk_that_fills_up_leaves_a_run_that_goes_on(
     model_server.requests.clear()
     model_server.will_say(CALL, "Hello, Al!")
 
-    done = with_space(sizes[entry] + 40, model_server, "run", HELLO, "hi", "--record", str(file))
+    words = ("run", HELLO, "hi", "--record", str(file))
+    done = gram(*words, largest=sizes[entry] + 40, **at(model_server))
 
     assert done.returncode == 2
     assert f"{file}: the run is no longer recorded: File too large\n" in done.stderr
@@ -92,7 +70,8 @@ def test_an_answer_that_could_not_be_recorded_is_printed_as_json(
     model_server.will_say(CALL, "Hello, Al!")
 
     file = str(tmp_path / "run.gram")
-    done = with_space(sizes[-2] + 40, model_server, "run", HELLO, "hi", "--json", "--record", file)
+    words = ("run", HELLO, "hi", "--json", "--record", file)
+    done = gram(*words, largest=sizes[-2] + 40, **at(model_server))
 
     assert done.returncode == 2
     assert json.loads(done.stdout)["answer"] == "Hello, Al!"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import COMMAND, gram, gram_from_its_start
+from tests.interp.cli.process import COMMAND, gram, gram_from_its_start, relayed
 from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
@@ -50,7 +50,8 @@ def test_an_interrupt_at_start_up_is_quiet(module: str) -> None:
     ],
 )
 def test_streams_that_are_closed_are_quiet(command: str, codes: set[int]) -> None:
-    shell = f"set -o pipefail; {shlex.join(COMMAND)} {command.format(hello=HELLO)}"
+    start = COMMAND if "&-" in command else relayed()
+    shell = f"set -o pipefail; {shlex.join(start)} {command.format(hello=HELLO)}"
     done = subprocess.run(
         ["bash", "-c", shell], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
     )
@@ -64,7 +65,7 @@ def test_streams_that_are_closed_are_quiet(command: str, codes: set[int]) -> Non
 def test_output_that_cannot_be_written_is_one_message() -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [*COMMAND, "get", HELLO, "hello_world_agent"],
+            relayed("get", HELLO, "hello_world_agent"),
             stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=60, check=False,
         )  # fmt: skip
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import resource
 import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from interp import open_store
-from tests.interp.cli.process import COMMAND, KEY, UNCOMPILED, at, gram, without_keys
-from tests.interp.model_server import ModelServer
+from tests.interp.cli.process import KEY, at, forked, gram, started
+from tests.interp.model_server import Answer, ModelServer
 from tests.interp.tools.mcp.servers import relayed
-from tests.paths import EXAMPLES, ROOT
+from tests.interp.worker_processes import until
+from tests.paths import EXAMPLES
 
 CASES = "".join(
     json.dumps({"name": name, "input": f"Hello, I'm {name}!", "expected": f"Hi {name}."}) + "\n"
@@ -321,25 +319,13 @@ def test_settings_models_and_edits_are_those_of_their_arm_and_no_key_is_kept(
 def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(
     folder: Path, model_server: ModelServer
 ) -> None:
-    from tests.interp.model_server import Answer
-
     model_server.takes_any_path = True
     model_server.will_say("Hi Ada.", "Hi Bob.", Answer({"x": 1}, silence=120))
     command = ["ab", "A.gram", "--cases", "cases.jsonl", "--jobs", "1", "--out", "x"]
-    process = subprocess.Popen(
-        [*COMMAND, *command],
-        cwd=folder,
-        env={**without_keys(), "PYTHONPATH": str(ROOT), **at(model_server)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 100
-    while len(model_server.requests) < 3 and time.monotonic() < deadline:
-        time.sleep(0.05)
-
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    with started(*command, cwd=folder, **at(model_server)) as process:
+        until(lambda: len(model_server.requests) == 3)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
 
     assert process.returncode == 130
     assert "2 of 8 runs are kept in x; the same command goes on with them" in told
@@ -351,21 +337,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(
 
 
 def test_a_full_disk_keeps_what_was_done(folder: Path) -> None:
-    """A limit of the size of files stands in for a disk that is full."""
-
-    def small() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2600, 2600))
-
-    done = subprocess.run(
-        [*COMMAND, *TWO, "--out", "x", "--jobs", "1"],
-        cwd=folder,
-        env={**without_keys(), "PYTHONPATH": str(ROOT), **UNCOMPILED},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=100,
-        preexec_fn=small,
-    )
+    done = forked(*TWO, "--out", "x", "--jobs", "1", cwd=folder, largest=2600)
 
     assert "Traceback" not in done.stderr
     assert done.returncode == 2, done.stderr

@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.interp.cli.process import COMMAND, KEY, at, gram, without_keys
+from tests.interp.cli.process import KEY, at, gram, started
 from tests.interp.model_server import Answer, ModelServer, tool_calls
-from tests.paths import EXAMPLES, ROOT
+from tests.paths import EXAMPLES
 
 GREETING = tool_calls(("c1", "sayHello", {"personName": "Al"}))
 CASES = """\
@@ -308,17 +308,9 @@ def test_a_key_that_a_model_says_is_in_no_report_and_no_recording(
 
 def test_what_was_done_is_kept_when_the_user_stops(folder: Path, model_server: ModelServer) -> None:
     model_server.will_say(GREETING, "Hello, Al!", Answer({}, silence=60))
-    command = [*COMMAND, "test", "cases.jsonl", "--checks", "checks.py", "--recordings", "once"]
-    environment = {**without_keys(), **at(model_server), "PYTHONPATH": str(ROOT)}
+    words = ("--checks", "checks.py", "--recordings", "once", "--junit", "out.xml")
 
-    with subprocess.Popen(
-        [*command, "--junit", "out.xml"],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    with started("test", "cases.jsonl", *words, cwd=folder, **at(model_server)) as process:
         assert process.stdout
         assert process.stdout.readline().startswith("passed")
         process.send_signal(signal.SIGINT)

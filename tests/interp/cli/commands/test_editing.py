@@ -7,15 +7,13 @@ import os
 import re
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from gram.documents import holding
 from interp.cli.edits import rewrite
-from tests.interp.cli.process import COMMAND, gram
-from tests.paths import ROOT
+from tests.interp.cli.process import gram, started
 
 PROGRAM = """\
 // Who greets.
@@ -274,14 +272,10 @@ def test_getting_the_tools_and_setting_them_changes_nothing(tmp_path: Path) -> N
 
 
 def test_two_edits_in_place_at_once_are_both_kept(program: Path) -> None:
-    start = [sys.executable, "-c", "from interp.cli import main; main()", "set", "-i", str(program)]
+    one = started("set", "-i", str(program), "greeter.model", "A/b")
+    with one, started("set", "-i", str(program), "greeter.instruction", "Wave.") as other:
+        assert [one.wait(), other.wait()] == [0, 0]
 
-    edits = [
-        subprocess.Popen([*start, *arguments], cwd=ROOT)
-        for arguments in (["greeter.model", "A/b"], ["greeter.instruction", "Wave."])
-    ]
-
-    assert [each.wait() for each in edits] == [0, 0]
     assert program.read_text() == PROGRAM.replace("OpenAI/gpt-5.6-luna", "A/b").replace(
         "Greet.", "Wave."
     )
@@ -434,15 +428,13 @@ def test_an_edit_that_has_to_wait_says_for_what(tmp_path: Path) -> None:
     path.write_text("(a {n: 1})")
 
     with holding(path):
-        waiting = subprocess.Popen(
-            [*COMMAND, "set", "-i", str(path), "a.n", "2"], cwd=ROOT, stderr=subprocess.PIPE
-        )
+        waiting = started("set", "-i", str(path), "a.n", "2")
         assert waiting.stderr is not None
         told = waiting.stderr.readline()
         assert path.read_text() == "(a {n: 1})"
     waiting.communicate(timeout=30)
 
-    assert b"waiting for another gram process that uses" in told
+    assert "waiting for another gram process that uses" in told
     assert (waiting.returncode, path.read_text()) == (0, "(a {n: 2})")
 
 

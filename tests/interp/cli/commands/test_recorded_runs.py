@@ -25,7 +25,7 @@ from interp import (
 )
 from interp.machine import Request
 from lenses_ext import parse_program
-from tests.interp.cli.process import COMMAND, at, gram, without_keys
+from tests.interp.cli.process import at, gram, started
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import ROOT
 
@@ -266,11 +266,7 @@ def test_a_run_is_followed_while_another_process_records_it(tmp_path: Path) -> N
     with recording:
         while not file.with_name("hi.run.gram.there").exists():
             time.sleep(0.05)
-        following = subprocess.Popen(
-            [*COMMAND, "trace", str(file), "--follow"],
-            cwd=ROOT, stdout=subprocess.PIPE, text=True, env=without_keys(),
-        )  # fmt: skip
-        with following:
+        with started("trace", str(file), "--follow") as following:
             assert following.stdout is not None
             first = following.stdout.readline()
             assert recording.poll() is None
@@ -311,12 +307,7 @@ def test_following_is_stopped_quietly_with_ctrl_c(file: Path) -> None:
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:3]))
     with file.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        following = subprocess.Popen(
-            [*COMMAND, "trace", str(file), "-f"],
-            cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=without_keys(),
-        )  # fmt: skip
-        with following:
+        with started("trace", str(file), "-f") as following:
             assert following.stdout is not None
             following.stdout.readline()
             following.send_signal(signal.SIGINT)

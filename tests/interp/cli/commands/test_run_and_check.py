@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import COMMAND, KEY, at, gram
+from tests.interp.cli.process import KEY, at, gram, relayed
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.paths import EXAMPLES, ROOT
@@ -280,7 +280,7 @@ def test_check_takes_a_file_without_an_agent_as_plain_data(tmp_path: Path) -> No
 
 
 def test_a_closed_pipe_is_quiet() -> None:
-    shell = f"{shlex.join(COMMAND)} --help | head -c 1"
+    shell = f"{shlex.join(relayed())} --help | head -c 1"
     done = subprocess.run(
         ["bash", "-c", shell], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
     )

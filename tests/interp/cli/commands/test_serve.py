@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from interp.history.stores import open_store
-from tests.interp.cli.process import COMMAND, gram, without_keys
+from tests.interp.cli.process import gram, relayed, started, without_keys
 from tests.interp.serving.served import GREETER, ask, client, until
 from tests.interp.serving.test_openai_client import COUNTER
 from tests.paths import ROOT
@@ -50,7 +50,7 @@ def served(tmp_path: Path, *options: str, **environment: str) -> Iterator[Log]:
     told = tmp_path / "log"
     with told.open("w") as errors:
         process = subprocess.Popen(
-            [*COMMAND, "serve", *options, "--port", "0", "--log-format", "json"],
+            relayed("serve", *options, "--port", "0", "--log-format", "json"),
             cwd=ROOT,
             env={**without_keys(), "PYTHONPATH": str(ROOT), **environment},
             stderr=errors,
@@ -131,7 +131,7 @@ os.system("echo by a child")
 @tool
 def add(a: int, b: int) -> int:
     \"\"\"Adds two numbers\"\"\"
-    print("when it is called")
+    print("when it is called", flush=True)
     os.system("echo by a child")
     while not pathlib.Path(GO).exists():
         time.sleep(0.01)
@@ -140,18 +140,18 @@ def add(a: int, b: int) -> int:
 
 
 def over_stdio(tmp_path: Path, go: Path, *options: str) -> list[str]:
-    """The command that serves an agent with a tool that waits for a file."""
+    """The words that serve an agent with a tool that waits for a file."""
     (tmp_path / "counter.gram").write_text(COUNTER)
     (tmp_path / "tools.py").write_text(TOOLS.replace("GO", repr(str(go))))
     files = [str(tmp_path / "counter.gram"), "--tools", str(tmp_path / "tools.py")]
-    return [*COMMAND, "serve", *files, "--offline", "--as-mcp", "stdio", *options]
+    return ["serve", *files, "--offline", "--as-mcp", "stdio", *options]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_over_stdio_nothing_but_the_protocol_is_on_standard_output(
     tmp_path: Path, mode: str
 ) -> None:
-    command, *args = over_stdio(tmp_path, tmp_path)
+    command, *args = relayed(*over_stdio(tmp_path, tmp_path))
     environment = {**without_keys(), "PYTHONPATH": str(ROOT)}
     server = StdioServerParameters(command=command, args=args, env=environment, cwd=ROOT)
     lost = list[Any]()
@@ -176,16 +176,8 @@ def test_over_stdio_it_ends_when_its_client_has_gone(tmp_path: Path, is_kept: bo
     }
     params = {"name": "counter", "arguments": {"input": "Add 1 and 2"}, "_meta": meta}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    process = subprocess.Popen(
-        over_stdio(tmp_path, go, *(["--record", store] if is_kept else [])),
-        cwd=ROOT,
-        env={**without_keys(), "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with process:
+    words = over_stdio(tmp_path, go, *(["--record", store] if is_kept else []))
+    with started(*words, stdin=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stderr
         process.stdin.write(json.dumps(call) + "\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 
 from interp.cli.lsp.completion import completions
 from interp.cli.lsp.open_files import Meaning, OpenFile
+from tests.interp.cli.process import relayed
 from tests.paths import ROOT
 
 EDITORS = ("visual_studio_code", "neovim")
@@ -96,7 +96,7 @@ def in_editor(name: str, folder: Path, work: Callable[[Editor], Awaitable[None]]
 
     async def session() -> None:
         client = make_test_lsp_client()
-        await client.start_io(sys.executable, "-m", "interp", "lsp", cwd=ROOT)
+        await client.start_io(*relayed("lsp"), cwd=ROOT)
         capabilities = client_capabilities(name)
         await client.initialize_session(
             lsp.InitializeParams(capabilities=capabilities, root_uri=folder.as_uri())

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from interp import FunctionRole, load_run
 from interp.history.stores import open_conversation
-from tests.interp.cli.process import COMMAND, at, gram, without_keys
+from tests.interp.cli.process import at, gram, started
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import (
     Answer,
@@ -20,7 +19,7 @@ from tests.interp.model_server import (
     streamed,
     tool_calls,
 )
-from tests.paths import EXAMPLES, ROOT
+from tests.paths import EXAMPLES
 
 HELLO = str(EXAMPLES / "hello_world.gram")
 HI = ("c", "sayHello", {"personName": "Al"})
@@ -226,16 +225,11 @@ def test_an_answer_is_saved_although_the_command_is_interrupted_while_it_prints(
 ) -> None:
     session, answer = tmp_path / "s.gram", "Hello. " * 50_000  # more than a pipe takes
     model_server.will_say(answer)
-    command = [*COMMAND, "run", HELLO, "hello", "-c", "--record", str(session)]
+    command = ("run", HELLO, "hello", "-c", "--record", str(session))
 
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
-        env={**without_keys(), "PYTHONPATH": str(ROOT), **at(model_server)},
-    ) as process:
+    with started(*command, **at(model_server)) as process:
         assert process.stdout is not None
-        assert process.stdout.read(6) == b"Hello."
+        assert process.stdout.read(6) == "Hello."
         process.send_signal(signal.SIGINT)
         code = process.wait(timeout=60)
 

@@ -23,8 +23,7 @@ SERVERS = Forking("from tests.interp.tools.mcp.servers import serve_servers; ser
 
 def relayed(path: Path, *arguments: str) -> list[str]:
     """The command of a server in a file, for which the SDK need not be imported anew."""
-    relay = [sys.executable, "-I", "-S", str(HERE / "relay.py"), SERVERS.address]
-    return [*relay, str(path), *arguments]
+    return SERVERS.relayed(str(path), *arguments)
 
 
 GOOD = relayed(HERE / "good_server.py")

@@ -1,7 +1,7 @@
-"""Stands for a server: a fork that has imported the SDK is the server, on the streams of this one.
+"""Stands for a command: a fork that has done its imports is the command, on our streams.
 
-To import the SDK takes a second of CPU time, and most tests start a server. What ends this process
-ends the fork, and the other way round.
+To import the SDK of MCP takes a second of CPU time, and our own packages no less. What ends this
+process ends the fork, and the other way round.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def main() -> None:
     channel.connect(address)
     told = channel.makefile("r")
     socket.send_fds(channel, [b"."], [0, 1, 2])
-    asked = [command, dict(os.environ), str(Path.cwd()), False]
+    asked = [command, dict(os.environ), str(Path.cwd()), False, None]
     channel.sendall(json.dumps(asked).encode() + b"\n")
     pid = int(told.readline())
     for number in (signal.SIGTERM, signal.SIGINT):
