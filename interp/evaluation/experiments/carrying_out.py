@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cache
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from gram import ArgumentError
 from gram.errors import expect, expect_all
@@ -24,12 +24,9 @@ from .folder import Folder, PathLike, folder_of
 from .forecast import Budget, Forecast, forecast
 from .intervals import require_statistics
 from .metrics import Metric, MetricLike, read_metrics
-from .plan import Plan, make_plan, repeated_names
+from .plan import Plan, make_plan
 from .running import Progress, Work, run_trials
 from .trials import Trial
-
-MOST_RUNS: Final = 1_000_000
-"""How many runs an experiment may have."""
 
 OnPlan: TypeAlias = Callable[[Plan, tuple[Trial, ...]], None]
 NOT_BEGUN = "the pilot is done and the others were not begun; called again, it asks again"
@@ -48,7 +45,6 @@ def ab(
     judge: RubricJudge | None = None,
     repeats: int = 1,
     seed: int | None = None,
-    difference: float | None = None,
     pilot: int = 0,
     budget: Budget | None = None,
     out: PathLike | None = None,
@@ -82,7 +78,6 @@ def ab(
         repeats: how often each arm runs each case.
         seed: draws the order of the runs, and what the statistics need; by default it is drawn,
             and recorded.
-        difference: the smallest difference of the primary metric that would matter.
         pilot: how many cases run first, to say what the others will take; they are drawn, and are
             not compared.
         budget: what all runs may take together, see `Budget`; where it is used up, nothing is
@@ -104,18 +99,11 @@ def ab(
             installed.
     """
     require_statistics()
-    for name, number in (("repeats", repeats), ("jobs", jobs)):
-        expect(number, int, name, by="ab")
-        if isinstance(number, bool) or number < 1:
-            raise ArgumentError(f"ab: {name} must be at least 1, got {number}")
+    expect_counts("ab", repeats=repeats, jobs=jobs)
     expect(seed, (int, type(None)), "seed", by="ab")
     if seed is not None and seed < 0:
         raise ArgumentError(f"ab: seed must be at least 0, got {seed}")
-    expect(difference, (int, float, type(None)), "difference", by="ab")
-    if difference is not None and not 0 < difference < float("inf"):
-        raise ArgumentError(f"ab: difference must be above 0, got {difference}")
-    given = _cases(cases)
-    require_checks(given, checks)
+    given = cases_of(cases, by="ab")
     expect(pilot, int, "pilot", by="ab")
     if not 0 <= pilot < len(given):
         known = counted(len(given), "case")
@@ -124,28 +112,8 @@ def ab(
     expect(factors, Mapping, "factors", by="ab")
     changes = {name: read_arms(levels, None) for name, levels in factors.items()}
     combined, levels = crossed(read_arms(arms, base), changes)
-    if (runs := len(combined) * len(given) * repeats) > MOST_RUNS:
-        raise ArgumentError(f"ab: these are {runs:,} runs, more than {MOST_RUNS:,}")
-
-    @cache
-    def made_ready() -> list[ReadyArm]:
-        return [ready(name, arm, given) for name, arm in combined.items()]
-
-    if any(each.rubrics for each in given):
-        first = made_ready()[0]
-        where = {"base_url": first.arm.base_url, "dialect": first.arm.dialect}
-        judge = judge or RubricJudge(model=first.model, options=where)
-        judge.check()
-    measured = read_metrics(metrics, given, checks, lambda: declared_answer(made_ready()), judge)
+    prepared, measured, _ = prepare(given, combined, metrics, checks, judge)
     decisive = _primary(primary, measured)
-    is_rate = any(each.name == decisive and each.worst is False for each in measured)
-    if difference is not None and difference > 1 and is_rate:
-        raise ArgumentError(
-            f"ab: a difference in {decisive} is at most 1, got {difference:g}; 0.1 is ten points"
-        )
-    prepared = made_ready()
-    programs = [each.program for each in prepared]
-    require_tools((each, programs) for each in given)
     if budget and budget.cost is not None:
         _require_prices_of(prepared)
     folder = None if out is None else folder_of(out)
@@ -159,7 +127,6 @@ def ab(
         pilot=pilot,
         repeats=repeats,
         seed=old.seed if old and seed is None else _drawn() if seed is None else seed,
-        difference=difference,
     )
     if old and folder:
         _require_same(old, plan, folder)
@@ -218,16 +185,59 @@ def _telling(work: Work, done: list[Trial]) -> Iterator[None]:
         raise
 
 
-def _cases(given: PathLike | Iterable[Case]) -> tuple[Case, ...]:
+def expect_counts(by: str, **given: int) -> None:
+    """Refuse numbers below one, and what is no number."""
+    for name, number in given.items():
+        expect(number, int, name, by=by)
+        if isinstance(number, bool) or number < 1:
+            raise ArgumentError(f"{by}: {name} must be at least 1, got {number}")
+
+
+def cases_of(given: PathLike | Iterable[Case], *, by: str) -> tuple[Case, ...]:
+    """Cases that are given, or named by their file.
+
+    Raises:
+        ValidationError: there are none, or two have one name.
+    """
     if isinstance(given, str | os.PathLike):
         cases = read_cases(given)
     else:
-        cases = expect_all(given, Case, "cases", by="ab")
+        cases = expect_all(given, Case, "cases", by=by)
     if not cases:
         raise ValidationError("there are no cases: a comparison needs at least one, better forty")
-    for name in repeated_names(cases):
-        raise ValidationError(f'two cases are named "{name}": results are kept by these names')
+    for name, count in Counter(each.name for each in cases).items():
+        if count > 1:
+            raise ValidationError(f'two cases are named "{name}": results are kept by these names')
     return cases
+
+
+def prepare(
+    cases: Sequence[Case],
+    arms: Mapping[str, Arm],
+    metrics: Iterable[MetricLike],
+    checks: Checks,
+    judge: RubricJudge | None,
+) -> tuple[list[ReadyArm], tuple[Metric, ...], RubricJudge | None]:
+    """Arms that are ready, metrics and the judge; what can be refused is refused here.
+
+    Args:
+        cases: the cases.
+        arms: the arms.
+        metrics: what is measured.
+        checks: the functions that cases name.
+        judge: what judges their rubrics; by default one with the model of the first arm.
+    """
+    require_checks(cases, checks)
+    prepared = [ready(name, arm, cases) for name, arm in arms.items()]
+    if any(each.rubrics for each in cases):
+        first = prepared[0]
+        where = {"base_url": first.arm.base_url, "dialect": first.arm.dialect}
+        judge = judge or RubricJudge(model=first.model, options=where)
+        judge.check()
+    measured = read_metrics(metrics, cases, checks, lambda: declared_answer(prepared), judge)
+    programs = [each.program for each in prepared]
+    require_tools((each, programs) for each in cases)
+    return prepared, measured, judge
 
 
 def _primary(name: str | None, metrics: tuple[Metric, ...]) -> str:

@@ -7,15 +7,16 @@ case as one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from functools import cache
-from math import ceil, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from gram import ArgumentError
 from gram.errors import expect
 
-from .intervals import LEVEL, RESAMPLES, Interval, normal_quantile, wilson
+from .intervals import LEVEL, RESAMPLES, Interval, wilson
 
 if TYPE_CHECKING:
     import numpy as np
@@ -151,34 +152,25 @@ def cases_needed(
     for name, share in (("power", power), ("alpha", alpha)):
         if not 0 < _number(name, share) < 1:
             raise ArgumentError(f"cases_needed: {name} must be between 0 and 1, got {share}")
+    if disagreement is not None and not (difference <= _number("disagreement", disagreement) <= 1):
+        raise ArgumentError(
+            f"cases_needed: disagreement must be from the difference {difference:g} to 1, "
+            f"got {disagreement}"
+        )
+    if deviation is not None and _number("deviation", deviation) < 0:
+        raise ArgumentError(f"cases_needed: deviation must be at least 0, got {deviation}")
     if difference == 0:
         return None
-    if disagreement is not None:
-        if not difference <= _number("disagreement", disagreement) <= 1:
-            raise ArgumentError(
-                f"cases_needed: disagreement must be from the difference {difference:g} to 1, "
-                f"got {disagreement}"
-            )
-        start = _connor(difference, disagreement, power, alpha)
-    else:
-        assert deviation is not None
-        if _number("deviation", deviation) < 0:
-            raise ArgumentError(f"cases_needed: deviation must be at least 0, got {deviation}")
-        if deviation == 0:
-            return _fewest(alpha)
-        away = normal_quantile(1 - alpha / 2) + normal_quantile(power)
-        start = (away * deviation / difference) ** 2
-    if start > _MOST_CASES:
-        return None
-    cases = max(_fewest(alpha), ceil(start) - 5)
-    while cases <= _MOST_CASES:
-        found = power_of(
-            cases, difference, disagreement=disagreement, deviation=deviation, alpha=alpha
-        )
-        if found >= power:
-            return cases
-        cases += 1
-    return None
+
+    def found(cases: int) -> float:
+        spread = {"disagreement": disagreement, "deviation": deviation}
+        return power_of(cases, difference, **spread, alpha=alpha)
+
+    most = 1
+    while most < _MOST_CASES and found(most) < power:
+        most *= 2
+    cases = bisect_left(range(1, most + 1), power, key=found) + 1
+    return cases if cases <= _MOST_CASES else None
 
 
 def power_of(
@@ -212,47 +204,52 @@ def power_of(
             0.0,
         )
         return float(np.sum(stats.binom.pmf(differing, cases, disagreement) * found))
-    if cases < _fewest(alpha):
+    if smallest_p(cases) > alpha:
         return 0.0
     if not deviation:
         return 1.0 if difference else alpha
     away = difference / deviation * sqrt(cases)
     critical = stats.t.ppf(1 - alpha / 2, cases - 1)
-    return float(
-        stats.nct.sf(critical, cases - 1, away) + stats.nct.cdf(-critical, cases - 1, away)
-    )
+    found = stats.nct.sf(critical, cases - 1, away) + stats.nct.cdf(-critical, cases - 1, away)
+    return float(found) if found == found else 1.0  # not a number where it is all but sure
 
 
 def findable(
     cases: int,
     *,
-    disagreement: float | None = None,
+    lost: float = 0.0,
     deviation: float | None = None,
-    power: float = POWER,
     alpha: float = ALPHA,
 ) -> float | None:
-    """The smallest difference that so many cases find as often as ``power`` says.
+    """The smallest difference that so many cases find `POWER` of the time.
 
-    The arguments are those of `cases_needed`.
+    Args:
+        cases: the number of cases.
+        lost: the share of cases that only the worse arm succeeds in, for rates.
+        deviation: the standard deviation of the differences of the cases, for anything else.
+        alpha: how often arms that are alike may be found to differ.
 
     Returns:
         The difference; None where none of any size would be found so often.
 
-    >>> round(findable(84, disagreement=0.4) or 0, 2)
-    0.2
+    >>> findable(30), findable(5)
+    (0.251, None)
     """
-    from scipy.optimize import brentq  # imported late: it takes longer than a short program
 
-    spread = {"disagreement": disagreement, "deviation": deviation}
-    most = disagreement if disagreement is not None else _MOST_DEVIATIONS * (deviation or 0)
+    def found(difference: float) -> float:
+        if deviation is not None:
+            return power_of(cases, difference, deviation=deviation, alpha=alpha)
+        return power_of(cases, difference, disagreement=difference + 2 * lost, alpha=alpha)
 
-    def missing(difference: float) -> float:
-        found = power_of(cases, difference, **spread, alpha=alpha)
-        return power - (found if found == found else 1.0)  # not a number where it is all but sure
+    return _smallest(found, 1 - 2 * lost if deviation is None else _MOST_DEVIATIONS * deviation)
 
-    if not most or missing(most) > 0:
+
+def _smallest(found: Callable[[float], float], most: float) -> float | None:
+    """The smallest size of at most ``most``, in thousandths of it, that is found often enough."""
+    if not most:
         return None
-    return float(brentq(missing, 0.0, most, xtol=1e-4 * most))
+    step = bisect_left(range(1, 1001), POWER, key=lambda step: found(most * step / 1000)) + 1
+    return most * step / 1000 if step <= 1000 else None
 
 
 def findable_rate(cases: int, runs: int, *, alpha: float = ALPHA) -> float | None:
@@ -269,25 +266,6 @@ def findable_rate(cases: int, runs: int, *, alpha: float = ALPHA) -> float | Non
     """
     found = findable(cases, deviation=sqrt(0.5 / runs), alpha=alpha)
     return found and found + 1 / (runs * cases)
-
-
-def _connor(difference: float, disagreement: float, power: float, alpha: float) -> float:
-    """The cases that McNemar's test needs about: a little fewer than its exact form.
-
-    Connor (1987), Sample size for testing differences in proportions for the paired-sample
-    design, Biometrics 43, 207-211.
-    """
-    found = normal_quantile(1 - alpha / 2) * sqrt(disagreement)
-    found += normal_quantile(power) * sqrt(max(disagreement - difference**2, 0.0))
-    return (found / difference) ** 2
-
-
-def _fewest(alpha: float) -> int:
-    """The fewest cases that can be significant at all, see `smallest_p`."""
-    cases = 1
-    while 2.0 ** (1 - cases) > alpha:
-        cases += 1
-    return cases
 
 
 def _number(name: str, value: float) -> float:
@@ -354,13 +332,9 @@ def detectable(runs: int) -> float | None:
         runs: the size of each sample.
 
     Returns:
-        The difference in steps of 0.05; None if even that between never and always is not found.
+        The difference; None if even that between never and always is not found.
     """
-    for step in range(1, 21):
-        half = step / 40
-        if power_of_fisher(runs, 0.5 - half, 0.5 + half) >= POWER:
-            return 2 * half
-    return None
+    return _smallest(lambda size: power_of_fisher(runs, 0.5 - size / 2, 0.5 + size / 2), 1.0)
 
 
 @cache

@@ -15,7 +15,6 @@ from attrs import Factory, evolve, frozen
 
 from gram.words import counted
 
-from ...shown import NOTEBOOK
 from ..cases import Case
 from .chance import ALPHA, holm, mcnemar, sign_flips, smallest_p
 from .intervals import FEWEST_DRAWN, Clusters, Interval, bootstrap, by_cluster, tango, wilson
@@ -106,9 +105,6 @@ class Comparison:
         found = f"{self.name} {self.difference:+.3g}{within}"
         cases = counted(self.cases, "case")
         return f"<Comparison of {self.metric}: {found}, p = {self.p_corrected:.3g}, {cases}>"
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return NOTEBOOK["comparison"](self)
 
     @property
     def is_significant(self) -> bool:

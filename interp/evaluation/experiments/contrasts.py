@@ -23,8 +23,6 @@ from .comparing import Comparison, Interval, Scores
 Levels: TypeAlias = Mapping[str, str]
 """The level of each factor that an arm has."""
 
-MANY = 64
-"""More combinations than these are told before anything runs."""
 MOST_ARMS = 1_000
 """How many arms an experiment may have."""
 

@@ -22,7 +22,7 @@ from .plan import Plan, PlannedMetric
 from .trials import Trial
 
 _DIFFERENCES = (0.05, 0.1, 0.2)
-"""The differences of a rate whose number of cases is told, where the plan names none."""
+"""The differences of a rate whose number of cases is told."""
 
 
 class Experiment:
@@ -250,7 +250,7 @@ class Experiment:
                 yield f"an arm has no score for {metric.name} at all, so it is not compared"
         for each in self.comparisons:
             if each.metric == plan.primary:
-                yield from _readings(each, plan.difference, plan.alpha)
+                yield from _readings(each, plan.alpha)
 
     def _deterministic(self) -> Iterator[str]:
         if self.plan.repeats < 2 or not self.is_complete:
@@ -313,7 +313,7 @@ class Experiment:
         return {"text/plain": self.table(), "text/html": fragment(self)}
 
 
-def _readings(found: Comparison, planned: float | None, alpha: float) -> Iterator[str]:
+def _readings(found: Comparison, alpha: float) -> Iterator[str]:
     """What else a comparison says: whether it could have found anything, and what would."""
     if len(found.factors) == 2:
         if found.is_significant:
@@ -329,15 +329,10 @@ def _readings(found: Comparison, planned: float | None, alpha: float) -> Iterato
             f"{who} differ in {counted(differ, 'case')}: with so few, 5 % cannot be reached, "
             "whichever way they go"
         )
-    if not found.is_rate and planned is None:
+    if not found.is_rate:
         return
-    wanted = (planned,) if planned else _DIFFERENCES
-    needed = [(each, needed_for(found, each, alpha)) for each in wanted]
-    told = [
-        f"{cases} for {100 * each:g} points" if found.is_rate else f"{cases} for {each:g}"
-        for each, cases in needed
-        if cases is not None
-    ]
+    needed = [(each, needed_for(found, each, alpha)) for each in _DIFFERENCES]
+    told = [f"{cases} for {100 * each:g} points" for each, cases in needed if cases is not None]
     if told:
         yield (
             f"cases that find a difference in {found.metric} {POWER:.0%} of the time, where they "
@@ -350,8 +345,6 @@ def needed_for(found: Comparison, difference: float, alpha: float = ALPHA) -> in
 
     Where few cases differ, that is no proof that few would; at least one more is assumed to.
     """
-    if found.is_rate and difference > 1:  # rates never differ so much
-        return None
     if found.test.startswith("McNemar"):
         differing = (found.better + found.worse + 1) / (found.cases + 1)
         share = min(1.0, max(differing, difference))

@@ -57,7 +57,7 @@ _LABELS = (EXPERIMENT, _ARM, _FACTOR, _CASE)
 _OF_ARM = ("program", "agent", "model", "prompt", "library", "settings", "limits", "edits")
 _OF_EXPERIMENT = (
     *(*_OF_ARM, "cases", "pilot", "metrics", "primary"),
-    *("repeats", "seed", "difference", "budget"),
+    *("repeats", "seed", "budget"),
 )
 _FEW, _LEFT = 3, 6  # cases of a pilot where nothing is said, and those that it leaves
 _LONGEST = 40  # characters of a level's name
@@ -117,7 +117,6 @@ class WrittenExperiment:
             "primary": self._primary,
             "repeats": partial(self._number, "repeats", 1, 1),
             "seed": partial(self._number, "seed", 0, None),
-            "difference": self._difference,
             "budget": self._budget,
         }
         for key, step in steps.items():
@@ -277,12 +276,6 @@ class WrittenExperiment:
         if read.has(key) and read.number(key) < least:
             read.refuse("ill-typed", f"{key} must be at least {least}", key)
         return read.number(key) if read.has(key) else default
-
-    def _difference(self, read: Reader) -> float | None:
-        found = read.seconds("difference")
-        if found is not None and found <= 0:
-            read.refuse("ill-typed", "difference must be above 0", "difference")
-        return found
 
     def _budget(self, read: Reader) -> Budget:
         given = Pattern(Subject("", {"Budget"}, self._map(read, "budget")))

@@ -15,7 +15,6 @@ from gram.words import counted
 
 from .chance import ALPHA, POWER, findable, findable_rate, smallest_p
 from .comparing import clusters_of
-from .contrasts import MANY, factors_of
 from .intervals import LEVEL, Interval
 from .plan import Plan
 from .trials import Trial
@@ -125,10 +124,6 @@ def total_of(values: list[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-_DIFFER = (0.2, 0.5)
-"""The shares of cases that differ for which the findable difference of a rate is told."""
-
-
 Amount: TypeAlias = tuple[float, Interval | None]
 """What runs will take, and how sure that is; no interval where one case says nothing of others."""
 
@@ -236,10 +231,6 @@ def before_running(plan: Plan) -> Iterator[str]:
     free = [each.name for each in plan.cases if each.expects_nothing]
     if free and "passed" in [each.name for each in plan.metrics]:
         yield f"any answer passes {counted(len(free), 'case')} that expect nothing, as {free[0]}"
-    if len(plan.arms) > MANY:
-        factors = " × ".join(str(len(each)) for each in factors_of(plan.levels).values())
-        runs = counted(len(plan.keys), "run")
-        yield f"{len(plan.arms)} combinations ({factors}) are many: they are {runs}"
     if len(plan.arms) == 1:
         yield "there is one arm: nothing is compared"
         return
@@ -303,6 +294,5 @@ def _sizes(
         words = "each run an even chance, effects alike in all cases"
         yield words, findable_rate(cases, runs, alpha=alpha)
     else:
-        for share in _DIFFER:
-            found = findable(cases, disagreement=share, alpha=alpha)
-            yield f"if {share:.0%} of the cases differ", found
+        for words, lost in (("where no case is lost", 0.0), ("where one in ten is", 0.1)):
+            yield words, findable(cases, lost=lost, alpha=alpha)

@@ -26,7 +26,6 @@ from ..cases import Case
 from .chance import holm
 from .intervals import (
     LEVEL,
-    RESAMPLES,
     Interval,
     normal_quantile,
     require_statistics,
@@ -127,34 +126,6 @@ class MeasuredJudge:
         _, _, granted, neither = self.table
         return _rate(neither, granted + neither) if granted + neither else None
 
-    @cached_property
-    def kappa(self) -> tuple[float, Interval] | None:
-        """Cohen's kappa: agreement beyond what chance gives both; None where labels are alike.
-
-        Cohen (1960), Educational and Psychological Measurement 20, 37-46. Its interval is of
-        percentiles of answers drawn anew, half an answer added to each of the four kinds: a judge
-        that did not err in few answers may err in others. Drawn sets in which all are alike have
-        no kappa.
-        """
-        if self._one_label is not None:
-            return None
-        import numpy as np
-
-        n = len(self.verdicts)
-        drawn = np.random.default_rng(_SEED).multinomial(
-            n, (np.array(self.table) + 0.5) / (n + 2), size=RESAMPLES
-        )
-        both, missed, granted, neither = np.vstack([self.table, drawn]).T / n
-        people, judge = both + missed, both + granted
-        chance = people * judge + (1 - people) * (1 - judge)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found = (both + neither - chance) / (1 - chance)
-        if not np.isfinite(found[0]):
-            return None
-        low, high = np.nanpercentile(found[1:], [50 * (1 - LEVEL), 50 * (1 + LEVEL)])
-        low, high = min(low, found[0]), max(high, found[0])
-        return float(found[0]), Interval(round(float(low), 12) + 0.0, round(float(high), 12) + 0.0)
-
     @property
     def _one_label(self) -> str | None:
         """The label of all answers in words, or None where there are good ones and bad ones."""
@@ -224,7 +195,6 @@ class MeasuredJudge:
         """The figures with their intervals, by what they are called."""
         return {
             "agreement": self.agreement,
-            "kappa": self.kappa,
             "sensitivity": self.sensitivity,
             "specificity": self.specificity,
         }

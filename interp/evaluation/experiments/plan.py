@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import unified_diff
 from functools import cached_property
 from hashlib import sha256
@@ -42,9 +42,8 @@ Key: TypeAlias = tuple[str, int, str]
 """A trial: the name of its case, which repeat it is, the name of its arm."""
 
 FORMAT = 1
-_KEYS = ("format", "hash", "primary", "repeats", "seed", "difference", "pilot")
+_KEYS = ("format", "hash", "primary", "repeats", "seed", "pilot")
 EXPERIMENT = "Experiment"
-_MOST_LINES = 40  # of a difference between plans
 
 
 @frozen
@@ -77,7 +76,6 @@ class Plan:
         pilot: the cases that say what the others will take, and are not compared.
         repeats: how often each arm runs each case.
         seed: draws the order of the runs, and the numbers that the statistics need.
-        difference: the smallest difference that would matter, or None.
         head: the first pattern of the plan as gram, without its hash.
         parts: the others: its arms, metrics and cases.
     """
@@ -90,7 +88,6 @@ class Plan:
     pilot: tuple[Case, ...]
     repeats: int
     seed: int
-    difference: float | None
     head: Pattern
     parts: tuple[Pattern, ...]
 
@@ -155,16 +152,12 @@ class Plan:
         return tuple(found)
 
     def differences(self, other: Plan) -> str:
-        """What another plan has otherwise, as lines that begin with - and +; empty if nothing."""
+        """What differs between this plan and another one, as a diff."""
         mine, its = (
             format_text(write_program((each.head, *each.parts))).split("\n")
             for each in (self, other)
         )
-        lines = list(unified_diff(mine, its, n=1, lineterm=""))[2:]
-        more = len(lines) - _MOST_LINES
-        return "\n".join(
-            [*lines[:_MOST_LINES], *([f"… {counted(more, 'more line')}"] if more > 0 else [])]
-        )
+        return "\n".join([*unified_diff(mine, its, n=1, lineterm="")][2:])
 
 
 def make_plan(
@@ -177,7 +170,6 @@ def make_plan(
     pilot: int = 0,
     repeats: int,
     seed: int,
-    difference: float | None,
 ) -> Plan:
     """Make the plan of an experiment from its parts, which have been checked."""
     properties = {
@@ -185,7 +177,6 @@ def make_plan(
         "primary": write_text(primary),
         "repeats": repeats,
         "seed": seed,
-        **({} if difference is None else {"difference": float(difference)}),
         **({"pilot": pilot} if pilot else {}),
     }
     parts = (
@@ -235,7 +226,6 @@ def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -
         tuple(each for each in cases if each.name in pilot),
         read.number("repeats"),
         read.number("seed"),
-        read.seconds("difference"),
         Pattern(bare),
         tuple(others),
     )
@@ -371,12 +361,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, ExpectedCall):
         return value.to_json()
     return dict(value) if isinstance(value, Mapping) else list(value)
-
-
-def repeated_names(cases: Iterable[Case]) -> Iterator[str]:
-    """The names that more than one case has."""
-    seen: set[str] = set()
-    for case in cases:
-        if case.name in seen:
-            yield case.name
-        seen.add(case.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
@@ -15,13 +15,12 @@ from ...history.stores import open_store
 from ...shown import shortened
 from ...views import Interval, facts, interval_plot, page, run_page, table
 from ..testing import file_name
+from .comparing import Comparison, Estimate
 from .contrasts import factors_of
-from .intervals import Interval as IntervalOf95
 from .judging import beginning_of_judge
 from .tables import FIGURES, arm_rows, figures, legend, marked, verdict
 
 if TYPE_CHECKING:
-    from .comparing import Comparison
     from .experiment import Experiment
     from .trials import Trial
 
@@ -78,32 +77,15 @@ def _body(experiment: Experiment) -> Iterator[Content]:
         yield element("h2", "Comparisons")
         for each in experiment.comparisons:
             yield _compared(each, marked(each.metric, plan.primary))
-        yield from _plots(experiment)
+        yield from _plots(experiment, experiment.comparisons, mark=0)
     if experiment.is_complete:
         yield element("h2", "Arms")
         headers, *rows = arm_rows(experiment)
         yield table(headers, rows)
-    for metric in plan.metrics:
-        found = [each for each in experiment.estimates if each.metric == metric.name]
-        bars = [
-            _bar(each.arm, each.value, each.interval, is_rate=each.is_rate)
-            for each in found
-            if each.interval
-        ]
-        if bars:
-            unit = " in %" if found[0].is_rate else ""
-            name = marked(metric.name, plan.primary)
-            title = f"{name}{unit}: the arms, with intervals of 95 %"
-            yield element("h3", title)
-            yield interval_plot(bars, title=title)
+    yield from _plots(experiment, experiment.estimates)
     if experiment.notes:
         yield element("h2", "Notes")
         yield element("ul", *(element("li", each) for each in experiment.notes))
-
-
-def comparison_form(found: Comparison) -> dict[str, str]:
-    """The forms of a comparison for a notebook."""
-    return {"text/plain": repr(found), "text/html": _compared(found, found.metric)}
 
 
 def _compared(found: Comparison, metric: str) -> Markup:
@@ -115,31 +97,31 @@ def _compared(found: Comparison, metric: str) -> Markup:
     )
 
 
-def _plots(experiment: Experiment) -> Iterator[Content]:
+def _plots(
+    experiment: Experiment,
+    figures: Sequence[Estimate] | Sequence[Comparison],
+    mark: float | None = None,
+) -> Iterator[Content]:
+    """A plot for each metric: of its differences where there is a mark, else of its arms."""
     for metric in experiment.plan.metrics:
-        found = [each for each in experiment.comparisons if each.metric == metric.name]
-        bars = [
-            _bar(
-                each.name,
-                each.difference,
-                each.interval,
-                is_rate=each.is_rate,
-            )
-            for each in found
-            if each.interval
-        ]
+        found = [each for each in figures if each.metric == metric.name]
+        bars = [_bar(each) for each in found if each.interval]
         if bars:
-            unit = " in points" if found[0].is_rate else ""
-            name = marked(metric.name, experiment.plan.primary)
-            title = f"{name}: differences{unit}"
+            unit = (" in %" if mark is None else " in points") if found[0].is_rate else ""
+            what = "the arms, with intervals of 95 %" if mark is None else "differences"
+            title = f"{marked(metric.name, experiment.plan.primary)}{unit}: {what}"
             yield element("h3", title)
-            yield interval_plot(bars, mark=0, title=title)
+            yield interval_plot(bars, mark=mark, title=title)
 
 
-def _bar(label: str, value: float, interval: IntervalOf95, *, is_rate: bool) -> Interval:
+def _bar(found: Estimate | Comparison) -> Interval:
     """An interval as it is drawn; of rates, in percent."""
-    by = 100 if is_rate else 1
-    return Interval(label, by * value, by * interval.low, by * interval.high)
+    by = 100 if found.is_rate else 1
+    assert found.interval
+    label, value = (
+        (found.arm, found.value) if isinstance(found, Estimate) else (found.name, found.difference)
+    )
+    return Interval(label, by * value, by * found.interval.low, by * found.interval.high)
 
 
 def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:

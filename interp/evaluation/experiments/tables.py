@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from statistics import fmean
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from attrs import asdict
@@ -15,7 +14,6 @@ from ...machine import Usage
 from .comparing import Comparison, Estimate, clusters_of
 from .contrasts import factors_of
 from .intervals import Interval
-from .metrics import score_of
 
 if TYPE_CHECKING:
     from .experiment import Experiment
@@ -67,7 +65,6 @@ def arm_rows(experiment: Experiment) -> list[list[str]]:
     for metric, found in by_metric.items():
         cells = [estimated(found[arm]) if arm in found else "" for arm in plan.arms]
         rows.append([marked(metric, plan.primary), *cells])
-    rows += _without_estimate(experiment, by_metric)
     failed = [
         sum(each.arm == arm and each.failure is not None for each in experiment.trials)
         for arm in plan.arms
@@ -76,25 +73,6 @@ def arm_rows(experiment: Experiment) -> list[list[str]]:
     if any(experiment.models.values()):
         rows.append(["served by", *(", ".join(experiment.models[arm]) for arm in plan.arms)])
     return [*map(list, zip(*rows, strict=True))] if len(plan.arms) > _MOST_COLUMNS else rows
-
-
-def _without_estimate(experiment: Experiment, measured: Collection[str]) -> Iterator[list[str]]:
-    """A row for each metric that some arm has no score for, such as an unknown cost."""
-    plan = experiment.plan
-    wanted = [each.name for each in plan.metrics]
-    if any(each.cost is not None for each in experiment.trials):
-        wanted += [] if "cost" in wanted else ["cost"]
-    for metric in wanted:
-        if metric in measured or not experiment.trials:
-            continue
-        cells, unknown = [], "unknown" if metric == "cost" else "no score"
-        for arm in plan.arms:
-            mine = [score_of(each, metric).value for each in experiment.trials if each.arm == arm]
-            known = [each for each in mine if each is not None]
-            is_known = known and len(known) == len(mine)
-            mean = number(fmean(known), metric, is_rate=False) if is_known else unknown
-            cells.append(mean if mine else "")
-        yield [marked(metric, plan.primary), *cells]
 
 
 def comparison_rows(experiment: Experiment) -> list[list[str]]:

@@ -12,20 +12,19 @@ from tempfile import TemporaryDirectory
 
 from attrs import evolve, frozen
 
-from gram import ArgumentError, Document
+from gram import Document
 from gram.documents import holding
-from gram.errors import expect, expect_all
+from gram.errors import expect
 from gram.words import counted
 from lenses_ext import Project, load_project
 
 from ...errors import ValidationError
 from ...history.records import PathLike
-from ...running import RunOptions
-from ..cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
+from ..cases import Case, Checks, RubricJudge
 from ..experiments import Arm, Budget, MetricLike, require_statistics
-from ..experiments.arms import declared_answer, ready
-from ..experiments.metrics import read_metrics, short_hash
-from ..experiments.plan import make_plan, repeated_names
+from ..experiments.carrying_out import cases_of, expect_counts, prepare
+from ..experiments.metrics import short_hash
+from ..experiments.plan import make_plan
 from .budget import Allowance, BudgetEndedError
 from .changes import Candidate, Changeable, Leaks
 from .deciding import Look, Looks, before_spending, expect_power, leaves_room, verdict_of
@@ -219,30 +218,16 @@ def improve(
         AgentError: the proposer failed.
     """
     require_statistics()
-    for name, number in (("tries", tries), ("jobs", jobs)):
-        expect(number, int, name, by="improve")
-        if number < 1:
-            raise ArgumentError(f"improve: {name} must be at least 1, got {number}")
+    expect_counts("improve", tries=tries, jobs=jobs)
     read = _project(program)
     changeable = Changeable.of(read, change)
-    given = _cases(cases)
-    require_checks(given, checks)
-    for each in repeated_names(given):
-        raise ValidationError(f'two cases are named "{each}": results are kept by these names')
+    given = cases_of(cases, by="improve")
     arm = evolve(base or Arm(), program=read)
     if changeable.changes_tools and arm.match is None:
         arm = evolve(arm, match="types")
         tell("texts of tools may change: they match by types, and gram run needs --match types")
-    prepared = ready("program", arm, given)
-    require_tools((each, [prepared.program]) for each in given)
-    if any(each.rubrics for each in given):
-        where: RunOptions = {"base_url": arm.base_url, "dialect": arm.dialect}
-        judge = judge or RubricJudge(model=prepared.model, options=where)
-        judge.check()
-    (measured,) = read_metrics([metric], given, checks, lambda: declared_answer([prepared]), judge)
-    plan = make_plan(
-        [prepared], [measured], given, primary=measured.name, repeats=1, seed=0, difference=None
-    )
+    (prepared,), (measured,), judge = prepare(given, {"program": arm}, [metric], checks, judge)
+    plan = make_plan([prepared], [measured], given, primary=measured.name, repeats=1, seed=0)
     texts = [each.text for each in read.documents.values()]
     subject = short_hash("\0".join([plan.hash, *texts, *sorted(changeable.places)]))
     with _folder(out) as folder:
@@ -284,12 +269,6 @@ def _project(program: PathLike | Project | Document) -> Project:
     if isinstance(program, Project):
         return program
     return Project.of(program) if isinstance(program, Document) else load_project(program)
-
-
-def _cases(cases: PathLike | Iterable[Case]) -> tuple[Case, ...]:
-    if isinstance(cases, str | os.PathLike):
-        return read_cases(cases)
-    return expect_all(cases, Case, "cases", by="improve")
 
 
 def _looks(

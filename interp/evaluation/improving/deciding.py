@@ -11,7 +11,6 @@ that stopping them takes nothing back; a search that goes on has its look alread
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
@@ -29,7 +28,7 @@ from ...errors import ValidationError
 from ...history.records import Reader, pattern_line, without_empty, write_text
 from ..cases import Case
 from ..experiments import Comparison, Metric
-from ..experiments.chance import ALPHA, POWER, power_of, smallest_p
+from ..experiments.chance import ALPHA, findable, smallest_p
 from ..experiments.forecast import in_unit
 from ..experiments.intervals import wilson
 from ..experiments.metrics import MEASURES
@@ -82,43 +81,11 @@ def leaves_room(passed: int, cases: int, last: int) -> bool:
     return can_show_anything(floor(last * wilson(cases - passed, cases).high))
 
 
-def smallest_gain(
-    cases: int, *, lost: float = 0.0, deviation: float | None = None, power: float = POWER
-) -> float | None:
-    """The smallest gain that one look at so many cases shows as often as ``power`` says.
-
-    Args:
-        cases: the number of cases of the last set.
-        lost: of a rate, the share of cases that pass before and fail after; they make a gain
-            harder to show.
-        deviation: of numbers, the standard deviation of the differences of the cases.
-        power: how often the gain should be shown.
-
-    Returns:
-        The gain; None where no gain is shown so often.
-
-    >>> smallest_gain(40), round(smallest_gain(40, lost=0.05), 3), smallest_gain(7)
-    (0.246, 0.356, None)
-    """
-    most = 1 - 2 * lost if deviation is None else 20 * deviation
-
-    def shown(thousandths: int) -> float:
-        gain = most * thousandths / 1000
-        if deviation is not None:
-            return power_of(cases, gain, deviation=deviation, alpha=LEVEL)
-        return power_of(cases, gain, disagreement=gain + 2 * lost, alpha=LEVEL)
-
-    if not most or not can_show_anything(cases):
-        return None
-    found = bisect_left(range(1, 1001), power, key=shown) + 1
-    return None if found > 1000 else most * found / 1000
-
-
 def gain_still_possible(found: Comparison) -> float | None:
     """The gain that cases would show which differ as those of a comparison did."""
     if found.test.startswith("McNemar"):
-        return smallest_gain(found.cases, lost=found.worse / found.cases)
-    return smallest_gain(found.clusters or found.cases, deviation=found.deviation)
+        return findable(found.cases, lost=found.worse / found.cases, alpha=LEVEL)
+    return findable(found.clusters or found.cases, deviation=found.deviation, alpha=LEVEL)
 
 
 def before_spending(sets: Sets, look: int, metric: Metric, allowance: Allowance) -> Iterator[str]:
@@ -132,10 +99,10 @@ def before_spending(sets: Sets, look: int, metric: Metric, allowance: Allowance)
         f"{last} in the last set{alike}; look {look} of {LOOKS} at it, each at {LEVEL:g}"
     )
     if metric.name in MEASURES:
-        gain = smallest_gain(units, deviation=1.0)
+        gain = findable(units, deviation=1.0, alpha=LEVEL)
         yield f"shown in 80 %: a gain of {gain:.2g} standard deviations of the cases' differences"
     else:
-        gains = [smallest_gain(units, lost=lost) for lost in (0.0, 0.05, 0.1)]
+        gains = [findable(units, lost=lost, alpha=LEVEL) for lost in (0.0, 0.05, 0.1)]
         told = ["none" if each is None else f"{100 * each:.0f}" for each in gains]
         yield (
             f"shown in 80 %: a gain of {told[0]} points where no case is lost, of {told[1]} where "

@@ -294,9 +294,6 @@ def test_an_arm_that_does_not_bind_is_refused_with_its_place(tmp_path: Path) -> 
         ({"repeats": 0}, "repeats must be at least 1"),
         ({"jobs": True}, "jobs must be at least 1"),
         ({"seed": -1}, "seed must be at least 0"),
-        ({"difference": 0}, "difference must be above 0"),
-        ({"difference": 2}, "a difference in passed is at most 1, got 2"),
-        ({"difference": "x"}, "difference must be"),
         ({"arms": {"a": Arm(base_program(), model="nope")}}, "arm a: 'nope' names no provider"),
         ({"arms": {"a": Arm(base_program(), model=3)}}, "arm a: 3 is not a model"),  # type: ignore[arg-type]  # wrong on purpose
         ({"arms": {"a": arm(right, settings={"nope": 1})}}, 'arm a: there is no setting "nope"'),

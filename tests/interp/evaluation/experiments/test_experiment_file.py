@@ -10,7 +10,7 @@ import pytest
 from gram import GramDecodeError, parse
 from interp import ConfigurationError, ValidationError, ab, hello_world_tool_library, tool
 from interp.evaluation import Arm, Budget, load_experiment, read_experiment
-from interp.evaluation.experiments import Plan, before_running, edit_at, experiment_faults
+from interp.evaluation.experiments import edit_at, experiment_faults
 from lenses_ext import agent_instruction
 from tests.paths import EXAMPLES
 
@@ -18,7 +18,7 @@ HEAD = '(:Experiment {cases: "cases.csv", program: "hello.gram", model: "Offline
 WHOLE = """
 (:Experiment {
   cases: "cases.csv", program: "hello.gram", model: "Offline/rehearsal",
-  metrics: ["passed", "calls"], primary: "calls", repeats: 2, seed: 5, difference: 0.5, pilot: 1,
+  metrics: ["passed", "calls"], primary: "calls", repeats: 2, seed: 5, pilot: 1,
   budget: {tokens: 1000, cost: 2.5, minutes: 3, runs: 200}
 })
 [library:Factor {levels: ["warm", "cool"]}]
@@ -87,7 +87,6 @@ def test_a_file_is_the_same_experiment_as_the_call_in_python(folder: Path) -> No
         },
         repeats=2,
         seed=5,
-        difference=0.5,
         pilot=1,
     )
 
@@ -128,7 +127,6 @@ def test_a_pilot_leaves_cases_enough(folder: Path, cases: int, pilot: int) -> No
         (HEAD.replace("cases:", 'metrics: ["pased"], cases:'), "1:24", "did you mean passed"),
         (HEAD.replace("cases:", 'primary: "calls", cases:'), "1:24", "not among the metrics"),
         (HEAD.replace("cases:", "repeats: 0, cases:"), "1:24", "must be at least 1"),
-        (HEAD.replace("cases:", "difference: 0, cases:"), "1:27", "must be above 0"),
         (HEAD.replace("cases:", "pilot: 8, cases:"), "1:22", "fewer cases than all 8 cases"),
         (HEAD.replace("cases:", "budget: {tokn: 1}, cases:"), "1:1", "no property tokn"),
         (HEAD.replace("cases:", "budget: {cost: 0}, cases:"), "1:1", "must be a number above 0"),
@@ -179,22 +177,6 @@ def test_several_faults_are_told_at_once(folder: Path) -> None:
     text = HEAD.replace("cases:", 'repeats: 0, metrics: ["x"], cases:') + "(model:Factor)\n(:Arm)"
 
     assert len(experiment_faults(parse(text, str(folder / "x.gram")))) == 4
-
-
-def test_many_combinations_are_told_before_they_run(folder: Path) -> None:
-    levels = ", ".join(f'"{number}"' for number in range(9))
-    text = f"{HEAD}(prompt:Factor {{levels: [{levels}]}})\n(agent:Factor {{levels: [{levels}]}})"
-    text = text.replace("agent:Factor", "`hello_world_agent.description`:Factor")
-    told: list[str] = []
-
-    def stop(plan: Plan, _: object) -> None:
-        told.extend(before_running(plan))
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        ab(**read_experiment(written(folder, text), base=SAID), on_plan=stop)
-
-    assert "81 combinations (9 × 9) are many: they are 486 runs" in told
 
 
 def test_libraries_are_given_by_the_names_that_are_used(folder: Path) -> None:

@@ -26,26 +26,6 @@ def judge_of(table: tuple[int, int, int, int]) -> MeasuredJudge:
     return MeasuredJudge("judge", tuple(found))
 
 
-def test_agreement_and_kappa_are_those_of_the_literature() -> None:
-    found = judge_of((20, 5, 10, 15))
-
-    assert found.agreement[0] == pytest.approx(0.7)
-    assert found.kappa is not None
-    kappa, interval = found.kappa
-    assert kappa == pytest.approx(0.4)
-    # Fleiss, Cohen and Everitt's standard error is 0.127 here
-    assert interval.low == pytest.approx(0.4 - 1.96 * 0.127, abs=0.03)
-    assert interval.high == pytest.approx(0.4 + 1.96 * 0.127, abs=0.03)
-
-
-def test_a_judge_that_did_not_err_in_few_answers_may_err_in_others() -> None:
-    few, many = judge_of((2, 0, 0, 2)).kappa, judge_of((100, 0, 0, 100)).kappa
-
-    assert few is not None
-    assert many is not None
-    assert few[1].low < 0.5 < 0.9 < many[1].low < few[1].high == many[1].high == 1
-
-
 def test_faults_of_labels_have_their_places(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("input,answer,Label\none,1,yes\n")
 
@@ -54,8 +34,7 @@ def test_faults_of_labels_have_their_places(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_said_is_none() -> None:
-    assert judge_of((5, 0, 0, 0)).kappa is None
-    assert judge_of((5, 5, 0, 0)).kappa is None
+    assert judge_of((20, 5, 10, 15)).agreement[0] == pytest.approx(0.7)
     assert "all are labelled good" in judge_of((5, 5, 0, 0)).text()
     assert judge_of((5, 0, 0, 0)).specificity is None
     assert judge_of((5, 5, 5, 5)).corrected(3, 10) is None

@@ -104,8 +104,6 @@ def test_nothing_that_an_arm_says_becomes_markup() -> None:
 
     assert hostile not in found.to_html()
     assert hostile not in found._repr_mimebundle_()["text/html"]
-    for each in found.comparisons:
-        assert hostile not in each._repr_mimebundle_()["text/html"]
 
 
 def test_what_a_model_says_brings_no_key_into_files_and_pages(
@@ -143,9 +141,3 @@ def test_a_notebook_shows_the_table_and_the_figures() -> None:
     assert bundle["text/plain"] == found.table()
     assert "<table" in bundle["text/html"]
     assert "<html" not in bundle["text/html"]
-
-
-def test_a_comparison_shows_what_it_comes_to() -> None:
-    (compared, *_) = ab(cases(2), {"a": arm(right), "b": arm(right)}, seed=1).comparisons
-
-    assert "passed: b − a: no difference shown" in compared._repr_mimebundle_()["text/html"]

@@ -9,7 +9,7 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from interp import Case, ValidationError
-from interp.evaluation.experiments.chance import power_of
+from interp.evaluation.experiments.chance import findable, power_of
 from interp.evaluation.experiments.comparing import compare
 from interp.evaluation.improving.deciding import (
     LEVEL,
@@ -17,7 +17,6 @@ from interp.evaluation.improving.deciding import (
     Looks,
     can_show_anything,
     leaves_room,
-    smallest_gain,
     verdict_of,
 )
 from interp.evaluation.improving.sets import Sets, alike_together, digest_of, set_of
@@ -45,19 +44,19 @@ def test_the_sets_part_all_cases_and_half_of_them_decide() -> None:
 
 def test_a_gain_that_is_said_to_be_shown_is_shown_in_four_of_five() -> None:
     for lost in (0.0, 0.1):
-        gain = smallest_gain(60, lost=lost)
+        gain = findable(60, lost=lost, alpha=LEVEL)
         assert gain
         shown = power_of(60, gain, disagreement=gain + 2 * lost, alpha=LEVEL)
         below = power_of(60, gain - 0.01, disagreement=gain - 0.01 + 2 * lost, alpha=LEVEL)
         assert below < 0.8 <= shown
-    assert smallest_gain(60, deviation=2.0) == pytest.approx(
-        2 * (smallest_gain(60, deviation=1.0) or 0)
+    assert findable(60, deviation=2.0, alpha=LEVEL) == pytest.approx(
+        2 * (findable(60, deviation=1.0, alpha=LEVEL) or 0)
     )
 
 
 def test_seven_cases_can_show_nothing_and_a_program_that_passes_leaves_no_room() -> None:
     assert not can_show_anything(7)
-    assert smallest_gain(7) is None
+    assert findable(7, alpha=LEVEL) is None
     assert leaves_room(10, 20, 30)
     assert not leaves_room(20, 20, 30)
 
