@@ -12,13 +12,6 @@ from gram import ArgumentError, GramDecodeError, GramEncodeError, GramError, NoP
 from gram.errors import expect
 
 
-def test_what_is_of_the_wanted_type_passes() -> None:
-    expect("x", str, "text", by="loads")
-    expect(True, int, "width", by="format_text")
-    expect(None, (str, type(None)), "filename", by="parse")
-    expect(len, Callable, "style", by="dumps")
-
-
 @pytest.mark.parametrize(
     ("value", "kind", "message"),
     [
@@ -41,7 +34,11 @@ def test_the_message_says_what_is_wanted_and_what_was_given(
     assert str(error.value) == message
 
 
-def test_it_is_one_of_our_errors_and_a_type_error_and_pickles() -> None:
+def test_what_is_of_the_wanted_type_passes_and_the_error_is_ours_and_pickles() -> None:
+    expect("x", str, "text", by="loads")
+    expect(True, int, "width", by="format_text")
+    expect(None, (str, type(None)), "filename", by="parse")
+    expect(len, Callable, "style", by="dumps")
     error = ArgumentError("view: agent must be a Pattern, got int")
 
     assert isinstance(error, GramError)

@@ -77,25 +77,13 @@ def test_a_check_finds_what_its_rule_says(code: str, text: str, places: list[str
     assert found(text, code) == places
 
 
-def test_every_row_has_a_code_of_its_own_and_a_summary() -> None:
-    assert len({row.code for row in CHECKS}) == len(CHECKS)
-    assert all(row.summary.endswith(".") for row in CHECKS)
-
-
-def test_a_reference_that_dangles_names_the_nearest() -> None:
-    (fault,) = check(parse("[team | sayHelo] (sayHello)"))
-
-    assert fault.code == "dangling-reference"
-    assert fault.severity == "warning"
-    assert fault.hint == "did you mean sayHello?"
-    assert fault.path == (0, 0, "identity")
-
-
 def test_messages_name_both_places() -> None:
     text = "(a:P)\n(a:Q {k: 1})\n[r | a, b]\n[r | b, a]\n"
 
     rows = [row for row in CHECKS if row.code.endswith("definition")]
 
+    assert len({row.code for row in CHECKS}) == len(CHECKS)
+    assert all(row.summary.endswith(".") for row in CHECKS)
     assert [str(fault) for fault in check(parse(text, "x.gram"), checks=rows)] == [
         "x.gram:2:2: error[duplicate-definition] `a` is defined at 1:2 with other labels and "
         "properties",
@@ -104,21 +92,22 @@ def test_messages_name_both_places() -> None:
     ]
 
 
-def test_faults_of_patterns_that_were_read_have_a_place_without_a_document_too() -> None:
-    text = "(a:P) (a:Q)\n(b {k: 1, k: 2})"
-
-    assert check(loads(text)) == check(parse(text))
-
-
-def test_faults_of_patterns_that_were_made_have_a_path_and_no_place() -> None:
+def test_faults_have_a_path_and_those_of_what_was_read_a_place() -> None:
+    text = "(a:P) (a:Q)\n(b {k: 1, k: 2})\n[team | sayHelo] (sayHello)"
     made = [Pattern(Subject("a", {"P"})), Pattern(Subject("a", {"Q"}))]
     (fault,) = check(made)
+    *_, dangling = check(parse(text))
 
-    assert (
-        str(fault)
-        == "1.identity: error[duplicate-definition] `a` is defined at 0 with other labels"
-    )
+    assert check(loads(text)) == check(parse(text))
     assert fault.span is None
+    assert str(fault) == (
+        "1.identity: error[duplicate-definition] `a` is defined at 0 with other labels"
+    )
+    assert (dangling.code, dangling.severity) == ("dangling-reference", "warning")
+    assert (dangling.hint, dangling.path) == ("did you mean sayHello?", (3, 0, "identity"))
+    with pytest.raises(GramDecodeError) as error:
+        parse("(a", "x.gram")
+    assert str(syntax_fault(error.value)).startswith("x.gram:1:3: error[syntax] ")
 
 
 def test_a_row_supersedes_others_at_the_same_pattern_only() -> None:
@@ -145,13 +134,6 @@ def test_only_patterns_within_the_paths_are_judged() -> None:
     document = parse("[x | (a:P)] [y | (a:Q)] (a:R)")
 
     assert [fault.path for fault in check(document, within=[(1,)])] == [(1, 0, "identity")]
-
-
-def test_a_syntax_error_is_a_fault_too() -> None:
-    with pytest.raises(GramDecodeError) as error:
-        parse("(a", "x.gram")
-
-    assert str(syntax_fault(error.value)).startswith("x.gram:1:3: error[syntax] ")
 
 
 @pytest.mark.parametrize(

@@ -106,17 +106,14 @@ def test_what_does_not_fit_is_refused_with_its_place(
     assert message in str(raised.value)
 
 
-def test_diffs_that_do_not_follow_one_another_are_refused() -> None:
-    with pytest.raises(DiffError, match="does not begin with what the first one ends with"):
-        then(diff(loads("(a)"), loads("(a) (b)")), diff(loads("(c)"), loads("(d {k: 1})")))
-
-
 def test_a_pattern_has_its_diff_and_what_came_from_a_text_still_does() -> None:
     document = parse("(a {k: 1}) // one\n(b)")
     found = diff(document, (attrs.evolve(document.patterns[0], value=Subject("c")),))
 
     assert apply(found, document).text == "(c) // one"
     assert apply(diff(Pattern(), Pattern(Subject("a"))), Pattern()) == Pattern(Subject("a"))
+    with pytest.raises(DiffError, match="does not begin with what the first one ends with"):
+        then(diff(loads("(a)"), loads("(a) (b)")), diff(loads("(c)"), loads("(d {k: 1})")))
     with pytest.raises(DiffError, match="makes 2 patterns of one"):
         apply(diff(Pattern(), loads("() (b)")), Pattern())
 

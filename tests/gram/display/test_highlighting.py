@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from html import unescape
 
-import pytest
 from hypothesis import given
+from rich.text import Text
 
 from gram import Pattern, Subject, dumps, graph_of, highlighted, html_of, loads_one, origin, parse
 from gram.comparing import diff
@@ -39,20 +39,19 @@ def test_each_piece_has_its_kind() -> None:
     assert kinds["comment"] == ["// why"]
 
 
-def test_a_notebook_shows_gram_and_never_takes_it_as_html() -> None:
+def test_a_notebook_shows_trees_diffs_and_documents_and_never_takes_them_as_html() -> None:
     form = loads_one('(a {k: "<script>"})')._repr_mimebundle_()
 
     assert form["text/plain"] == '<Pattern (a {k: "<script>"})>'
     assert "&lt;script&gt;" in form["text/html"]
     assert "<script>" not in form["text/html"]
     assert set(form) == {"text/plain", "text/html"}
-
-
-def test_a_notebook_shows_a_diff_as_gram() -> None:
-    form = diff(loads_one("(a {k: 1})"), loads_one('(a {k: "<b>"})'))._repr_mimebundle_()
-
-    assert '(:Changed {at: [0, "properties", "k"], new: "<b>", old: 1})' in form["text/plain"]
-    assert "&lt;b&gt;" in form["text/html"]
+    changed = diff(loads_one("(a {k: 1})"), loads_one('(a {k: "<b>"})'))._repr_mimebundle_()
+    assert '(:Changed {at: [0, "properties", "k"], new: "<b>", old: 1})' in changed["text/plain"]
+    assert "&lt;b&gt;" in changed["text/html"]
+    written = parse("( a )  // why", "a.gram")._repr_mimebundle_()
+    assert written["text/plain"] == "<Document 'a.gram', 1 pattern>"
+    assert unescape(re.sub("<[^>]*>", "", written["text/html"])) == "( a )  // why"
 
 
 def test_a_long_text_is_cut_and_says_so() -> None:
@@ -72,26 +71,12 @@ def test_a_language_says_how_its_patterns_are_shown() -> None:
     assert "written" in form["text/html"]
 
 
-def test_rich_shows_it_in_colour() -> None:
-    text = pytest.importorskip("rich.text", reason="rich is not a dependency")
-
-    assert str(loads_one("(a:B)").__rich__()) == "(a:B)"
-    assert isinstance(loads_one("(a:B)").__rich__(), text.Text)
-
-
-def test_a_document_shows_its_text_as_it_is() -> None:
-    document = parse("( a )  // why", "a.gram")
-
-    form = document._repr_mimebundle_()
-
-    assert form["text/plain"] == "<Document 'a.gram', 1 pattern>"
-    assert unescape(re.sub("<[^>]*>", "", form["text/html"])) == "( a )  // why"
-
-
-def test_graphs_and_places_have_short_reprs() -> None:
+def test_graphs_and_places_have_short_reprs_and_rich_has_colours() -> None:
     tree = parse("(a)-->(b)", "a.gram").patterns[0]
 
     assert repr(origin(tree)) == "<Origin a.gram:1:1>"
+    assert str(loads_one("(a:B)").__rich__()) == "(a:B)"
+    assert isinstance(loads_one("(a:B)").__rich__(), Text)
     assert repr(graph_of(tree)) == (
         "<Graph: 2 nodes, 1 relationships, 0 walks, 0 annotations, 0 others>"
     )

@@ -40,14 +40,11 @@ def test_a_copy_has_the_text_of_what_it_came_from_without_comments() -> None:
     document = parse(TEXT)
 
     assert document.replace([*document.patterns] * 2).text == f"{TEXT}{COPY}\n"
-
-
-def test_a_pattern_of_another_document_brings_its_text_without_comments() -> None:
-    document = parse("// mine\n(x)\n")
-
-    edited = document.replace([*document.patterns, *loads(TEXT)])
-
+    other = parse("// mine\n(x)\n")
+    edited = other.replace([*other.patterns, *loads(TEXT)])
     assert edited.text == f"// mine\n(x)\n{COPY}\n"
+    pickled = pickle.loads(pickle.dumps(loads("(a {k: 0x0F})")[0]))  # which is no copy
+    assert parse("").replace([pickled]).text == "(a {k: 15})"
 
 
 def test_a_changed_copy_keeps_the_spelling_of_the_rest() -> None:
@@ -79,12 +76,6 @@ def test_a_copy_is_written_in_a_form_that_its_place_allows(
 
     assert document.replace([x, *copies]).text == top
     assert document.replace([attrs.evolve(x, elements=copies)]).text == inside
-
-
-def test_what_was_pickled_is_no_copy() -> None:
-    (read,) = loads("(a {k: 0x0F})")
-
-    assert parse("").replace([pickle.loads(pickle.dumps(read))]).text == "(a {k: 15})"
 
 
 @given(gram_texts(), gram_texts(), st.data())

@@ -7,7 +7,18 @@ from random import Random
 import attrs
 from hypothesis import assume, given, strategies as st
 
-from gram import Document, GramEncodeError, Pattern, Span, Subject, loads, parse, walk
+from gram import (
+    Document,
+    GramEncodeError,
+    Pattern,
+    Span,
+    Subject,
+    loads,
+    parse,
+    pattern_at,
+    replace_at,
+    walk,
+)
 from gram.writing import Spelling
 from tests.gram.strategies import TreeEditor, forests, gram_texts, tree_editors, values
 from tests.gram.texts import ACCEPTED
@@ -21,33 +32,11 @@ def edited(editor: TreeEditor, trees: tuple[Pattern, ...]) -> tuple[Pattern, ...
         return trees
 
 
-def places(trees: tuple[Pattern, ...]) -> list[tuple[int, ...]]:
-    """The path of every pattern."""
-    found: list[tuple[int, ...]] = []
-    pending = [((index,), tree) for index, tree in enumerate(trees)]
-    for path, tree in pending:
-        found.append(path)
-        pending += [((*path, index), element) for index, element in enumerate(tree.elements)]
-    return found
-
-
-def pattern_at(trees: tuple[Pattern, ...], path: tuple[int, ...]) -> Pattern:
-    for index in path[:-1]:
-        trees = trees[index].elements
-    return trees[path[-1]]
-
-
 def with_value(
     trees: tuple[Pattern, ...], path: tuple[int, ...], value: Subject
 ) -> tuple[Pattern, ...]:
     """The trees with another subject at a path."""
-    index, *rest = path
-    tree = trees[index]
-    if rest:
-        changed = attrs.evolve(tree, elements=with_value(tree.elements, tuple(rest), value))
-    else:
-        changed = attrs.evolve(tree, value=value)
-    return (*trees[:index], changed, *trees[index + 1 :])
+    return replace_at(trees, path, [attrs.evolve(pattern_at(trees, path), value=value)])
 
 
 # --- law 1: nothing asked, nothing changed
@@ -178,7 +167,7 @@ def test_any_trees_can_replace_any_others(text: str, wanted: tuple[Pattern, ...]
 def test_changing_a_subject_touches_only_its_construct(text: str, data: st.DataObject) -> None:
     document = parse(text)
     assume(document.patterns)
-    path = data.draw(st.sampled_from(places(document.patterns)))
+    path = data.draw(st.sampled_from([path for path, _ in walk(document.patterns)]))
     editor = data.draw(tree_editors())
     subject = editor.subject_change()(pattern_at(document.patterns, path).value)
 
@@ -242,8 +231,7 @@ def comments(text: str) -> Counter[str]:
 def test_no_comment_comes_twice(text: str, editor: TreeEditor) -> None:
     """No text is used for two patterns, except a node of two hops when a walk breaks."""
     document = parse(text)
-    read = [pattern_at(document.patterns, path) for path in places(document.patterns)]
-    assume(not any("Gram.Walk" in pattern.value.labels for pattern in read))
+    assume(not any("Gram.Walk" in each.value.labels for _, each in walk(document.patterns)))
     wanted = document.patterns
     for _ in range(3):
         wanted = edited(editor, wanted)
@@ -263,7 +251,7 @@ def test_setting_a_property_replaces_exactly_its_value(
     document = parse(text)
     targets = [
         path
-        for path in places(document.patterns)
+        for path in [path for path, _ in walk(document.patterns)]
         if pattern_at(document.patterns, path).value.properties
         and not stands_in_walk(document, path)
     ]

@@ -77,19 +77,15 @@ SAMPLE = """\
 """
 
 
-def test_it_is_read(kind: str) -> None:
+def test_it_is_read_and_laid_out_and_what_is_written_anew_has_none(kind: str) -> None:
     text = with_another_comment(kind, SAMPLE)
+    written, trees = format_text(text), loads(text)
 
     assert "//" not in text
-    assert loads(text) == loads(SAMPLE)
-
-
-def test_it_is_laid_out(kind: str) -> None:
-    text = with_another_comment(kind, SAMPLE)
-    written = format_text(text)
-
+    assert trees == loads(SAMPLE)
     assert written == with_another_comment(kind, format_text(SAMPLE))
-    assert format_text(written) == written
+    assert dumps(trees) == dumps(loads(SAMPLE))
+    assert len(list(walk(trees))) == 6
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -148,10 +144,3 @@ def renamed(document: Document) -> Document:
     return document.replace(
         attrs.evolve(each, value=changed(each.value)) for each in document.patterns
     )
-
-
-def test_what_is_written_anew_has_none(kind: str) -> None:
-    trees = loads(with_another_comment(kind, SAMPLE))
-
-    assert dumps(trees) == dumps(loads(SAMPLE))
-    assert len(list(walk(trees))) == 6

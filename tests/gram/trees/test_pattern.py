@@ -17,7 +17,6 @@ from pyrsistent import pmap, pvector
 
 from gram import (
     MAX_LEVELS,
-    GramDecodeError,
     GramEncodeError,
     Pattern,
     Subject,
@@ -44,12 +43,6 @@ def chain(levels: int) -> Pattern:
 
 
 # --- building
-
-
-def test_the_defaults_are_empty() -> None:
-    assert Subject() == Subject("", frozenset(), pmap())
-    assert Pattern() == Pattern(Subject(), ())
-    assert (Pattern().value, Pattern().elements) == (Subject(), ())
 
 
 def test_parts_are_frozen_and_frozen_ones_kept() -> None:
@@ -160,13 +153,6 @@ def test_a_pickle_made_in_another_process_hashes_like_a_tree_of_this_one() -> No
     assert hash(twin) == hash(loads_one("[a:A {k: [x, 1..2]} | (b)]"))
 
 
-def test_a_repr_is_gram() -> None:
-    tree = loads_one('[a:B {k: "v"} | c, (d)-->(e)]')
-
-    assert repr(tree) == '<Pattern [a:B {k: "v"} | c, (d)-->(e)]>'
-    assert repr(tree.value) == '<Subject a:B {k: "v"}>'
-
-
 # --- changing
 
 
@@ -224,13 +210,6 @@ TOO_DEEP: list[Callable[[], object]] = [
 def test_a_deeper_tree_cannot_be_built(build: Callable[[], object]) -> None:
     with pytest.raises(GramEncodeError, match="nests deeper than 100 levels"):
         build()
-
-
-def test_deeper_json_is_a_decode_error() -> None:
-    data = to_json(chain(MAX_LEVELS))
-
-    with pytest.raises(GramDecodeError, match="nests deeper than 100 levels"):
-        from_json({**to_json(Pattern()), "elements": [data]})
 
 
 def test_levels_count_the_deepest_place() -> None:

@@ -35,7 +35,8 @@ def test_what_is_cut_says_so(text: str, expected: str) -> None:
     assert abridged(loads_one(text), 10) == expected
 
 
-def test_control_characters_are_shown_as_escapes() -> None:
+def test_a_repr_is_gram_and_shows_control_characters_as_escapes() -> None:
+    assert repr(loads_one('(a:B {k: "v"})').value) == '<Subject a:B {k: "v"}>'
     assert repr(Pattern(Subject("a", (), {"k": "\x1b[2J"}))) == '<Pattern (a {k: "\\x1b[2J"})>'
 
 
