@@ -18,7 +18,6 @@ from ..completion.completing import (
     complete_files,
     complete_metric,
     complete_model,
-    complete_tools,
 )
 from ..failures import LIMIT, WAITING
 from ..inputs.file_options import agent_option, checks_option, json_option
@@ -63,7 +62,7 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
 @click.option(
     "--tools",
     multiple=True,
-    shell_complete=complete_tools,
+    shell_complete=complete_files,
     metavar="[NAME=]FILE.py[:NAME]",
     help="A Python file with the tools, which is run anew for each run; with NAME=, those that an "
     "experiment or the file of a judge calls so.",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from ..completion.completing import complete_files, complete_metric, complete_model, complete_tools
+from ..completion.completing import complete_files, complete_metric, complete_model
 from ..failures import NO
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import RunningOptions, shared_options
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 @click.option(
     "--tools",
     multiple=True,
-    shell_complete=complete_tools,
+    shell_complete=complete_files,
     metavar="[NAME=]FILE.py[:NAME]",
     help="A Python file with the tools, which is run anew for each run; with NAME=, those of the "
     "judge of that name.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..completion.completing import complete_files, complete_tools
+from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
 from ..inputs.options import RunningOptions, shared_options
 from ..process import interruptible
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--tools",
     multiple=True,
-    shell_complete=complete_tools,
+    shell_complete=complete_files,
     metavar="FILE.py[:NAME]",
     help="A Python file with the tools of the judge.",
 )

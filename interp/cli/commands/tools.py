@@ -22,7 +22,7 @@ from lenses_ext.schemas import Match
 
 from ...programs import the_tools
 from ...tools import ToolLibrary, explain_binding
-from ..completion.completing import complete_files, complete_tools
+from ..completion.completing import complete_files
 from ..each_file import each_file
 from ..edits import Changes, changed_texts, write_changes
 from ..failures import NO, Refused
@@ -41,7 +41,7 @@ from ..terminal.output import note, show, show_json
     "--tools",
     multiple=True,
     metavar="FILE.py[:NAME]",
-    shell_complete=complete_tools,
+    shell_complete=complete_files,
     callback=tools_of_project,
     help="A Python file with the tools.",
 )

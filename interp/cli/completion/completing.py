@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,8 +14,6 @@ from gram import GramError
 from ..inputs.program_files import STDIN, find_files, is_input
 
 if TYPE_CHECKING:
-    import ast
-
     from click.shell_completion import CompletionItem
 
     from lenses_ext import Project
@@ -70,39 +67,11 @@ def complete_model(context: click.Context, _: click.Parameter, begun: str) -> li
     return [*_begun_with(begun, models), *shown]
 
 
-def complete_tools(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Python files, and behind ``FILE.py:`` the tools in it; the file is not run."""
-    return _complete_python(begun, _tools_in)
-
-
-def complete_checks(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Python files, and behind ``FILE.py:`` the functions that may be checks."""
-    return _complete_python(begun, _checks_in)
-
-
-def complete_metric(
-    context: click.Context, parameter: click.Parameter, begun: str
-) -> list[CompletionItem]:
-    """The names of metrics, and functions in Python files."""
+def complete_metric(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The names of metrics, and files."""
     from ...evaluation.experiments import NAMES
 
-    return [*_begun_with(begun, NAMES), *complete_checks(context, parameter, begun)]
-
-
-def _complete_python(
-    begun: str, names_in: Callable[[ast.Module], Iterable[str]]
-) -> list[CompletionItem]:
-    """Python files, and behind ``FILE.py:`` names in it."""
-    file, colon, _name = begun.rpartition(":")
-    if not colon:
-        return [_item(begun, type="file")]
-    import ast
-
-    try:
-        tree = ast.parse(Path(file).read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return []
-    return _begun_with(begun, (f"{file}:{name}" for name in names_in(tree)))
+    return [*_begun_with(begun, NAMES), _item(begun, type="file")]
 
 
 def complete_setting(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -163,27 +132,6 @@ def _item(value: str, **info: Any) -> CompletionItem:
     from click.shell_completion import CompletionItem  # imported late: only completion needs it
 
     return CompletionItem(value, **info)
-
-
-def _tools_in(tree: ast.Module) -> Iterator[str]:
-    """The names of the functions with ``@tool``, and of the libraries, of a module."""
-    import ast
-
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if any("tool" in ast.unparse(each) for each in node.decorator_list):
-                yield node.name
-        elif isinstance(node, ast.Assign) and "ToolLibrary" in ast.unparse(node.value):
-            yield from (each.id for each in node.targets if isinstance(each, ast.Name))
-
-
-def _checks_in(tree: ast.Module) -> Iterator[str]:
-    """The names of the functions of a module that ``--checks`` reads."""
-    import ast
-
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    names = (node.name for node in tree.body if isinstance(node, functions))
-    yield from (name for name in names if not name.startswith("_"))
 
 
 def _files(begun: str) -> list[str]:

@@ -6,7 +6,6 @@ import click
 
 from ..completion.completing import (
     complete_agent,
-    complete_checks,
     complete_files,
 )
 
@@ -20,7 +19,7 @@ agent_option = click.option(
 checks_option = click.option(
     "--checks",
     multiple=True,
-    shell_complete=complete_checks,
+    shell_complete=complete_files,
     metavar="FILE.py[:NAME]",
     help="A Python file with the checks that cases name.",
 )

@@ -25,7 +25,6 @@ from ..completion.completing import (
     complete_limit,
     complete_model,
     complete_setting,
-    complete_tools,
 )
 from ..terminal.output import expect_a_name
 from .file_options import agent_option, mcp_option, openapi_option
@@ -74,7 +73,7 @@ match_option = click.option(
 tools_option = click.option(
     "--tools",
     multiple=True,
-    shell_complete=complete_tools,
+    shell_complete=complete_files,
     metavar="FILE.py[:NAME]",
     callback=tools_of_project,
     help="A Python file with the tools; by default gram.toml's, or built-in ones.",
@@ -84,7 +83,7 @@ tools_option = click.option(
 stand_ins_option = click.option(
     "--tools",
     multiple=True,
-    shell_complete=complete_tools,
+    shell_complete=complete_files,
     metavar="FILE.py[:NAME]",
     help="A Python file with tools to run in the place of recorded ones; none that is marked "
     "once is run.",

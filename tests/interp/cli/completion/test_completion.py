@@ -31,12 +31,9 @@ OFFERED = [
     (f"gram graph {HELLO} --as s", ["svg"]),
     (f"gram graph {HELLO} --agent hel", ["hello_world_agent"]),
     (f"gram run {HELLO} hi --limit tool_s", ["tool_seconds="]),
-    (f"gram run {HELLO} hi --tools {TOOLS}:say", [f"{TOOLS}:sayHello"]),
     (f"gram run {HELLO} hi --approve al", ["all"]),
-    (f"gram ab {HELLO} --tools {TOOLS}:say", [f"{TOOLS}:sayHello"]),
     ("gram ab --metric out", ["output_tokens"]),
     (f"gram run {HELLO} --input @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
-    (f"gram test cases.jsonl --checks {TOOLS}:ma", [f"{TOOLS}:main"]),
     (f"gram run {HELLO} @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
     ("gram conve", ["conversations", "convert"]),
     ("gram runs li", ["list"]),
@@ -81,7 +78,7 @@ def test_what_begins_so_is_offered(typed: str, offered: list[str]) -> None:
     assert [text for kind, text in answers if kind != "file"] == [each[kept:] for each in offered]
 
 
-TYPED, COMPLETED = f"gram run {HELLO} hi --tools {TOOLS}:say", f"{TOOLS}:sayHello"
+TYPED, COMPLETED = f"gram run {HELLO} hi --set toolCh", "toolChoice="
 
 
 def test_bash_completes(environment: dict[str, str]) -> None:
@@ -90,7 +87,7 @@ def test_bash_completes(environment: dict[str, str]) -> None:
         env=environment, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
-    assert (done.stdout, done.stderr) == ("sayHello\n", "")
+    assert (done.stdout, done.stderr) == ("toolChoice=\n", "")
 
 
 def test_fish_completes(environment: dict[str, str]) -> None:
