@@ -217,14 +217,10 @@ COMMANDS: Final[Mapping[str, _Command]] = {
 }
 
 
-_MOST_BEFORE = 100  # characters of the messages that a session goes on from
-
-
 @click.command("chat")
 @click.argument("file", shell_complete=complete_files)
-@click.option("--reload", is_flag=True, help="Take a changed program at the next message.")
 @options_of(TalkOptions)
-def command(file: str, options: TalkOptions, reload: bool) -> None:
+def command(file: str, options: TalkOptions) -> None:
     """Talk to the agent in FILE: each line is a message, /help lists the commands.
 
     What is said at a terminal is kept in your own store: -c goes on with the last conversation
@@ -239,7 +235,7 @@ def command(file: str, options: TalkOptions, reload: bool) -> None:
             "the program cannot come from standard input: chat reads your messages there. "
             "Save the program to a file, or use gram run - MESSAGE…"
         )
-    talk = Talk(file, options, is_chat=True, reloads=reload)
+    talk = Talk(file, options, is_chat=True)
     with interruptible(), talk:
         for model in talk.models:  # so that an unknown provider or a missing key is told now
             talk.check_model(model)
