@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 import click
 
@@ -17,9 +16,6 @@ from ..process import leave_at_termination
 from ..telemetry import telemetry
 from ..terminal.log_lines import LogLines, log_format_option, show_logs
 from ..terminal.output import is_quiet, is_verbose
-
-if TYPE_CHECKING:
-    from ...workers import SharedLimit
 
 
 @click.command("worker")
@@ -37,19 +33,6 @@ if TYPE_CHECKING:
     default=30.0,
     metavar="SECONDS",
     help="How long runs may still take when it is told to stop; then others go on with them; 30.",
-)
-@click.option(
-    "--at-most",
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="How many requests all workers together may have under way: for a provider, a "
-    "model (OpenAI/gpt-5.6-luna) or a tenant (tenant:NAME).",
-)
-@click.option(
-    "--per-minute",
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="How many requests all workers together may begin in a minute, for the same.",
 )
 @click.option(
     "--schedule",
@@ -71,8 +54,6 @@ def command(
     match: Match,
     at_once: int,
     grace: float,
-    at_most: tuple[str, ...],
-    per_minute: tuple[str, ...],
     schedule: str | None,
     metrics: str | None,
     log_lines: LogLines,
@@ -85,7 +66,6 @@ def command(
     nothing new, and ends when its runs have. -q logs warnings alone, -v details, too.
     """
     leave_at_termination()  # until it works, which then ends what is under way
-    limits = _limits(at_most, per_minute)
     from ...workers import Worker, read_schedules  # imported late: completion needs no workers
     from ..inputs.reading import read_libraries
 
@@ -103,30 +83,7 @@ def command(
             match=match,
             at_once=at_once,
             grace=grace,
-            limits=limits,
             schedules=read_schedules(schedule) if schedule else (),
             telemetry=made,
         )
         worker.work()
-
-
-def _limits(at_most: tuple[str, ...], per_minute: tuple[str, ...]) -> dict[str, SharedLimit]:
-    from ...errors import ConfigurationError
-    from ...workers import SharedLimit
-
-    given: dict[str, dict[str, float]] = {}
-    for option, texts in (("at_once", at_most), ("per_minute", per_minute)):
-        for text in texts:
-            name, equals, number = text.rpartition("=")
-            try:
-                value = int(number) if option == "at_once" else float(number)
-            except ValueError:
-                equals = ""
-            if not equals or not name:
-                shown = "--at-most" if option == "at_once" else "--per-minute"
-                raise click.UsageError(f"{shown} {text}: write NAME=NUMBER, such as OpenAI=8")
-            given.setdefault(name, {})[option] = value
-    try:
-        return {name: SharedLimit(**limit) for name, limit in given.items()}  # type: ignore[arg-type]  # at_once is an int
-    except ConfigurationError as error:
-        raise click.UsageError(f"--at-most, --per-minute: {error}") from None

@@ -223,11 +223,8 @@ def test_workers_keep_to_a_limit_together(
         most = max(most, store.database.execute(under_way)[0][0])
         return ended(store, *runs)()
 
-    options = ("--at-most", "tenant:acme=2")
-    with (
-        worker(database, *options, server=model_server),
-        worker(database, *options, server=model_server),
-    ):
+    set_shared_limits(store, {"tenant:acme": SharedLimit(at_once=2)})
+    with worker(database, server=model_server), worker(database, server=model_server):
         seconds = until(all_ended)
 
     assert most == 2

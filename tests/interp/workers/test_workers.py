@@ -449,7 +449,7 @@ def test_a_turn_that_waits_for_another_names_it(store: RunStore) -> None:
 def test_a_worker_that_the_database_refuses_ends(database: str, store: RunStore) -> None:
     submit(GREETER, "Hello", store=store)
     store.database.execute("ALTER TABLE gram_limits RENAME COLUMN at_once TO another")
-    with worker(database, "--at-most", "OpenAI=3") as refused:
+    with worker(database) as refused:
         assert refused.process.wait(20) == 2
 
 
