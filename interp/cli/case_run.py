@@ -42,7 +42,6 @@ from ..programs import models_of, the_agent
 from ..running import RunOptions
 from ..tools import ToolLibrary, bind_agent_tools, empty_tool_library, with_agents
 from .each_file import each_file
-from .inputs.name_matching import matching
 from .inputs.options import RunningOptions
 from .inputs.reading import hint_at_tools, read_checks, read_program
 from .terminal.case_report import Report
@@ -85,7 +84,6 @@ class CaseRun:
         program: the program instead of those that the cases name, or None.
         agent: the agent instead of those that the cases name, or None.
         record: what is recorded; None for nothing.
-        recordings: the folder of the recordings, or None for one beside each file.
         names_of_checks: the files with the user's functions.
         only: the tags of the cases to run; without tags, all cases are run.
         repeats: how often each case is run.
@@ -102,7 +100,6 @@ class CaseRun:
     program: str | None = None
     agent: str | None = None
     record: Mode | None = None
-    recordings: str | None = None
     names_of_checks: Sequence[str] = field(default=(), alias="checks")
     only: Sequence[str] = ()
     repeats: int = 1
@@ -124,14 +121,14 @@ class CaseRun:
 
         Args:
             files: files, folders and globs.
-            names: which cases to run by their names, see `matching`; all if there are none.
+            names: texts, one of which the name of a case has; all cases if there are none.
 
         Raises:
             SystemExit: something is wrong with one of several files; it has been told.
-            UsageError: there are no cases, or names are no expression.
+            UsageError: there are no cases.
             GramError, OSError: something is wrong.
         """
-        meant = [matching(each) for each in names]
+        wanted = [each.casefold() for each in names]
         tags = set[str]()
         folders = {path for path in map(Path, files) if path.is_dir()}
         agents = cache(self._agent)
@@ -145,8 +142,12 @@ class CaseRun:
                     return {}
                 raise
             tags.update(tag for each in cases for tag in each.tags)
-            chosen = [each for each in cases if not meant or any(is_(each.name) for is_ in meant)]
-            chosen = [each for each in chosen if not self.only or {*self.only} & {*each.tags}]
+            chosen = [
+                each
+                for each in cases
+                if (not wanted or any(text in each.name.casefold() for text in wanted))
+                and (not self.only or {*self.only} & {*each.tags})
+            ]
             require_checks(chosen, self.checks)
             for path in (self._recording(file, each).path for each in cases):
                 if path:
@@ -170,7 +171,6 @@ class CaseRun:
             named = f"no case has {' or '.join(names)} in its name"
             named = named if names else "no case of these files is run"
             raise click.UsageError(named if self.planned else none)
-        self._require_recordings_apart()
         for planned in self._all():
             self._make_ready(planned)
         require_tools((each.case, [self._run_with(each.agent)]) for each in self._all())
@@ -270,15 +270,9 @@ class CaseRun:
     def _recording(self, file: str, case: Case) -> Recording:
         if self.record is None:
             return Recording()
-        base = Path(self.recordings) if self.recordings else Path(file).parent / _FOLDER
-        path = base / Path(file).name / f"{file_name(case.name)}{SUFFIX}"
+        folder = Path(file).parent / _FOLDER / Path(file).name
+        path = folder / f"{file_name(case.name)}{SUFFIX}"
         return Recording(path, self.record, _HINT_OF_NONE if self.record == "none" else _HINT)
-
-    def _require_recordings_apart(self) -> None:
-        """Refuse one folder for the recordings of two files that have the same name."""
-        paths = [path for each in self._all() if (path := each.recordings[0].path)]
-        if len(set(paths)) < len(paths):
-            raise click.UsageError("two files of the same name need --recordings-in of their own")
 
     def _run_with(self, agent: Pattern) -> Pattern:
         """An agent as it is run: with the agents of the library that implement its tools."""

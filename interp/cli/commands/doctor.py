@@ -7,12 +7,11 @@ import platform
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from importlib.metadata import version
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import click
-from attrs import asdict, frozen
 
 from gram import GramError, only_errors
 from lenses_ext import Model
@@ -32,8 +31,6 @@ from ..completion.completing import complete_files
 from ..failures import NO
 from ..inputs.file_options import json_option
 from ..inputs.reading import read_program
-from ..inputs.record_option import LARGEST, OLDEST, own_store
-from ..terminal.asking import history_path
 from ..terminal.output import show, show_json
 from .models import address_of
 
@@ -41,62 +38,35 @@ _PATIENCE = 0.5  # seconds for a server on this machine to answer
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
 
 
-@frozen
-class Finding:
-    """Something that was looked at.
-
-    Attributes:
-        ok: whether nothing is wrong with it.
-        message: what was found, and what helps.
-    """
-
-    ok: bool
-    message: str
+Finding: TypeAlias = tuple[bool, str]
+"""Whether something is in order, and what was found of it and what helps."""
 
 
 @click.command("doctor")
 @click.argument("file", required=False, shell_complete=complete_files)
 @json_option
 def command(file: str | None, as_json: bool) -> None:
-    """Say what is wrong with the set-up: keys, addresses, files of your own.
+    """Say what is wrong with the set-up: keys and addresses.
 
     With FILE, also whether its program is valid and its models can be asked. Nothing is sent to a
     model, and keys are not shown. Exits with 1 if something is wrong.
     """
-    own = (*_versions(), *_providers(), *_history(), *_kept())
-    findings = [*own, *(_program(file) if file else ())]
+    about = f"gram-agents {version('gram-agents')}, Python {platform.python_version()}"
+    findings = [(True, about), *_providers(), *(_program(file) if file else ())]
     if as_json:
-        show_json([asdict(each) for each in findings])
+        show_json([{"ok": ok, "message": message} for ok, message in findings])
     else:
-        for each in findings:
-            show(f"{'ok     ' if each.ok else 'problem'}  {each.message}")
-    if not all(each.ok for each in findings):
+        for ok, message in findings:
+            show(f"{'ok     ' if ok else 'problem'}  {message}")
+    if not all(ok for ok, _ in findings):
         sys.exit(NO)
 
 
-def _versions() -> Iterator[Finding]:
-    yield Finding(True, f"gram-agents {version('gram-agents')}, Python {platform.python_version()}")
-
-
-def _kept() -> Iterator[Finding]:
-    try:
-        path = own_store()
-    except OSError:  # told already
-        return
-    if path.exists():
-        limits = f"{OLDEST.days} days, {LARGEST >> 20} MB"
-        used = path.stat().st_size / 2**20
-        yield Finding(True, f"{path}: what is said is kept here, {used:.1f} MB (at most {limits})")
-
-
 def _providers() -> Iterator[Finding]:
-    usable = []
-    for each in known_providers().values():
-        found = _provider(each)
-        usable += [each for each in found if each.ok]
-        yield from found
-    if not usable:
-        yield Finding(
+    found = [each for provider in known_providers().values() for each in _provider(provider)]
+    yield from found
+    if not any(ok for ok, _ in found):
+        yield (
             False,
             "no model can be asked: set the key of a provider (gram models lists them), or start a "
             "server such as Ollama. --offline rehearses without one",
@@ -108,15 +78,15 @@ def _provider(provider: Provider) -> list[Finding]:
     name, address, variable = provider.name, address_of(provider), provider.base_url_variable
     is_changed = address != provider.base_url
     if not is_address(address):
-        return [Finding(False, f"{variable} is {address!r}: it {ADDRESS_RULE}")]
+        return [(False, f"{variable} is {address!r}: it {ADDRESS_RULE}")]
     if urlsplit(address).hostname in _LOCAL:
         if _answers(address):
-            return [Finding(True, f"{name}: a server answers at {address}")]
-        return [Finding(False, f"{name}: no server answers at {address}")] if is_changed else []
+            return [(True, f"{name}: a server answers at {address}")]
+        return [(False, f"{name}: no server answers at {address}")] if is_changed else []
     if provider.key and (key := os.environ.get(provider.key)):
         fault = _fault_of_key(key)
-        return [Finding(not fault, f"{name}: {provider.key} {fault or 'is set'}")]
-    return [Finding(True, f"{name}: requests go to {address}")] if is_changed else []
+        return [(not fault, f"{name}: {provider.key} {fault or 'is set'}")]
+    return [(True, f"{name}: requests go to {address}")] if is_changed else []
 
 
 def _fault_of_key(key: str) -> str:
@@ -144,39 +114,24 @@ def _answers(address: str) -> bool:
         return False
 
 
-def _history() -> Iterator[Finding]:
-    try:
-        path = history_path()
-    except FileNotFoundError as error:
-        yield Finding(False, f"the lines of gram chat are not kept: {error}")
-        return
-    folder = path.parent
-    with suppress(StopIteration):
-        folder = next(each for each in path.parents if each.exists())
-    if os.access(folder, os.W_OK) and folder.is_dir():
-        yield Finding(True, f"the lines of gram chat are kept in {path}")
-    else:
-        yield Finding(False, f"the lines of gram chat are not kept: {folder} cannot be written")
-
-
 def _program(file: str) -> Iterator[Finding]:
     """Whether a program is valid, and whether each of its models could be asked."""
     try:
         document = read_program(file)
     except GramError as error:
-        yield Finding(False, str(error))
+        yield (False, str(error))
         return
     if errors := only_errors(check_program(document)):
-        yield from (Finding(False, each.with_hint()) for each in errors)
+        yield from ((False, each.with_hint()) for each in errors)
         return
     models: dict[Model, None] = {}
     for program in find_runnables(document):
         models |= dict.fromkeys(models_of(program))
-    yield Finding(True, f"{file} is a valid program")
+    yield (True, f"{file} is a valid program")
     for model in models:
         try:
             connect_model(model)
         except ConfigurationError as error:
-            yield Finding(False, f"{model}: {error}")
+            yield (False, f"{model}: {error}")
         else:
-            yield Finding(True, f"{model}: nothing is missing to ask it")
+            yield (True, f"{model}: nothing is missing to ask it")

@@ -14,12 +14,10 @@ from ..inputs.file_options import agent_option
 from ..inputs.program_files import STDIN
 from ..inputs.reading import read_program
 from ..inputs.record_option import named_runs
-from ..terminal.output import expect_a_name, expect_other_file, note, show, tell, write_result
+from ..terminal.output import expect_a_name, expect_other_file, show, tell, write_result
 
 _FORMS = {"mermaid": to_mermaid, "dot": to_dot, "svg": to_svg}
-_SUFFIXES = {".svg": "svg", ".dot": "dot", ".gv": "dot"}
-_PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".ps", ".eps", ".html"}
-_MOST_ARROWS = 500  # that Mermaid draws unless it is told otherwise
+_SUFFIXES = {"": "mermaid", ".mmd": "mermaid", ".svg": "svg", ".dot": "dot", ".gv": "dot"}
 
 
 @click.command("graph")
@@ -51,7 +49,7 @@ def command(
     if file == recorded == STDIN:
         raise click.UsageError("standard input cannot be both the program and the run")
     suffix = Path(out or "").suffix.lower()
-    if form is None and suffix in _PICTURES:
+    if form is None and suffix not in _SUFFIXES:
         raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
     drawing = drawing_of(read_program(file), agent)
     if recorded is not None:
@@ -61,10 +59,8 @@ def command(
         drawing = with_counts(drawing, run)
         if run.requests + run.calls and not any(each.count for each in drawing.nodes):
             tell(f"gram: {recorded} is a run of {run.agent}, and came to nothing that is drawn")
-    chosen = form or _SUFFIXES.get(suffix, "mermaid")
+    chosen = form or _SUFFIXES[suffix]
     text = _FORMS[chosen](drawing)
-    if chosen == "mermaid" and len(drawing.edges) > _MOST_ARROWS:
-        note(f"gram: Mermaid draws at most {_MOST_ARROWS} arrows; --as svg draws them all")
     if out is None:
         show(text)
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from ..completion.completing import complete_tools
 from ..each_file import each_file, passing_over
 from ..edits import Destination, edit_options
 from ..inputs.program_files import STDIN
@@ -18,13 +17,6 @@ from ..terminal.output import tell
     is_flag=True,
     help="Rename it in instructions, too (in backticks).",
 )
-@click.option(
-    "--tools",
-    multiple=True,
-    shell_complete=complete_tools,
-    metavar="FILE.py[:NAME]",
-    help="Say which functions of a Python file do not bind any more.",
-)
 @edit_options("PATH NEW", shows_diff=True)
 def command(
     path: str,
@@ -32,7 +24,6 @@ def command(
     files: list[str],
     destination: Destination,
     instructions: bool,
-    tools: tuple[str, ...],
 ) -> None:
     """Give what is at PATH in FILES the name NEW, wherever it is meant, and show what would change.
 
@@ -51,6 +42,6 @@ def command(
     tally.refuse_if_all_passed_over()
     renaming.change(files)
     show_or_write(renaming.texts, destination.in_place)
-    for said in (*renaming.told, *renaming.unbound(tools)):
+    for said in renaming.told:
         tell(said)
     tally.leave()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from time import sleep
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -27,35 +26,10 @@ from .requeue import requeue
 if TYPE_CHECKING:
     from ...history.stores import RunRow
 
-_WATCHED = 2.0  # seconds between two lists
 _MOST = 50  # runs that a list shows unless told otherwise
 
 
-_MEANT = {
-    "follow": "trace RUN --follow",
-    "watch": "trace RUN --follow",
-    "show": "trace RUN",
-    "trace": "trace RUN",
-    "resume": "resume RUN",
-    "replay": "replay RUN",
-    "approve": "runs decide RUN",
-    "stop": "runs cancel RUN",
-    "retry": "runs requeue RUN",
-    "remove": "runs prune --before AGE",
-}
-"""What is told to those who guess the name of a command."""
-
-
-class _Runs(click.Group):
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] in _MEANT:
-            ctx.fail(f"No such command '{args[0]}': it is gram {_MEANT[args[0]]}")
-        return super().resolve_command(ctx, args)
-
-
-@click.group("runs", cls=_Runs)
+@click.group("runs")
 def command() -> None:
     """List and steer the runs of a store; gram trace shows one, gram resume goes on with it.
 
@@ -80,19 +54,10 @@ def command() -> None:
     type=click.IntRange(1),
     help=f"How many at most; {_MOST} by default, all with --json.",
 )
-@click.option("--watch", is_flag=True, help="List them again every two seconds, until Ctrl-C.")
 @json_option
-def list_runs(store: str, as_json: bool, limit: int | None, watch: bool, **filters: Any) -> None:
+def list_runs(store: str, as_json: bool, limit: int | None, **filters: Any) -> None:
     """List runs, the newest first: id, status, agent, time it was made, tokens it used."""
-    if watch and as_json:
-        raise click.UsageError("--watch is for people: leave out --json")
     with open_store(store, must_exist=True) as opened:
-        while watch:
-            seen = list(opened.rows(limit=limit or _MOST, **filters))
-            lines_now = [*_table(_with_reasons(opened, seen))]
-            click.clear()
-            show("\n".join([f"{datetime.now():%Y-%m-%d %H:%M:%S}", *lines_now]))
-            sleep(_WATCHED)
         rows = opened.rows(limit=limit or (None if as_json else _MOST + 1), **filters)
         found = _with_reasons(opened, list(rows))
         if as_json:

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
-from click.core import ParameterSource
 
 from gram.extras import install
 
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from ...running import BeginOptions
     from ...serving import Served
     from ...tools import ToolLibrary
-
-_OF_HTTP: Final = ("host", "port", "key_env", "allow_host", "allow_origin", "body_bytes")
-"""The options that are for clients who come by HTTP."""
 
 
 @click.command("serve")
@@ -81,9 +77,7 @@ _OF_HTTP: Final = ("host", "port", "key_env", "allow_host", "allow_origin", "bod
 @record_option
 @log_format_option
 @options_of(RunningOptions)
-@click.pass_context
 def command(
-    context: click.Context,
     files: tuple[str, ...],
     as_mcp: str | None,
     host: str,
@@ -113,11 +107,6 @@ def command(
     leave_at_termination()
     if meant := {"http", "stdio"}.intersection(options.mcp):
         raise click.UsageError(f"--mcp names a server of tools; write --as-mcp {min(meant)}")
-    if as_mcp == "stdio":
-        for each in _OF_HTTP:
-            if context.get_parameter_source(each) is ParameterSource.COMMANDLINE:
-                option = each.replace("_", "-")
-                raise click.UsageError(f"--{option} is for HTTP: --as-mcp stdio has no address")
     store = _store(record)
     if store is None and (options.approve == "ask" or options.asks_before_servers):
         raise click.UsageError(

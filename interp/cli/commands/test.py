@@ -15,7 +15,7 @@ from ..completion.completing import complete_files, complete_model
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import SERVERS_REHEARSED, RunningOptions, options_of
 from ..process import interruptible
-from ..terminal.output import expect_a_file, expect_a_name, expect_other_file, note
+from ..terminal.output import expect_a_file, expect_other_file, note
 
 if TYPE_CHECKING:
     from ...evaluation.cases import RubricJudge
@@ -49,7 +49,7 @@ def _share(
     "names",
     multiple=True,
     metavar="TEXT",
-    help="Run only the cases whose names have TEXT, or texts joined with and, or, not, brackets.",
+    help="Run only the cases whose names have this text, in capitals or not.",
 )
 @click.option(
     "--only", multiple=True, metavar="TAG", help="Run only the cases with one of these tags."
@@ -86,14 +86,7 @@ def _share(
     type=click.Choice(["once", "changed", "none", "all"]),
     help="Record runs and replay them: those without a recording are recorded (once), what they "
     "ask otherwise than their recording too (changed), none, or all of them anew. Without it, "
-    "nothing is recorded or replayed.",
-)
-@click.option(
-    "--recordings-in",
-    "recordings",
-    metavar="DIR",
-    shell_complete=complete_files,
-    help="Where recordings are, with --recordings; the folder recordings beside a file by default.",
+    "nothing is recorded or replayed. They are in the folder recordings beside a file.",
 )
 @json_option
 @click.option(
@@ -121,9 +114,6 @@ def command(
         raise click.UsageError("cases are read from files, whose endings say what they are")
     expect_a_file(junit, "--junit")
     expect_other_file(junit)
-    expect_a_name(given["recordings"], "--recordings-in")
-    if given["recordings"] and not given["record"]:
-        raise click.UsageError("--recordings-in needs --recordings once, changed, none or all")
     if options.approve == "ask":
         raise click.UsageError("--approve ask: nobody is asked in a test; write all or none")
     if options.asks_before_servers:

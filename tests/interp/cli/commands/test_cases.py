@@ -86,21 +86,6 @@ def test_a_case_that_fails_shows_its_run_and_the_others_go_on(
     assert "0 passed, 2 failed in " in done.stdout
 
 
-def test_cases_are_selected_with_and_or_not_and_brackets(
-    folder: Path, model_server: ModelServer
-) -> None:
-    model_server.will_say("Bye!")
-
-    done = run_cases(folder, model_server, "-k", "(greets or 'says bye') and not GREETS")
-    wrong = run_cases(folder, model_server, "-k", "greets and")
-
-    assert (done.returncode, len(model_server.requests)) == (0, 1)
-    assert "says bye" in done.stdout
-    assert "1 passed in" in done.stdout
-    assert wrong.returncode == 2
-    assert "-k 'greets and': write texts with and, or, not and brackets" in wrong.stderr
-
-
 def test_recordings_that_no_case_uses_are_named(folder: Path, model_server: ModelServer) -> None:
     model_server.will_say(GREETING, "Hello, Al!", "Bye!")
     run_cases(folder, model_server, "--recordings", "once")
@@ -181,16 +166,10 @@ WRONG = {
     "no program": (["alone.jsonl"], 3, "alone.jsonl:1:1: error[no-program]"),
     "no key": (["cases.jsonl"], 4, "OPENAI_API_KEY is not set"),
     "nobody to ask": (["cases.jsonl", "--approve", "ask"], 2, "nobody is asked"),
-    "recordings without record": (["cases.jsonl", "--recordings-in", "x"], 2, "needs --recordings"),
     "a report that cannot be written": (
         ["cases.jsonl", "--junit", "no/x.xml"],
         2,
         "no: No such directory",
-    ),
-    "recordings in a file": (
-        ["cases.jsonl", "--recordings", "once", "--recordings-in", "checks.py"],
-        2,
-        "checks.py",
     ),
 }
 

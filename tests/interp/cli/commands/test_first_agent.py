@@ -166,7 +166,6 @@ def test_doctor_is_content_when_a_model_can_be_asked(model_server: ModelServer) 
         ({"OPENAI_API_KEY": " "}, "OPENAI_API_KEY is blank"),
         ({"OPENAI_BASE_URL": "localhost:80"}, "OPENAI_BASE_URL is 'localhost:80': it must start"),
         ({"OLLAMA_BASE_URL": "http://localhost:9/v1"}, "Ollama: no server answers at"),
-        ({"XDG_STATE_HOME": "/dev/null/none"}, "the lines of gram chat are not kept"),
     ],
 )
 def test_doctor_says_what_is_wrong(environment: dict[str, str], problem: str) -> None:
