@@ -9,13 +9,9 @@ before its end first puts in the next job; the job of a worker that has died is 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
-
-from procrastinate import BaseRetryStrategy, PsycopgConnector, RetryDecision
-from procrastinate.connector import Notify
-from procrastinate.jobs import Job
 
 from gram.extras import install
 
@@ -110,33 +106,6 @@ is only looked at again.
 
 LONGEST_REQUEST: Final = 3600.0
 """Seconds since a request began, after which it counts as under way no more."""
-
-
-class AtOnce(BaseRetryStrategy):
-    """Has a job that raised done again: its worker was ending, or the database failed."""
-
-    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision:
-        """When it is done again: no time is named, since clocks here may be wrong."""
-        return RetryDecision()
-
-
-class Connector(PsycopgConnector):
-    """A connection to the jobs that listens to a channel of its own worker.
-
-    Else each job would be told to every worker that takes such jobs, and all would ask for it.
-
-    Args:
-        channel: the channel.
-    """
-
-    def __init__(self, channel: str) -> None:
-        super().__init__()
-        self._channel = channel
-
-    async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
-        """Listen, until this is cancelled."""
-        await super().listen_notify(on_notification, [self._channel])
-
 
 GO_ON: Final = "gram.go_on"
 """The name of the task that goes on with a run."""

@@ -260,7 +260,7 @@ class Worker:
         from psycopg import AsyncConnection
         from psycopg_pool import AsyncConnectionPool
 
-        from .queue import AtOnce, Connector  # an extra
+        from .jobs import AtOnce, Connector  # an extra
 
         async with await AsyncConnection.connect(self._address):
             pass  # the pool would not say why it cannot connect
