@@ -160,11 +160,9 @@ def test_a_check_judges_the_response(check: Any, message: str | None) -> None:
 
 def test_everything_that_fails_is_told() -> None:
     wanted = case(expected="x", calls=(), checks=("it", "that"))
-    parts = [
-        each.part for each in judge(wanted, AgentResponse("y", CALLS), {"it": bool, "that": bool})
-    ]
+    found = judge(wanted, AgentResponse("y", CALLS), {"it": bool, "that": bool})
 
-    assert parts == ["expected", "calls"]
+    assert [each.part for each in found] == ["expected", "calls"]
 
 
 def test_a_check_that_nobody_gave_is_refused_before_anything_runs() -> None:

@@ -103,22 +103,21 @@ def test_the_three_forms_say_what_is_meant(tmp_path: Path, name: str) -> None:
     )
 
 
-def test_a_cluster_may_be_a_number(tmp_path: Path) -> None:
-    (case,) = read_cases(written(tmp_path, "c.jsonl", '{"input": "hi", "cluster": 3}'))
+@pytest.mark.parametrize(
+    ("name", "text", "part", "value"),
+    [
+        ("c.jsonl", '{"input": "hi", "cluster": 3}', "cluster", "3"),
+        ("c.csv", "input,json.cannot.refund\na,5\n", "json", {"cannot.refund": 5}),
+        ("c.csv", "input,matches\nhi,[0-9]+\n", "matches", ("[0-9]+",)),
+        ("c.jsonl", '{"input": "one\u2028two\x85three"}\n', "input", "one\u2028two\x85three"),
+    ],
+)
+def test_what_could_be_read_otherwise_is_read_as_it_is_meant(
+    tmp_path: Path, name: str, text: str, part: str, value: object
+) -> None:
+    (case,) = read_cases(written(tmp_path, name, text))
 
-    assert case.cluster == "3"
-
-
-def test_a_path_with_not_in_a_name_is_a_path(tmp_path: Path) -> None:
-    (case,) = read_cases(written(tmp_path, "c.csv", "input,json.cannot.refund\na,5\n"))
-
-    assert case.json == {"cannot.refund": 5}
-
-
-def test_a_cell_with_a_class_of_characters_is_one_regular_expression(tmp_path: Path) -> None:
-    (case,) = read_cases(written(tmp_path, "c.csv", "input,matches\nhi,[0-9]+\n"))
-
-    assert case.matches == ("[0-9]+",)
+    assert getattr(case, part) == value
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -169,23 +168,13 @@ def test_an_object_is_the_arguments_of_a_program_with_a_signature_else_it_is_wri
 
 
 @pytest.mark.parametrize("name", ["c.jsonl", "c.csv", "c.gram"])
-def test_a_byte_order_mark_is_not_part_of_a_case(tmp_path: Path, name: str) -> None:
-    file = written(tmp_path, name, b"\xef\xbb\xbf" + SAME[name].encode())
+def test_neither_a_byte_order_mark_nor_the_breaks_of_windows_are_part_of_a_case(
+    tmp_path: Path, name: str
+) -> None:
+    text = SAME[name] if name == "c.gram" else SAME[name].replace("\n", "\r\n")
+    file = written(tmp_path, name, b"\xef\xbb\xbf" + text.encode())
 
     assert [case.name for case in read_cases(file)] == ["greets", "bye"]
-
-
-@pytest.mark.parametrize("name", ["c.jsonl", "c.csv"])
-def test_line_breaks_may_be_those_of_windows(tmp_path: Path, name: str) -> None:
-    file = written(tmp_path, name, SAME[name].replace("\n", "\r\n"))
-
-    assert [case.name for case in read_cases(file)] == ["greets", "bye"]
-
-
-def test_a_line_of_json_ends_only_at_its_line_break(tmp_path: Path) -> None:
-    file = written(tmp_path, "c.jsonl", '{"input": "one\u2028two\x85three"}\n')
-
-    assert [case.input for case in read_cases(file)] == ["one\u2028two\x85three"]
 
 
 NO_INPUT = "the case has no input"

@@ -4,8 +4,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-import gram
-from gram import Pattern
+from gram import Pattern, loads_one
 from interp.evaluation.causes.removal import minimal
 
 TREES = st.recursive(
@@ -57,15 +56,13 @@ def test_texts_lose_lines_and_words() -> None:
 
 
 def test_what_is_held_stays() -> None:
-    from gram import loads_one
-
     pattern = loads_one('(a {instruction: "be kind", other: "be kind"})')
     found = minimal(pattern, lambda _: True, held={"instruction"})
     assert found == loads_one('(a {instruction: "be kind"})')
 
 
 def test_an_arrow_goes_with_the_nodes_that_it_names() -> None:
-    flow = gram.parse("[w | (a), (b), (c), (d), (b)-->(c)-->(d)]").patterns[0]
+    flow = loads_one("[w | (a), (b), (c), (d), (b)-->(c)-->(d)]")
 
     def is_valid(flow: Pattern) -> bool:
         """Every node but ``a`` has an arrow, and every arrow has its nodes."""

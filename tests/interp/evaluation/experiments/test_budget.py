@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from gram import ArgumentError
 from interp import ConfigurationError, ab
 from interp.evaluation import Arm, Budget, Experiment, Metric, load_experiment
 from interp.evaluation.experiments import Forecast, Score
 from interp.machine import Usage
+from lenses_ext import parse_program
 from tests.interp.evaluation.experiments.worlds import PROGRAM, arm, cases, failing, right, wrong
 
 
@@ -36,8 +37,6 @@ class Counted:
 
 
 def two(model: Any) -> dict[str, Arm]:
-    from lenses_ext import parse_program
-
     return {name: Arm(parse_program(PROGRAM), model=model) for name in "ab"}
 
 
@@ -47,7 +46,6 @@ def nothing_is_seen(found: Experiment) -> bool:
     return not any(shown) and "%" not in found.table() and "Arms" not in found.to_html()
 
 
-@settings(deadline=None)
 @given(st.integers(1, 30), st.integers(1, 4))
 def test_no_more_runs_than_the_budget_has_and_none_is_run_twice(runs: int, jobs: int) -> None:
     arms = {"a": arm(right), "b": arm(wrong)}
@@ -107,8 +105,6 @@ def test_minutes_are_those_of_the_clock() -> None:
 
 
 def test_what_is_not_known_keeps_no_budget() -> None:
-    from lenses_ext import parse_program
-
     priceless = parse_program('[a:Agent {instruction: "Say.", model: "Mine/x"}]')
     with pytest.raises(ConfigurationError, match="arm a: the budget names cost, and the price of"):
         ab(cases(3), {"a": Arm(priceless, model=Counted(lambda _: 1))}, budget=Budget(cost=1))
@@ -155,7 +151,7 @@ def test_a_pilot_is_drawn_runs_first_and_is_not_compared(tmp_path: Path) -> None
     assert "36 runs will take about 3,600 [3,600, 3,600] tokens, 0 [0, 0] USD, " in told[0].notes[0]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_interval_of_a_forecast_holds_what_is_taken(seed: int) -> None:
     told: list[Forecast] = []
 

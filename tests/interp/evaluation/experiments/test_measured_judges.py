@@ -41,9 +41,9 @@ def test_what_cannot_be_said_is_none() -> None:
     assert "no better than chance" in judge_of((5, 5, 5, 5)).text()
 
 
-@pytest.mark.parametrize("labels", [30, 200])
 @pytest.mark.parametrize(
-    ("rate", "sensitivity", "specificity"), [(0.05, 0.9, 0.9), (0.5, 0.8, 0.7), (0.9, 0.95, 0.8)]
+    ("rate", "sensitivity", "specificity", "labels"),
+    [(0.05, 0.9, 0.9, 30), (0.5, 0.8, 0.7, 200), (0.9, 0.95, 0.8, 30)],
 )
 def test_intervals_of_corrected_rates_hold_the_true_rate(
     rate: float, sensitivity: float, specificity: float, labels: int

@@ -5,34 +5,36 @@ from __future__ import annotations
 import asyncio
 from asyncio import CancelledError
 from decimal import Decimal
-from math import inf, nan
 from typing import Any
 
 import numpy
 import pytest
 
-from interp import Case, ToolLibrary, Usage, ab, tool
-from interp.evaluation import Metric, Trial, matches_schema
+from interp import (
+    AssistantRole,
+    Case,
+    Message,
+    ScriptedModel,
+    ToolCall,
+    ToolLibrary,
+    Usage,
+    ab,
+    tool,
+)
+from interp.evaluation import Arm, Metric, Trial, matches_schema
 from interp.evaluation.experiments import Score
 from interp.evaluation.experiments.metrics import MEASURES
 from interp.terminated import Terminated
+from lenses_ext import parse_program
 from tests.interp.evaluation.experiments.worlds import arm, cases
 
 
 def trial(**given: Any) -> Trial:
-    known: dict[str, Any] = {
-        "arm": "a",
-        "case": Case(name="c", input="x"),
-        "repeat": 0,
-        "failure": None,
-        "content": "yes",
-        "calls": 2,
-        "rounds": 3,
-        "usage": Usage(10, 5),
-        "cost": 0.25,
-        "seconds": 1.5,
-    }
-    return Trial(**{**known, **given})
+    spent: dict[str, Any] = {
+        "calls": 2, "rounds": 3, "usage": Usage(10, 5), "cost": 0.25, "seconds": 1.5
+    }  # fmt: skip
+    known = {"failure": None, "content": "yes", **spent, **given}
+    return Trial(arm="a", case=Case(name="c", input="x"), repeat=0, **known)
 
 
 def scored(metric: Metric, **given: Any) -> Score:
@@ -56,8 +58,10 @@ def scored(metric: Metric, **given: Any) -> Score:
         (float("nan"), None),
         (float("inf"), None),
         (10**400, None),
-        ([], None),
+        ([1], None),
+        (1j, None),
         (Score(3.0), 3.0),
+        (Score(float("nan")), None),
     ],
 )
 def test_what_a_function_gives_is_a_number_or_yes_or_no_or_no_score(
@@ -66,22 +70,14 @@ def test_what_a_function_gives_is_a_number_or_yes_or_no_or_no_score(
     score = scored(Metric("m", lambda _: found))
 
     assert (score.value, type(score.value)) == (value, type(value))
-    assert type(score.value) is type(value)
     assert (score.problem is None) == (value is not None and not isinstance(found, str))
 
 
 def test_what_was_spent_is_measured_of_runs_that_failed_too() -> None:
     spent = {name: scored(metric, failure="x").value for name, metric in MEASURES.items()}
 
-    assert spent == {
-        "calls": 2,
-        "rounds": 3,
-        "tokens": 15,
-        "input_tokens": 10,
-        "output_tokens": 5,
-        "cost": 0.25,
-        "seconds": 1.5,
-    }
+    taken = {"tokens": 15, "input_tokens": 10, "output_tokens": 5, "cost": 0.25, "seconds": 1.5}
+    assert spent == {"calls": 2, "rounds": 3, **taken}
 
 
 def test_unknown_tokens_and_costs_are_no_score() -> None:
@@ -111,11 +107,6 @@ def test_what_ends_the_process_goes_through_a_metric(raised: BaseException) -> N
         scored(Metric("odd", odd))
 
 
-@pytest.mark.parametrize("value", [nan, inf, 1j, 10**400, [1], None, Score(nan)])
-def test_what_is_no_number_is_no_score(value: Any) -> None:
-    assert scored(Metric("odd", lambda _: value)).value is None
-
-
 def test_an_answer_matches_a_schema_or_not() -> None:
     metric = matches_schema({"type": "object", "required": ["a"]})
 
@@ -143,12 +134,6 @@ def test_calls_and_rounds_are_counted() -> None:
     def look(what: str) -> str:
         """Looks."""
         return what
-
-    from interp import ToolCall
-    from interp.evaluation import Arm
-    from interp.machine.messages import AssistantRole, Message
-    from interp.models import ScriptedModel
-    from lenses_ext import parse_program
 
     program = parse_program(
         '[a:Agent {instruction: "x", model: "Offline/rehearsal"} | '

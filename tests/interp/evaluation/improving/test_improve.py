@@ -12,7 +12,7 @@ import pytest
 from attrs import evolve
 
 from interp import Case, ConfigurationError, ScriptedModel, ValidationError, load_run
-from interp.evaluation import Arm, Budget, Improvement, Question, RubricJudge, improve
+from interp.evaluation import Arm, Budget, Improvement, Metric, Question, RubricJudge, improve
 from interp.evaluation.improving import OtherSearchError, search_by_front, search_with_gepa
 from interp.machine import Request
 
@@ -315,8 +315,6 @@ def test_another_search_in_the_folder_is_refused(tmp_path: Path) -> None:
 def test_numbers_where_less_is_better_are_compared_too(tmp_path: Path) -> None:
     def letters(run: Any) -> float:
         return sum(map(str.islower, run.content))
-
-    from interp.evaluation import Metric
 
     found = searched(tmp_path, saying(RULE), metric=Metric("letters", letters, "lower"))
 
