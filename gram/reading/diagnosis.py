@@ -65,21 +65,17 @@ _FOUND = {
 _LONGEST_SHOWN = 40
 
 
-def syntax_error(
-    source: Source, token: Token, start: int = 0, *, read: Sequence[Token] | None = None
-) -> GramDecodeError:
+def syntax_error(source: Source, token: Token, start: int = 0) -> GramDecodeError:
     """The error for a token that cannot follow the tokens before it.
 
     Args:
         source: the text.
         token: the first token that does not fit.
         start: where the parser began to read.
-        read: the tokens before it, where they are not those of the text.
     """
     if token.type == ERROR and (broken := _broken_string(source, token.start)):
         return broken
-    if read is None:
-        read = tokens_before(source.text, token.start, start)
+    read = tokens_before(source.text, token.start, start)
     expected = _expected(stack_after(read))
     message = f"unexpected {_named(source.text, token)}"
     if expected:

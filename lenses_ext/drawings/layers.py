@@ -2,20 +2,19 @@
 
 Arrows that would lead back are left out; each box stands in the layer behind the last one that
 leads to it; an arrow past other layers takes a place in each; the places in a layer are ordered by
-the mean of their neighbours, which keeps arrows from crossing, and moved towards them.
+the mean of those before them, which keeps arrows from crossing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
+from collections.abc import Mapping, Sequence
+from graphlib import TopologicalSorter
 from itertools import pairwise
 from statistics import mean
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
-K = TypeVar("K", bound=Hashable)
+from ..cycles import cycles
 
-_SWEEPS = 6
 _BETWEEN_BOXES = 16
 _ARROW_HEIGHT = 10
 
@@ -28,16 +27,21 @@ class Box(NamedTuple):
     width: float
     height: float
 
+    @property
+    def middle(self) -> float:
+        """The height of its middle."""
+        return self.y + self.height / 2
 
-class Arrow(NamedTuple, Generic[K]):
+
+class Arrow(NamedTuple):
     """An arrow between boxes, and the space that its label wants."""
 
-    source: K
-    target: K
+    source: str
+    target: str
     label_width: float = 0
 
 
-class Layout(NamedTuple, Generic[K]):
+class Layout(NamedTuple):
     """Where everything stands.
 
     Attributes:
@@ -46,117 +50,69 @@ class Layout(NamedTuple, Generic[K]):
         width, height: the size of all.
     """
 
-    boxes: Mapping[K, Box]
+    boxes: Mapping[str, Box]
     turns: Mapping[int, Sequence[tuple[float, float]]]
     width: float
     height: float
 
 
 def lay_out(
-    sizes: Mapping[K, tuple[float, float]], arrows: Sequence[Arrow[K]], *, gap: float
-) -> Layout[K]:
+    sizes: Mapping[str, tuple[float, float]], arrows: Sequence[Arrow], *, gap: float
+) -> Layout:
     """Lay out boxes of known sizes, with a gap between layers."""
     forward, layer = _without_cycles(sizes, arrows)
-    places: dict[object, tuple[float, float]] = {}
-    places.update(sizes.items())
-    columns: list[list[object]] = [[] for _ in range(max(layer.values(), default=-1) + 1)]
+    columns: list[dict[object, list[object]]] = [{} for _ in {*layer.values()}]
     for key in sizes:
-        columns[layer[key]].append(key)
-    beside: dict[object, list[object]] = {}
-    turning: dict[int, list[object]] = {}
+        columns[layer[key]][key] = []
     gaps = [gap] * len(columns)
+    turning: dict[int, list[object]] = {}
     for index in forward:
         source, target, wide = arrows[index]
-        way: list[object] = [source]
-        for between in range(layer[source] + 1, layer[target]):
-            turn = (index, between)
-            columns[between].append(turn)
-            places[turn] = (0, _ARROW_HEIGHT)
-            way.append(turn)
-        turning[index] = way[1:]
+        between = range(layer[source] + 1, layer[target])
+        way: list[object] = [source, *((index, at) for at in between), target]
+        for one, other in pairwise(way):
+            columns[layer[source] + way.index(other)].setdefault(other, []).append(one)
+        turning[index] = way[1:-1]
         gaps[layer[source]] = max(gaps[layer[source]], wide)
-        for one, other in zip(way, [*way[1:], target], strict=True):
-            beside.setdefault(other, []).append(one)
-            beside.setdefault(one, []).append(other)
-    middle = _heights(columns, places, beside)
-    found, x = {}, 0.0
+    found: dict[object, Box] = {}
+    x = 0.0
     for column, behind in zip(columns, gaps, strict=True):
-        wide = max(places[each][0] for each in column)
-        for each in column:
-            width, height = places[each]
-            found[each] = Box(x + (wide - width) / 2, middle[each] - height / 2, width, height)
+        size = {key: sizes[key] if isinstance(key, str) else (0, _ARROW_HEIGHT) for key in column}
+        wanted = {
+            key: mean(found[each].middle for each in before) if before else 0.0
+            for key, before in column.items()
+        }
+        wide = max(width for width, _ in size.values())
+        whole = sum(height + _BETWEEN_BOXES for _, height in size.values()) - _BETWEEN_BOXES
+        y = mean(wanted.values()) - whole / 2
+        for each in sorted(column, key=wanted.__getitem__):
+            width, height = size[each]
+            found[each] = Box(x + (wide - width) / 2, y, width, height)
+            y += height + _BETWEEN_BOXES
         x += wide + behind
     top = min((box.y for box in found.values()), default=0)
-    boxes = {key: box._replace(y=box.y - top) for key, box in found.items()}
-    turns = {
-        index: [(boxes[turn].x, boxes[turn].y + boxes[turn].height / 2) for turn in way]
-        for index, way in turning.items()
-    }
+    placed = {key: box._replace(y=box.y - top) for key, box in found.items()}
     return Layout(
-        {key: boxes[key] for key in sizes},
-        turns,
+        {key: placed[key] for key in sizes},
+        {i: [(placed[at].x, placed[at].middle) for at in way] for i, way in turning.items()},
         x - (gaps[-1] if gaps else 0),
-        max((box.y + box.height for box in boxes.values()), default=0),
+        max((box.y + box.height for box in placed.values()), default=0),
     )
 
 
 def _without_cycles(
-    keys: Iterable[K], arrows: Sequence[Arrow[K]]
-) -> tuple[list[int], dict[K, int]]:
+    sizes: Mapping[str, object], arrows: Sequence[Arrow]
+) -> tuple[list[int], dict[str, int]]:
     """The arrows but those that lead back, and the layer of each box: behind all before it."""
-    places = {key: place for place, key in enumerate(keys)}
-    kept = list(range(len(arrows)))
-    while True:
-        before: dict[K, list[K]] = {key: [] for key in places}
-        for index in kept:
-            before[arrows[index].target].append(arrows[index].source)
-        try:
-            order = list(TopologicalSorter(before).static_order())
-            break
-        except CycleError as error:
-            back = min(pairwise(error.args[1]), key=lambda ends: places[ends[1]])
-            kept = [index for index in kept if arrows[index][:2] != back]
-    layer: dict[K, int] = {}
-    for key in order:
+    ends: dict[str, list[str]] = {key: [] for key in sizes}
+    for each in arrows:
+        ends[each.source].append(each.target)
+    back = {(way[-1], way[0]) for way in cycles(ends)}
+    forward = [index for index, each in enumerate(arrows) if each[:2] not in back]
+    before: dict[str, list[str]] = {key: [] for key in sizes}
+    for index in forward:
+        before[arrows[index].target].append(arrows[index].source)
+    layer: dict[str, int] = {}
+    for key in TopologicalSorter(before).static_order():
         layer[key] = max((layer[each] + 1 for each in before[key]), default=0)
-    return kept, layer
-
-
-def _heights(
-    columns: Sequence[list[object]],
-    sizes: Mapping[object, tuple[float, float]],
-    beside: Mapping[object, Sequence[object]],
-) -> dict[object, float]:
-    """The middle of each place; the columns are put in order."""
-    middle: dict[object, float] = {}
-    for column in columns:
-        _stack(column, sizes, middle, dict.fromkeys(column, 0.0))
-    for sweep in range(_SWEEPS):
-        for column in columns if sweep % 2 == 0 else reversed(columns):
-            wanted = {
-                each: mean(middle[other] for other in beside[each])
-                if each in beside
-                else middle[each]
-                for each in column
-            }
-            column.sort(key=wanted.__getitem__)
-            _stack(column, sizes, middle, wanted)
-    return middle
-
-
-def _stack(
-    column: Sequence[object],
-    sizes: Mapping[object, tuple[float, float]],
-    middle: dict[object, float],
-    wanted: Mapping[object, float],
-) -> None:
-    """Put a column below each other, as near to where each wants to be as there is space."""
-    end = None
-    for each in column:
-        half = sizes[each][1] / 2
-        y = wanted[each] if end is None else max(wanted[each], end + _BETWEEN_BOXES + half)
-        middle[each], end = y, y + half
-    if column:
-        shift = mean(wanted[each] - middle[each] for each in column)
-        for each in column:
-            middle[each] += shift
+    return forward, layer

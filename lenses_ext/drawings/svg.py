@@ -79,7 +79,7 @@ class _Picture:
         self._around |= {group.key: group.group for group in drawing.groups}
         self._places: dict[str, Box] = {}
         self._turns: dict[int, list[tuple[float, float]]] = {}
-        layouts: dict[str, Layout[str]] = {}
+        layouts: dict[str, Layout] = {}
         for group in reversed(drawing.groups):
             layouts[group.key] = self._level(group.key, layouts)
         whole = self._level(None, layouts)
@@ -89,7 +89,7 @@ class _Picture:
             box, (_, top) = self._places[group.key], _inset(group)
             self._place(layouts[group.key], box.x + _MARGIN, box.y + top)
 
-    def _level(self, inside: str | None, layouts: dict[str, Layout[str]]) -> Layout[str]:
+    def _level(self, inside: str | None, layouts: dict[str, Layout]) -> Layout:
         """Lay out what is directly in a group, or in none."""
         sizes = {each.key: _size(each) for each in self._drawing.nodes if each.group == inside}
         for each in self._drawing.groups:
@@ -123,7 +123,7 @@ class _Picture:
             at = self._around[at]
         return at
 
-    def _place(self, layout: Layout[str], x: float, y: float) -> None:
+    def _place(self, layout: Layout, x: float, y: float) -> None:
         for key, box in layout.boxes.items():
             self._places[key] = box._replace(x=box.x + x, y=box.y + y)
         for index, way in layout.turns.items():

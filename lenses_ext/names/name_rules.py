@@ -6,15 +6,16 @@ Each rule looks at a whole program and finds where it is broken.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from typing import Final, NamedTuple
 
 from attrs import evolve
 
-from gram import MAX_LEVELS, Check, Diagnostic, TreePath, pattern_at
+from gram import Check, Diagnostic, TreePath, pattern_at
 from gram.checks import CHECKS, Reading
-from gram.trees import WHOLE
 from gram.words import did_you_mean
 
+from ..cycles import cycles
 from ..labels import is_runnable, is_tool, is_workflow, kind_of
 from ..signatures import RESERVED
 from .imports import IMPORTS, UnreadSkill
@@ -256,79 +257,42 @@ def too_many_agents(reading: Reading) -> Iterator[Diagnostic]:
         yield Diagnostic.found(message, path, "identity")
 
 
-def too_deep(reading: Reading) -> Iterator[Diagnostic]:
-    """An agent that nests too deep once its references are resolved."""
-    for path in reading.once(_Nesting).too_deep:
-        message = f"what this agent refers to nests deeper than {MAX_LEVELS} levels"
-        yield Diagnostic.found(message, path, "identity")
-
-
 class _Nesting:
     """Which agents are inside which, when every reference is resolved.
-
-    Each agent is looked at once, those inside it first.
 
     Attributes:
         cycles: the references that lead back to an agent or workflow they are in: what that is,
             the names on the way, and the path of the reference.
-        too_many, too_deep: the paths of those that hold too many others, or nest too deep.
+        too_many: the paths of those that hold too many others, and nothing inside them does.
     """
 
     def __init__(self, reading: Reading) -> None:
-        self._program = reading.once(Program.of)
+        self._program = program = reading.once(Program.of)
+        inside = {path: self._inside(each) for path, each in program.runnables.items()}
+        leads_to = {path: [meant.path for _, meant in of] for path, of in inside.items()}
+        back: set[tuple[TreePath, TreePath]] = set()
         self.cycles: list[tuple[str, list[str], TreePath]] = []
+        for way in cycles(leads_to):
+            back.add((way[-1], way[0]))
+            names = [program.runnables[path].name for path in way]
+            at = next(at for at, meant in inside[way[-1]] if meant.path == way[0])
+            self.cycles.append((kind_of(program.runnables[way[0]].pattern), names, at))
         self.too_many: list[TreePath] = []
-        self.too_deep: list[TreePath] = []
-        self._refused: set[TreePath] = set()
-        self._held: dict[TreePath, int] = {}
-        self._levels: dict[TreePath, int] = {}
-        for each in self._program.runnables.values():
-            if each.path not in self._held:
-                self._enter(each)
+        forward = {
+            path: [each for each in to if (path, each) not in back] for path, to in leads_to.items()
+        }
+        held: dict[TreePath, int] = {}
+        for path in TopologicalSorter(forward).static_order():
+            held[path] = sum(1 + held[each] for each in forward[path])
+            if held[path] > MAX_AGENTS and all(held[each] <= MAX_AGENTS for each in forward[path]):
+                self.too_many.append(path)
 
     def _inside(self, here: Definition) -> list[tuple[TreePath, Definition]]:
-        """What is called by an agent or is a node of a workflow; not what is handed over to."""
+        """What an agent calls or a workflow uses that can be run; not what is handed over to."""
         handed = {meant.path for _, meant in self._program.handed_over(here)}
         called = [each for each in self._program.inside(here) if each[1].path not in handed]
-        return [*called, *self._program.used_in_arrows(here)]
-
-    def _enter(self, first: Definition) -> None:
-        entered = {first.path: 0}
-        way = [(first, iter(self._inside(first)))]
-        while way:
-            agent, inside = way[-1]
-            path, other = next(inside, (WHOLE, None))
-            if other is None:
-                self._leave(agent)
-                del entered[agent.path]
-                way.pop()
-            elif not is_runnable(other.pattern):
-                continue
-            elif other.path in entered:
-                chain = [each.name for each, _ in way[entered[other.path] :]]
-                self.cycles.append((kind_of(other.pattern), chain, path))
-            elif other.path not in self._held:
-                entered[other.path] = len(way)
-                way.append((other, iter(self._inside(other))))
-
-    def _leave(self, agent: Definition) -> None:
-        inside = [other for _, other in self._inside(agent)]
-        agents = [each.path for each in inside if is_runnable(each.pattern)]
-        held = sum(1 + self._held.get(path, 0) for path in agents)
-        levels = [self._levels.get(path, 0) for path in agents]
-        others = [each for each in inside if not is_runnable(each.pattern)]
-        levels += [self._program.completed(each)[0].levels for each in others]
-        levels += [element.levels for element in agent.pattern.elements if not is_runnable(element)]
-        deepest = 1 + max([agent.pattern.value.levels, *levels])
-        self._held[agent.path], self._levels[agent.path] = held, deepest
-        if not self._refused.isdisjoint(agents):
-            self._refused.add(agent.path)  # for an agent in it, which is reported
-        elif held > MAX_AGENTS:
-            self.too_many.append(agent.path)
-            self._refused.add(agent.path)
-        elif deepest > MAX_LEVELS:
-            self.too_deep.append(agent.path)
-            self._refused.add(agent.path)
+        used = (*called, *self._program.used_in_arrows(here))
+        return [each for each in used if is_runnable(each[1].pattern)]
 
 
 # codes that another rule supersedes, where it says more of the same slip
@@ -360,7 +324,6 @@ REFERENCE_CHECKS: Final = (
     ),
     Check("reference-cycle", "error", reference_cycle, {"self-reference"}),
     Check("too-many-agents", "error", too_many_agents),
-    Check("too-deep", "error", too_deep),
 )
 
 TYPE_CHECKS: Final = (_DEFINED_ONCE, Check("ambiguous-type", "error", ambiguous_type))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from gram import Diagnostic, Pattern, TreePath
 from gram.checks import Reading
 from gram.words import did_you_mean, one_of
 
+from ..cycles import cycles
 from ..labels import is_agent, kind_of
 from ..names import Definition, Program, is_defined_there, reached
 from ..signatures import written_arrow
@@ -276,38 +278,14 @@ def arrow_cycle(reading: Reading) -> Iterator[Diagnostic]:
             yield Diagnostic.found(message, _at(holder, way[-1]), hint=hint)
 
 
-_NONE: Final = FlowArrow(None, None)
-
-
 def cycles_of(arrows: tuple[FlowArrow, ...]) -> Iterator[list[FlowArrow]]:
     """For each arrow that closes a circle, the arrows along it, that one last."""
-    leaving: dict[str, list[FlowArrow]] = {}
+    leaving: dict[str, dict[str, FlowArrow]] = {}
     for arrow in arrows:
         if arrow.source is not None and arrow.target is not None:
-            leaving.setdefault(arrow.source, []).append(arrow)
-    done: set[str] = set()
-    for start in leaving:
-        if start in done:
-            continue
-        way: list[FlowArrow] = []
-        entered = {start: 0}
-        pending = [iter(leaving[start])]
-        while pending:
-            arrow = next(pending[-1], _NONE)
-            if arrow is _NONE:
-                pending.pop()
-                if way:
-                    done.add(last := way.pop().target or "")
-                    entered.pop(last, None)
-                continue
-            target = arrow.target or ""
-            if target in entered:
-                yield [*way[entered[target] :], arrow]
-            elif target in leaving and target not in done:
-                entered[target] = len(way) + 1
-                way.append(arrow)
-                pending.append(iter(leaving[target]))
-        done.add(start)
+            leaving.setdefault(arrow.source, {})[arrow.target] = arrow
+    for way in cycles(leaving):
+        yield [leaving[one][other] for one, other in pairwise([*way, way[0]])]
 
 
 def duplicate_field(reading: Reading) -> Iterator[Diagnostic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from functools import partial
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 from typing import Any, TypeAlias, Union
 
 from attrs import evolve
@@ -13,6 +13,7 @@ from attrs import evolve
 from gram import MAX_LEVELS, Diagnostic, Pattern, walk
 from gram.errors import expect, expect_all
 
+from ..cycles import cycles
 from ..labels import is_tool
 from ..schemas import SchemaPath, breaches, default_misfits, dump_json, is_of, remote_references
 from ..weak_cache import memo
@@ -51,27 +52,12 @@ def _check_expansion(signature: TypeSignature, reader: SignatureReader) -> bool:
         name: {label for label in _labels(shape.type) if label in local}
         for name, shape in local.items()
     }
-    endless = False
-    for name in _cycles(uses):
-        endless = True
+    endless = {min(way) for way in cycles(uses)}
+    for name in sorted(endless):
         labels = "::".join(sorted(local[name].type.labels))
         message = f'type "{name}" contains itself: label it {NAMED}, [{name}:{NAMED}:{labels} | …]'
         reader.faults.tell("endless-type", message, reader.shapes[name])
     return not endless and _check_size(signature, local, uses, reader)
-
-
-def _cycles(uses: dict[str, set[str]]) -> Iterator[str]:
-    """A name of each cycle, which is taken out, so that there is none at the end."""
-    while True:
-        try:
-            TopologicalSorter(uses).prepare()
-            return
-        except CycleError as error:
-            name = min(error.args[1])
-        yield name
-        del uses[name]
-        for names in uses.values():
-            names.discard(name)
 
 
 def _check_size(

@@ -147,17 +147,6 @@ def test_agents_that_hold_each_other_twice_are_refused() -> None:
     assert {fault.code for fault in faults} == {"too-many-agents"}
 
 
-def test_agents_that_nest_too_deep_are_refused_with_a_place() -> None:
-    chain = "\n".join(f"[a{i}:{HEAD} | a{i + 1}]" for i in range(99))
-    text = f'{chain}\n[a99:{HEAD} | [t:Tool {{description: "d"}} | (p::Text)==>(::Text)]]'
-
-    with pytest.raises(ProgramError, match=r"too-deep\] what this agent refers to") as error:
-        resolve(loads(text), "a0")
-
-    assert [fault.lineno for fault in error.value.faults] == [3]
-    assert resolve(loads(text), "a3").levels == 100
-
-
 @given(programs())
 def test_a_resolved_agent_of_a_valid_program_is_valid(program: tuple[Pattern, ...]) -> None:
     for agent in find_agents(program):

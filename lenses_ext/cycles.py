@@ -1,0 +1,34 @@
+"""Cycles among things that lead to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+
+def cycles(leads_to: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
+    """For each way that closes a circle, what is along it: the last leads back to the first.
+
+    >>> list(cycles({"a": ["b"], "b": ["c", "b"], "c": ["a"]}))
+    [['b'], ['a', 'b', 'c']]
+    """
+    done: set[K] = set()
+    for start in leads_to:
+        way = [start]
+        pending = [iter(() if start in done else leads_to[start])]
+        entered = {start: 0}
+        while pending:
+            for each in pending[-1]:
+                if each in entered:
+                    yield way[entered[each] :]
+                elif each in leads_to and each not in done:
+                    entered[each] = len(way)
+                    way.append(each)
+                    pending.append(iter(leads_to[each]))
+                    break
+            else:
+                pending.pop()
+                done.add(last := way.pop())
+                del entered[last]
