@@ -21,18 +21,20 @@ def test_what_fits_is_written_whole(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('(a {k: "' + "x" * 41 + '"})', '(a {k: "' + "x" * 40 + '…"})'),
-        ("(a {k: [[[[1]]]]})", "(a {k: [[[[…]]]]})"),
-        ("[a | [b {k: 1} | c], (d {k: 1}), (e)-[:F {k: 1}]->(g)]",
-         "[a | [b | …], (d …), (e)-[:F]->(g)]"),
-        ("[a | " + ", ".join("bcdefghijklmnop") + "]",
-         "[a | (b), (c), (d), (e), (f), (g), (h), (i), (j), (k), (l), (m), … 3 more]"),
-        ('(a {k: "one\\ntwo"})', '(a {k: "one\\ntwo"})'),
+        ('(a {k: "' + "x" * 41 + '"})', '(a {k: "x…'),
+        ("[a | " + ", ".join("bcdefghijklmnop") + "]", "[a | b, c…"),
+        ('(a {k: "one\\ntwo"})', '(a {k: "o…'),
     ],
-    ids=["a string", "nested arrays", "elements", "many elements", "lines"],
-)  # fmt: skip
+    ids=["a string", "many elements", "lines"],
+)
 def test_what_is_cut_says_so(text: str, expected: str) -> None:
     assert abridged(loads_one(text), 10) == expected
+
+
+def test_of_many_elements_the_first_are_shown() -> None:
+    many = loads_one("[a | " + ", ".join(f"b{n}" for n in range(50)) + "]")
+
+    assert abridged(many).endswith("b10, b11]…")
 
 
 def test_a_repr_is_gram_and_shows_control_characters_as_escapes() -> None:
@@ -46,5 +48,5 @@ def test_it_is_one_short_line_and_whole_only_when_it_is_the_canonical_text(tree:
 
     assert text.isprintable()
     assert len(text) < 20_000
-    if "…" not in text and text == dumps(tree):
+    if text == dumps(tree):
         assert loads_one(text) == tree
