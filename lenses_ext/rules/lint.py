@@ -45,7 +45,7 @@ LINT_CHECKS: Final = (
 """All that is doubtful in a file with agents."""
 
 _OF_SIGNATURES: Final = frozenset(
-    ("no-name", "unused-type", "no-value", "no-effect", "unknown-key", "unknown-format")
+    ("no-name", "unused-type", "no-value", "no-effect", "unknown-key", "pattern")
 )
 """The codes of signatures that are no errors."""
 

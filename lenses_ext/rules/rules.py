@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import attrs
 from pyrsistent import PMap, PVector
 
-from gram import Diagnostic, Pattern, TreePath, is_reference, walk
+from gram import Diagnostic, Pattern, TreePath, is_reference
 from gram.checks import Reading
 from gram.trees import exact
 from gram.words import nearest
@@ -36,17 +36,15 @@ from ..language import (
 )
 from ..names import Definition, Program
 from ..optics import view
-from ..schemas import canonical, is_regular_expression, subschemas
+from ..schemas import canonical
 from ..signatures import (
     SignatureError,
-    dotted,
     is_typed_path,
     result_schema,
     signature_diagnostics,
     signature_elements,
     signature_of,
     signature_text,
-    type_signature_to_json_schema,
 )
 
 Rule: TypeAlias = Callable[[Pattern], Iterator[Diagnostic]]
@@ -432,33 +430,6 @@ def _signature_faults(program: Program, holder: Definition) -> Iterator[Diagnost
 def _may_be_imported(program: Program, holder: Definition, fault: Diagnostic) -> bool:
     """Whether a fault is about a type that is not known, where an import is not read."""
     return fault.code == "unknown-type" and not program.files.are_read(holder.path)
-
-
-def pattern(reading: Reading) -> Iterator[Diagnostic]:
-    """A pattern for texts that is not a regular expression, so that no call can be checked."""
-    program = reading.once(Program.of)
-    for tool in judged(reading, "tools"):
-        completed, _ = program.completed(tool)
-        try:
-            schema = type_signature_to_json_schema(completed)
-        except SignatureError:
-            continue  # reported already
-        for keys, each in subschemas(schema):
-            text = each.get("pattern")
-            if isinstance(text, str) and not is_regular_expression(text):
-                where = dotted((*keys, "pattern"))
-                message = f'"{text}" ({where}) is not a regular expression: no call can be checked'
-                path, part = _where_written(program, tool, text)
-                yield Diagnostic.found(message, path, part)
-
-
-def _where_written(program: Program, tool: Definition, text: str) -> tuple[TreePath, str]:
-    """The path and the part of a tool, or of a type that it uses, that say a pattern for texts."""
-    for each in (tool, *program.completed(tool)[1]):
-        for below, part in walk(each.pattern):
-            if part.value.properties.get("pattern") == text:
-                return (*each.path, *below), "pattern"
-    return tool.path, "identity"
 
 
 def nearest_label(labels: Iterable[str], wanted: Iterable[str]) -> str | None:

@@ -79,7 +79,6 @@ PROGRAM_CHECKS: Final = (
     Check("signature-property", "warning", of_each("named", rules.signature_property)),
     Check("signature", "error", rules.signature, _SAID_OF_SIGNATURES),
     TYPE_CHECKS[1],
-    Check("pattern", "warning", rules.pattern),
     Check("signature", "error", rules.agent_signature, _SAID_OF_SIGNATURES),
     Check("second-signature", "error", of_each("runnables", rules.second_signature)),
     Check("answer-differs", "error", rules.answer_differs),

@@ -32,7 +32,6 @@ from .values import (
     PARAMETERS,
     RESERVED,
     RESERVED_KEYS,
-    SHOWN_BY,
     Parameter as Parameter,
     Shape as Shape,
     Type as Type,
@@ -45,5 +44,3 @@ from .writer import (
     write_program as write_program,
     write_type_signature,
 )
-
-SHOWN_BY["signature"] = write_type_signature

@@ -331,26 +331,6 @@ def _plain(key: str) -> str:
     return key.lower().replace("_", "").replace("-", "")
 
 
-_FORMATS = frozenset(
-    {
-        *("binary", "byte", "date", "date-time", "double", "duration", "email", "float"),
-        *("hostname", "idn-email", "idn-hostname", "int32", "int64", "ipv4", "ipv6", "iri"),
-        *("iri-reference", "json-pointer", "password", "regex", "relative-json-pointer"),
-        *("time", "uri", "uri-reference", "uri-template", "uuid"),
-    }
-)
-"""The formats of JSON Schema and of OpenAPI."""
-
-
-def format_hint(format: str) -> str | None:
-    """The format that was probably meant; None for a known one and for one of somebody's own."""
-    if format in _FORMATS:
-        return None
-    plain = {_plain(known): known for known in _FORMATS} | {"url": "uri", "guid": "uuid"}
-    near = nearest(_plain(format), plain, cutoff=0.75)
-    return f"did you mean {plain[near[0]]}?" if near else None
-
-
 def keyword_hint(keyword: str, value: object) -> str | None:
     """How to mend a keyword whose value is not what JSON Schema says, or None."""
     match keyword, value:

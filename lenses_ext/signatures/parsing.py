@@ -5,33 +5,37 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from functools import partial
-from graphlib import TopologicalSorter
 from typing import Any, TypeAlias, Union
 
 from attrs import evolve
 
-from gram import MAX_LEVELS, Diagnostic, Pattern, walk
+from gram import Diagnostic, Pattern, walk
 from gram.errors import expect, expect_all
 
 from ..cycles import cycles
 from ..labels import is_tool
-from ..schemas import SchemaPath, breaches, default_misfits, dump_json, is_of, remote_references
+from ..schemas import (
+    SchemaPath,
+    breaches,
+    default_misfits,
+    dump_json,
+    is_of,
+    is_regular_expression,
+    remote_references,
+    subschemas,
+)
 from ..weak_cache import memo
-from .faults import Faults, SignatureError, Written, format_hint, keyword_hint
+from .faults import Faults, SignatureError, Written, keyword_hint
 from .parts import Parts, parts_of_pattern, parts_of_text
 from .reader import SignatureReader
 from .to_schema import SchemaWriter, named_by, parameters_schema, result_schema as schema_of_result
-from .values import NAMED, Shape, Type, TypeSignature, basic, json_types
+from .values import NAMED, Type, TypeSignature, basic, json_types
 from .writer import signature_patterns
-
-MAX_TYPES = 20_000
-"""How many types a signature may have once its local shapes are expanded."""
 
 
 def check_signature(signature: TypeSignature, reader: SignatureReader) -> None:
     """Note what is wrong with a signature whose parts are right."""
-    may_grow = signature.shapes or len(reader.written) > MAX_TYPES
-    if may_grow and not _check_expansion(signature, reader):
+    if signature.shapes and not _check_expansion(signature, reader):
         return
     if not _check_keywords(reader):
         return
@@ -57,49 +61,23 @@ def _check_expansion(signature: TypeSignature, reader: SignatureReader) -> bool:
         labels = "::".join(sorted(local[name].type.labels))
         message = f'type "{name}" contains itself: label it {NAMED}, [{name}:{NAMED}:{labels} | …]'
         reader.faults.tell("endless-type", message, reader.shapes[name])
-    return not endless and _check_size(signature, local, uses, reader)
-
-
-def _check_size(
-    signature: TypeSignature,
-    local: dict[str, Shape],
-    uses: dict[str, set[str]],
-    reader: SignatureReader,
-) -> bool:
-    sizes: dict[str, int] = {}
-    levels: dict[str, int] = {}
-
-    def measure(type: Type) -> tuple[int, int]:
-        names = [label for label in _own_labels(type) if label in sizes]
-        members = [measure(member.type) for member in type.members]
-        size = 1 + sum(sizes[name] for name in names) + sum(size for size, _ in members)
-        below = max([levels[name] for name in names] + [level for _, level in members], default=0)
-        return size, 1 + below
-
-    for name in TopologicalSorter(uses).static_order():
-        sizes[name], levels[name] = measure(local[name].type)
-        if levels[name] > MAX_LEVELS or sizes[name] > MAX_TYPES:
-            message = f'type "{name}" expands to too many types: label it {NAMED}'
-            reader.faults.tell("endless-type", message, reader.shapes[name])
-            return False
-    places = (*signature.parameters, signature.returns)
-    types = [*(place.type for place in places), *(s.type for s in signature.shapes if s.named)]
-    if sum(measure(type)[0] for type in types) > MAX_TYPES * 5:
-        message = f"the signature expands to too many types: label shared ones {NAMED}"
-        reader.faults.tell("endless-type", message, reader.chain)
+    if endless or reader.undefined:
+        return not endless
+    try:
+        parameters_schema(signature)
+        schema_of_result(signature)
+    except SignatureError as error:
+        reader.faults.tell("endless-type", error.faults[0].message, reader.chain)
         return False
     return True
 
 
-def _own_labels(type: Type) -> Iterator[str]:
+def _labels(type: Type) -> Iterator[str]:
+    """The names of types that a type and its members have, but for basic ones."""
     yield from (label for label in type.labels if basic(label) is None)
     yield from type.of
     if type.element_type is not None:
         yield type.element_type
-
-
-def _labels(type: Type) -> Iterator[str]:
-    yield from _own_labels(type)
     for member in type.members:
         yield from _labels(member.type)
 
@@ -136,9 +114,13 @@ def _check_values(reader: SignatureReader) -> None:
                 shown = f"{says} {dump_json(wrong[0], compact=True)}"
                 message = f"{key} of {each.owner.words} {shown}, but its type is "
                 reader.faults.warn(code, message + " or ".join(types), each.owner, key)
-        if isinstance(written := keywords.get("format"), str) and (hint := format_hint(written)):
-            message = f'format "{written}" of {each.owner.words} is not one of JSON Schema'
-            reader.faults.warn("unknown-format", message, each.owner, "format", hint)
+        for path, schema in subschemas(each.type.keywords.to_json()):
+            text = schema.get("pattern")
+            if isinstance(text, str) and not is_regular_expression(text):
+                where = f"{dotted((*path, 'pattern'))} of {each.owner.words}"
+                message = f'{where} is not a regular expression: "{text}"; no call can be checked'
+                part = str((*path, "pattern")[0])
+                reader.faults.warn("pattern", message, each.owner, part)
 
 
 # --- keywords

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
-from gram import Diagnostic
+from gram import MAX_LEVELS, Diagnostic
 
 from ..schemas import Schema
 from .faults import SignatureError, unknown_type
 from .values import (
     ANY,
     COMBINATORS,
+    NAMED,
     PARAMETERS,
     Parameter,
     Shape,
@@ -78,11 +79,16 @@ _FIRST: tuple[str, ...] = ("title", "description")
 """What a reader of a schema wants to see first."""
 
 
+MAX_TYPES = 100_000
+"""How many types a signature may have once its local shapes are expanded."""
+
+
 class SchemaWriter:
     """Writes types as schemas; labels may name the given shapes."""
 
     def __init__(self, shapes: Iterable[Shape]) -> None:
         self.shapes = {shape.name: shape for shape in shapes}
+        self._made = self._level = 0
 
     def definitions(self) -> dict[str, Schema]:
         """The schemas of the named types."""
@@ -92,6 +98,16 @@ class SchemaWriter:
 
     def schema(self, type: Type) -> Schema:
         """The schema of one type."""
+        self._made += 1
+        if self._made > MAX_TYPES or self._level > MAX_LEVELS:
+            message = f"the signature expands to too many types: label shared ones {NAMED}"
+            raise SignatureError([Diagnostic("endless-type", "error", message)])
+        self._level += 1
+        schema = self._schema(type)
+        self._level -= 1
+        return schema
+
+    def _schema(self, type: Type) -> Schema:
         if type.constant is not None:
             return type.constant
         head = self._head(type.labels)

@@ -6,12 +6,10 @@ A signature says what JSON Schema says, in other words: a `Type` keeps its label
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final, Literal
+from collections.abc import Iterable
+from typing import Any
 
 from attrs import field, frozen
-
-from gram import GramError
 
 from ..schemas import Keywords, thaw_json
 
@@ -140,10 +138,6 @@ class Shape:
     named: bool = False
 
 
-SHOWN_BY: Final[dict[Literal["signature"], Callable[[TypeSignature], str]]] = {}
-"""What writes a signature for its repr; the front of the room fills it, since that needs this."""
-
-
 @frozen
 class TypeSignature:
     """What a tool takes and gives.
@@ -159,12 +153,6 @@ class TypeSignature:
     returns: Parameter
     shapes: tuple[Shape, ...] = ()
     root: Type = field(default=Type(frozenset({PARAMETERS})))
-
-    def __repr__(self) -> str:
-        try:
-            return f"<TypeSignature {SHOWN_BY['signature'](self)}>"
-        except GramError:
-            return "<TypeSignature that cannot be written>"
 
 
 UNCONSTRAINED = Parameter(None, Type(frozenset({ANY})))

@@ -108,7 +108,7 @@ RULES: list[tuple[str, list[Expected]]] = [
      [('reference-cycle', 'error', 'agent "a" contains itself: a -> b -> a', 'a', (1, 0), None)]),
     ('A [t:Tool {description: "d"} | (a::String {pattern: "["})==>(::String)]]',
      [('pattern', 'warning',
-       '"[" (properties.a.pattern) is not a regular expression: no call can be checked', '"["',
+       'pattern of "a" is not a regular expression: "["; no call can be checked', '"["',
        (0, 0, 0, 0, 'pattern'), None)]),
     ('A (t:Tool)]',
      [('missing-signature', 'error', '"t" has no type signature', '(t:Tool)', (0, 0),
