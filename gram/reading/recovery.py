@@ -58,7 +58,8 @@ def readable(text: str) -> str:
     '(a)\\n        \\n(c)'
     """
     expect(text, str, "text", by="readable")
-    pieces, at = [], 0
+    pieces: list[str] = []
+    at = 0
     for broken in _broken_parts(Source(text)):
         pieces += text[at : broken.start], re.sub(r"\S", " ", text[broken.start : broken.end])
         at = broken.end
