@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
+from interp import Tool, ToolLibrary, hello_world_tool_library, tool
 from interp.workers import Worker
 
 
@@ -29,3 +31,13 @@ def at_work(worker: Worker) -> Iterator[list[BaseException]]:
         worker.stop()
         thread.join(30)
         assert not thread.is_alive()
+
+
+@tool(name="work", description="Works for some time")
+def some_work(seconds: float) -> str:
+    return "worked"
+
+
+def working(database: str, *tools: Tool, **options: Any) -> AbstractContextManager[Any]:
+    """A worker that works beside the block, with tools and those of the hello-world example."""
+    return at_work(Worker(database, ToolLibrary.of(*tools) | hello_world_tool_library, **options))

@@ -104,14 +104,11 @@ def test_the_model_is_told_what_the_client_says_was_said() -> None:
         chat(asking, messages=said)
         asking.responses.create(model="greeter", instructions="Be brief.", input=said[1:])
 
+    roles = (UserRole, UserRole, AssistantRole, UserRole)
+    texts = ("Be brief.", "Hi", "Hello.", "And you?")
     for request in model.requests:
         told = [(each.role, each.content) for each in request.messages]
-        assert told == [
-            (UserRole, "Be brief."),
-            (UserRole, "Hi"),
-            (AssistantRole, "Hello."),
-            (UserRole, "And you?"),
-        ]
+        assert told == list(zip(roles, texts, strict=True))
         assert request.instruction == "Greet."
 
 
@@ -159,14 +156,10 @@ def test_calls_of_tools_stay_inside_or_are_events_of_their_own(model_server: Mod
     told = [each.model_extra["gram"] for each in with_tools if not each.choices]
     assert [each["type"] for each in told] == ["tool_started", "tool_finished"]
     assert told[1]["result"] == 3
-    assert [each.type for each in events if each.type.startswith("gram.")] == [
-        "gram.tool_started",
-        "gram.tool_finished",
-    ]
-    assert [each.content[0].text for each in events[-1].response.output] == [
-        "Let me see.",
-        "Three.",
-    ]
+    own = [each.type for each in events if each.type.startswith("gram.")]
+    assert own == ["gram.tool_started", "gram.tool_finished"]
+    said = [each.content[0].text for each in events[-1].response.output]
+    assert said == ["Let me see.", "Three."]
 
 
 def test_agents_inside_are_events_too() -> None:
@@ -240,8 +233,9 @@ def test_failures_are_errors_of_their_kinds(model_server: ModelServer) -> None:
     assert limited.value.code == "limit_reached"
 
 
-def conversations(count: int) -> None:
-    """So many conversations at once, of three turns each, in both APIs, streamed and not."""
+@pytest.mark.parametrize("count", [15, pytest.param(200, marks=pytest.mark.nightly)])
+def test_nothing_of_many_conversations_is_lost_or_mixed(count: int) -> None:
+    """Conversations at once, of three turns each, in both APIs, streamed and not."""
     served = Serving(agents(GREETER, model=Parrot()), at_once=count)
     with serving(served) as port, client(port) as asking:
 
@@ -264,12 +258,3 @@ def conversations(count: int) -> None:
 
     for number, each in enumerate(heard):
         assert each == [f"You said: {number}, {turn}" for turn in range(3)]
-
-
-def test_nothing_of_many_conversations_is_lost_or_mixed() -> None:
-    conversations(50)
-
-
-@pytest.mark.nightly
-def test_nothing_of_200_conversations_is_lost_or_mixed() -> None:
-    conversations(200)

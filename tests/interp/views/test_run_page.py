@@ -114,9 +114,7 @@ hostile = st.text(min_size=1, max_size=40) | st.sampled_from(
 )  # fmt: skip
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(hostile.filter(str.strip), hostile, hostile)  # a message of blanks alone begins no run
 def test_whatever_is_said_the_structure_of_the_page_is_the_same(
     file: Path, said: str, result: str, answer: str

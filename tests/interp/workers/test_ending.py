@@ -64,9 +64,7 @@ def test_a_worker_goes_on_while_the_database_keeps_it_waiting(
         await asyncio.to_thread(until, lambda: bool(store.database.execute(knows_its_queue)))
         with psycopg.connect(database) as other:
             await asyncio.to_thread(other.execute, "LOCK TABLE gram_runs")
-            for _ in range(
-                200
-            ):  # it would end here, if the worker kept the loop until it is let in
+            for _ in range(200):  # it would end here, if the worker kept the loop meanwhile
                 await asyncio.sleep(0.01)
         await asyncio.to_thread(until, ended(store, run))
         worker.stop()
@@ -167,9 +165,8 @@ def test_a_signal_ends_work_in_time_though_it_hangs(monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_a_worker_ends_when_the_database_refuses_what_it_asks(
-    database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch, change: str, said: str
+    database: str, store: RunStore, change: str, said: str
 ) -> None:
-    monkeypatch.setattr(looking, "LOOK", 0.05)
     worker = Worker(database)
     with at_work(worker) as raised:
         until(ended(store, submit(TALKER, "Hello", store=store, model="Offline/rehearsal")))
@@ -191,9 +188,8 @@ def test_a_worker_ends_when_runs_cannot_be_read(database: str, store: RunStore) 
 
 
 def test_a_run_without_entries_does_not_keep_a_worker_from_others(
-    database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch
+    database: str, store: RunStore
 ) -> None:
-    monkeypatch.setattr(looking, "LOOK", 0.05)
     offline = "Offline/rehearsal"
     spoiled = submit(TALKER, "Hello", store=store, model=offline)
     store.database.execute("DELETE FROM gram_entries WHERE run = ?", spoiled)
@@ -201,10 +197,7 @@ def test_a_run_without_entries_does_not_keep_a_worker_from_others(
         until(ended(store, submit(TALKER, "Hello", store=store, model=offline)))
 
 
-def test_a_queued_run_that_was_removed_leaves_no_job(
-    database: str, store: RunStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(looking, "LOOK", 0.05)
+def test_a_queued_run_that_was_removed_leaves_no_job(database: str, store: RunStore) -> None:
     removed, other = (
         submit(TALKER, said, store=store, model="Offline/rehearsal") for said in ("One", "Two")
     )

@@ -44,7 +44,7 @@ def test_a_run_of_a_worker_that_was_killed_is_told_of_with_its_process(
 ) -> None:
     told, log, tools = tmp_path / "log", tmp_path / "work", tmp_path / "tools.py"
     tools.write_text(TOOLS)
-    model_server.will_say(tool_calls(("c1", "work", {"seconds": 2})), "done")
+    model_server.will_say(tool_calls(("c1", "work", {"seconds": 1})), "done")
     run = submit(WORKING, "Go", store=store)
     with worker(database, "--tools", str(tools), server=model_server, log=log) as first:
         until(log.exists)

@@ -10,19 +10,18 @@ from interp import (
     ScriptedModel,
     ToolLibrary,
     begin,
-    hello_world_tool_library,
     submit,
     tool,
 )
 from interp.history import RunStore
 from interp.history.records import RecordedRun
 from interp.machine import start
-from interp.workers import Worker, looking, why_queued
+from interp.workers import Worker, why_queued
 from interp.workers.submission import queue_of, why_not
 from lenses_ext import Model
 from tests.interp.model_server import ModelServer
 from tests.interp.worker_processes import GREETER, TALKER, WORKING, ended, until
-from tests.interp.worker_threads import at_work
+from tests.interp.worker_threads import at_work, some_work, working
 
 
 @tool(name="work", description="Works for long")
@@ -31,16 +30,6 @@ def other_work(seconds: float) -> str:
 
 
 NO_TOOL = 'tool "work" is not in the library'
-
-
-@tool(name="work", description="Works for some time")
-def some_work(seconds: float) -> str:
-    return "worked"
-
-
-@pytest.fixture(autouse=True)
-def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "LOOK", 0.05)
 
 
 def test_a_run_waits_for_a_worker_that_has_the_key_of_its_provider(
@@ -132,7 +121,7 @@ def test_a_built_in_tool_is_not_run_in_place_of_a_run_s_own(database: str, store
     with pytest.raises(ModelError):
         by_hand.finish()
     run = submit(GREETER, said, store=store, run_id=by_hand.state.run_id)
-    with at_work(Worker(database, hello_world_tool_library)):
+    with working(database):
         until(lambda: "its own sayHello, not the built-in" in why_queued(store, [run]).get(run, ""))
         with at_work(Worker(database, own)):
             until(ended(store, run))
@@ -148,10 +137,9 @@ def test_a_run_that_cannot_be_driven_is_left_to_others(database: str, store: Run
     store.database.execute(put.format("gram_runs", "queue", "id"), greets, works)
     moved = put.format("procrastinate_jobs", "queue_name", "queueing_lock")
     assert store.database.execute(moved, greets, works)
-    with at_work(Worker(database, hello_world_tool_library)):
+    with working(database):
         until(lambda: NO_TOOL in why_queued(store, [works]).get(works, ""))
         row = store.row(works)
         assert (row.status, NO_TOOL in (row.reason or "")) == ("queued", True)
-        both = ToolLibrary.of(some_work) | hello_world_tool_library
-        with at_work(Worker(database, both)):
+        with working(database, some_work):
             until(ended(store, greets, works))

@@ -29,7 +29,8 @@ from interp.workers import cancel_run, requeue_of, requeue_run
 from lenses_ext import agent_instruction, put
 from tests.interp.cli.process import gram
 from tests.interp.model_server import Answer, ModelServer, tool_calls
-from tests.interp.worker_processes import GREETER, TALKER, TOOLS, WORKING, ended, until, worker
+from tests.interp.worker_processes import GREETER, TALKER, WORKING, ended, until
+from tests.interp.worker_threads import some_work, working
 
 FLOW = loads_one(
     """
@@ -65,7 +66,7 @@ def test_a_run_that_its_model_stopped_goes_on_where_it_was(
     refused = Answer({"error": {"message": "no such key"}}, 400)
     model_server.will_say(refused, "Hi.")
     stopped = submit(TALKER, "Hello", store=store)
-    with worker(database, server=model_server):
+    with working(database):
         until(lambda: store.row(stopped).status == "failed")
         assert requeue_run(store, stopped) == stopped
         until(ended(store, stopped))
@@ -87,39 +88,30 @@ def test_a_run_is_given_back_once(store: RunStore) -> None:
 
 
 def test_a_run_at_a_limit_needs_a_higher_one(
-    database: str, store: RunStore, model_server: ModelServer, tmp_path: Path
+    database: str, store: RunStore, model_server: ModelServer
 ) -> None:
     call = tool_calls(("c1", "work", {"seconds": 0}))
-    tools, log = tmp_path / "tools.py", tmp_path / "log"
-    tools.write_text(TOOLS, "utf-8")
     model_server.will_say(call, call, "Done.")
+    calling = ScriptedModel([{"role": "assistant", "tool_calls": call["tool_calls"]}] * 2)
+    once, library = Limits(iterations=1), ToolLibrary.of(broken)
     with pytest.raises(LimitError):
-        run(
-            WORKING,
-            "Work.",
-            ToolLibrary.of(broken),
-            model=ScriptedModel([{"role": "assistant", "tool_calls": call["tool_calls"]}] * 2),
-            limits=Limits(iterations=1),
-            record=store,
-        )
+        run(WORKING, "Work.", library, model=calling, limits=once, record=store)
     (limited,) = [row.id for row in store.rows(status=["limited"])]
     with pytest.raises(ValidationError, match=r"stops at the same limit again: .*1 round"):
         requeue_run(store, limited)
     requeue_run(store, limited, limits=Limits(iterations=5))
-    with worker(database, "--tools", str(tools), server=model_server, log=log):
+    with working(database, some_work):
         until(ended(store, limited))
 
 
 def test_a_run_that_has_failed_is_forked_before_what_failed_it(
-    database: str, store: RunStore, tmp_path: Path
+    database: str, store: RunStore
 ) -> None:
-    tools, log = tmp_path / "tools.py", tmp_path / "log"
-    tools.write_text(TOOLS, "utf-8")
     old = failed_flow(store)
     new = requeue_run(store, old)
     assert (new, store.row(new).facts.parent) == (f"{old}.again-1", old)
     assert not any(isinstance(each, CallFailed) for each in store.recorded(new).events)
-    with worker(database, "--tools", str(tools), log=log):
+    with working(database, some_work):
         until(ended(store, new))
 
     assert store.row(old).status == "failed"
@@ -193,7 +185,7 @@ def test_submitting_under_an_id_that_has_ended_says_so(database: str, tmp_path: 
     submitted = ("submit", str(program), "Hello", "--id", "order-7", "--record", database)
     assert gram(*submitted).stdout == "order-7\n"
     assert gram(*submitted).stdout == "order-7\n"  # the same again is queued once
-    with worker(database), open_store(database) as store:
+    with working(database), open_store(database) as store:
         until(ended(store, "order-7"))
     done = gram(*submitted)
     assert (done.returncode, done.stdout) == (1, "")

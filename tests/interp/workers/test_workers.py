@@ -24,7 +24,6 @@ from interp import (
     resume_run,
     run as run_agent,
     submit,
-    tool,
 )
 from interp.execution import Begun
 from interp.history import RunStore
@@ -48,6 +47,7 @@ from tests.interp.worker_processes import (
     until,
     worker,
 )
+from tests.interp.worker_threads import some_work, working
 
 
 @pytest.fixture
@@ -176,23 +176,22 @@ def test_a_worker_that_was_frozen_records_nothing_late_and_works_on(
     assert reply.message.content == "Hi."
 
 
+OFFLINE = "Offline/rehearsal"
 NO_TOOL = 'tool "work" is not in the library; it has sayHello'
 
 
 def test_a_worker_takes_only_runs_whose_tools_it_has(
-    database: str, store: RunStore, model_server: ModelServer, tools: str, log: Path
+    database: str, store: RunStore, model_server: ModelServer
 ) -> None:
     will_work(model_server, 0)
-    with worker(database, server=model_server):
+    with working(database):
         theirs = submit(WORKING, "Work.", store=store)
         its_own = submit(GREETER, "Hello, I am Alice", store=store)
         until(ended(store, its_own))
         until(lambda: NO_TOOL in why_queued(store, [theirs]).get(theirs, ""))
         assert store.row(theirs).status == "queued"
-        with worker(database, "--tools", tools, server=model_server, log=log):
+        with working(database, some_work):
             until(ended(store, theirs))
-
-    assert lines(log) == [f"begins {theirs}/0/0", f"ends {theirs}/0/0"]
 
 
 def test_runs_of_higher_priority_are_taken_first(
@@ -200,7 +199,7 @@ def test_runs_of_higher_priority_are_taken_first(
 ) -> None:
     model_server.will_say(*["Hi."] * 3)
     runs = [submit(TALKER, f"priority {each}", store=store, priority=each) for each in (0, -5, 7)]
-    with worker(database, "--at-once", "1", server=model_server):
+    with working(database, at_once=1):
         until(ended(store, *runs))
 
     said = [each["messages"][-1]["content"] for each in model_server.requests]
@@ -208,9 +207,9 @@ def test_runs_of_higher_priority_are_taken_first(
 
 
 def test_a_run_begins_at_its_time(database: str, store: RunStore) -> None:
-    at = datetime.now(UTC) + timedelta(seconds=3)
+    at = datetime.now(UTC) + timedelta(seconds=2)
     run = submit(GREETER, "Hello", store=store, at=at)
-    with worker(database):
+    with working(database):
         until(ended(store, run))
 
     assert store.recorded(run).notes[0].time >= at - timedelta(milliseconds=1)  # as it is written
@@ -219,13 +218,11 @@ def test_a_run_begins_at_its_time(database: str, store: RunStore) -> None:
 def test_the_turns_of_a_conversation_follow_each_other(
     database: str, store: RunStore, model_server: ModelServer
 ) -> None:
-    model_server.will_say(
-        *(Answer(completion({"content": f"answer {n}"}), silence=0.3) for n in range(6))
-    )
-    runs = [
-        submit(TALKER, f"turn {n}", store=store, conversation="talk", priority=n) for n in range(6)
-    ]
-    with worker(database, server=model_server), worker(database, server=model_server):
+    answers = (Answer(completion({"content": f"answer {n}"}), silence=0.3) for n in range(4))
+    model_server.will_say(*answers)
+    talk = {"store": store, "conversation": "talk"}
+    runs = [submit(TALKER, f"turn {n}", priority=n, **talk) for n in range(4)]
+    with working(database), working(database):
         until(ended(store, *runs))
 
     said = [[each["content"] for each in asked["messages"]] for asked in model_server.requests]
@@ -237,19 +234,18 @@ def test_the_turns_of_a_conversation_follow_each_other(
 
 
 def test_a_run_that_waits_for_approval_leaves_its_worker_and_comes_back(
-    database: str, store: RunStore, model_server: ModelServer, tools: str, log: Path
+    database: str, store: RunStore, model_server: ModelServer
 ) -> None:
     will_work(model_server, 0)
     run = submit(WORKING, "Work.", store=store, policy=ask_all)
-    with worker(database, "--tools", tools, "--at-once", "1", server=model_server, log=log):
+    with working(database, some_work, at_once=1):
         until(lambda: store.row(run).status == "waiting")
-        other = submit(TALKER, "Hello", store=store, model="Offline/rehearsal")
-        until(ended(store, other))
-        assert lines(log) == []
+        until(ended(store, submit(TALKER, "Hello", store=store, model=OFFLINE)))
+        assert not store.recorded(run).tools_used
         decide_run(store, run, True)
         until(ended(store, run))
 
-    assert lines(log) == [f"begins {run}/0/0", f"ends {run}/0/0"]
+    assert [each.result for each in store.recorded(run).tools_used] == ["worked"]
 
 
 def test_a_failure_that_may_pass_is_tried_again_and_another_ends_the_run(
@@ -258,7 +254,7 @@ def test_a_failure_that_may_pass_is_tried_again_and_another_ends_the_run(
     down = Answer({"error": {"message": "down"}}, 503)
     model_server.will_say(*[down] * 3, "Hi.", Answer({"error": {"message": "no"}}, 400))
     passes = submit(TALKER, "Hello", store=store)
-    with worker(database, "--at-once", "1", server=model_server):
+    with working(database, at_once=1):
         until(ended_without_waits(store, passes))
         stays = submit(TALKER, "Hello", store=store)
         until(lambda: store.row(stays).status == "failed")
@@ -273,8 +269,7 @@ UPDATE gram_entries SET text = '["[:Nonsense]"]' WHERE run = ? AND seq = 0 RETUR
 NO_EVENT = "INSERT INTO gram_entries VALUES (?, 1, 0, '[:Nonsense]') RETURNING run"
 
 
-@pytest.mark.parametrize("spoil", [NO_HEAD, NO_EVENT])
-@pytest.mark.parametrize("conversation", [None, "talk"])
+@pytest.mark.parametrize(("spoil", "conversation"), [(NO_HEAD, "talk"), (NO_EVENT, None)])
 def test_a_run_that_cannot_be_read_has_failed_and_keeps_none_waiting(
     database: str, store: RunStore, spoil: str, conversation: str | None
 ) -> None:
@@ -284,19 +279,11 @@ def test_a_run_that_cannot_be_read_has_failed_and_keeps_none_waiting(
     )
     for run in (unreadable, found_later):
         store.database.execute(spoil, run)
-    with worker(database):
+    with working(database):
         until(ended(store, readable))
         until(lambda: {store.row(run).status for run in (unreadable, found_later)} == {"failed"})
 
     assert "Nonsense" in (store.row(unreadable).reason or "")
-
-
-OFFLINE = "Offline/rehearsal"
-
-
-@tool(name="work", description="Works for some time")
-def some_work(seconds: float) -> str:
-    return "worked"
 
 
 def test_a_turn_that_was_stopped_by_hand_keeps_no_submitted_turn_waiting(
@@ -307,7 +294,7 @@ def test_a_turn_that_was_stopped_by_hand_keeps_no_submitted_turn_waiting(
     (by_hand,) = store.rows()
     assert by_hand.status == "stopped"
     turn = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
-    with worker(database):
+    with working(database):
         until(ended(store, turn))
 
 
@@ -342,7 +329,7 @@ def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting
         claim.let_go("stopped", Usage(None, None))
     run_agent(TALKER, "By hand", model=ScriptedModel(["Yes."]), record=store, conversation="talk")
     following = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
-    with worker(database):
+    with working(database):
         until(ended(store, following))
         until(lambda: {store.row(run).status for run in late} == {"failed"})
 
@@ -418,7 +405,7 @@ def test_the_job_of_a_worker_that_is_silent_is_put_in_again(database: str, store
     store.database.execute(
         "UPDATE procrastinate_jobs SET status = 'doing', worker_id = ? RETURNING id", number
     )
-    with worker(database):
+    with working(database):
         until(ended(store, run))
         until(lambda: not store.database.execute("SELECT 1 FROM procrastinate_jobs"))
 
