@@ -157,8 +157,6 @@ def load_experiment(path: PathLike) -> Experiment:
 
 def _carried_out(work: Work, on_plan: OnPlan | None, go_on: GoOn | None) -> Experiment:
     plan, folder = work.plan, work.folder
-    if folder:
-        folder.cut_off()
     done = list(folder.read(plan)) if folder else []
     if on_plan:
         on_plan(plan, tuple(done))

@@ -13,37 +13,24 @@ another experiment's, are found.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
-from attrs import asdict, evolve, frozen
+from attrs import evolve, frozen
 
-from gram import (
-    Diagnostic,
-    Pattern,
-    Source,
-    Subject,
-    TaggedString,
-    Value,
-    dumps,
-    parse,
-    write_atomically,
-)
+from gram import Diagnostic, Pattern, Source, dumps, parse, write_atomically
 from gram.documents import decode, holding, resolved
 from gram.errors import expect
 
 from ...errors import ValidationError
-from ...history.records import PathLike, Reader, pattern_line, write_text
+from ...history.records import PathLike, add_to_file, pattern_line
 from ...history.stores import Address
-from ...json_text import Json
-from ...machine import Usage
-from ..cases import Case
 from ..testing import file_name
+from .entries import entry, read_entry
 from .plan import Key, Plan, plan_from_patterns
 from .trials import Score, Trial
 
@@ -121,21 +108,10 @@ class Folder:
         Raises:
             OSError: it cannot be written.
         """
-        entry = _pattern_of(trial)
-        signed = _signed(entry, plan)
-        rest = memoryview(pattern_line(signed).encode() + b"\n")
-        file = os.open(self.path / _RESULTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            before = os.fstat(file).st_size
-            try:
-                while rest:
-                    rest = rest[os.write(file, rest) :]
-            except OSError as error:
-                os.ftruncate(file, before)
-                error.filename = error.filename or str(self.path / _RESULTS)
-                raise
-        finally:
-            os.close(file)
+        told = entry(_TRIAL, trial.to_json())
+        properties = told.value.properties.set("digest", _digest(told, plan))
+        signed = evolve(told, value=evolve(told.value, properties=properties))
+        add_to_file(self.path / _RESULTS, pattern_line(signed))
 
     def read(self, plan: Plan) -> tuple[Trial, ...]:
         """The trials that are done.
@@ -152,32 +128,24 @@ class Folder:
         whole = content[: content.rfind(b"\n") + 1]
         source = Source(decode(whole, str(file)), str(file))
         cases = {each.name: each for each in (*plan.cases, *plan.pilot)}
-        known, seen = {*plan.keys, *plan.pilot_keys}, set[Key]()
-        found = []
-        for entry in parse(source.text, source.filename).patterns:
-            if _digest(entry, plan) != entry.value.properties.get("digest"):
+        known, seen = {*plan.keys, *plan.pilot_keys}, dict[Key, Trial]()
+
+        def made(
+            case: str, scores: Any, run: str | None = None, digest: str = "", **told: Any
+        ) -> Trial:
+            scores = {name: Score(**score) for name, score in scores.items()}
+            address = None if run is None else self._address(run)
+            return Trial(case=cases[case], scores=scores, run=address, **told)
+
+        for each in parse(source.text, source.filename).patterns:
+            if _digest(each, plan) != each.value.properties.get("digest"):
                 hint = "results stay as they were written; begin another experiment instead"
-                _refuse(
-                    "edited-result", "the result was edited, or is of another plan", entry, hint
-                )
-            trial = _trial_of(entry, cases, self._address)
+                _refuse("edited-result", "the result was edited, or is of another plan", each, hint)
+            trial = read_entry(each, _TRIAL, made)
             if trial.key not in known or trial.key in seen:
-                _refuse("misfit", "the plan has no such trial, or it is there twice", entry)
-            seen.add(trial.key)
-            found.append(trial)
-        return tuple(found)
-
-    def cut_off(self) -> None:
-        """Cut off what a killed process left of a result.
-
-        Raises:
-            OSError: the results cannot be written.
-        """
-        file = self.path / _RESULTS
-        if file.exists():
-            content = file.read_bytes()
-            if (whole := content.rfind(b"\n") + 1) < len(content):
-                os.truncate(file, whole)
+                _refuse("misfit", "the plan has no such trial, or it is there twice", each)
+            seen[trial.key] = trial
+        return tuple(seen.values())
 
 
 def _refuse(code: str, message: str, entry: Pattern, hint: str | None = None) -> NoReturn:
@@ -189,73 +157,6 @@ def _digest(entry: Pattern, plan: Plan) -> str:
     bare = evolve(subject, properties=subject.properties.discard("digest"))
     text = plan.hash + dumps(Pattern(bare, entry.elements))
     return sha256(text.encode()).hexdigest()[:16]
-
-
-def _signed(entry: Pattern, plan: Plan) -> Pattern:
-    subject = entry.value
-    digest = _digest(entry, plan)
-    marked = evolve(subject, properties=subject.properties.set("digest", digest))
-    return Pattern(marked, entry.elements)
-
-
-# --- trials as gram: what is whole, by its digest, was written here
-
-
-def _pattern_of(trial: Trial) -> Pattern:
-    """A trial as gram, with the id of its run."""
-    told = asdict(trial, recurse=False, filter=lambda each, _: each.name not in _NOT_TOLD)
-    told |= {
-        "case": trial.case.name,
-        "usage": asdict(trial.usage),
-        "run": trial.run and trial.run.run,
-        "scores": {name: asdict(score) for name, score in trial.scores.items()},
-    }
-    properties = {key: _property(value) for key, value in told.items() if value is not None}
-    return Pattern(Subject("", {_TRIAL}, properties))
-
-
-_NOT_TOLD = ("response", "state")
-
-
-def _property(value: Json) -> Value:
-    if isinstance(value, str):
-        return write_text(value)
-    is_number = isinstance(value, bool | int | float)
-    return value if is_number else TaggedString("json", json.dumps(value))
-
-
-def _trial_of(
-    pattern: Pattern, cases: Mapping[str, Case], address: Callable[[str], Address]
-) -> Trial:
-    """The trial that `_pattern_of` wrote."""
-    read = Reader(pattern, _TRIAL, pattern.value.properties)
-    told: dict[str, Any] = {}
-    for key, value in read.properties.items():
-        match value:
-            case TaggedString("json", text):
-                told[key] = json.loads(text)
-            case str() | TaggedString():
-                told[key] = read.text(key)
-            case _:
-                told[key] = value
-    del told["digest"]
-    scores = {name: _score_of(**score) for name, score in told["scores"].items()}
-    return Trial(
-        **told
-        | {
-            "case": cases[told["case"]],
-            "usage": Usage(**told["usage"]),
-            "models": tuple(told["models"]),
-            "scores": scores,
-            "run": address(told["run"]) if "run" in told else None,
-            "failure": told.get("failure"),
-            "cost": told.get("cost"),
-        }
-    )
-
-
-def _score_of(*, usage: dict[str, Any] | None, **told: Any) -> Score:
-    return Score(**told, usage=None if usage is None else Usage(**usage))
 
 
 def folder_of(out: PathLike) -> Folder:

@@ -22,7 +22,7 @@ from ...tools import LibraryLike, library_of
 from ..testing import file_name
 from .comparing import Better
 from .metrics import Metric
-from .plan import described, tool_to_pattern
+from .plan import described, tool_entry
 from .trials import Score, Trial
 
 
@@ -87,7 +87,7 @@ def judged_by(
             score = Score(None, f"the judge failed: {error}")
         return evolve(score, usage=run.state.usage, cost=spending.cost(asked))
 
-    written = [dumps(tool_to_pattern(each)) for each in library.values()]
+    written = [dumps(tool_entry(each)) for each in library.values()]
     chosen_before = [f"{key}={_told(value)}" for key, value in sorted(options.items())]
     details = "\0".join([dumps(agent), *written, *chosen_before])
     return Metric(name, measure, better, judge=str(asked), details=details)

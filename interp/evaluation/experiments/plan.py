@@ -13,7 +13,6 @@ was edited is found, and an experiment that goes on is known to be the same one.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping, Sequence
 from difflib import unified_diff
@@ -21,21 +20,21 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from attrs import evolve, fields, frozen
+from attrs import asdict, evolve, frozen
 
-from gram import Pattern, Subject, TaggedString, Value, dumps, format_text
+from gram import Pattern, dumps, format_text
 from gram.words import counted
 from lenses_ext import Model, write_program
 
-from ...history.records import Reader, expect_one_of, without_empty, write_text
-from ...json_text import Json, write_json
+from ...history.records import Reader, expect_one_of, without_empty
 from ...machine import Limits
 from ...tools import Tool
-from ..cases import READERS, Case, ExpectedCall
+from ..cases import Case
 from .arms import ReadyArm
 from .chance import ALPHA
 from .comparing import Better
 from .contrasts import Contrast, Levels, contrasts_of
+from .entries import entry, read_entry
 from .metrics import Metric, code_of
 
 Key: TypeAlias = tuple[str, int, str]
@@ -59,8 +58,8 @@ class PlannedMetric:
 
     name: str
     better: Better
-    worst: float | bool | None
-    code: str
+    worst: float | bool | None = None
+    code: str = ""
 
 
 @frozen
@@ -100,7 +99,7 @@ class Plan:
     @cached_property  # each result is signed with it
     def hash(self) -> str:
         """The hash of the plan."""
-        return sha256(dumps((self.head, *self.parts)).encode()).hexdigest()
+        return _hash((self.head, *self.parts))
 
     @property
     def text(self) -> str:
@@ -172,20 +171,13 @@ def make_plan(
     seed: int,
 ) -> Plan:
     """Make the plan of an experiment from its parts, which have been checked."""
-    properties = {
-        "format": FORMAT,
-        "primary": write_text(primary),
-        "repeats": repeats,
-        "seed": seed,
-        **({"pilot": pilot} if pilot else {}),
-    }
+    head = {"format": FORMAT, "primary": primary, "repeats": repeats, "seed": seed}
     parts = (
-        *(_arm_to_pattern(each, levels.get(each.name)) for each in arms),
-        *map(_metric_to_pattern, metrics),
-        *map(_case_to_pattern, cases),
+        *(_arm_entry(each, levels.get(each.name)) for each in arms),
+        *map(_metric_entry, metrics),
+        *map(_case_entry, cases),
     )
-    patterns = (Pattern(Subject("", {EXPERIMENT}, properties)), *parts)
-    return plan_from_patterns(patterns)
+    return plan_from_patterns((entry(EXPERIMENT, head | {"pilot": pilot or None}), *parts))
 
 
 def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -> Plan:
@@ -204,76 +196,62 @@ def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -
     if read.number("format") != FORMAT:
         hint = "it was written by another version of this package"
         read.refuse("other-format", f"the format is not {FORMAT}", "format", hint)
-    read.without_elements()
+    subject = head.value
+    bare = evolve(head, value=evolve(subject, properties=subject.properties.discard("hash")))
+    if has_hash and read.text("hash", "") != _hash((bare, *others)):
+        hint = "a plan stays as it was when the experiment began; begin another in a new folder"
+        read.refuse("edited-plan", "the plan was edited: its hash is of another one", hint=hint)
     parts: dict[str, list[Pattern]] = {"Arm": [], "Metric": [], "Case": []}
     for each in others:
         parts[expect_one_of(parts, each)].append(each)
-    subject = head.value
-    bare = evolve(subject, properties=subject.properties.discard("hash"))
-    arms = dict(map(_levels_from_pattern, parts["Arm"]))
-    cases = tuple(map(_case_from_pattern, parts["Case"]))
-    set_aside = read.number("pilot")
-    if not arms or not 0 <= set_aside < len(cases):
-        read.refuse("no-plan", "a plan has arms and cases")
-    drawn = random.Random(f"pilot {read.number('seed')}").sample(cases, set_aside)
-    pilot = {each.name for each in drawn}
-    plan = Plan(
+    arms = dict(read_entry(each, "Arm", _arm_of) for each in parts["Arm"])
+    cases = [read_entry(each, "Case", _case_of) for each in parts["Case"]]
+    seed, set_aside = read.number("seed"), read.number("pilot")
+    pilot = {each.name for each in random.Random(f"pilot {seed}").sample(cases, set_aside)}
+    return Plan(
         tuple(arms),
-        tuple(map(_metric_from_pattern, parts["Metric"])),
+        tuple(read_entry(each, "Metric", PlannedMetric) for each in parts["Metric"]),
         read.text("primary"),
         {arm: levels for arm, levels in arms.items() if levels},
         tuple(each for each in cases if each.name not in pilot),
         tuple(each for each in cases if each.name in pilot),
         read.number("repeats"),
-        read.number("seed"),
-        Pattern(bare),
+        seed,
+        bare,
         tuple(others),
     )
-    if plan.repeats < 1 or plan.primary not in [each.name for each in plan.metrics]:
-        read.refuse("no-plan", "a plan has repeats, and a primary metric that is among its metrics")
-    if has_hash and read.text("hash", "") != plan.hash:
-        hint = "a plan stays as it was when the experiment began; begin another in a new folder"
-        read.refuse("edited-plan", "the plan was edited: its hash is of another one", hint=hint)
-    return plan
+
+
+def _hash(patterns: tuple[Pattern, ...]) -> str:
+    return sha256(dumps(patterns).encode()).hexdigest()
 
 
 # --- the parts
 
 
-def _arm_to_pattern(ready: ReadyArm, levels: Levels | None) -> Pattern:
-    arm = ready.arm
-    limits = arm.limits or Limits()
-    changed = {
-        each.name: getattr(limits, each.name)
-        for each in fields(Limits)
-        if getattr(limits, each.name) != each.default
-    }
+def _arm_entry(ready: ReadyArm, levels: Levels | None) -> Pattern:
+    arm, usual = ready.arm, asdict(Limits(), recurse=False)
+    limits = asdict(arm.limits or Limits(), recurse=False)
     named = isinstance(arm.model, str | Model | None)
-    properties = without_empty(
-        {
-            "name": write_text(ready.name),
-            "levels": _json([*levels.items()]) if levels else None,
-            "model": write_text(str(ready.model) if named else described(arm.model)),
-            "baseUrl": write_text(arm.base_url or ""),
-            "dialect": arm.dialect or "",
-            "settings": _json(dict(arm.settings)) if arm.settings else None,
-            "limits": _json(changed) if changed else None,
-            "match": arm.match if arm.match != "full" else None,
-            "policy": None if arm.policy is None else dumps(arm.policy.to_pattern()),
-            "withoutResultChecks": arm.check_results is False,
-        }
-    )
-    library = Pattern(Subject("", {"Library"}), map(tool_to_pattern, ready.library.values()))
-    return Pattern(Subject("", {"Arm"}, properties), [ready.agent, library])
+    told = {
+        "name": ready.name,
+        "levels": levels and [*levels.items()],
+        "model": str(ready.model) if named else described(arm.model),
+        "baseUrl": arm.base_url,
+        "dialect": arm.dialect,
+        "settings": arm.settings,
+        "limits": {name: value for name, value in limits.items() if value != usual[name]},
+        "match": arm.match if arm.match != "full" else None,
+        "policy": arm.policy and dumps(arm.policy.to_pattern()),
+        "withoutResultChecks": arm.check_results is False,
+    }
+    library = entry("Library", {}, map(tool_entry, ready.library.values()))
+    return entry("Arm", without_empty(told), [ready.agent, library])
 
 
-def _levels_from_pattern(pattern: Pattern) -> tuple[str, Levels]:
+def _arm_of(name: str, levels: Sequence[tuple[str, str]] = (), **_: object) -> tuple[str, Levels]:
     """The name of an arm, and its level of each factor."""
-    read = Reader(pattern, "Arm", pattern.value.properties)
-    found = read.json_value("levels").value if read.has("levels") else []
-    if not all(isinstance(each, list) and [*map(type, each)] == [str, str] for each in found):
-        read.refuse("ill-typed", "levels are pairs of a factor and a level", "levels")
-    return read.text("name"), dict(found)
+    return name, dict(levels)
 
 
 def described(given: Any) -> str:
@@ -282,82 +260,27 @@ def described(given: Any) -> str:
     return f"{name} {code_of(given)}".rstrip()
 
 
-def tool_to_pattern(tool: Tool) -> Pattern:
+def tool_entry(tool: Tool) -> Pattern:
     """A tool as a plan has it: what it is called with, and its code if it can be read."""
-    properties = without_empty(
-        {
-            "description": write_text(tool.description),
-            "schema": _json(tool.schema),
-            "code": code_of(tool.function),
-        }
-    )
-    return Pattern(Subject(tool.name, {"Implementation"}, properties))
+    told = {
+        "name": tool.name,
+        "description": tool.description,
+        "schema": tool.schema,
+        "code": code_of(tool.function),
+    }
+    return entry("Implementation", without_empty(told))
 
 
-def _metric_to_pattern(metric: Metric) -> Pattern:
-    properties: dict[str, Value] = {"name": write_text(metric.name), "better": metric.better}
-    if metric.worst is not None:
-        is_flag = isinstance(metric.worst, bool)
-        properties["worst"] = metric.worst if is_flag else float(metric.worst)
-    if metric.code:
-        properties["code"] = metric.code
-    return Pattern(Subject("", {"Metric"}, properties))
+def _metric_entry(metric: Metric) -> Pattern:
+    told = {name: getattr(metric, name) for name in ("name", "better", "worst")}
+    return entry("Metric", {**told, "code": metric.code or None})
 
 
-def _metric_from_pattern(pattern: Pattern) -> PlannedMetric:
-    read = Reader(pattern, "Metric", ["name", "better", "worst", "code"])
-    better, worst = read.text("better"), read.properties.get("worst")
-    if better not in ("higher", "lower"):
-        read.refuse("ill-typed", "better must be higher or lower", "better")
-    return PlannedMetric(
-        read.text("name"),
-        better,  # type: ignore[arg-type]  # one of the two words, as was checked
-        worst if isinstance(worst, bool) else read.seconds("worst"),
-        read.text("code", ""),
-    )
+def _case_entry(case: Case) -> Pattern:
+    more = {name: getattr(case, name) for name in ("tags", "cluster", "columns")}
+    told = {"name": case.name, "input": case.input, **case.expectations}
+    return entry("Case", told | without_empty(more))
 
 
-_CASE_KEYS = ("name", "input", *READERS, "tags", "cluster", "columns")
-
-
-def _case_to_pattern(case: Case) -> Pattern:
-    properties: dict[str, Value] = {"name": write_text(case.name), "input": _json(case.input)}
-    properties |= {name: _json(value) for name, value in case.expectations.items()}
-    if case.tags:
-        properties["tags"] = _json(case.tags)
-    if case.cluster is not None:
-        properties["cluster"] = write_text(case.cluster)
-    if case.columns:
-        properties["columns"] = _json(dict(case.columns))
-    return Pattern(Subject("", {"Case"}, properties))
-
-
-def _case_from_pattern(pattern: Pattern) -> Case:
-    read = Reader(pattern, "Case", _CASE_KEYS)
-
-    def value(key: str, default: Json = None) -> Json:
-        return read.json_value(key).value if read.has(key) else default
-
-    expected = {"not_" if key == "not" else key: value(key) for key in READERS if read.has(key)}
-    return Case(
-        name=read.text("name"),
-        input=value("input", ""),
-        tags=value("tags", []),
-        cluster=read.text("cluster") if read.has("cluster") else None,
-        columns=value("columns", {}),
-        **expected,
-    )
-
-
-def _json(value: Json) -> Value:
-    """A JSON value as gram, with its keys in order, so that equal plans have equal texts."""
-    if isinstance(value, str):
-        return write_text(value)
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
-    return TaggedString("json", write_json(json.loads(text)))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, ExpectedCall):
-        return value.to_json()
-    return dict(value) if isinstance(value, Mapping) else list(value)
+def _case_of(**told: Any) -> Case:
+    return Case(**{"not_" if key == "not" else key: value for key, value in told.items()})

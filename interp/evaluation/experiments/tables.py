@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from attrs import asdict
@@ -10,7 +10,6 @@ from attrs import asdict
 from gram.words import counted
 
 from ...json_text import Json
-from ...machine import Usage
 from .comparing import Comparison, Estimate, clusters_of
 from .contrasts import factors_of
 from .intervals import Interval
@@ -202,7 +201,7 @@ def json_of(experiment: Experiment) -> dict[str, Json]:
         "complete": experiment.is_complete,
         "models": {arm: list(found) for arm, found in experiment.models.items()},
         "judges": {
-            name: {**_tokens(usage), "cost": cost}
+            name: {**asdict(usage), "cost": cost}
             for name, (usage, cost) in experiment.judges.items()
         },
         "estimates": [asdict(each) for each in experiment.estimates],
@@ -210,34 +209,5 @@ def json_of(experiment: Experiment) -> dict[str, Json]:
             {**asdict(each), "significant": each.is_significant} for each in experiment.comparisons
         ],
         "notes": list(experiment.notes),
-        "trials": list(_trials(experiment)) if experiment.is_complete else [],
+        "trials": [each.to_json() for each in experiment.trials if experiment.is_complete],
     }
-
-
-def _trials(experiment: Experiment) -> Iterable[dict[str, Json]]:
-    for each in experiment.trials:
-        yield {
-            "case": each.case.name,
-            "repeat": each.repeat,
-            "arm": each.arm,
-            "content": each.content,
-            "failure": each.failure,
-            "calls": each.calls,
-            "rounds": each.rounds,
-            **_tokens(each.usage),
-            "cost": each.cost,
-            "seconds": each.seconds,
-            "models": list(each.models),
-            "scores": {name: score.value for name, score in each.scores.items()},
-            "problems": {n: s.problem for n, s in each.scores.items() if s.problem},
-            "judges": {
-                name: {**_tokens(score.usage), "cost": score.cost}
-                for name, score in each.scores.items()
-                if score.usage
-            },
-            "run": each.run and each.run.run,
-        }
-
-
-def _tokens(usage: Usage) -> dict[str, Json]:
-    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import TypeAlias, Union
+from typing import Any, TypeAlias, Union
 
-from attrs import field, frozen
+from attrs import asdict, field, frozen
 
 from ...history.stores import Address
 from ...json_text import Json, write_json
 from ...machine import AgentResponse, ConversationContext, State, ToolInvocation, Usage
 from ...shown import short_repr
 from ..cases import Case
+from .entries import texts
 
 Value: TypeAlias = Union[float, bool, None]
+
+
+def _usage(given: Any) -> Any:
+    return Usage(**given) if isinstance(given, Mapping) else given
 
 
 @frozen
@@ -30,7 +35,7 @@ class Score:
 
     value: Value
     problem: str | None = None
-    usage: Usage | None = None
+    usage: Usage | None = field(default=None, converter=_usage)
     cost: float | None = None
 
 
@@ -60,14 +65,14 @@ class Trial:
     arm: str
     case: Case
     repeat: int
-    failure: str | None
+    failure: str | None = None
     content: str
     calls: int
     rounds: int
-    usage: Usage
-    cost: float | None
+    usage: Usage = field(converter=_usage)
+    cost: float | None = None
     seconds: float
-    models: tuple[str, ...] = ()
+    models: tuple[str, ...] = field(default=(), converter=texts)
     fingerprint: str = ""
     run: Address | None = None
     scores: Mapping[str, Score] = field(factory=dict)
@@ -90,10 +95,23 @@ class Trial:
         """The answer as a JSON value, as `AgentResponse` has it."""
         return self.response.value if self.response else None
 
+    def to_json(self) -> dict[str, Json]:
+        """The trial as JSON, with the id of its run; the folder of an experiment keeps it so."""
+        told = asdict(self, recurse=False, filter=lambda each, _: each.name not in _NOT_TOLD)
+        return told | {
+            "case": self.case.name,
+            "usage": asdict(self.usage),
+            "run": self.run and self.run.run,
+            "scores": {name: asdict(score) for name, score in self.scores.items()},
+        }
+
     @property
     def key(self) -> tuple[str, int, str]:
         """Which trial of the plan it is."""
         return self.case.name, self.repeat, self.arm
+
+
+_NOT_TOLD = ("response", "state")
 
 
 def fingerprint(context: ConversationContext) -> str:

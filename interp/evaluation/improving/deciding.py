@@ -18,17 +18,18 @@ from math import floor
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from attrs import asdict, frozen
+from attrs import asdict, field, frozen
 
-from gram import Pattern, Subject, parse
+from gram import parse
 from gram.documents import decode, holding
 from gram.words import counted
 
 from ...errors import ValidationError
-from ...history.records import Reader, pattern_line, without_empty, write_text
+from ...history.records import pattern_line
 from ..cases import Case
 from ..experiments import Comparison, Metric
 from ..experiments.chance import ALPHA, findable, smallest_p
+from ..experiments.entries import entry, read_entry, texts
 from ..experiments.forecast import in_unit
 from ..experiments.intervals import wilson
 from ..experiments.metrics import MEASURES
@@ -160,32 +161,10 @@ class Look:
     """
 
     search: str
-    cases: tuple[str, ...]
+    cases: tuple[str, ...] = field(converter=texts)
     program: str
     verdict: str = ""
     p: float | None = None
-
-    @classmethod
-    def read(cls, pattern: Pattern) -> Look:
-        """Read a look; raises ValidationError with its place."""
-        read = Reader(pattern, "Look", ("search", "cases", "program", "verdict", "p"))
-        read.without_elements()
-        return cls(
-            read.name("search"),
-            tuple(read.names("cases")),
-            read.text("program"),
-            read.text("verdict", ""),
-            read.seconds("p"),
-        )
-
-    @property
-    def line(self) -> str:
-        """The look as gram."""
-        told = {"verdict": self.verdict, "program": write_text(self.program), "search": self.search}
-        properties = {**without_empty(told), "cases": [*self.cases]}
-        if self.p is not None:
-            properties["p"] = self.p
-        return pattern_line(Pattern(Subject("", {"Look"}, properties)))
 
 
 @frozen
@@ -238,7 +217,8 @@ class Looks:
                     f"{before} of them, so this one cannot: add new cases"
                 )
             later = looks[len(earlier) + 1 :]
-            held.write("".join(f"{each.line}\n" for each in [*earlier, look, *later]))
+            told = (asdict(each) for each in [*earlier, look, *later])
+            held.write("".join(f"{pattern_line(entry('Look', each))}\n" for each in told))
         return before
 
     def expect_writable(self) -> None:
@@ -250,7 +230,7 @@ class Looks:
         if not self.file.exists():
             return []
         text = decode(self.file.read_bytes(), str(self.file))
-        return [Look.read(each) for each in parse(text, str(self.file)).patterns]
+        return [read_entry(each, "Look", Look) for each in parse(text, str(self.file)).patterns]
 
 
 def _earlier(looks: Sequence[Look], search: str) -> list[Look]:

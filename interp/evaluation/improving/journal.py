@@ -15,16 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from attrs import frozen
+from attrs import asdict, field, frozen
+from attrs.validators import instance_of, optional
 
-from gram import Pattern, Subject, TaggedString, parse, write_atomically
+from gram import parse, write_atomically
 from gram.documents import decode
 
 from ...errors import ValidationError
-from ...history.records import Reader, add_to_file, pattern_line, write_text
-from ...json_text import read_json, write_json
+from ...history.records import Reader, add_to_file, pattern_line
+from ..experiments.entries import entry, read_entry
 from .changes import Candidate
 
 FILE: Final = "search.gram"
@@ -47,10 +48,13 @@ class Proposal:
     """
 
     parent: int
-    texts: Candidate | None
-    refused: str
-    tokens: int | None
-    cost: float | None
+    texts: Candidate | None = field(
+        default=None,
+        validator=optional(instance_of(Mapping)),  # type: ignore[type-abstract]
+    )
+    refused: str = ""
+    tokens: int | None = None
+    cost: float | None = None
 
 
 class Journal:
@@ -91,42 +95,18 @@ class Journal:
                 "cases or settings; name another folder"
             )
         self.id, self.seed = read.text("id"), read.number("seed")
-        self.proposals = list(map(_proposal, entries))
+        self.proposals = [read_entry(each, "Proposal", Proposal) for each in entries]
 
     def begin(self) -> None:
         """Make the folder, where that was not done; raises OSError where it cannot be made."""
         if not (self.path / FILE).exists():
             self.path.mkdir(parents=True, exist_ok=True)
             told = {"id": self.id, "seed": self.seed, "subject": self._subject}
-            write_atomically(self.path / FILE, f"{_line('Search', told)}\n", private=True)
+            line = pattern_line(entry("Search", told))
+            write_atomically(self.path / FILE, f"{line}\n", private=True)
 
     def add(self, proposal: Proposal) -> None:
         """Keep a proposal; raises OSError where it cannot be written."""
-        properties: dict[str, Any] = {"parent": proposal.parent}
-        if proposal.texts is not None:
-            properties["texts"] = TaggedString("json", write_json(dict(proposal.texts)))
-        if proposal.refused:
-            properties["refused"] = write_text(proposal.refused)
-        for name in ("tokens", "cost"):
-            if getattr(proposal, name) is not None:
-                properties[name] = getattr(proposal, name)
-        add_to_file(self.path / FILE, _line("Proposal", properties))
+        told = asdict(proposal, recurse=False) | {"refused": proposal.refused or None}
+        add_to_file(self.path / FILE, pattern_line(entry("Proposal", told)))
         self.proposals.append(proposal)
-
-
-def _line(label: str, properties: Mapping[str, Any]) -> str:
-    return pattern_line(Pattern(Subject("", {label}, properties)))
-
-
-def _proposal(pattern: Pattern) -> Proposal:
-    read = Reader(pattern, "Proposal", ("parent", "texts", "refused", "tokens", "cost"))
-    texts = read_json(read.checked_json("texts")) if read.has("texts") else None
-    if texts is not None and not isinstance(texts, Mapping):
-        read.refuse("ill-typed", "texts of Proposal must be a JSON object", "texts")
-    return Proposal(
-        read.number("parent"),
-        texts,
-        read.text("refused", ""),
-        read.number("tokens") if read.has("tokens") else None,
-        read.seconds("cost"),
-    )

@@ -269,16 +269,21 @@ class RunFile:
         file = self._file
         if file is None or file.closed:
             raise OSError(errno.EBADF, "the file was let go", str(self.path))
-        content, written = text.encode(), 0
-        try:
+        _append(file, self.path, text)
+
+
+def _append(file: FileIO, path: Path, text: str) -> None:
+    """Add whole lines to a file, or none of them."""
+    content, written = text.encode(), 0
+    try:
+        _cut_off(file)
+        while written < len(content):
+            written += file.write(content[written:])
+    except OSError as error:
+        with suppress(OSError):  # part of a line may have been written
             _cut_off(file)
-            while written < len(content):
-                written += file.write(content[written:])
-        except OSError as error:
-            with suppress(OSError):  # part of a line may have been written
-                _cut_off(file)
-            error.filename = error.filename or str(self.path)
-            raise
+        error.filename = error.filename or str(path)
+        raise
 
 
 def differences(
@@ -304,8 +309,7 @@ def add_to_file(path: Path, line: str) -> None:
     """
     with open(path, "r+b", buffering=0, opener=_at_its_end) as file:
         _lock(file, path)
-        _cut_off(file)
-        file.write(f"{line}\n".encode())
+        _append(file, path, f"{line}\n")
 
 
 def _made(path: Path) -> bool:

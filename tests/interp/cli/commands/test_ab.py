@@ -133,7 +133,7 @@ def test_answers_are_held_to_the_declared_type_or_to_a_schema_from_a_file(
 
     assert declared.returncode == 0, declared.stderr
     assert "schema *     100.0 %" in declared.stdout
-    scores = [each["scores"]["schema"] for each in json.loads(named.stdout)["trials"]]
+    scores = [each["scores"]["schema"]["value"] for each in json.loads(named.stdout)["trials"]]
     assert sorted(scores) == [False, True]
     assert none.returncode == 4
     assert "no agent declares a type of its answer; name a schema" in none.stderr

@@ -414,7 +414,7 @@ def test_edited_results_and_plans_are_found(tmp_path: Path) -> None:
     results, plan = out / "results.gram", out / "plan.gram"
     lines = results.read_text().splitlines(keepends=True)
 
-    results.write_text("".join(lines).replace('"value": false', '"value": true'))
+    results.write_text("".join(lines).replace('"value":false', '"value":true'))
     with pytest.raises(ValidationError, match=r"results\.gram:\d+:\d+: .*edited"):
         load_experiment(out)
     results.write_text("".join([*lines, lines[0]]))
@@ -427,20 +427,13 @@ def test_edited_results_and_plans_are_found(tmp_path: Path) -> None:
         load_experiment(out)
 
 
-HEAD = '(:Experiment {format: 1, primary: "x", repeats: 1})'
-
-
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
         ("", "no plan is written in it"),
         ("(:Foo)", "expected Experiment, found Foo"),
         ("(:Experiment {format: 2})", "the format is not 1"),
-        (HEAD, "a plan has arms and cases"),
-        (HEAD + '(:Metric {name: "x"})', "a plan has arms and cases"),
-        (HEAD + '(:Arm {name: "a"})(:Case {name: "c"})', "primary metric that is among"),
-        (HEAD + '(:Arm {name: "a"})(:Case {name: "c"})(:Metric {name: "x"})', "has no better"),
-        (HEAD + '(:Arm {name: "a", levels: json`[1]`})', "pairs of a factor and a level"),
+        ('(:Experiment {format: 1, primary: "x"})', "the plan was edited"),
     ],
 )
 def test_a_plan_that_is_none_is_refused_with_its_place(

@@ -91,9 +91,8 @@ def test_what_a_judge_takes_is_counted_apart_from_the_arms(tmp_path: Path) -> No
 
     assert found.judges == {"fair": (Usage(4_000_000, 0), 10.0)}
     assert "judging by fair took 4,000,000 tokens and 10 USD" in found.table()
-    assert found.to_json()["judges"] == {
-        "fair": {"input_tokens": 4_000_000, "output_tokens": 0, "cost": 10.0}
-    }
+    told: Any = found.to_json()["judges"]
+    assert (told["fair"]["input_tokens"], told["fair"]["cost"]) == (4_000_000, 10.0)
     assert not any(each.metric == "cost" and each.value for each in found.estimates)
     assert all(each.usage.total_tokens is None for each in found.trials)
 

@@ -102,7 +102,7 @@ def test_what_is_no_look_is_refused_with_its_place(tmp_path: Path) -> None:
     file = tmp_path / "looks.gram"
     file.write_text('(:Look {search: "a", program: "b", cases: 3})\n')
 
-    with pytest.raises(ValidationError, match=r"looks.gram:1:\d+.*cases of Look must be an array"):
+    with pytest.raises(ValidationError, match=r"looks.gram:1:\d+.*this is no whole Look"):
         Looks(file).before(CASES, "x")
 
 
