@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Final
 
 from attrs import asdict, field, frozen
-from attrs.validators import instance_of, optional
 
 from gram import parse, write_atomically
 from gram.documents import decode
@@ -35,6 +34,11 @@ class OtherSearchError(ValidationError):
     """A folder holds a search of another program, or of other paths, cases or settings."""
 
 
+def _an_object(_: object, __: object, texts: object) -> None:
+    if not isinstance(texts, Mapping | None):
+        raise TypeError("texts must be a JSON object")
+
+
 @frozen
 class Proposal:
     """One answer of a proposer.
@@ -48,10 +52,7 @@ class Proposal:
     """
 
     parent: int
-    texts: Candidate | None = field(
-        default=None,
-        validator=optional(instance_of(Mapping)),  # type: ignore[type-abstract]
-    )
+    texts: Candidate | None = field(default=None, validator=_an_object)
     refused: str = ""
     tokens: int | None = None
     cost: float | None = None

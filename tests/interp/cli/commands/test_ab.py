@@ -222,7 +222,7 @@ def test_a_changed_program_is_refused_with_the_difference(folder: Path) -> None:
         (["ab", "--cases", "cases.jsonl"], 2, "name the programs"),
         (["ab", "--cases", "no.jsonl", "A.gram"], 2, "no.jsonl"),
         (["ab", "--cases", "cases.jsonl", "A.gram", "./A.gram"], 2, "two arms are named A"),
-        (["ab", "--cases", "cases.jsonl", "A.gram", "--metric", "pased"], 2, "did you mean"),
+        ([*COMPARED, "A.gram", "--metric", "pased"], 2, "did you mean"),
         (["ab", "--cases", "cases.jsonl", "A.gram", "--repeats", "0"], 2, "repeats"),
         (["ab", "--cases", "cases.jsonl", "A.gram"], 4, "arm A: OPENAI_API_KEY is not set"),
         (["ab", "."], 2, "no experiment is in this folder"),

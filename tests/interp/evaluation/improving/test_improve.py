@@ -287,7 +287,7 @@ def test_what_cannot_be_kept_or_measured_ends_a_search_early(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("", "no search is in it"), ("{proposal}", "no whole Proposal: .texts. must be ")],
+    [("", "no search is in it"), ("{proposal}", "no whole Proposal: texts must be a JSON object")],
 )
 def test_an_edited_folder_is_refused_in_words(tmp_path: Path, text: str, said: str) -> None:
     searched(tmp_path, saying("a"), tries=1)
