@@ -45,8 +45,8 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "many annotations": lambda n: "@k(1) " * n + "(a)",
     "many comments": lambda n: "// c\n" * n + "(a)",
     # what is refused: it is deeper than a tree can be, or broken
-    "deep brackets": lambda n: "[a | " * 5 * n + "b" + "]" * 5 * n,
-    "deep maps": lambda n: "(a {k: " + "{k: " * 5 * n + "1" + "}" * 5 * n + "})",
+    "deep brackets": lambda n: "[a | " * 7 * n + "b" + "]" * 7 * n,
+    "deep maps": lambda n: "(a {k: " + "{k: " * 7 * n + "1" + "}" * 7 * n + "})",
     "open brackets": lambda n: "[" * n,
     "open strings": lambda n: '"\\' * n,
     "broken patterns": lambda n: "(a\n" * n,

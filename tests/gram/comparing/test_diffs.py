@@ -71,7 +71,7 @@ def test_diffs_compose_in_any_order_and_refuse_or_change_another_program(
     assert apply(invert(whole), c) == a
     assert apply(then(one, diff(b, a)), a) == a
     assert apply(then(whole, three), a) == apply(then(one, then(two, three)), a) == last
-    for found, other in ((one, c), (two, a), (one, last)):
+    for found, other in ((one, c), (two, last)):
         with contextlib.suppress(DiffError):
             assert apply(invert(found), apply(found, other)) == other
 

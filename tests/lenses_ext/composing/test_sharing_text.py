@@ -1,7 +1,6 @@
 """Sharing and adding tools in a text: comments stay with their tool."""
 
-from gram import loads_one
-from lenses_ext import agent_tool_specs, each_agent, over, parse_program, share_tool
+from lenses_ext import parse_program, share_tool
 
 SPELLED_OUT = """\
 [a:Agent {instruction: "x", model: "A/b"} |
@@ -40,22 +39,3 @@ def test_a_shared_tool_takes_its_comments_along_and_each_copy_leaves_its_own() -
 
     assert shared.text == SHARED
     assert shared.replace(document.patterns).text == SPELLED_OUT
-
-
-def test_a_new_tool_takes_no_comment_of_one_that_is_like_it() -> None:
-    text = """\
-[a:Agent {instruction: "x", model: "A/b"} |
-  // about t
-  [t:Tool {description: "d"} | // its type
-    (x::Text // the x
-    )==>(::String)] // t
-]"""
-    tool = loads_one('[n:Tool {description: "d"} | (x::Text)==>(::String)]')
-
-    document = parse_program(text)
-
-    added = over(each_agent & agent_tool_specs, lambda tools: (*tools, tool), document)
-
-    assert added.text == text.replace(
-        " // t\n]", ', // t\n  [n:Tool {description: "d"} | (x::Text)==>(::String)]\n]'
-    )

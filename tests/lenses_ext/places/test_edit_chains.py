@@ -6,12 +6,10 @@ import json
 import re
 from collections.abc import Callable
 from functools import reduce
-from itertools import combinations
 from random import Random
 from typing import TypeAlias
 
 import attrs
-import pytest
 from hypothesis import given, strategies as st
 
 from gram import (
@@ -32,9 +30,7 @@ from lenses_ext import (
     agent_model,
     agent_name,
     agent_tool_specs,
-    each_agent,
     find_places,
-    over,
     parse_program,
     put,
     tool_spec_description,
@@ -204,7 +200,7 @@ class Story:
             assert f"// opening {n}\n" in inside
 
 
-@given(st.randoms(use_true_random=True), st.integers(1, 20))
+@given(st.randoms(use_true_random=True), st.integers(1, 12))
 def test_a_chain_of_edits_keeps_every_comment_of_what_is_left(random: Random, length: int) -> None:
     story = Story(random)
     document = parse_program(story.text)
@@ -214,42 +210,3 @@ def test_a_chain_of_edits_keeps_every_comment_of_what_is_left(random: Random, le
         story.check(document)
 
     assert document.rescued == ()
-
-
-PROGRAM = """\
-// Who greets.
-[greeter:Agent { // opening
-  model: 'OpenAI/m', // for now
-  // be nice
-  instruction: "Greet." // end
-} | // tools
-  // to greet
-  [greet:Tool {description: "Greets."} | // opened
-    (name::Text)==>(::String) // signature
-  ] // last
-] // closed
-"""
-
-EDITS: dict[str, Callable[[Document], Document]] = {
-    "rename": lambda d: put(each_agent & agent_name, "hello", d),
-    "model": lambda d: put(each_agent & agent_model, Model("Ollama", "x"), d),
-    "instruction": lambda d: put(each_agent & agent_instruction, "Do else", d),
-    "description": lambda d: put(each_agent & agent_description, "Does it", d),
-    "added tool": lambda d: over(
-        each_agent & agent_tool_specs,
-        lambda tools: (*tools, loads_one('[t:Tool {description: "x"} | ()-->(:Text)]')),
-        d,
-    ),
-    "renamed tool": lambda d: over(
-        each_agent & agent_tool_specs,
-        lambda tools: (put(tool_spec_name, "hi", tools[0]), *tools[1:]),
-        d,
-    ),
-}
-
-
-@pytest.mark.parametrize("names", [*combinations(EDITS, 3), tuple(EDITS)], ids=" ".join)
-def test_edits_of_one_agent_keep_its_comments(names: tuple[str, ...]) -> None:
-    edited = reduce(lambda document, name: EDITS[name](document), names, parse_program(PROGRAM))
-
-    assert sorted(re.findall("//.*", edited.text)) == sorted(re.findall("//.*", PROGRAM))

@@ -80,16 +80,21 @@ def test_what_is_wrong_is_told_with_its_places_and_refused_in_the_same_words(
     assert [said(each) for each in faults] == row["faults"]
     assert [each.hint or "" for each in faults] == row["hints"]
     assert [each.span.start if each.span else None for each in faults] == places
-    # a run of it, and an edit that leads to it, are refused in the same words
+    # a run of it is refused in the same words
     errors = only_errors(faults)
     name = document.patterns[0].value.identity
     if name and document.patterns[0].value.labels & {"Agent", "Workflow", "Loop"}:
         refused = only_errors(agent_diagnostics(document, name))
         assert {said(each) for each in refused} <= {said(each) for each in errors}
         assert refused or not errors
-    right = read(row["right"])
-    edited = right.replace(document.patterns)
+
+
+@pytest.mark.parametrize("row", CASES[::3])
+def test_an_edit_is_refused_for_the_faults_that_it_adds(row: dict[str, Any]) -> None:
+    right, wrong = read(row["right"]), read(row["wrong"].replace("^", ""))
+    edited = right.replace(wrong.patterns)
     told = {each.code for each in only_errors(faults_of(edited, row))}
+
     assert {each.code for each in new_errors(right, edited)} == told
 
 
