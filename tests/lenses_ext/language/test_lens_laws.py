@@ -35,7 +35,6 @@ from lenses_ext import (
     as_workflow,
     collect,
     create_agent_pattern,
-    create_tool_specification,
     each_agent,
     each_agent_tool,
     each_instruction,
@@ -331,17 +330,6 @@ def test_every_parameter_is_shown_once_whatever_names_it(
     assert len(view(tool_parameters, tool)) == count
 
 
-def test_an_agent_is_made_of_tools_with_different_names() -> None:
-    tool, other = (create_tool_specification(name, "d", "()==>(::String)") for name in "tu")
-
-    assert create_agent_pattern("a", None, "OpenAI/x", "Do.", [tool, other]).elements == (
-        tool,
-        other,
-    )
-    with pytest.raises(FocusError, match='create_agent_pattern: two tools are named "t"'):
-        create_agent_pattern("a", None, "OpenAI/x", "Do.", [tool, other, Pattern(Subject("t"))])
-
-
 # --- what is done to every agent
 
 
@@ -357,11 +345,6 @@ def test_every_agent_is_found_and_changed_at_any_depth() -> None:
     assert document.replace(renamed).text == "[A:Agent | [B:Agent | [C:Agent]], d] [g | (E:Agent)]"
     assert dumps(grown) == "[a:Agent | n, [b:Agent | n, [c:Agent | n]], d]\n[g | [e:Agent | n]]"
     assert renamed[0].elements[1] is document.patterns[0].elements[1], "the rest is shared"
-
-
-def test_only_an_agent_can_be_put_for_an_agent() -> None:
-    with pytest.raises(FocusError, match=r"as_agent: expected the label Agent at value.labels of"):
-        put(each_agent, Pattern(Subject("t", {"Tool"})), parse("(a:Agent)").patterns)
 
 
 # --- composing with `lenses`, both ways
@@ -422,6 +405,10 @@ def test_a_getter_is_not_set_and_a_traversal_not_viewed_as_one() -> None:
         put(tool_spec_schema, {}, tool)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(ManyPartsError, match="each_agent_tool looks at any number of parts"):
         view(each_agent_tool, tool)  # type: ignore[arg-type]  # wrong on purpose
+    with pytest.raises(FocusError, match=r"as_agent: expected the label Agent at value.labels of"):
+        put(each_agent, tool, parse("(a:Agent)").patterns)
+    with pytest.raises(FocusError, match='create_agent_pattern: two tools are named "t"'):
+        create_agent_pattern("a", None, "OpenAI/x", "Do.", [tool, tool])
 
 
 def test_a_signature_that_is_not_valid_is_neither_seen_nor_overwritten() -> None:

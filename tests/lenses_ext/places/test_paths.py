@@ -78,20 +78,15 @@ def test_a_name_leads_to_the_tool_that_its_agent_can_see() -> None:
     }
 
 
-def test_setting_a_parameter_sets_both_of_its_places_in_the_walk() -> None:
-    (place,) = find_places(PATTERNS, "one.tools.`math.add`.parameters.y.default")
-
-    tool = place.set(PATTERNS, 7)[1].elements[0]
-
-    assert dumps(tool.elements[0]) == (
-        "(x:Integer {default: 1})-->(y:Integer {default: 7})-->(:Integer)"
-    )
-
-
-def test_setting_the_value_that_is_there_changes_nothing() -> None:
+def test_what_is_set_is_set_in_both_places_of_a_walk_and_what_is_there_changes_nothing() -> None:
     for path in ("one.model", "config.retries", "one.tools.*.description", "one.name", "two"):
         for place in find_places(PATTERNS, path):
             assert place.set(PATTERNS, place.get(PATTERNS)) == PATTERNS
+    (place,) = find_places(PATTERNS, "one.tools.`math.add`.parameters.y.default")
+    tool = place.set(PATTERNS, 7)[1].elements[0]
+    assert dumps(tool.elements[0]) == (
+        "(x:Integer {default: 1})-->(y:Integer {default: 7})-->(:Integer)"
+    )
 
 
 def test_elements_and_optional_properties_can_be_removed_and_what_is_computed_not_set() -> None:

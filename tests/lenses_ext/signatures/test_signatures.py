@@ -81,15 +81,8 @@ def test_a_slip_is_reported_with_its_place_and_its_likely_fix(row: dict[str, Any
     ]
 
     assert found == row["faults"]
-
-
-def test_warnings_do_not_make_a_signature_invalid() -> None:
-    text = "(limit::Integer {optinal: true})==>(::String)"
-
-    schema = type_signature_to_json_schema(text)
-
-    assert schema["properties"]["limit"] == {"type": "integer", "optinal": True}
-    assert [fault.severity for fault in signature_diagnostics(text)] == ["warning"]
+    if all(fault["severity"] == "warning" for fault in found):
+        assert type_signature_to_json_schema(row["signature"])
 
 
 def test_a_name_that_is_not_defined_may_be_a_type_of_elsewhere() -> None:
@@ -136,6 +129,15 @@ def test_an_error_of_a_tool_in_a_file_cites_the_file(row: dict[str, Any]) -> Non
     assert len(caught.value.faults) == len(row["faults"])
 
 
+def test_a_schema_is_a_fresh_copy_each_time_and_unknown_keys_stay_in_it() -> None:
+    tool = loads_one("[t:Tool | (a::Integer {optinal: true, enum: [1]})==>(::String)]")
+    expected = {"type": "integer", "optinal": True, "enum": [1]}
+
+    type_signature_to_json_schema(tool)["properties"]["a"]["enum"].append(2)
+
+    assert type_signature_to_json_schema(tool)["properties"]["a"] == expected
+
+
 def test_shapes_of_the_file_are_visible_when_passed_and_come_along_when_it_is_written() -> None:
     tool, *shapes = loads("[t:Tool | (u::User)==>(::String)] [User:Object | (id::Id)] [Id:Text]")
 
@@ -148,14 +150,6 @@ def test_shapes_of_the_file_are_visible_when_passed_and_come_along_when_it_is_wr
     assert written == "(u::User)==>(::String)\n[User::Object | (id::Id)]\n[Id::Text]"
     with pytest.raises(SignatureError, match='unknown type "User"'):
         type_signature_to_json_schema(tool)
-
-
-def test_a_schema_is_a_fresh_copy_each_time() -> None:
-    tool = loads_one("[t:Tool | (a::Text {enum: ['x']})==>(::String)]")
-
-    type_signature_to_json_schema(tool)["properties"]["a"]["enum"].append("y")
-
-    assert type_signature_to_json_schema(tool)["properties"]["a"]["enum"] == ["x"]
 
 
 @pytest.mark.parametrize(
