@@ -93,7 +93,6 @@ class CaseRun:
         library: the implementations of the tools.
         made_up: with --offline, tools that have no Python yet.
         planned: the cases that are run, by their files.
-        known: the names of the recordings of all cases of a file, by their folders.
     """
 
     options: RunningOptions
@@ -109,7 +108,6 @@ class CaseRun:
     library: ToolLibrary = field(init=False)
     made_up: ToolLibrary = field(init=False)
     planned: dict[str, list[Planned]] = field(factory=dict)
-    known: dict[Path, set[str]] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         self.checks = read_checks(self.names_of_checks)
@@ -149,10 +147,6 @@ class CaseRun:
                 and (not self.only or {*self.only} & {*each.tags})
             ]
             require_checks(chosen, self.checks)
-            for path in (self._recording(file, each).path for each in cases):
-                if path:
-                    known = self.known.setdefault(path.parent, set())
-                    known.add(path.name.removesuffix(SUFFIX))
             self.planned[file] = [
                 self._plan(each, self._agent_of(each, agents), self._recording(file, each))
                 for each in chosen
@@ -174,15 +168,6 @@ class CaseRun:
         for planned in self._all():
             self._make_ready(planned)
         require_tools((each.case, [self._run_with(each.agent)]) for each in self._all())
-
-    def unused(self) -> list[Path]:
-        """The recordings that no case of their file uses, such as those of cases renamed."""
-        return [
-            path
-            for folder, known in self.known.items()
-            for path in sorted(folder.glob(f"*{SUFFIX}"))
-            if path.name.removesuffix(SUFFIX).partition("+")[0] not in known
-        ]
 
     def expecting_nothing(self) -> list[Case]:
         """The cases that any answer passes, as where the name of a column is mistaken."""

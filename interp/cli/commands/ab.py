@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from attrs import asdict, evolve
@@ -15,28 +15,18 @@ from attrs import asdict, evolve
 from gram.words import counted
 
 from ..completion.completing import (
-    complete_files,
     complete_metric,
     complete_model,
 )
 from ..failures import LIMIT, WAITING
 from ..inputs.file_options import agent_option, checks_option, json_option
-from ..inputs.options import (
-    OFFLINE_CALLS_NOBODY,
-    POLICIES,
-    SERVERS_REHEARSED,
-    RunningOptions,
-    read_limits,
-    read_settings,
-    shared_options,
-)
+from ..inputs.options import POLICIES, ArmOptions, options_of, read_limits
 from ..process import interruptible
 from ..terminal.asking import NoTerminal, ask_user
 from ..terminal.output import (
     expect_a_file,
     expect_a_name,
     expect_other_file,
-    expect_writable,
     is_quiet,
     note,
     show,
@@ -47,27 +37,47 @@ from ..terminal.output import (
 if TYPE_CHECKING:
     from ...evaluation.experiments import Arm, Experiment, Forecast, MetricLike, Plan, Trial
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 _FOLDER = ".ab"  # the ending of folders that nobody has named
 
 
+def comparing_options(command: _Command) -> _Command:
+    """Decorate a command with the options of those that run cases through programs."""
+    options: tuple[Callable[[Any], Any], ...] = (
+        options_of(ArmOptions),
+        click.option(
+            "--tools",
+            multiple=True,
+            metavar="[NAME=]FILE.py[:NAME]",
+            help="A Python file with the tools, which is run anew for each run; with NAME=, those "
+            "that an experiment or the file of a judge calls so.",
+        ),
+        agent_option,
+        checks_option,
+        click.option(
+            "--judge-model",
+            metavar="PROVIDER/NAME",
+            shell_complete=complete_model,
+            help="The model that judges the rubrics of cases; by default that of the program.",
+        ),
+        click.option(
+            "--out",
+            metavar="DIR",
+            help="The folder of what is kept; named after the program or file by default.",
+        ),
+        click.option(
+            "--jobs", type=click.IntRange(1), default=4, help="How many runs go on at once."
+        ),
+        json_option,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.command("ab")
-@click.argument("files", nargs=-1, shell_complete=complete_files)
-@click.option(
-    "--cases", metavar="FILE", shell_complete=complete_files, help="The cases: .jsonl, .csv, .gram."
-)
-@shared_options(
-    RunningOptions,
-    "offline model settings limits approve base_url dialect mcp openapi match",
-)
-@click.option(
-    "--tools",
-    multiple=True,
-    shell_complete=complete_files,
-    metavar="[NAME=]FILE.py[:NAME]",
-    help="A Python file with the tools, which is run anew for each run; with NAME=, those that an "
-    "experiment or the file of a judge calls so.",
-)
-@agent_option
+@click.argument("files", nargs=-1)
+@click.option("--cases", metavar="FILE", help="The cases: .jsonl, .csv, .gram.")
 @click.option(
     "--metric",
     "metrics",
@@ -79,13 +89,7 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
     "as FILE.py[:NAME]; a JSON Schema of the answer, as FILE.json; or a judge, as FILE.gram: an "
     "agent whose typed answer is a boolean or a number.",
 )
-@checks_option
-@click.option(
-    "--judge-model",
-    metavar="PROVIDER/NAME",
-    shell_complete=complete_model,
-    help="The model that judges the rubrics of cases; that of the first program by default.",
-)
+@comparing_options
 @click.option(
     "--by",
     multiple=True,
@@ -96,19 +100,10 @@ _FOLDER = ".ab"  # the ending of folders that nobody has named
 @click.option("--seed", type=click.IntRange(0), help="Draws the order; drawn itself by default.")
 @click.option("--yes", is_flag=True, help="Run the cases after the pilot without a question.")
 @click.option(
-    "--out",
-    metavar="DIR",
-    shell_complete=complete_files,
-    help="The folder of the experiment; named after its file or the arms by default.",
-)
-@click.option("--jobs", type=click.IntRange(1), default=4, help="How many runs go on at once.")
-@click.option(
     "--html",
     metavar="FILE",
-    shell_complete=complete_files,
     help="Write a report to this file; beside it, pages of the runs that differ.",
 )
-@json_option
 def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: Any) -> None:
     """Run the same cases through several programs, and compare what comes out.
 
@@ -124,8 +119,6 @@ def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: An
     expect_a_name(given["out"], "--out")
     expect_other_file(html)
     with interruptible():
-        if html is not None:
-            expect_writable(html)
         found = _experiment(files, given)
     if html is not None:
         found.write_html(html)
@@ -160,22 +153,12 @@ def _experiment(files: tuple[str, ...], given: Mapping[str, Any]) -> Experiment:
 
 
 def _run(arguments: Mapping[str, Any], name: str, given: Mapping[str, Any]) -> Experiment:
-    from ...evaluation.cases import RubricJudge
     from ...evaluation.experiments import ab
-    from ..inputs.reading import read_checks
 
-    model = given["judge_model"]
     folder = given["out"] or f"{name}{_FOLDER}"
+    plan = partial(_tell_plan, folder, given["by"])
     with telling_what_is_kept():
-        return ab(
-            **arguments,
-            checks=read_checks(given["checks"]),
-            judge=RubricJudge(model=model) if model else None,
-            out=folder,
-            jobs=given["jobs"],
-            progress=False if is_quiet() else None,
-            on_plan=partial(_tell_plan, folder, given["by"]),
-        )
+        return ab(**arguments, **running_of(given), out=folder, on_plan=plan)
 
 
 @contextmanager
@@ -245,7 +228,7 @@ def _of_file(file: str, given: Mapping[str, Any]) -> dict[str, Any]:
     judge = partial(_judge, given)
     found = read_experiment(file, libraries, base=base_of(given), judge=judge)
     found["metrics"] += metrics_of(given)
-    if given["offline"]:
+    if given["options"].offline:
         levels = [found["arms"], *found["factors"].values()]
         for arms in levels:
             arms |= {name: evolve(arm, model=OFFLINE) for name, arm in arms.items()}
@@ -263,31 +246,36 @@ def _tools(given: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def base_of(given: Mapping[str, Any]) -> Arm:
     """What the options say of all arms."""
-    offline, approve = given["offline"], given["approve"]
-    if offline and given["model"]:
-        raise click.UsageError("--offline cannot be used together with --model")
-    if offline and given["openapi"]:
-        raise click.UsageError(OFFLINE_CALLS_NOBODY)
-    if offline and given["mcp"] and approve is None:
-        raise click.UsageError(SERVERS_REHEARSED)
-    if approve == "ask":
-        raise click.UsageError("--approve ask: nobody is asked in a comparison; write all or none")
     from ...evaluation.experiments import Arm
-    from ...models import OFFLINE
     from ..inputs.reading import library_of_one_run
 
-    libraries = (_tools(given).get("", ()), given["mcp"], given["openapi"])
+    options: ArmOptions = given["options"]
+    options.expect_unattended()
+    libraries = (_tools(given).get("", ()), options.mcp, options.openapi)
     return Arm(
-        tools=partial(library_of_one_run, *libraries, offline=offline),
-        model=str(OFFLINE) if offline else given["model"],
-        settings=read_settings(given["settings"]) or None,
+        tools=partial(library_of_one_run, *libraries, offline=options.offline),
+        model=options.named_model,
+        settings=options.settings or None,
         agent=given["agent"],
-        base_url=given["base_url"],
-        dialect=given["dialect"],
-        limits=read_limits(given["limits"]) if given["limits"] else None,
-        match=given["match"],
-        policy=POLICIES[approve or "all"],
+        base_url=options.base_url,
+        dialect=options.dialect,
+        limits=read_limits(options.limits) if options.limits else None,
+        match=options.match,
+        policy=POLICIES[options.approve or "all"],
     )
+
+
+def running_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What the options say of how cases are run and judged."""
+    from ...evaluation.cases import RubricJudge
+    from ..inputs.reading import read_checks
+
+    return {
+        "checks": read_checks(given["checks"]),
+        "judge": RubricJudge(model=given["judge_model"]) if given["judge_model"] else None,
+        "progress": False if is_quiet() else None,
+        "jobs": given["jobs"],
+    }
 
 
 def metrics_of(given: Mapping[str, Any]) -> list[MetricLike]:
@@ -312,7 +300,7 @@ def _judge(given: Mapping[str, Any], file: Path) -> MetricLike:
     from ..inputs.reading import read_libraries, read_program
 
     tools = _tools(given).get(file.stem, ())
-    model = OFFLINE if given["offline"] else None
+    model = OFFLINE if given["options"].offline else None
     try:
         return judged_by(
             read_program(str(file)), read_libraries(tools), name=file.stem, model=model

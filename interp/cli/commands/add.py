@@ -13,7 +13,6 @@ from gram import Pattern
 from lenses_ext import PathError, Place, Project, change_places, find_places
 from lenses_ext.places import ANY, new_property, read_path, write_path
 
-from ..completion.completing import complete_files
 from ..edits import (
     Destination,
     deliver,
@@ -39,7 +38,6 @@ _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
 @click.option(
     "--tools",
     multiple=True,
-    shell_complete=complete_files,
     metavar="FILE.py[:NAME]",
     help="Add tools of a Python file, by their names.",
 )

@@ -29,7 +29,6 @@ from ...machine import AssistantRole, UserRole
 from ...models import OFFLINE, known_providers
 from ...programs import tools_in
 from ...shown import shortened
-from ..completion.completing import complete_files
 from ..failures import shown
 from ..inputs.given_messages import attached_file
 from ..inputs.options import TalkOptions, options_of
@@ -218,7 +217,7 @@ COMMANDS: Final[Mapping[str, _Command]] = {
 
 
 @click.command("chat")
-@click.argument("file", shell_complete=complete_files)
+@click.argument("file")
 @options_of(TalkOptions)
 def command(file: str, options: TalkOptions) -> None:
     """Talk to the agent in FILE: each line is a message, /help lists the commands.

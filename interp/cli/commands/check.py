@@ -15,7 +15,6 @@ from lenses_ext.names import diagnose, find_runnables, shared_tools
 from lenses_ext.rules import NAMESAKES, with_levels
 
 from ...models import OfferedCheck, check_program
-from ..completion.completing import complete_files
 from ..fault_report import (
     fault_options,
     fix_file,
@@ -34,7 +33,7 @@ _TABLES = (".csv", ".jsonl")
 
 
 @click.command("check")
-@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
+@click.argument("files", nargs=-1, required=True)
 @fault_options
 @click.option("--fix", is_flag=True, help="First fix what can be fixed without changing trees.")
 @click.option(

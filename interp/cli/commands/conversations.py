@@ -26,7 +26,6 @@ from ...history.stores import (
     open_store,
 )
 from ...machine import ConversationContext, Message, call_text
-from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
 from ..inputs.record_option import Age, store_option
 from ..terminal.output import note, show, show_json
@@ -111,7 +110,7 @@ def show_conversation(
 
 @command.command("export")
 @click.argument("name", required=False)
-@click.argument("out", required=False, shell_complete=complete_files)
+@click.argument("out", required=False)
 @store_option
 def export(name: str | None, out: str | None, store: str) -> None:
     """Write a conversation as [:Conversation …] to the file OUT, or to standard output."""
@@ -125,11 +124,10 @@ def export(name: str | None, out: str | None, store: str) -> None:
 
 @command.command("import")
 @click.argument("name")
-@click.argument("file", shell_complete=complete_files)
+@click.argument("file")
 @click.option(
     "--program",
     metavar="FILE",
-    shell_complete=complete_files,
     help="The program that it is with, so that -c finds it; by default that of its last turn.",
 )
 @store_option

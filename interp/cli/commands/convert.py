@@ -13,7 +13,6 @@ from gram.json import Json
 from lenses_ext import write_program
 
 from ...json_text import read_json
-from ..completion.completing import complete_files
 from ..each_file import each_file
 from ..edits import laid_out
 from ..inputs.file_options import agent_option
@@ -28,7 +27,7 @@ _TARGETS = ("json", "gram", "agentspec", "agentspec-json")
 
 
 @click.command("convert")
-@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
+@click.argument("files", nargs=-1, required=True)
 @click.option("--to", "target", type=click.Choice(_TARGETS), help="What to print.")
 @click.option("--bundle", "is_bundled", is_flag=True, help="Print FILE with all that it imports.")
 @agent_option

@@ -19,7 +19,6 @@ from lenses_ext import parse_program
 from lenses_ext.composing import changes
 from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, load_project, skill_in
 
-from ..completion.completing import complete_files
 from ..failures import NO, exit_code_of, shown
 from ..inputs.file_options import json_option
 from ..inputs.program_files import (
@@ -42,7 +41,7 @@ _Side: TypeAlias = dict[str, _Read]
 
 
 @click.command("diff")
-@click.argument("what", nargs=-1, required=True, metavar="A B", shell_complete=complete_files)
+@click.argument("what", nargs=-1, required=True, metavar="A B")
 @click.option("--all", "everything", is_flag=True, help="Also show changes of order and spelling.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 when something differs.")
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a review.")

@@ -27,7 +27,6 @@ from ...models import (
     known_providers,
 )
 from ...programs import models_of
-from ..completion.completing import complete_files
 from ..failures import NO
 from ..inputs.file_options import json_option
 from ..inputs.reading import read_program
@@ -43,7 +42,7 @@ Finding: TypeAlias = tuple[bool, str]
 
 
 @click.command("doctor")
-@click.argument("file", required=False, shell_complete=complete_files)
+@click.argument("file", required=False)
 @json_option
 def command(file: str | None, as_json: bool) -> None:
     """Say what is wrong with the set-up: keys and addresses.

@@ -8,7 +8,6 @@ import click
 
 from gram import format_text
 
-from ..completion.completing import complete_files
 from ..each_file import each_file
 from ..edits import rewrite
 from ..failures import NO
@@ -20,7 +19,7 @@ from ..terminal.output import note, show
 
 
 @click.command("fmt")
-@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
+@click.argument("files", nargs=-1, required=True)
 @click.option("--check", is_flag=True, help="Exit with 1 when a file would change; write nothing.")
 @click.option("--diff", is_flag=True, help="Print what would change; write nothing.")
 @json_option

@@ -15,10 +15,9 @@ from gram.words import counted
 from ...errors import ReplayError, ValidationError
 from ...json_text import read_json
 from ...programs import the_agent
-from ..completion.completing import complete_files
 from ..failures import Refused
 from ..inputs.file_options import agent_option, checks_option, json_option
-from ..inputs.options import RunningOptions, shared_options, stand_ins_option
+from ..inputs.options import base_url_option, dialect_option, model_option, stand_ins_option
 from ..inputs.reading import read_checks, read_libraries, read_program
 from ..inputs.record_option import run_argument, run_in_store
 from ..process import interruptible
@@ -31,9 +30,7 @@ if TYPE_CHECKING:
 
 @click.command("fork")
 @run_argument
-@click.option(
-    "--program", metavar="FILE", shell_complete=complete_files, help="The program of the new run."
-)
+@click.option("--program", metavar="FILE", help="The program of the new run.")
 @agent_option
 @click.option("--at", metavar="AT", help="The position of the change, as gram trace shows it.")
 @click.option(
@@ -49,7 +46,9 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     help="Compare so many runs with the change with so many without.",
 )
-@shared_options(RunningOptions, "model base_url dialect")
+@model_option
+@base_url_option
+@dialect_option
 @stand_ins_option
 @checks_option
 @click.option("--jobs", type=click.IntRange(1), default=4, help="How many runs go on at once.")

@@ -9,7 +9,6 @@ import click
 from lenses_ext import drawing_of, to_dot, to_mermaid, to_svg
 
 from ...views import with_counts
-from ..completion.completing import complete_files
 from ..inputs.file_options import agent_option
 from ..inputs.program_files import STDIN
 from ..inputs.reading import read_program
@@ -21,20 +20,16 @@ _SUFFIXES = {"": "mermaid", ".mmd": "mermaid", ".svg": "svg", ".dot": "dot", ".g
 
 
 @click.command("graph")
-@click.argument("file", shell_complete=complete_files)
+@click.argument("file")
 @click.option(
     "--as",
     "form",
     type=click.Choice([*_FORMS]),
     help="What to draw it as; without it, the suffix of OUT decides, else Mermaid.",
 )
-@click.option("-o", "out", metavar="OUT", help="Write to this file.", shell_complete=complete_files)
+@click.option("-o", "out", metavar="OUT", help="Write to this file.")
 @click.option(
-    "--run",
-    "recorded",
-    metavar="RUN",
-    help="Show what this recorded run came to, and how often.",
-    shell_complete=complete_files,
+    "--run", "recorded", metavar="RUN", help="Show what this recorded run came to, and how often."
 )
 @agent_option
 def command(

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from ..completion.completing import complete_files, complete_metric, complete_model
+from ..completion.completing import complete_metric
 from ..failures import NO
-from ..inputs.file_options import agent_option, checks_option, json_option
-from ..inputs.options import RunningOptions, shared_options
 from ..process import interruptible
-from ..terminal.output import expect_a_name, is_quiet, note, show, show_json
-from .ab import base_of, metrics_of, telling_what_is_kept
+from ..terminal.output import expect_a_name, note, show, show_json
+from .ab import base_of, comparing_options, metrics_of, running_of, telling_what_is_kept
 
 if TYPE_CHECKING:
     from ...evaluation import Improvement
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command("improve")
-@click.argument("program", metavar="PROGRAM", shell_complete=complete_files)
+@click.argument("program", metavar="PROGRAM")
 @click.option(
     "--change",
     "changes",
@@ -35,17 +33,10 @@ if TYPE_CHECKING:
     help="What may change: paths as of gram set, such as 'desk.instruction, "
     "desk.tools.*.description'.",
 )
-@click.option(
-    "--cases",
-    required=True,
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="The cases: .jsonl, .csv, .gram.",
-)
+@click.option("--cases", required=True, metavar="FILE", help="The cases: .jsonl, .csv, .gram.")
 @click.option(
     "--proposer",
     metavar="NAME|FILE",
-    shell_complete=complete_files,
     help="Who proposes changes: a model, an agent as FILE.gram, or a function as FILE.py:NAME; by "
     "default the program's own model.",
 )
@@ -55,31 +46,12 @@ if TYPE_CHECKING:
     default="front",
     help="How candidates are searched for: by a Pareto front, or by the library gepa.",
 )
-@shared_options(
-    RunningOptions, "offline model settings limits approve base_url dialect mcp openapi match"
-)
-@click.option(
-    "--tools",
-    multiple=True,
-    shell_complete=complete_files,
-    metavar="[NAME=]FILE.py[:NAME]",
-    help="A Python file with the tools, which is run anew for each run; with NAME=, those of the "
-    "judge of that name.",
-)
-@agent_option
 @click.option(
     "--metric",
     default="passed",
     metavar="NAME|FILE",
     shell_complete=complete_metric,
     help="What is to be better: a metric, function or judge, as of gram ab; passed by default.",
-)
-@checks_option
-@click.option(
-    "--judge-model",
-    metavar="PROVIDER/NAME",
-    shell_complete=complete_model,
-    help="The model that judges the rubrics of cases; that of the program by default.",
 )
 @click.option(
     "--tries", type=click.IntRange(1), default=10, help="How many changes are proposed, at most."
@@ -89,15 +61,8 @@ if TYPE_CHECKING:
 @click.option(
     "--cost", type=click.FloatRange(0, min_open=True), help="How many US dollars it may cost."
 )
-@click.option(
-    "--out",
-    metavar="DIR",
-    shell_complete=complete_files,
-    help="The folder of the search; named after the program by default.",
-)
-@click.option("--jobs", type=click.IntRange(1), default=4, help="How many runs go on at once.")
+@comparing_options
 @click.option("-i", "--in-place", is_flag=True, help="Write the change, if it is better.")
-@json_option
 def command(program: str, in_place: bool, as_json: bool, **given: Any) -> None:
     """Search for changes that make PROGRAM better, and test the best one.
 
@@ -125,12 +90,10 @@ def _improved(program: str, given: dict[str, Any]) -> Improvement:
     from attrs import evolve
 
     from ...evaluation import improve
-    from ...evaluation.cases import RubricJudge
     from ...evaluation.experiments import Budget
     from ...evaluation.improving import OtherSearchError, search_by_front, search_with_gepa
-    from ..inputs.reading import read_checks
 
-    base, model = base_of(given), given["judge_model"]
+    base = base_of(given)
     source = click.get_current_context().get_parameter_source("match")
     if source is ParameterSource.DEFAULT:  # where texts of tools may change, it is looser
         base = evolve(base, match=None)
@@ -146,16 +109,13 @@ def _improved(program: str, given: dict[str, Any]) -> Improvement:
                     given["cases"],
                     metric,
                     base=base,
-                    checks=read_checks(given["checks"]),
-                    judge=RubricJudge(model=model) if model else None,
+                    **running_of(given),
                     budget=Budget(given["tokens"], given["cost"], runs=given["runs"]),
                     proposer=_proposer(given["proposer"]),
                     search=search_with_gepa if given["optimizer"] == "gepa" else search_by_front,
                     out=folder,
-                    progress=False if is_quiet() else None,
                     tell=note,
                     tries=given["tries"],
-                    jobs=given["jobs"],
                 )
         except OtherSearchError:
             if given["out"]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
-from ..inputs.options import RunningOptions, shared_options
+from ..inputs.options import ModelOptions, options_of
 from ..process import interruptible
 from ..terminal.output import show, show_json
 
@@ -18,26 +17,30 @@ if TYPE_CHECKING:
 
 
 @click.command("judge")
-@click.argument("judge", metavar="JUDGE", shell_complete=complete_files)
-@click.argument("labels", metavar="LABELS", shell_complete=complete_files)
+@click.argument("judge", metavar="JUDGE")
+@click.argument("labels", metavar="LABELS")
 @click.option(
     "--experiment",
     metavar="DIR",
-    shell_complete=complete_files,
     help="Correct the rates that the judge gave in this experiment of gram ab.",
 )
 @click.option(
     "--tools",
     multiple=True,
-    shell_complete=complete_files,
     metavar="FILE.py[:NAME]",
     help="A Python file with the tools of the judge.",
 )
-@shared_options(RunningOptions, "offline model")
+@options_of(ModelOptions)
 @click.option("--jobs", type=click.IntRange(1), default=4, help="How many answers at once.")
 @json_option
 def command(
-    judge: str, labels: str, experiment: str | None, as_json: bool, jobs: int, **given: Any
+    judge: str,
+    labels: str,
+    experiment: str | None,
+    tools: tuple[str, ...],
+    as_json: bool,
+    jobs: int,
+    options: ModelOptions,
 ) -> None:
     """Compare the agent in JUDGE with people, who labelled the answers in LABELS.
 
@@ -47,18 +50,14 @@ def command(
     """
     from ...evaluation.cases import read_cases
     from ...evaluation.experiments import judged_by, measure_judge
-    from ...models import OFFLINE
     from ..inputs.reading import read_libraries, read_program
 
-    if given["offline"] and given["model"]:
-        raise click.UsageError("--offline cannot be used together with --model")
-    model = str(OFFLINE) if given["offline"] else given["model"]
     with interruptible():
         metric = judged_by(
             read_program(judge),
-            read_libraries(given["tools"]),
+            read_libraries(tools),
             name=Path(judge).stem,
-            model=model,
+            model=options.named_model,
         )
         found = measure_judge(metric, read_cases(labels), jobs=jobs)
     rates = list(_rates(found, experiment)) if experiment else []

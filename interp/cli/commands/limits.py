@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from attrs import asdict
 
 from gram.words import did_you_mean
 
@@ -36,19 +37,8 @@ def list_limits(store: str, as_json: bool) -> None:
     with open_store(store, must_exist=True) as opened:
         found = shared_limits(opened)
     if as_json:
-        show_json(
-            [
-                {
-                    "name": name,
-                    "at_once": now.limit.at_once,
-                    "per_minute": now.limit.per_minute,
-                    "under_way": now.under_way,
-                    "wait": round(now.wait, 1),
-                    "is_down": now.is_down,
-                }
-                for name, now in found.items()
-            ]
-        )
+        rows = {name: asdict(now) for name, now in found.items()}
+        show_json([{"name": name, **row.pop("limit"), **row} for name, row in rows.items()])
         return
     for name, now in found.items():
         show(f"{name}  {', '.join(_parts(now))}")

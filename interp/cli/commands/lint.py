@@ -15,7 +15,6 @@ from lenses_ext import Project
 from lenses_ext.rules import with_levels
 
 from ...models import lint_program
-from ..completion.completing import complete_files
 from ..fault_report import (
     fault_options,
     fix_file,
@@ -30,7 +29,7 @@ from ..inputs.reading import read_text
 
 
 @click.command("lint")
-@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
+@click.argument("files", nargs=-1, required=True)
 @fault_options
 @click.option("--fix", is_flag=True, help="First correct the names of tools in instructions.")
 @stdin_filename_option

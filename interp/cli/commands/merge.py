@@ -12,7 +12,6 @@ from gram import GramDecodeError
 from lenses_ext import merge_programs
 from lenses_ext.composing import conflict_in_words
 
-from ..completion.completing import complete_files
 from ..failures import NO
 from ..inputs.program_files import STDIN, run_git
 from ..inputs.reading import read_text
@@ -21,8 +20,8 @@ from ..terminal.output import expect_a_name, expect_other_file, note, show, tell
 
 
 @click.command("merge")
-@click.argument("files", nargs=-1, metavar="BASE OURS THEIRS", shell_complete=complete_files)
-@click.option("-o", "out", metavar="OUT", help="Write to this file.", shell_complete=complete_files)
+@click.argument("files", nargs=-1, metavar="BASE OURS THEIRS")
+@click.option("-o", "out", metavar="OUT", help="Write to this file.")
 @click.option("-i", "--in-place", is_flag=True, help="Write OURS, atomically.")
 @click.option(
     "-L",

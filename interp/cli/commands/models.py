@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import click
@@ -12,7 +11,7 @@ from gram.words import counted
 from ...models import OFFLINE, Provider, known_providers, offered_models
 from ...secrets import without_userinfo
 from ..inputs.file_options import json_option
-from ..terminal.output import note, show
+from ..terminal.output import note, show, show_json
 
 
 @click.command("models")
@@ -33,7 +32,7 @@ def command(as_json: bool, offered: str | None) -> None:
         return
     providers = known_providers().values()
     if as_json:
-        show(json.dumps([_as_json(each) for each in providers], indent=2))
+        show_json([_as_json(each) for each in providers])
         return
     rows = [(each.name, _key(each), address_of(each)) for each in providers]
     rows.append((OFFLINE.provider, "needs no key", f"built in: {OFFLINE}, or --offline"))
@@ -46,7 +45,7 @@ def _show_offered(asked: str, as_json: bool) -> None:
     found = offered_models(asked)
     note(f"{counted(len(found.names), 'model')} of {found.where}")
     if as_json:
-        show(json.dumps({"address": found.where, "models": found.names}, indent=2))
+        show_json({"address": found.where, "models": [*found.names]})
         return
     for name in found.names:
         show(name)

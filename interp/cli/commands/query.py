@@ -13,7 +13,6 @@ from gram.writing import abridged
 from lenses_ext import query
 from lenses_ext.errors import describe
 
-from ..completion.completing import complete_files
 from ..each_file import each_file
 from ..edits import read_pattern
 from ..failures import NO
@@ -28,7 +27,7 @@ as_written_option = click.option(
 
 @click.command("query")
 @click.argument("pattern")
-@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
+@click.argument("files", nargs=-1, required=True)
 @as_written_option
 @json_option
 def command(pattern: str, files: tuple[str, ...], as_written: bool, as_json: bool) -> None:

@@ -12,11 +12,7 @@ from ..terminal.output import tell
 
 
 @click.command("rename")
-@click.option(
-    "--instructions",
-    is_flag=True,
-    help="Rename it in instructions, too (in backticks).",
-)
+@click.option("--instructions", is_flag=True, help="Rename it in instructions, too (in backticks).")
 @edit_options("PATH NEW", shows_diff=True)
 def command(
     path: str,

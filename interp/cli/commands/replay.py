@@ -12,7 +12,6 @@ from ...history.replaying import Replay, recorded
 from ...machine import start_again
 from ...programs import the_agent
 from ...running import Run
-from ..completion.completing import complete_files
 from ..failures import Refused
 from ..inputs.file_options import agent_option, json_option, mcp_option, openapi_option
 from ..inputs.options import tools_option
@@ -31,12 +30,7 @@ from ..terminal.json_answers import JsonAnswers
 
 @click.command("replay")
 @run_argument
-@click.option(
-    "--program",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Run this program on what was recorded.",
-)
+@click.option("--program", metavar="FILE", help="Run this program on what was recorded.")
 @agent_option
 @click.option(
     "--live",

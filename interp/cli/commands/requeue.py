@@ -12,7 +12,6 @@ from gram.json import Json
 from gram.words import counted
 
 from ...history.stores import open_store, run_named
-from ..completion.completing import complete_files
 from ..failures import Refused
 from ..inputs.file_options import agent_option, json_option
 from ..inputs.options import read_limits
@@ -39,9 +38,7 @@ if TYPE_CHECKING:
 @click.option("--tenant", metavar="NAME", help="Only for this tenant.")
 @click.option("--tool", metavar="NAME", help="Only where a call of it failed or has no answer.")
 @click.option("--model", metavar="NAME", help="Only those that ask this model, or this provider.")
-@click.option(
-    "--program", metavar="FILE", shell_complete=complete_files, help="Go on with this program."
-)
+@click.option("--program", metavar="FILE", help="Go on with this program.")
 @agent_option
 @click.option(
     "--limit",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
 from ..inputs.given_messages import attach_option, said_to
 from ..inputs.options import TalkOptions, options_of
@@ -13,8 +12,8 @@ from ..terminal.output import expect_other_file
 
 
 @click.command("run")
-@click.argument("file", shell_complete=complete_files)
-@click.argument("messages", nargs=-1, shell_complete=complete_files)
+@click.argument("file")
+@click.argument("messages", nargs=-1)
 @json_option
 @click.option(
     "--stream", is_flag=True, help="Print words as they come; with --json, a line for each event."
@@ -24,7 +23,6 @@ from ..terminal.output import expect_other_file
     "--input",
     "given",
     metavar="JSON|@FILE|-",
-    shell_complete=complete_files,
     help="Call the agent with these arguments instead of messages: a JSON object.",
 )
 @attach_option

@@ -13,7 +13,7 @@ from gram.json import Json
 from gram.words import counted
 
 from ...history.stores import ENDED, PostgresDatabase, RunStatus, RunStore, open_store
-from ..completion.completing import complete_agent, complete_files
+from ..completion.completing import complete_agent
 from ..each_file import each_file
 from ..inputs.file_options import json_option
 from ..inputs.program_files import RECORDED
@@ -100,7 +100,7 @@ for each in (steering.cancel, steering.decide, fork, requeue):
 
 @command.command("export")
 @run_argument
-@click.argument("file", shell_complete=complete_files)
+@click.argument("file")
 def export(run: str, file: str) -> None:
     """Write RUN to the new run FILE, for gram resume, replay and trace.
 
@@ -117,7 +117,7 @@ def export(run: str, file: str) -> None:
 
 
 @command.command("import")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, shell_complete=complete_files)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @store_option
 @click.option("--tenant", metavar="NAME", help="Whom the runs were done for.")
 @json_option

@@ -10,7 +10,6 @@ from lenses_ext.language import tool_spec_of
 
 from ...machine import TOOL_FORMS, tools_to_json
 from ...programs import the_agent
-from ..completion.completing import complete_files
 from ..each_file import each_file
 from ..inputs.file_options import agent_option
 from ..inputs.program_files import are_many
@@ -19,7 +18,7 @@ from ..terminal.output import note, show_json
 
 
 @click.command("schema")
-@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
+@click.argument("files", nargs=-1, required=True)
 @agent_option
 @click.option(
     "--as",

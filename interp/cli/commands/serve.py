@@ -14,7 +14,6 @@ import click
 
 from gram.extras import install
 
-from ..completion.completing import complete_files
 from ..inputs.options import RunningOptions, options_of
 from ..inputs.record_option import record_option
 from ..process import leave_at_termination, stdout_to_stderr
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @click.command("serve")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, shell_complete=complete_files)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
     "--as-mcp",
     type=click.Choice(["http", "stdio"]),
@@ -38,11 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where it listens; 127.0.0.1.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, help="The port; 8000.")
-@click.option(
-    "--key-env",
-    metavar="NAME",
-    help="The environment variable with the key of clients.",
-)
+@click.option("--key-env", metavar="NAME", help="The environment variable with the key of clients.")
 @click.option(
     "--allow-host",
     multiple=True,
@@ -59,20 +54,15 @@ if TYPE_CHECKING:
     "--at-once", type=click.IntRange(1), default=64, help="How many runs it drives at once; 64."
 )
 @click.option(
-    "--body-bytes",
-    type=click.IntRange(1),
-    default=32_000_000,
-    metavar="NUMBER",
-    help="How long a request may be; 32000000.",
-)
-@click.option(
     "--grace",
     type=click.FloatRange(0),
     default=30.0,
     metavar="SECONDS",
     help="How long runs may still take when it is told to stop; 30.",
 )
-@click.option("--show-tools", is_flag=True, help="Show clients calls of tools, as events.")
+@click.option(
+    "--show-tools", "shows_tools", is_flag=True, help="Show clients calls of tools, as events."
+)
 @click.option("--reload", is_flag=True, help="Take changed programs for new runs.")
 @record_option
 @log_format_option
@@ -85,14 +75,11 @@ def command(
     key_env: str | None,
     allow_host: tuple[str, ...],
     allow_origin: tuple[str, ...],
-    at_once: int,
-    body_bytes: int,
-    grace: float,
-    show_tools: bool,
     reload: bool,
     record: str | None,
     log_lines: LogLines,
     options: RunningOptions,
+    **how: Any,
 ) -> None:
     """Serve the agents and workflows of FILEs as the models of an OpenAI-compatible server.
 
@@ -105,8 +92,6 @@ def command(
     http://127.0.0.1:8000/mcp; or they are nothing but that, over standard input and output.
     """
     leave_at_termination()
-    if meant := {"http", "stdio"}.intersection(options.mcp):
-        raise click.UsageError(f"--mcp names a server of tools; write --as-mcp {min(meant)}")
     store = _store(record)
     if store is None and (options.approve == "ask" or options.asks_before_servers):
         raise click.UsageError(
@@ -133,10 +118,7 @@ def command(
             agents,
             Doors(LOOPBACK | {host, *allow_host}, frozenset(allow_origin), key),
             record=store,
-            shows_tools=show_tools,
-            at_once=at_once,
-            most_bytes=body_bytes,
-            grace=grace,
+            **how,
             metrics=shown_metrics,
             beside=reloading(read, paths) if reload else None,
         )

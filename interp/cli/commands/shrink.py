@@ -15,7 +15,6 @@ from gram.words import counted, did_you_mean
 
 from ...errors import ReplayError
 from ...programs import callable_in
-from ..completion.completing import complete_files
 from ..failures import Refused
 from ..inputs.file_options import checks_option, json_option
 from ..inputs.options import stand_ins_option
@@ -60,7 +59,6 @@ _HELD = (
     metavar="DIR",
     default="shrunk",
     show_default=True,
-    shell_complete=complete_files,
     help="A new folder for what comes out.",
 )
 @json_option

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...history.stores import open_store
-from ..completion.completing import complete_files
 from ..failures import Refused
 from ..inputs.file_options import agent_option, json_option
 from ..inputs.given_messages import attach_option, said_to
-from ..inputs.options import POLICIES, KeptRunOptions, options_of, read_limits
+from ..inputs.options import POLICIES, SubmitOptions, options_of, read_limits
 from ..inputs.record_option import store_option
 from ..telemetry import telemetry
 from ..terminal.output import show, show_json
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @click.command("submit")
-@click.argument("file", shell_complete=complete_files)
-@click.argument("message", required=False, shell_complete=complete_files)
+@click.argument("file")
+@click.argument("message", required=False)
 @store_option
 @json_option
 @click.option(
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
 )
 @agent_option
 @attach_option
-@options_of(KeptRunOptions)
+@options_of(SubmitOptions)
 def command(
     file: str,
     message: str | None,
@@ -64,13 +63,9 @@ def command(
     as_json: bool,
     given: str | None,
     attached: tuple[str, ...],
-    run_id: str | None,
-    conversation: str | None,
-    tenant: str | None,
-    priority: int,
     at: str | None,
-    agent: str | None,
-    options: KeptRunOptions,
+    options: SubmitOptions,
+    **kept: Any,
 ) -> None:
     """Queue a run of the agent in FILE for the workers of a store, and print its id.
 
@@ -84,18 +79,14 @@ def command(
     from ..inputs.reading import read_program
 
     document = read_program(file)
-    with open_store(store) as opened, telemetry() as made, _span(made, agent or file):
-        over = _over(opened, run_id)
+    with open_store(store) as opened, telemetry() as made, _span(made, kept["agent"] or file):
+        over = _over(opened, kept["run_id"])
         run = submit(
             document,
             said,
             store=opened,
-            run_id=run_id,
-            conversation=conversation,
-            tenant=tenant,
-            priority=priority,
             at=begins,
-            agent=agent,
+            **kept,
             model=options.named_model,
             fallbacks=options.fallback,
             settings=options.settings or None,

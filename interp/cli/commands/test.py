@@ -11,9 +11,9 @@ from attrs import fields
 
 from gram.words import counted
 
-from ..completion.completing import complete_files, complete_model
+from ..completion.completing import complete_model
 from ..inputs.file_options import agent_option, checks_option, json_option
-from ..inputs.options import SERVERS_REHEARSED, RunningOptions, options_of
+from ..inputs.options import RunningOptions, options_of
 from ..process import interruptible
 from ..terminal.output import expect_a_file, expect_other_file, note
 
@@ -35,13 +35,8 @@ def _share(
 
 
 @click.command("test")
-@click.argument("files", nargs=-1, required=True, shell_complete=complete_files)
-@click.option(
-    "--program",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="The program, instead of those of the cases.",
-)
+@click.argument("files", nargs=-1, required=True)
+@click.option("--program", metavar="FILE", help="The program, instead of those of the cases.")
 @agent_option
 @checks_option
 @click.option(
@@ -68,12 +63,7 @@ def _share(
     metavar="COLUMN",
     help="Say how often runs pass for each value of this column, or tags.",
 )
-@click.option(
-    "--judge",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="The agent that judges rubrics; else a built-in one.",
-)
+@click.option("--judge", metavar="FILE", help="The agent that judges rubrics; else a built-in one.")
 @click.option(
     "--judge-model",
     metavar="PROVIDER/NAME",
@@ -89,9 +79,7 @@ def _share(
     "nothing is recorded or replayed. They are in the folder recordings beside a file.",
 )
 @json_option
-@click.option(
-    "--junit", metavar="FILE", shell_complete=complete_files, help="Write JUnit XML to this file."
-)
+@click.option("--junit", metavar="FILE", help="Write JUnit XML to this file.")
 @options_of(RunningOptions)
 def command(
     files: tuple[str, ...],
@@ -114,16 +102,11 @@ def command(
         raise click.UsageError("cases are read from files, whose endings say what they are")
     expect_a_file(junit, "--junit")
     expect_other_file(junit)
-    if options.approve == "ask":
-        raise click.UsageError("--approve ask: nobody is asked in a test; write all or none")
-    if options.asks_before_servers:
-        raise click.UsageError(SERVERS_REHEARSED)
+    options.expect_unattended()
     from ..terminal.case_report import Report  # imported late: completion needs the options alone
 
     found = _case_run(files, names, options, **given)
     expect_other_file(junit, *found.files)
-    for each in found.unused():
-        note(f"note: no case uses {each} any more")
     if free := found.expecting_nothing():
         note(
             f"note: any answer passes {counted(len(free), 'case')}, the first at {free[0].place}; "

@@ -22,7 +22,6 @@ from lenses_ext.schemas import Match
 
 from ...programs import the_tools
 from ...tools import ToolLibrary, explain_binding
-from ..completion.completing import complete_files
 from ..each_file import each_file
 from ..edits import Changes, changed_texts, write_changes
 from ..failures import NO, Refused
@@ -36,12 +35,11 @@ from ..terminal.output import note, show, show_json
 
 
 @click.command("tools")
-@click.argument("files", nargs=-1, shell_complete=complete_files)
+@click.argument("files", nargs=-1)
 @click.option(
     "--tools",
     multiple=True,
     metavar="FILE.py[:NAME]",
-    shell_complete=complete_files,
     callback=tools_of_project,
     help="A Python file with the tools.",
 )

@@ -14,7 +14,6 @@ from ...history.replaying import Entry, Timeline, follow, round_name, timeline
 from ...json_text import read_json, write_json
 from ...machine import Usage, call_text, shown_price
 from ...shown import shortened, visible_text
-from ..completion.completing import complete_files
 from ..inputs.file_options import json_option
 from ..inputs.program_files import STDIN
 from ..inputs.record_option import default_record, named_runs, run_argument
@@ -37,13 +36,7 @@ _WIDEST = 30  # characters of a position that others are aligned with
 @run_argument
 @click.option("--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens.")
 @json_option
-@click.option(
-    "--html",
-    "out",
-    metavar="OUT",
-    help="Write the run as one page for a browser.",
-    shell_complete=complete_files,
-)
+@click.option("--html", "out", metavar="OUT", help="Write the run as one page for a browser.")
 def command(run: str, is_followed: bool, as_json: bool, out: str | None) -> None:
     """Show a recorded run: who was asked, what was called, how long it took.
 

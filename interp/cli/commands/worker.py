@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import click
 
-from lenses_ext.schemas import Match
-
-from ..completion.completing import complete_files
 from ..inputs.file_options import mcp_option, openapi_option
 from ..inputs.options import match_option, tools_option
 from ..inputs.record_option import store_option
@@ -37,7 +35,6 @@ from ..terminal.output import is_quiet, is_verbose
 @click.option(
     "--schedule",
     metavar="FILE",
-    shell_complete=complete_files,
     help="A file of gram with runs to submit at times; give it to all workers.",
 )
 @click.option(
@@ -51,12 +48,10 @@ def command(
     tools: tuple[str, ...],
     mcp: tuple[str, ...],
     openapi: tuple[str, ...],
-    match: Match,
-    at_once: int,
-    grace: float,
     schedule: str | None,
     metrics: str | None,
     log_lines: LogLines,
+    **how: Any,
 ) -> None:
     """Take the runs that were submitted to a store, and drive them to their ends.
 
@@ -80,9 +75,7 @@ def command(
         worker = Worker(
             store,
             library,
-            match=match,
-            at_once=at_once,
-            grace=grace,
+            **how,
             schedules=read_schedules(schedule) if schedule else (),
             telemetry=made,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from attrs import asdict
 
 from gram.words import counted
 
@@ -52,24 +53,8 @@ def command(
         ]
         now = overview(opened)
     if as_json:
-        show_json(
-            {
-                "workers": [
-                    {
-                        "name": each.name,
-                        "silent": round(each.silent, 1),
-                        "runs": list(each.runs),
-                        "queues": each.queues,
-                        "leaves": list(each.leaves),
-                    }
-                    for each in found
-                ],
-                "runs": dict(now.statuses),
-                "waiting": now.waiting,
-                "oldest": now.oldest,
-                "seconds": round(now.seconds, 1),
-            }
-        )
+        rest = {name: value for name, value in asdict(now).items() if name != "statuses"}
+        show_json({"workers": [asdict(each) for each in found], "runs": now.statuses, **rest})
     else:
         _tell(found, now)
     if not health:

@@ -1,4 +1,4 @@
-"""What the shell completes: files, the paths in them, and the values of options."""
+"""What the shell completes beside files: the paths in them, and the values of options."""
 
 from __future__ import annotations
 
@@ -34,13 +34,6 @@ def path_argument(words: str) -> Callable[[Any], Any]:
     )
 
 
-def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Files; in a message, those after its ``@``."""
-    if begun.startswith("@"):
-        return [_item(f"@{each}") for each in _files(begun[1:])]
-    return [_item(begun, type="file")]
-
-
 def complete_agent(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """The names of the agents in the program."""
     from lenses_ext import find_agents
@@ -68,10 +61,10 @@ def complete_model(context: click.Context, _: click.Parameter, begun: str) -> li
 
 
 def complete_metric(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """The names of metrics, and files."""
+    """The names of metrics."""
     from ...evaluation.experiments import NAMES
 
-    return [*_begun_with(begun, NAMES), _item(begun, type="file")]
+    return _begun_with(begun, NAMES)
 
 
 def complete_setting(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -98,7 +91,7 @@ def _complete_path(
     if typed and typed[-1].endswith(".model") and not is_input(typed[-1]):
         return complete_model(context, parameter, begun)
     paths = _paths_in(typed[0], begun) if typed and is_input(typed[0]) else []
-    return [_item(path) for path in paths] or complete_files(context, parameter, begun)
+    return [_item(path) for path in paths]
 
 
 def _paths_in(file: str, begun: str) -> list[str]:
@@ -132,12 +125,6 @@ def _item(value: str, **info: Any) -> CompletionItem:
     from click.shell_completion import CompletionItem  # imported late: only completion needs it
 
     return CompletionItem(value, **info)
-
-
-def _files(begun: str) -> list[str]:
-    from glob import escape, glob  # imported late: only completion needs it
-
-    return sorted(glob(f"{escape(begun)}*"))  # noqa: PTH207  # it may begin with anything
 
 
 def _begun_with(begun: str, words: Iterable[str], *, is_open: bool = False) -> list[CompletionItem]:

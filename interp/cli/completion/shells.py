@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import re
+from glob import escape, glob
 from typing import Any
 
 from click.shell_completion import (
     BashComplete,
     CompletionItem,
     FishComplete,
+    ShellComplete,
     ZshComplete,
     add_completion_class,
     split_arg_string,
@@ -36,8 +38,20 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 """
 
 
+class _OrFiles(ShellComplete):
+    """Completes files where nothing else is offered; in a message, those after its ``@``."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
+        """What may be typed."""
+        found = super().get_completions(args, incomplete)
+        if not found and incomplete.startswith("@"):
+            names = sorted(glob(f"{escape(incomplete[1:])}*"))  # noqa: PTH207  # any beginning
+            return [CompletionItem(f"@{name}") for name in names]
+        return found or [CompletionItem(incomplete, type="file")]
+
+
 @add_completion_class
-class Bash(BashComplete):
+class Bash(_OrFiles, BashComplete):
     """Completes the line up to the cursor; answers with what follows the last ``=`` or ``:``."""
 
     source_template = _BASH
@@ -60,7 +74,14 @@ class Bash(BashComplete):
         return f"{'open' if item.is_open else item.type},{value}"
 
 
-add_completion_class(FishComplete)
-add_completion_class(ZshComplete)
+@add_completion_class
+class Fish(_OrFiles, FishComplete):
+    """Completes for fish."""
 
-SHELLS: dict[str, type[Any]] = {"bash": Bash, "fish": FishComplete, "zsh": ZshComplete}
+
+@add_completion_class
+class Zsh(_OrFiles, ZshComplete):
+    """Completes for zsh."""
+
+
+SHELLS: dict[str, type[Any]] = {"bash": Bash, "fish": Fish, "zsh": Zsh}

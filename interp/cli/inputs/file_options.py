@@ -6,7 +6,6 @@ import click
 
 from ..completion.completing import (
     complete_agent,
-    complete_files,
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -19,21 +18,17 @@ agent_option = click.option(
 checks_option = click.option(
     "--checks",
     multiple=True,
-    shell_complete=complete_files,
     metavar="FILE.py[:NAME]",
     help="A Python file with the checks that cases name.",
 )
 
 stdin_filename_option = click.option(
-    "--stdin-filename",
-    metavar="NAME",
-    help="What messages call standard input.",
+    "--stdin-filename", metavar="NAME", help="What messages call standard input."
 )
 
 mcp_option = click.option(
     "--mcp",
     multiple=True,
-    shell_complete=complete_files,
     metavar="CMD|URL|FILE.json[:NAME]",
     help="An MCP server with tools: its command, its address, or a file in the mcpServers form.",
 )
@@ -42,7 +37,6 @@ mcp_option = click.option(
 openapi_option = click.option(
     "--openapi",
     multiple=True,
-    shell_complete=complete_files,
     metavar="[NAME=VALUE…] FILE|URL",
     help="An OpenAPI document, whose operations are tools. Before it: server=URL, hosts=A,B, "
     "operations=A,B, and SCHEME=VARIABLE for the key in an environment variable.",

@@ -16,7 +16,6 @@ from ...errors import ValidationError
 from ...files import MOST_BYTES, File
 from ...json_text import read_json
 from ...machine import Given
-from ..completion.completing import complete_files
 from ..terminal.output import note
 from .program_files import STDIN
 from .reading import read_text, read_word, read_word_beside
@@ -29,7 +28,6 @@ attach_option = click.option(
     "attached",
     multiple=True,
     metavar="FILE|ADDRESS|-",
-    shell_complete=complete_files,
     help="Attach a picture, a document or sound to the first message; may be repeated.",
 )
 """The option for the files that are attached to a message."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
-from attrs import evolve, field, fields, fields_dict, frozen
+from attrs import evolve, field, fields, frozen
 
 from gram.words import did_you_mean
 from lenses_ext import SettingError, Settings
@@ -21,7 +21,6 @@ from ...machine import ApprovalPolicy, Limits, allow_all, ask_all, deny_all
 from ...models import ADDRESS_RULE, OFFLINE, Dialect, is_address
 from ...running import BeginOptions, RunOptions
 from ..completion.completing import (
-    complete_files,
     complete_limit,
     complete_model,
     complete_setting,
@@ -40,18 +39,21 @@ if TYPE_CHECKING:
     from ...models import ScriptedModel
     from ...tools import ToolLibrary
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-OFFLINE_CALLS_NOBODY = "--offline uses no network, and --openapi calls servers"
-"""What is said where both are given."""
-
 POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
 """The values of ``--approve`` and their policies."""
 
-SERVERS_REHEARSED: Final = (
-    "a rehearsal invents arguments, and --mcp runs a real server: write --approve all or none"
+model_option = click.option(
+    "--model",
+    metavar="PROVIDER/NAME",
+    shell_complete=complete_model,
+    help="Use this model instead of the program's.",
 )
-"""Why a command at which nobody is asked refuses --offline with --mcp alone."""
+"""The option for the model that is asked."""
+
+base_url_option = click.option(
+    "--base-url", metavar="URL", help="The address of the server to use."
+)
+"""The option for where the model is asked."""
 
 dialect_option = click.option(
     "--dialect",
@@ -73,7 +75,6 @@ match_option = click.option(
 tools_option = click.option(
     "--tools",
     multiple=True,
-    shell_complete=complete_files,
     metavar="FILE.py[:NAME]",
     callback=tools_of_project,
     help="A Python file with the tools; by default gram.toml's, or built-in ones.",
@@ -83,7 +84,6 @@ tools_option = click.option(
 stand_ins_option = click.option(
     "--tools",
     multiple=True,
-    shell_complete=complete_files,
     metavar="FILE.py[:NAME]",
     help="A Python file with tools to run in the place of recorded ones; none that is marked "
     "once is run.",
@@ -97,8 +97,8 @@ def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | No
 
 
 @frozen(kw_only=True)
-class KeptRunOptions:
-    """The options that are kept with a run, one attribute for each.
+class ModelOptions:
+    """The options that say which model is asked, one attribute for each.
 
     Raises:
         click.UsageError: an option has an invalid value, or excludes another option.
@@ -107,23 +107,22 @@ class KeptRunOptions:
     offline: bool = _given_by(
         click.option("--offline", is_flag=True, help="Rehearse without a model, key or network.")
     )
-    model: str | None = _given_by(
-        click.option(
-            "--model",
-            metavar="PROVIDER/NAME",
-            shell_complete=complete_model,
-            help="Use this model instead of the program's.",
-        )
-    )
-    fallback: tuple[str, ...] = _given_by(
-        click.option(
-            "--fallback",
-            multiple=True,
-            metavar="PROVIDER/NAME",
-            shell_complete=complete_model,
-            help="Ask this model where the first cannot be reached, is overloaded or unknown.",
-        )
-    )
+    model: str | None = _given_by(model_option)
+
+    def __attrs_post_init__(self) -> None:
+        if self.offline and self.model:
+            raise click.UsageError("--offline cannot be used together with --model")
+
+    @property
+    def named_model(self) -> str | None:
+        """The model to ask instead of the program's."""
+        return str(OFFLINE) if self.offline else self.model
+
+
+@frozen(kw_only=True)
+class KeptRunOptions(ModelOptions):
+    """The options that are kept with a run, one attribute for each."""
+
     settings: Mapping[str, Any] = _given_by(
         click.option(
             "--set",
@@ -155,14 +154,63 @@ class KeptRunOptions:
     )
 
     def __attrs_post_init__(self) -> None:
-        if self.offline and self.model:
-            raise click.UsageError("--offline cannot be used together with --model")
+        super().__attrs_post_init__()
         read_limits(self.limits)
 
+
+@frozen(kw_only=True)
+class ArmOptions(KeptRunOptions):
+    """The options of every command that runs programs, one attribute for each."""
+
+    base_url: str | None = _given_by(base_url_option)
+    dialect: Dialect | None = _given_by(dialect_option)
+    mcp: tuple[str, ...] = _given_by(mcp_option)
+    openapi: tuple[str, ...] = _given_by(openapi_option)
+    match: Match = _given_by(match_option)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if self.offline and self.openapi:
+            raise click.UsageError("--offline uses no network, and --openapi calls servers")
+        if self.base_url is not None and not is_address(self.base_url):
+            raise click.UsageError(f"--base-url {ADDRESS_RULE}")
+
     @property
-    def named_model(self) -> str | None:
-        """The model to ask instead of the program's."""
-        return str(OFFLINE) if self.offline else self.model
+    def asks_before_servers(self) -> bool:
+        """Whether a rehearsal, which invents arguments, could call the tools of a server."""
+        return self.offline and bool(self.mcp) and self.approve is None
+
+    def expect_unattended(self) -> None:
+        """Refuse what would ask a person, where nobody is there.
+
+        Raises:
+            click.UsageError: somebody would be asked.
+        """
+        if self.approve == "ask":
+            raise click.UsageError("--approve ask: nobody is asked here; write all or none")
+        if self.asks_before_servers:
+            raise click.UsageError(
+                "a rehearsal invents arguments, and --mcp runs a real server: write --approve "
+                "all or none"
+            )
+
+
+_fallback = _given_by(
+    click.option(
+        "--fallback",
+        multiple=True,
+        metavar="PROVIDER/NAME",
+        shell_complete=complete_model,
+        help="Ask this model where the first cannot be reached, is overloaded or unknown.",
+    )
+)
+
+
+@frozen(kw_only=True)
+class SubmitOptions(KeptRunOptions):
+    """The options that ``submit`` keeps with a run."""
+
+    fallback: tuple[str, ...] = _fallback
 
 
 def _scripted(path: str | None) -> ScriptedModel | None:
@@ -175,31 +223,20 @@ def _scripted(path: str | None) -> ScriptedModel | None:
 
 
 @frozen(kw_only=True)
-class RunningOptions(KeptRunOptions):
-    """The options of every command that runs an agent, one attribute for each.
+class RunningOptions(ArmOptions):
+    """The options of every command that runs an agent, one attribute for each."""
 
-    Raises:
-        click.UsageError: an option has an invalid value, or excludes another option.
-    """
-
+    fallback: tuple[str, ...] = _fallback
     script: ScriptedModel | None = _given_by(
         click.option(
             "--script",
             metavar="FILE.json",
-            shell_complete=complete_files,
             help="Answer with these replies instead of a model: a list, or one for each agent by "
             "its name.",
         ),
         _scripted,
     )
-    base_url: str | None = _given_by(
-        click.option("--base-url", metavar="URL", help="The address of the server to use.")
-    )
-    dialect: Dialect | None = _given_by(dialect_option)
     tools: tuple[str, ...] = _given_by(tools_option)
-    mcp: tuple[str, ...] = _given_by(mcp_option)
-    openapi: tuple[str, ...] = _given_by(openapi_option)
-    match: Match = _given_by(match_option)
     on_tool_error: OnToolError = _given_by(
         click.option(
             "--on-tool-error",
@@ -230,10 +267,6 @@ class RunningOptions(KeptRunOptions):
                 "--offline, --script and --model (or --base-url) cannot be used together"
             )
         super().__attrs_post_init__()
-        if self.offline and self.openapi:
-            raise click.UsageError(OFFLINE_CALLS_NOBODY)
-        if self.base_url is not None and not is_address(self.base_url):
-            raise click.UsageError(f"--base-url {ADDRESS_RULE}")
 
     @property
     def named_tools(self) -> tuple[str, ...]:
@@ -280,11 +313,6 @@ class RunningOptions(KeptRunOptions):
 
         hint = "" if self.named_tools else f"\n  hint: --tools {tools_beside(file)} for your own"
         return made_up_tools(program, library, hint)
-
-    @property
-    def asks_before_servers(self) -> bool:
-        """Whether a rehearsal, which invents arguments, could call the tools of a server."""
-        return self.offline and bool(self.mcp) and self.approve is None
 
     def policy(self, library: ToolLibrary) -> ApprovalPolicy:
         """Which calls of these tools a new run may make.
@@ -388,7 +416,7 @@ class TalkOptions(AnsweringOptions):
             raise click.UsageError("--no-record keeps nothing, so nothing can be gone on with")
 
 
-def options_of(kind: type[KeptRunOptions]) -> Callable[..., Callable[..., None]]:
+def options_of(kind: type[ModelOptions]) -> Callable[..., Callable[..., None]]:
     """Decorate a command with the options of a class; it gets one argument, ``options``."""
     attributes = fields(kind)
 
@@ -402,23 +430,6 @@ def options_of(kind: type[KeptRunOptions]) -> Callable[..., Callable[..., None]]
         for attribute in reversed(attributes):
             decorated = attribute.metadata["option"](decorated)
         return decorated
-
-    return decorate
-
-
-def shared_options(kind: type[KeptRunOptions], names: str) -> Callable[[_Command], _Command]:
-    """Decorate a command with some of the options of a class; it gets their words as they are.
-
-    Args:
-        kind: the class.
-        names: the names of its attributes.
-    """
-    known = fields_dict(kind)
-
-    def decorate(command: _Command) -> _Command:
-        for name in reversed(names.split()):
-            command = known[name].metadata["option"](command)
-        return command
 
     return decorate
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ..completion.completing import complete_files
 from ..terminal.asking import state_folder
 from .project import record_of_project
 
@@ -61,7 +60,6 @@ store_option = click.option(
     metavar="FILE|postgresql://…",
     envvar=VARIABLE,
     show_envvar=True,
-    shell_complete=complete_files,
     callback=_store_named,
     help="Where runs are kept: a file, or a database on Postgres; your own store by default.",
 )
@@ -72,14 +70,13 @@ record_option = click.option(
     metavar="FILE|STORE",
     envvar=VARIABLE,
     show_envvar=True,
-    shell_complete=complete_files,
     callback=_expect_a_name,
     help="Keep what is said: in a new file, best named *.run.gram, or in a store, such as runs.db "
     "or postgresql://…; gram resume, replay and trace read it.",
 )
 """The option for what is recorded of a conversation."""
 
-run_argument = click.argument("run", metavar="RUN", shell_complete=complete_files)
+run_argument = click.argument("run", metavar="RUN")
 """A run: its address, or its id in the default place."""
 
 

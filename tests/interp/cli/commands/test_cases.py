@@ -86,20 +86,6 @@ def test_a_case_that_fails_shows_its_run_and_the_others_go_on(
     assert "0 passed, 2 failed in " in done.stdout
 
 
-def test_recordings_that_no_case_uses_are_named(folder: Path, model_server: ModelServer) -> None:
-    model_server.will_say(GREETING, "Hello, Al!", "Bye!")
-    run_cases(folder, model_server, "--recordings", "once")
-    cases = folder / "cases.jsonl"
-    cases.write_text(cases.read_text().replace("greets", "welcomes"))
-
-    done = run_cases(folder, model_server, "--recordings", "none", "-k", "bye")
-
-    recordings = Path("recordings", "cases.jsonl")
-    assert done.returncode == 0
-    assert done.stderr == f"note: no case uses {recordings / 'greets.run.gram'} any more\n"
-    assert (folder / recordings / "greets.run.gram").exists()
-
-
 def test_cases_run_at_once_and_are_reported_in_their_order(
     folder: Path, model_server: ModelServer
 ) -> None:
