@@ -21,14 +21,16 @@ def test_a_stop_iteration_does_not_hang_whoever_waits() -> None:
 
 
 def test_no_more_work_at_once_than_the_bound_in_any_number_of_loops() -> None:
-    most, working, lock = 0, 0, threading.Lock()
+    most, working, lock, all_work = 0, 0, threading.Lock(), threading.Event()
 
     def work() -> None:
         nonlocal most, working
         with lock:
             working += 1
             most = max(most, working)
-        time.sleep(0.3)
+        if working >= MOST_THREADS:
+            all_work.set()
+        assert all_work.wait(60)
         with lock:
             working -= 1
 

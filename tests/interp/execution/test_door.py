@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
@@ -17,9 +16,7 @@ from gram import loads_one
 from interp import (
     AgentError,
     AssistantRole,
-    ConfigurationError,
     Message,
-    ModelError,
     OpenAIModel,
     ScriptedModel,
     TextDelta,
@@ -28,7 +25,6 @@ from interp import (
     ToolLibrary,
     ToolProgress,
     ask_all,
-    astream,
     begin,
     run,
     stream,
@@ -37,7 +33,7 @@ from interp import (
 from interp.execution.door import DeltasWithoutKeys, event_without_keys
 from interp.machine import CallFailed, Decided, Event, ModelReplied, Resumed, TimeUp, ToolReturned
 from interp.secrets import known_keys
-from tests.interp.model_server import Answer, ModelServer, tool_calls
+from tests.interp.model_server import ModelServer, tool_calls
 
 KEY = 'sk-0123"456/789abcdef'
 AGENT = loads_one("""
@@ -60,22 +56,12 @@ def escaped(text: str) -> str:
     return "".join(f"\\u{ord(each):04X}" for each in text)
 
 
+CALL = ToolCall(KEY, KEY, f'{{"{escaped(KEY)}": ["{escaped(KEY)}"]}}', f'{{"a":{json.dumps(KEY)}}}')
+ECHO = f'{{"thought": "{escaped(KEY)}"}}'
 EVENTS: list[Event] = [
     ModelReplied(
         (0,),
-        Message(
-            AssistantRole,
-            f"it is {KEY}",
-            (
-                ToolCall(
-                    KEY,
-                    KEY,
-                    f'{{"{escaped(KEY)}": ["{escaped(KEY)}"]}}',
-                    f'{{"a":{json.dumps(KEY)}}}',
-                ),
-            ),
-            echo=f'{{"thought": "{escaped(KEY)}"}}',
-        ),
+        Message(AssistantRole, f"it is {KEY}", (CALL,), echo=ECHO),
         finish_reason=KEY,
         served_model=f"m-{KEY}",
         server=f"http://host/{KEY}",
@@ -183,14 +169,6 @@ def test_nothing_of_a_run_has_a_key_that_came_in(tmp_path: Path) -> None:
     assert "Help customers of lm-studio." in recorded
 
 
-def test_words_that_are_streamed_without_blocking_have_no_key() -> None:
-    async def words() -> str:
-        run = astream(TALKER, "hi", model=ScriptedModel([f"it is {KEY}"]))
-        return "".join([each.text async for each in run if isinstance(each, TextDelta)])
-
-    assert asyncio.run(words()) == "it is [redacted]"
-
-
 def test_what_the_user_says_and_writes_is_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "a.run.gram"
     model = ScriptedModel(["fine"])
@@ -212,10 +190,7 @@ def test_a_tool_that_raises_is_told_of_and_logged_without_the_key(
     model = ScriptedModel(answers("x"))
     done = run(AGENT, "hi", ToolLibrary.of(look), model=model)
 
-    assert done.tools_used[0].error == "ValueError: no such key: [redacted]" or "[redacted]" in str(
-        done.tools_used[0].error
-    )
-    assert KEY not in str(done.tools_used[0].error)
+    assert "ValueError: no such key: [redacted]" in str(done.tools_used[0].error)
     assert KEY not in caplog.text
     assert "[redacted]" in caplog.text
 
@@ -247,39 +222,8 @@ def test_an_error_shows_no_key_and_no_character_that_hides_others() -> None:
     assert str(AgentError("it is http://user:password@host")) == "it is http://user:password@host"
 
 
-@pytest.mark.parametrize("status", [401, 400, 500])
-def test_a_server_that_repeats_the_key_is_quoted_without_it(
-    model_server: ModelServer, status: int
-) -> None:
-    body = {"error": {"message": f"Incorrect: {KEY}{' x' * 400}", "code": KEY}}
-    model_server.will_say(*[Answer(body, status, {"x-request-id": f"r-{KEY}"})] * 3)
-
-    with pytest.raises(AgentError) as raised:
-        run(TALKER, "hi", base_url=model_server.url)
-
-    assert "Incorrect: [redacted]" in str(raised.value)
-    assert KEY not in f"{raised.value!r} {vars(raised.value)}"
-
-
 def test_a_key_that_was_handed_over_is_known(model_server: ModelServer) -> None:
     model = OpenAIModel(model_server.url, "handed-over-0123456789")
     model_server.will_say("it is handed-over-0123456789")
 
     assert run(TALKER, "hi", model=model).content == "it is [redacted]"
-
-
-def test_an_address_is_told_without_user_and_password() -> None:
-    model = OpenAIModel("http://me:a-long-pass-word-1@127.0.0.1:9/v1", "k", attempts=1)
-
-    with pytest.raises(ModelError) as raised:
-        run(TALKER, "hi", model=model)
-
-    assert "http://127.0.0.1:9/v1" in str(raised.value)
-    assert "pass-word" not in f"{raised.value!r} {model!r}"
-
-
-def test_an_address_that_is_none_is_told_without_user_and_password() -> None:
-    with pytest.raises(ConfigurationError) as raised:
-        OpenAIModel("ftp://me:secret@host/v1", "k")
-
-    assert "'ftp://host/v1' is not a server address" in str(raised.value)

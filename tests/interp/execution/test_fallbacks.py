@@ -39,8 +39,11 @@ BUSY = Answer({"error": {"message": "Overloaded"}}, 529, {"retry-after": "0"})
 CALL = tool_calls(("c1", "sayHello", {"personName": "Al"}))
 
 
+Two = tuple[ModelServer, ModelServer]
+
+
 @pytest.fixture
-def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ModelServer, ModelServer]]:
+def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Two]:
     """The servers of the two providers."""
     with serving() as first, serving() as second:
         for name, server in (("FIRST", first), ("SECOND", second)):
@@ -71,7 +74,7 @@ PASSED: dict[str, list[Answer]] = {
 
 @pytest.mark.parametrize("answers", PASSED.values(), ids=PASSED)
 def test_the_next_model_is_asked_where_one_cannot_be(
-    agent: Pattern, servers: tuple[ModelServer, ModelServer], answers: list[Answer]
+    agent: Pattern, servers: Two, answers: list[Answer]
 ) -> None:
     first, second = servers
     first.will_say(*answers)
@@ -94,7 +97,7 @@ REFUSED: dict[str, Answer] = {
 
 @pytest.mark.parametrize("answer", REFUSED.values(), ids=REFUSED)
 def test_what_is_refused_is_not_asked_of_another(
-    agent: Pattern, servers: tuple[ModelServer, ModelServer], answer: Answer
+    agent: Pattern, servers: Two, answer: Answer
 ) -> None:
     first, second = servers
     first.will_say(answer)
@@ -105,9 +108,7 @@ def test_what_is_refused_is_not_asked_of_another(
     assert not second.requests
 
 
-def test_a_model_that_refuses_is_an_answer(
-    agent: Pattern, servers: tuple[ModelServer, ModelServer]
-) -> None:
+def test_a_model_that_refuses_is_an_answer(agent: Pattern, servers: Two) -> None:
     first, second = servers
     first.will_say({"role": "assistant", "content": None, "refusal": "No."})
 
@@ -115,9 +116,7 @@ def test_a_model_that_refuses_is_an_answer(
     assert not second.requests
 
 
-def test_nobody_else_is_asked_once_a_word_was_shown(
-    agent: Pattern, servers: tuple[ModelServer, ModelServer]
-) -> None:
+def test_nobody_else_is_asked_once_a_word_was_shown(agent: Pattern, servers: Two) -> None:
     first, second = servers
     word = {"choices": [{"delta": {"content": "Hel"}}]}
     first.will_say(Answer(events=[word], drop=True))
@@ -129,9 +128,7 @@ def test_nobody_else_is_asked_once_a_word_was_shown(
     assert not second.requests
 
 
-def test_a_stream_goes_to_the_next_before_its_first_word(
-    agent: Pattern, servers: tuple[ModelServer, ModelServer]
-) -> None:
+def test_a_stream_goes_to_the_next_before_its_first_word(agent: Pattern, servers: Two) -> None:
     first, second = servers
     first.will_say(*[BUSY] * 3)
     second.will_say("Hello!")
@@ -141,9 +138,7 @@ def test_a_stream_goes_to_the_next_before_its_first_word(
     assert "".join(each.text for each in seen if isinstance(each, TextDelta)) == "Hello!"
 
 
-def test_a_run_stays_with_the_model_that_answered(
-    agent: Pattern, servers: tuple[ModelServer, ModelServer]
-) -> None:
+def test_a_run_stays_with_the_model_that_answered(agent: Pattern, servers: Two) -> None:
     first, second = servers
     first.will_say(*[BUSY] * 3)
     second.will_say(CALL, "Hello, Al!")
@@ -156,7 +151,7 @@ def test_a_run_stays_with_the_model_that_answered(
 
 
 def test_the_first_is_asked_again_where_the_one_that_answered_fails(
-    agent: Pattern, servers: tuple[ModelServer, ModelServer]
+    agent: Pattern, servers: Two
 ) -> None:
     first, second = servers
     first.will_say(*[BUSY] * 3, "Hello again!")
@@ -165,9 +160,7 @@ def test_the_first_is_asked_again_where_the_one_that_answered_fails(
     assert run(agent, "I'm Al", hello_world_tool_library).content == "Hello again!"
 
 
-def test_where_none_answers_the_error_is_that_of_the_last(
-    agent: Pattern, servers: tuple[ModelServer, ModelServer]
-) -> None:
+def test_where_none_answers_the_error_is_that_of_the_last(agent: Pattern, servers: Two) -> None:
     first, second = servers
     first.will_say(*[BUSY] * 3)
     second.will_say(Answer({"error": {"message": "gone"}}, 404))
@@ -177,7 +170,7 @@ def test_where_none_answers_the_error_is_that_of_the_last(
 
 
 def test_what_was_asked_and_why_is_recorded_and_replayed(
-    agent: Pattern, servers: tuple[ModelServer, ModelServer], tmp_path: Path
+    agent: Pattern, servers: Two, tmp_path: Path
 ) -> None:
     first, second = servers
     first.will_say(*[BUSY] * 3)
@@ -201,10 +194,7 @@ def test_what_was_asked_and_why_is_recorded_and_replayed(
 
 
 def test_a_fallback_that_cannot_be_asked_is_told_and_left_out(
-    agent: Pattern,
-    servers: tuple[ModelServer, ModelServer],
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    agent: Pattern, servers: Two, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, _ = servers
     monkeypatch.delenv("SECOND_BASE_URL")
@@ -217,7 +207,7 @@ def test_a_fallback_that_cannot_be_asked_is_told_and_left_out(
 
 
 def test_fallbacks_of_a_call_are_written_into_its_program(
-    servers: tuple[ModelServer, ModelServer], hello_world: Pattern
+    servers: Two, hello_world: Pattern
 ) -> None:
     first, second = servers
     first.will_say(*[BUSY] * 3)
@@ -237,9 +227,7 @@ def test_wrong_fallbacks_are_one_message(hello_world: Pattern, fallbacks: Any) -
         run(hello_world, "hi", hello_world_tool_library, fallbacks=fallbacks)
 
 
-def test_an_override_is_asked_alone(
-    agent: Pattern, servers: tuple[ModelServer, ModelServer]
-) -> None:
+def test_an_override_is_asked_alone(agent: Pattern, servers: Two) -> None:
     first, second = servers
     second.will_say(*[BUSY] * 3)
 

@@ -28,6 +28,7 @@ from interp import (
     TextDelta,
     ToolError,
     ToolFinished,
+    ToolStarted,
     arun,
     ask_all,
     begin,
@@ -108,31 +109,11 @@ def test_a_world_can_be_put_around_another(blocking: bool) -> None:
     assert any(isinstance(each, TextDelta) for each in observations)
 
 
-@either_way
-def test_a_world_without_models_and_tools_replays_a_run(blocking: bool) -> None:
-    tape: dict[Any, Event] = {}
-    recorded = begin(
-        AGENT, "hi", DOUBLE, model=ScriptedModel([asking(1, 2), asking(3), "Done."]),
-        match="types", observe=lambda effect, event: tape.__setitem__(effect.at, event),
-    )  # fmt: skip
-    begun = recorded.state
-    recorded.finish()
-
-    class Replay:
-        async def perform(self, effect: Effect, report: Any) -> Event:
-            return tape[effect.at]
-
-    again = Run(begun, handler=Replay())
-    go_on(again, blocking)
-
-    assert again.state == recorded.state
-
-
 # --- watchers, models and approvers that raise
 
 
 @either_way
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", [0, 2, 5])
 def test_an_observer_that_raises_loses_no_finished_event(blocking: bool, number: int) -> None:
     seen: list[Event] = []
     also: list[Event] = []
@@ -162,10 +143,11 @@ def test_an_observer_that_raises_loses_no_finished_event(blocking: bool, number:
 
 
 @either_way
-@pytest.mark.parametrize("error", [ValueError("no"), RuntimeError("no"), OSError("no")])
 def test_what_a_model_or_an_approver_raises_is_the_cause_and_the_state_is_kept(
-    blocking: bool, error: Exception
+    blocking: bool,
 ) -> None:
+    error = OSError("no")
+
     def approve(ask: Ask) -> bool:
         raise error
 
@@ -174,7 +156,7 @@ def test_what_a_model_or_an_approver_raises_is_the_cause_and_the_state_is_kept(
         (ScriptedModel([asking(1)]), {"approve": approve}),
     ):
         begun = begin(AGENT, "hi", DOUBLE, model=model, match="types", **options)  # type: ignore[arg-type]  # one of both
-        with pytest.raises(AgentError, match=f"failed: {type(error).__name__}: no") as caught:
+        with pytest.raises(AgentError, match="failed: OSError: no") as caught:
             go_on(begun, blocking)
 
         assert caught.value.__cause__ is error
@@ -228,9 +210,8 @@ def test_a_coroutine_that_blocks_its_loop_delays_no_other_tool() -> None:
 # --- tools that raise
 
 
-@either_way
 def test_what_a_tool_raised_is_kept_for_programs_and_its_traceback_is_logged(
-    blocking: bool, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     error = ZeroDivisionError("by zero")
     events: list[Event] = []
@@ -240,7 +221,7 @@ def test_what_a_tool_raised_is_kept_for_programs_and_its_traceback_is_logged(
     )  # fmt: skip
 
     with caplog.at_level(logging.WARNING, "interp"):
-        response = go_on(begun, blocking)
+        response = begun.finish()
 
     (invocation,) = response.tools_used
     assert invocation.exception is error
@@ -252,8 +233,7 @@ def test_what_a_tool_raised_is_kept_for_programs_and_its_traceback_is_logged(
     assert kept.frame.calls_made[0].exception is None
 
 
-@either_way
-def test_a_tool_that_raises_can_stop_the_run_instead(blocking: bool) -> None:
+def test_a_tool_that_raises_can_stop_the_run_instead() -> None:
     error = ZeroDivisionError("by zero")
     model = ScriptedModel([asking(1), "Done."])
     begun = begin(
@@ -261,7 +241,7 @@ def test_a_tool_that_raises_can_stop_the_run_instead(blocking: bool) -> None:
     )
 
     with pytest.raises(ToolError, match="ZeroDivisionError: by zero") as caught:
-        go_on(begun, blocking)
+        begun.finish()
 
     assert caught.value.__cause__ is error
     assert caught.value.state is begun.state
@@ -461,12 +441,10 @@ def test_every_call_is_seen_with_what_the_model_was_told(blocking: bool) -> None
     )
     begun = begin(AGENT, "hi", DOUBLE, model=ScriptedModel([reply, "Done."]), match="types")
 
-    finished = {
-        each.at: each.invocation
-        for each in watched(begun, blocking)
-        if isinstance(each, ToolFinished)
-    }
+    seen = watched(begun, blocking)
 
+    assert [each.call.at for each in seen if isinstance(each, ToolStarted)] == [(0, 0)]
+    finished = {each.at: each.invocation for each in seen if isinstance(each, ToolFinished)}
     assert sorted(finished) == [(0, index) for index in range(4)]
     assert tuple(finished[0, index] for index in range(4)) == tuple(begun.state.tools_used)
     told = [message.content for message in begun.state.context if message.call_id]
@@ -475,14 +453,13 @@ def test_every_call_is_seen_with_what_the_model_was_told(blocking: bool) -> None
     ]
 
 
-@either_way
-def test_an_answer_that_was_cut_off_says_so(blocking: bool) -> None:
+def test_an_answer_that_was_cut_off_says_so() -> None:
     cut = {"choices": [{"message": {"content": "It is"}, "finish_reason": "length"}]}
     whole = {"choices": [{"message": {"content": "It is."}, "finish_reason": "stop"}]}
 
     for reply, truncated in ((cut, True), (whole, False)):
         begun = begin(AGENT, "hi", DOUBLE, model=ScriptedModel([reply]), match="types")
-        assert go_on(begun, blocking).truncated is truncated
+        assert begun.finish().truncated is truncated
 
 
 # --- time and threads
@@ -502,20 +479,14 @@ def unanswering() -> Iterator[str]:
 
 
 @either_way
-@pytest.mark.parametrize("words", [True, False])
-def test_the_time_of_a_run_holds_while_it_connects(
-    unanswering: str, blocking: bool, words: bool
-) -> None:
+def test_the_time_of_a_run_holds_while_it_connects(unanswering: str, blocking: bool) -> None:
     model = OpenAIModel(unanswering, "key", connect_timeout=600)
     limits = Limits(run_seconds=0.3)
     begun = begin(AGENT, "hi", DOUBLE, model=model, match="types", limits=limits)
     model.prepare()  # clocks begin after it
 
-    async def collected() -> list[Any]:
-        return [each async for each in begun.astream(words=words)]
-
     with pytest.raises(LimitError, match="run_seconds"):
-        list(begun.stream(words=words)) if blocking else asyncio.run(collected())
+        watched(begun, blocking)
 
     model.close()
 
@@ -541,11 +512,8 @@ def test_the_time_of_a_run_holds_although_the_model_never_stops_talking(blocking
     limits = Limits(run_seconds=0.2)
     begun = begin(AGENT, "hi", DOUBLE, model=Chattering(), match="types", limits=limits)
 
-    async def collected() -> list[Any]:
-        return [each async for each in begun.astream()]
-
     with pytest.raises(LimitError, match="run_seconds"):
-        list(begun.stream()) if blocking else asyncio.run(collected())
+        watched(begun, blocking)
 
 
 def test_hundreds_of_runs_at_once_share_a_hundred_threads() -> None:
@@ -563,7 +531,7 @@ def test_hundreds_of_runs_at_once_share_a_hundred_threads() -> None:
 
     async def many() -> list[Any]:
         library, options = working(work), {"model": Blocking(), "match": "types"}
-        runs = (arun(AGENT, "hi", library, **options) for _ in range(300))  # type: ignore[arg-type]  # of one of them each
+        runs = (arun(AGENT, "hi", library, **options) for _ in range(150))  # type: ignore[arg-type]  # of one of them each
         return await asyncio.gather(*runs)
 
     responses = asyncio.run(many())

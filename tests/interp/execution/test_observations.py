@@ -38,12 +38,6 @@ BOSS = parse(
       [send:Tool {description: "Sends"} | (to::String)==>(::String)]]
     """
 )
-HELPER = parse(
-    """
-    [helper:Agent {description: "Helps", instruction: "helper", model: "A/2"} |
-      [send:Tool {description: "Sends"} | (to::String)==>(::String)]]
-    """
-)
 STEPS = parse(
     """
     [w:Workflow | (look)-->(again::writer), (look)-->(check)]
@@ -103,12 +97,11 @@ def test_an_agent_that_is_called_begins_and_ends(later: bool) -> None:
     ]
 
 
-@pytest.mark.parametrize("later", [False, True])
-def test_steps_that_are_tools_have_their_answers_shown(later: bool) -> None:
+def test_steps_that_are_tools_have_their_answers_shown() -> None:
     library = tools(look=str.upper, check=str.lower)
     run = begin(STEPS, "Ab", library, model=ScriptedModel(["written"]), match="name")
 
-    seen = seen_in(run, later=later)
+    seen = list(run.stream())
 
     made = [each.invocation for each in seen if isinstance(each, ToolFinished)]
     assert {(each.agent_name, each.at, each.result) for each in made} == {
@@ -206,8 +199,8 @@ def test_what_begins_ends_once_inside_what_is_around_it(
 
 def test_who_made_a_call_is_kept_in_pickles_and_patterns() -> None:
     replies = [calls("send", '{"to": "a"}'), "Sent."]
-    run = begin(HELPER, "hi", tools(send=str.upper), model=ScriptedModel(replies), match="name")
-    (made,) = run.finish().tools_used
+    options: Any = {"model": ScriptedModel(replies), "match": "name", "agent": "helper"}
+    (made,) = begin(BOSS, "hi", tools(send=str.upper), **options).finish().tools_used
 
     copies = pickle.loads(pickle.dumps(made)), from_pattern(to_pattern(made))
 

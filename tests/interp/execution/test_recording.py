@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,28 +31,12 @@ from interp import (
 )
 from interp.execution import Begun, Failed, Retried, Stopped
 from interp.machine import Ask, CallBegun, Effect, Event, Status, fold
-from tests.interp.counting import counting
-from tests.interp.model_server import Answer, ModelServer
+from tests.interp.counting import AGENT, counting
+from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import ROOT
 
-AGENT = loads_one("""
-[counter:Agent {instruction: "Count.", model: "A/b"} |
-  [add:Tool {description: "Adds one."} | (x::Integer)==>(::Integer)]]
-""")
-CALLS = {
-    "choices": [
-        {
-            "message": {
-                "role": "assistant",
-                "content": "",
-                "tool_calls": [
-                    {"id": str(n), "function": {"name": "add", "arguments": f'{{"x": {n}}}'}}
-                    for n in range(2)
-                ],
-            }
-        }
-    ]
-}
+ASKED = tool_calls(*((str(n), "add", {"x": n}) for n in range(2)), content="")
+CALLS = {"choices": [{"message": ASKED}]}
 
 
 @pytest.fixture
@@ -82,27 +67,6 @@ def test_a_run_file_holds_the_run_as_it_was(file: Path) -> None:
     assert response.content == "done"
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text().count("\n") == 1 + len(kept.entries)
-
-
-def test_a_run_that_was_stopped_goes_on_from_its_file(file: Path) -> None:
-    done: list[int] = []
-    with pytest.raises(LimitError):
-        run(
-            AGENT,
-            "go",
-            counting(done),
-            model=ScriptedModel([CALLS, CALLS]),
-            limits=Limits(iterations=1),
-            record=file,
-        )
-
-    model = ScriptedModel(["done"])
-    response = resume_run(file, counting(done), model=model, limits=Limits())
-
-    assert response.content == "done"
-    assert sorted(done) == [0, 0, 1, 1]
-    assert len(model.requests) == 1
-    assert load_run(file).state.status is Status.DONE
 
 
 def test_a_run_that_waits_for_approval_is_answered_on_another_day(file: Path) -> None:
@@ -138,20 +102,33 @@ import os, sys
 from interp import ScriptedModel, ToolLibrary, run, tool
 from tests.interp.execution.test_recording import AGENT, CALLS
 
-@tool
-def add(x: int) -> int:
-    "Adds one."
-    if x == 1:
-        os.kill(os.getpid(), 9)
-    return x + 1
+def killed(file, once):
+    @tool(once=once)
+    def add(x: int) -> int:
+        "Adds one."
+        if x == 1 or once:
+            os.kill(os.getpid(), 9)
+        return x + 1
 
-run(AGENT, "go", ToolLibrary.of(add), model=ScriptedModel([CALLS]), record=sys.argv[1], at_once=1)
+    run(AGENT, "go", ToolLibrary.of(add), model=ScriptedModel([CALLS]), record=file, at_once=1)
+
+for file, once in zip(sys.argv[1:], (False, True)):
+    if not (child := os.fork()):
+        killed(file, once)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -9
 """
 
 
-def test_a_killed_process_leaves_what_had_happened(file: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", KILLED, str(file)], cwd=ROOT, check=False)
-    assert done.returncode == -9
+@pytest.fixture(scope="module")
+def killed_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Records of runs whose process was killed in a tool: one that may run again, one once."""
+    files = [tmp_path_factory.mktemp("killed") / name for name in ("plain.gram", "once.gram")]
+    subprocess.run([sys.executable, "-c", KILLED, *map(str, files)], cwd=ROOT, check=True)
+    return files
+
+
+def test_a_killed_process_leaves_what_had_happened(file: Path, killed_runs: list[Path]) -> None:
+    shutil.copy(killed_runs[0], file)
     assert [each.event.at for each in load_run(file).steps] == [(0,), (0, 0)]
 
     again: list[int] = []
@@ -162,24 +139,15 @@ def test_a_killed_process_leaves_what_had_happened(file: Path) -> None:
 # --- what cannot be recorded
 
 
-def test_an_existing_file_is_refused_before_the_model_is_asked(file: Path) -> None:
-    file.write_text("(mine)")
+@pytest.mark.parametrize("mine", ["(mine)", "[:Runner {", "[:Run {}]\n", "\n", " "])
+def test_no_file_of_somebody_else_is_recorded_in(file: Path, mine: str) -> None:
+    file.write_text(mine)
     model = ScriptedModel(["hi"])
 
     with pytest.raises(OSError, match="exists already"):
         run(AGENT, "go", counting([]), model=model, record=file)
 
-    assert (file.read_text(), model.requests) == ("(mine)", [])
-
-
-@pytest.mark.parametrize("mine", ["(mine)", "[:Runner {", "[:Run {}]\n", "\n", " "])
-def test_no_file_of_somebody_else_is_recorded_in(file: Path, mine: str) -> None:
-    file.write_text(mine)
-
-    with pytest.raises(OSError, match="exists already"):
-        run(AGENT, "go", counting([]), model=ScriptedModel(["hi"]), record=file)
-
-    assert file.read_text() == mine
+    assert (file.read_text(), model.requests) == (mine, [])
 
 
 def test_no_link_is_followed_to_record_a_run(file: Path, tmp_path: Path) -> None:
@@ -379,20 +347,6 @@ def test_requests_that_were_sent_again_are_noted(
 # --- tools that must not run twice
 
 
-ONCE = """
-import os, sys
-from interp import ScriptedModel, ToolLibrary, run, tool
-from tests.interp.execution.test_recording import AGENT, CALLS
-
-@tool(once=True)
-def add(x: int) -> int:
-    "Adds one."
-    os.kill(os.getpid(), 9)
-
-run(AGENT, "go", ToolLibrary.of(add), model=ScriptedModel([CALLS]), record=sys.argv[1], at_once=1)
-"""
-
-
 def once(done: list[int]) -> ToolLibrary:
     """A library whose tool must not run twice."""
 
@@ -406,9 +360,9 @@ def once(done: list[int]) -> ToolLibrary:
 
 
 @pytest.fixture
-def killed(file: Path) -> Path:
-    """The record of a run whose process was killed while it ran a tool."""
-    subprocess.run([sys.executable, "-c", ONCE, str(file)], cwd=ROOT, check=False)
+def killed(file: Path, killed_runs: list[Path]) -> Path:
+    """The record of a run whose process was killed while it ran a tool that runs once."""
+    shutil.copy(killed_runs[1], file)
     assert load_run(file).unanswered == {(0, 0)}
     return file
 

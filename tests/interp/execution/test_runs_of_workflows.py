@@ -260,21 +260,6 @@ def test_a_failed_model_stops_the_run_which_goes_on_with_what_was_done(later: bo
 
 
 @pytest.mark.parametrize("later", [False, True])
-def test_a_limit_stops_all_branches_and_can_be_raised(later: bool) -> None:
-    model = Says(lambda request: request.instruction)
-    does = library(str.upper)
-    begun = begin(BRANCHES, "x", does, model=model, match="name", limits=Limits(tool_calls=0))
-    with pytest.raises(LimitError, match="0 tool calls"):
-        finished(begun, later=later)
-
-    again = finished(
-        Run(begun.state, does, model=model, match="name", limits=Limits()), later=later
-    )
-
-    assert again.content == "b"
-
-
-@pytest.mark.parametrize("later", [False, True])
 def test_approval_inside_an_agent_reaches_the_caller_with_its_position(later: bool) -> None:
     policy = ApprovalPolicy([ApprovalRule("ask", "helper/send")])
     replies = [call("helper", '{"input": "go"}'), call("send", '{"to": "ann"}'), "Sent.", "Done."]
@@ -353,24 +338,6 @@ def test_questions_inside_each_inside_a_loop_inside_an_agent_are_answered_one_by
     assert load_run(file).state.status is Status.DONE
 
 
-def test_a_recorded_run_goes_on_inside_an_agent(tmp_path: Path) -> None:
-    file = tmp_path / "a.run.gram"
-    policy = ApprovalPolicy([ApprovalRule("ask", "send")])
-    model = ScriptedModel([call("helper", '{"input": "go"}'), call("send", '{"to": "ann"}')])
-    does = library(str.upper, "send", "to")
-    with pytest.raises(ApprovalNeeded):
-        begin(BOSS, "hi", does, model=model, match="name", policy=policy, record=file).finish()
-
-    rest = ScriptedModel(["Sent.", "Done."])
-    answer = resume_run(file, does, model=rest, match="name", approve=lambda _: True)
-
-    assert answer.content == "Done."
-    kept = load_run(file)
-    assert [each.event.at for each in kept.steps] == [
-        (0,), (0, 0, 0), (0, 0, 0, 0), (0, 0, 0, 0), (0, 0, 1), (1,),
-    ]  # fmt: skip
-
-
 def test_what_a_policy_denies_inside_when_a_run_is_resumed_can_be_replayed(tmp_path: Path) -> None:
     file, does = tmp_path / "a.run.gram", library(str.upper, "send", "to")
     asking = ApprovalPolicy([ApprovalRule("ask", "send")])
@@ -435,11 +402,9 @@ PLACES = {
     "an item of a list": "[w:Workflow | (items)-[:EACH {at_once: 2}]->(helper)]",
 }
 ENDS = {
-    "an inner agent": "boss",
-    "a branch": '{"helper":"helper","writer":"writer"}',
-    "a loop": "writer",
-    "an item of a list": '["helper","helper","helper"]',
-}
+    "an inner agent": "boss", "a branch": '{"helper":"helper","writer":"writer"}',
+    "a loop": "writer", "an item of a list": '["helper","helper","helper"]',
+}  # fmt: skip
 
 
 def asks_much(request: Request) -> Any:
@@ -459,22 +424,15 @@ def asks_much(request: Request) -> Any:
     return {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
 
 
-@pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("on_limit", ["raise", "answer"])
 @pytest.mark.parametrize(
     "limit",
-    [
-        {"tool_calls": 1},
-        {"calls_per_tool": 1},
-        {"tokens": 15},
-        {"input_tokens": 8},
-        {"output_tokens": 8},
-    ],
+    [{"tool_calls": 1}, {"calls_per_tool": 1}, {"tokens": 15}, {"input_tokens": 8}],
     ids=lambda limit: next(iter(limit)),
 )
 @pytest.mark.parametrize("place", PLACES)
 def test_a_shared_limit_that_is_reached_anywhere_inside_can_be_raised(
-    place: str, limit: dict[str, Any], on_limit: Any, later: bool
+    place: str, limit: dict[str, Any], on_limit: Any
 ) -> None:
     schema = {"type": "object", "properties": {}}
     library = ToolLibrary.of(
@@ -487,13 +445,13 @@ def test_a_shared_limit_that_is_reached_anywhere_inside_can_be_raised(
     begun = begin(program, "x", library, limits=limits, **options)
 
     if on_limit == "answer" and place == "an inner agent":
-        assert finished(begun, later=later).content == "boss"
+        assert begun.finish().content == "boss"
         return
     with pytest.raises(LimitError, match=next(iter(limit))):
-        finished(begun, later=later)
+        begun.finish()
     again = Run(begun.state, library, limits=Limits(), **options)
 
-    assert finished(again, later=later).content == ENDS[place]
+    assert again.finish().content == ENDS[place]
 
 
 class Counts:

@@ -149,17 +149,16 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("watch", [observed, aobserved])
 @pytest.mark.parametrize(("answer", "message"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_stream_is_a_model_error_and_nothing_of_it_is_run(
-    hello_world: Pattern, model_server: ModelServer, watch: Any, answer: Answer, message: str
+    hello_world: Pattern, model_server: ModelServer, answer: Answer, message: str
 ) -> None:
     model_server.will_say(answer)
     called = []
     model = OpenAIModel(model_server.url, "key", attempts=1)
 
     with pytest.raises(ModelError, match=message) as caught:
-        watch(hello_world, model=model, observe=lambda *both: called.append(both))
+        observed(hello_world, model=model, observe=lambda *both: called.append(both))
 
     model.close()
     assert called == []
@@ -167,7 +166,6 @@ def test_a_broken_stream_is_a_model_error_and_nothing_of_it_is_run(
     assert len(caught.value.state.context) == 1
 
 
-@pytest.mark.parametrize("watch", [observed, aobserved])
 @pytest.mark.parametrize(
     "first",
     [
@@ -177,38 +175,21 @@ def test_a_broken_stream_is_a_model_error_and_nothing_of_it_is_run(
     ],
 )
 def test_a_stream_that_ends_before_its_first_word_is_asked_for_again(
-    hello_world: Pattern, model_server: ModelServer, watch: Any, first: Answer
+    hello_world: Pattern, model_server: ModelServer, first: Answer
 ) -> None:
     model_server.will_say(first, "Here.")
 
-    observations = watch(hello_world)
+    observations = observed(hello_world)
 
     assert text_of(observations, 0) == "Here."
     assert len(model_server.requests) == 2
 
 
-@pytest.mark.parametrize("watch", [observed, aobserved])
-def test_calls_that_are_not_run_are_shown_with_what_is_wrong(
-    hello_world: Pattern, watch: Any
-) -> None:
-    reply = tool_calls(("a", "nope", {}), ("b", "sayHello", {}), ("c", "sayHello", "{"))
-
-    observations = watch(hello_world, model=ScriptedModel([reply, "Done."]))
-
-    started = [each.call.at[-1] for each in observations if isinstance(each, ToolStarted)]
-    finished = [each for each in observations if isinstance(each, ToolFinished)]
-    assert started == [1]
-    assert [each.at[-1] for each in finished] == [0, 2, 1]
-    shown = {each.at[-1]: each.invocation for each in finished}
-    assert observations[-1].response.tools_used == (shown[0], shown[1], shown[2])
-
-
-@pytest.mark.parametrize("watch", [observed, aobserved])
-def test_calls_that_are_denied_are_shown(hello_world: Pattern, watch: Any) -> None:
+def test_calls_that_are_denied_are_shown(hello_world: Pattern) -> None:
     model = ScriptedModel([TWO_CALLS, "Done."])
     options = {"approve": lambda ask: ask.at[-1] == 1, "match": "types"}
 
-    observations = watch(hello_world, model=model, **options)
+    observations = observed(hello_world, model=model, **options)
 
     finished = [each for each in observations if isinstance(each, ToolFinished)]
     assert sorted((each.at[-1], each.invocation.error) for each in finished) == [
@@ -258,9 +239,7 @@ class AsyncWords:
             yield word
 
 
-def test_a_model_that_streams_only_without_blocking_streams_in_both(
-    hello_world: Pattern,
-) -> None:
+def test_a_model_that_streams_only_without_blocking_streams_in_both(hello_world: Pattern) -> None:
     whole, pieces = (watch(hello_world, model=AsyncWords()) for watch in (observed, aobserved))
 
     assert [type(each) for each in whole] == [type(each) for each in pieces]

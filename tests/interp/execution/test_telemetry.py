@@ -145,10 +145,7 @@ def test_content_is_left_out_unless_it_is_asked_for(spans: Spans) -> None:
     assert "secret words" not in str([attributes(each) for each in spans.ended])
     last, agent = other.ended[-2:]
     assert json.loads(str(attributes(last)["gen_ai.output.messages"])) == [
-        {
-            "role": "assistant",
-            "parts": [{"type": "text", "content": "secret words"}],
-        }
+        {"role": "assistant", "parts": [{"type": "text", "content": "secret words"}]}
     ]
     asked = json.loads(str(attributes(last)["gen_ai.input.messages"]))
     assert [each["role"] for each in asked] == ["user", "assistant", "tool", "tool"]
@@ -279,18 +276,13 @@ class Failing(Team):
         ),
     ],
 )
-@pytest.mark.parametrize("is_async", [False, True])
 def test_the_span_of_an_agent_inside_that_fails_is_marked(
-    spans: Spans, failure: Any, marked: dict[str, str], is_async: bool
+    spans: Spans, failure: Any, marked: dict[str, str]
 ) -> None:
     team = parse_program(TEAM.text.replace("| desk, look]", "| desk]"))
-    options: Any = {"agent": "both", "model": Failing(failure)}
-    options["telemetry"] = Telemetry(spans.provider)
+    telemetry = Telemetry(spans.provider)
     with suppress(ModelError):
-        if is_async:
-            asyncio.run(arun(team, "go", **options))
-        else:
-            run(team, "go", **options)
+        run(team, "go", agent="both", model=Failing(failure), telemetry=telemetry)
 
     found = {each.name: attributes(each).get("error.type") for each in spans.ended}
     assert {name: kind for name, kind in found.items() if kind} == marked
