@@ -22,7 +22,6 @@ from interp import (
 from interp.json_text import JsonText
 from interp.machine import (
     Ask,
-    CallFailed,
     CallModel,
     CallTool,
     Decided,
@@ -78,18 +77,14 @@ def folded(state: State, *events: Any) -> tuple[State, tuple[Any, ...]]:
 CALLED = ModelReplied((0,), say("", ("helper", {"text": "a b"}), ("look", {"at": "x"})))
 
 
-def test_an_agent_is_offered_as_the_tool_it_is() -> None:
-    _, (effect,), _ = start(BOSS, "go")
-
+def test_an_agent_is_offered_as_a_tool_whose_call_begins_a_conversation_at_its_position() -> None:
+    state, (effect,), _ = start(BOSS, "go")
     assert isinstance(effect, CallModel)
     assert [each.value.identity for each in effect.request.tools] == ["helper", "look"]
     assert effect.request.tools[0].value.properties["description"] == "Counts"
 
+    _, (asked, look) = folded(state, CALLED)
 
-def test_a_call_of_an_agent_begins_a_conversation_at_its_position() -> None:
-    _, effects = folded(start(BOSS, "go")[0], CALLED)
-
-    asked, look = effects
     assert isinstance(asked, CallModel)
     assert (asked.at, look.at) == ((0, 0, 0), (0, 1))
     assert str(asked.request.model) == "A/helper"
@@ -120,16 +115,12 @@ def test_its_answer_is_the_result_of_the_call() -> None:
             "error: its answer is not what it declares: it is not JSON: Expecting value: "
             "line 1 column 1 (char 0)",
         ),
-        (
-            [ModelReplied((0, 0, 0), Message(AssistantRole, "I must not.", refused=True))],
-            "error: refused: I must not.",
-        ),
-        (
-            [ModelReplied((0, 0, 0), say("", ("look", {"at": "y"})))],
-            "error: stopped after 0 rounds of tool calls (limit: iterations)",
-        ),
+        ([ModelReplied((0, 0, 0), Message(AssistantRole, "I must not.", refused=True))],
+         "error: refused: I must not."),
+        ([ModelReplied((0, 0, 0), say("", ("look", {"at": "y"})))],
+         "error: stopped after 0 rounds of tool calls (limit: iterations)"),
     ],
-)
+)  # fmt: skip
 def test_its_failure_is_told_to_the_agent_that_called(events: list[Any], told: str) -> None:
     agent = loads_one(
         """[boss:Agent {instruction: "Delegate.", model: "A/boss"} |
@@ -311,15 +302,6 @@ def test_handing_over_can_be_asked_about() -> None:
 
     assert asked.request.instruction == "Bill."
     assert again.request.instruction == "Sort."
-
-
-def test_a_failed_tool_of_an_inner_agent_is_told_to_that_agent() -> None:
-    looks = ModelReplied((0, 0, 0), say("", ("look", {"at": "y"})))
-
-    _, (asked,) = folded(start(BOSS, "go")[0], CALLED, looks, CallFailed((0, 0, 0, 0), "broke"))
-
-    assert asked.at == (0, 0, 1)
-    assert asked.request.messages[-1].content == "error: broke"
 
 
 def test_an_agent_that_hands_over_to_one_that_is_not_there_is_refused() -> None:

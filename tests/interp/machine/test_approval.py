@@ -105,8 +105,7 @@ def test_the_first_rule_that_fits_decides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "error"),
-    [(False, "denied, not run"), ("not today", "denied, not run: not today")],
+    ("answer", "error"), [(False, "denied, not run"), ("not today", "denied, not run: not today")]
 )
 def test_a_denied_call_is_reported_to_the_model_and_the_run_goes_on(
     answer: Any, error: str
@@ -232,14 +231,6 @@ def test_questions_come_one_at_a_time_while_tools_run() -> None:
 
     assert most == 1
     assert len(mail.done) == 3
-
-
-def test_a_coroutine_function_approves() -> None:
-    async def approve(ask: Ask) -> bool:
-        await asyncio.sleep(0)
-        return True
-
-    assert by_run(Mail(), REPLY, "done", approve=approve).content == "done"
 
 
 def test_the_time_that_people_take_does_not_count() -> None:

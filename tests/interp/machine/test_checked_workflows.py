@@ -22,19 +22,11 @@ from lenses_ext import (
 )
 from lenses_ext.schemas import json_literal, same_json
 from tests.lenses_ext.strategies import json_values
-from tests.lenses_ext.workflow_strategies import (
-    Broken,
-    broken_workflows,
-    well_typed_workflows,
-)
+from tests.lenses_ext.workflow_strategies import Broken, broken_workflows, well_typed_workflows
 
 SAMPLES: dict[str, Any] = {
-    "string": "text",
-    "integer": 3,
-    "boolean": True,
-    "array": ["a", 1],
-    "object": {"k": 1},
-}
+    "string": "text", "integer": 3, "boolean": True, "array": ["a", 1], "object": {"k": 1},
+}  # fmt: skip
 """A value of each type that the tools of the workflows give."""
 
 

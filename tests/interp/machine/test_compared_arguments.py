@@ -28,15 +28,14 @@ def _decision(glob: str, value: Any, schema: Any = None) -> str:
     return policy.decide("pay", {"value": value}, schema=types)
 
 
-@pytest.mark.parametrize("glob", ["100", "100.0", "1e2", "1E+2", "10*", "???"])
-@pytest.mark.parametrize("written", ["100", "100.0", "1e2", "1E2", "100.000", "0.1e3", "1000e-1"])
-def test_a_number_is_the_same_however_it_is_written(glob: str, written: str) -> None:
-    assert _decision(glob, json.loads(written)) == "deny"
-
-
 @pytest.mark.parametrize(
     ("glob", "written"),
     [
+        ("100", "1e2"),
+        ("1e2", "100.0"),
+        ("1E+2", "1000e-1"),
+        ("10*", "1E2"),
+        ("???", "100.000"),
         ("0", "-0.0"),
         ("0.00001", "1e-5"),
         ("0.00*", "1e-5"),
@@ -155,16 +154,9 @@ def pay(amount: int) -> str:
 
 @pytest.mark.parametrize("written", ["100.0", "1e2", "0.01e4"])
 def test_no_way_of_writing_an_amount_passes_the_rule_of_a_run(written: str) -> None:
-    call = {
-        "id": "a",
-        "type": "function",
-        "function": {"name": "pay", "arguments": f'{{"amount": {written}}}'},
-    }
-    reply = {"role": "assistant", "content": None, "tool_calls": [call]}
+    model = ScriptedModel([tool_calls(("a", "pay", f'{{"amount": {written}}}')), "ok"])
 
-    response = run(
-        loads_one(PROGRAM), "pay", [pay], model=ScriptedModel([reply, "ok"]), policy=STOP_100
-    )
+    response = run(loads_one(PROGRAM), "pay", [pay], model=model, policy=STOP_100)
 
     assert "forbids" in (response.tools_used[0].error or "")
 

@@ -128,14 +128,11 @@ def test_calls_become_effects_with_defaults_filled_in() -> None:
             'error: arguments of "add" are not an object but an array. '
             "Call the tool again with one JSON object.",
         ),
-        (
-            "add",
-            {"x": "1"},
-            'error: arguments of "add" are refused:\n$.x: "1" is not of type "integer"',
-        ),
+        ("add", {"x": "1"},
+         'error: arguments of "add" are refused:\n$.x: "1" is not of type "integer"'),
         ("add", "", 'error: arguments of "add" are refused:\n$: missing required "x"'),
     ],
-)
+)  # fmt: skip
 def test_the_models_mistakes_are_told_to_it(name: str, arguments: Any, expected: str) -> None:
     state, (effect,) = after(calls((name, arguments)))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import pickle
 
-import pytest
 from hypothesis import given, strategies as st
 
 from interp.machine.long_tuple import LongTuple
@@ -36,12 +35,6 @@ def test_how_it_came_about_does_not_count(first: int, second: int) -> None:
     assert at_once == in_two == one_by_one == pickle.loads(pickle.dumps(at_once))
     assert hash(at_once) == hash(in_two) == hash(one_by_one)
     assert at_once != one_by_one.extend([0])
-
-
-@pytest.mark.parametrize("place", [0, -1, 64, 1000])
-def test_a_place_that_is_not_there_is_an_index_error(place: int) -> None:
-    with pytest.raises(IndexError):
-        LongTuple[int]()[place]
 
 
 def test_keeping_every_length_of_it_gives_the_collector_little_to_walk() -> None:

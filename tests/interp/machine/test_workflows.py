@@ -23,7 +23,6 @@ from interp.machine import (
     Resumed,
     State,
     Status,
-    TimeUp,
     ToolReturned,
     fold,
     pending,
@@ -100,12 +99,6 @@ def test_branches_begin_at_once_and_join_as_a_record() -> None:
     state, _ = run_of(workflow, "x", shown)
 
     assert response(state).content == 'c({"a":"a(x)","two":"b(x)"})'
-
-
-def test_several_results_are_a_record() -> None:
-    state, _ = run_of(program("[w:Workflow | a, b]", "a", "b"), "x", shown)
-
-    assert response(state).value == {"a": "a(x)", "b": "b(x)"}
 
 
 CHOICE = """
@@ -306,19 +299,6 @@ def test_agents_of_a_loop_keep_their_conversations() -> None:
     assert said == ["x", "writer(x)", "critic(writer(x))"]
 
 
-def test_tools_are_steps_without_a_model() -> None:
-    workflow = program(
-        """[w:Workflow | (x::Integer)==>(::Integer),
-          [half:Tool {description: "Halves"} | (n::Integer)==>(::Integer)],
-          [twice:Tool {description: "Doubles"} | (n::Integer)==>(::Integer)], (half)-->(twice)]"""
-    )
-
-    state, seen = run_of(workflow, {"x": 4}, lambda _, args: json.loads(args)["n"] + 1)
-
-    assert seen == [("half",), ("twice",)]
-    assert response(state).value == 6
-
-
 def test_a_record_gives_the_parameters_of_a_tool() -> None:
     workflow = program(
         """[w:Workflow | a, b,
@@ -450,22 +430,3 @@ def test_a_shared_limit_stops_the_run_which_goes_on_where_it_was() -> None:
     assert step(state, Resumed())[0].status is Status.LIMITED
     state, (third,), _ = step(state, Resumed(Limits()))
     assert third.at == ("c", 0)
-
-
-def test_tools_of_a_workflow_are_counted() -> None:
-    workflow = program(FAILING, "a", "b")
-
-    state, effects, _ = start(workflow, "x", limits=Limits(tool_calls=0))
-
-    assert (state.status, state.stopped) == (Status.LIMITED, "0 tool calls (limit: tool_calls)")
-    assert effects == ()
-    assert [each.at for each in step(state, Resumed(Limits()))[1]] == [("t",), ("a", 0)]
-
-
-def test_when_the_time_is_up_a_workflow_goes_on_where_it_was() -> None:
-    state, effects, _ = start(program(FAILING, "a", "b"), "x")
-
-    stopped, none, _ = step(state, TimeUp())
-
-    assert (stopped.status, none) == (Status.LIMITED, ())
-    assert step(stopped, Resumed())[:2] == (state, effects)

@@ -131,58 +131,53 @@ def test_a_default_beside_a_reference_is_filled_in() -> None:
 
 # --- null
 
-
-def test_a_null_for_a_type_without_null_means_the_default() -> None:
-    schema = parameters(n={**INTEGER, "default": 1}, tags={"type": "array", "default": ["a"]})
-
-    assert validate_tool_args(schema, {"n": None, "tags": None}) == {"n": 1, "tags": ["a"]}
+NULLABLE = {"type": ["integer", "null"]}
+DEFS = {"$defs": {"N": INTEGER, "M": NULLABLE}}
+TAGS = {"type": "array", "default": ["a"]}
 
 
-def test_a_null_that_is_allowed_stays_null() -> None:
-    nullable = {"type": ["integer", "null"]}
-    schema = parameters(n={**nullable, "default": 1}, any={"default": 2}, bare=nullable)
-    args = {"n": None, "any": None, "bare": None}
-
-    assert validate_tool_args(schema, args) == args
-    # beside one that means a default, too
-    schema["properties"]["other"] = {**INTEGER, "default": 3}
-    assert validate_tool_args(schema, {**args, "other": None}) == {**args, "other": 3}
-
-
-def test_a_null_without_a_default_is_refused() -> None:
-    assert refusal(parameters(n=INTEGER), {"n": None}) == '$.n: null is not of type "integer"'
-
-
-def test_a_null_default_of_a_type_without_null_means_no_value() -> None:
-    schema = parameters(n={**INTEGER, "default": None})
-
-    assert validate_tool_args(schema, {}) == {}
-    assert validate_tool_args(schema, {"n": None}) == {}
-    assert validate_tool_args(schema, {"n": 1}) == {"n": 1}
-
-
-def test_a_null_for_a_reference_is_judged_by_what_it_refers_to() -> None:
-    defs = {"$defs": {"N": INTEGER, "M": {"type": ["integer", "null"]}}}
-    refused = {**parameters(n={"$ref": "#/$defs/N", "default": 1}), **defs}
-    allowed = {**parameters(n={"$ref": "#/$defs/M", "default": 1}), **defs}
-
-    assert validate_tool_args(refused, {"n": None}) == {"n": 1}
-    assert validate_tool_args(allowed, {"n": None}) == {"n": None}
+@pytest.mark.parametrize(
+    ("schema", "args", "meant"),
+    [
+        # a null for a type without null means the default
+        (parameters(n={**INTEGER, "default": 1}, t=TAGS),
+         {"n": None, "t": None}, {"n": 1, "t": ["a"]}),
+        (parameters(n={"$ref": "#/$defs/N", "default": 1}) | DEFS, {"n": None}, {"n": 1}),
+        # one that is allowed stays null, beside others, too
+        (parameters(n={**NULLABLE, "default": 1}, any={"default": 2}, bare=NULLABLE),
+         {"n": None, "any": None, "bare": None}, {"n": None, "any": None, "bare": None}),
+        (parameters(n={**NULLABLE, "default": 1}, other={**INTEGER, "default": 3}),
+         {"n": None, "other": None}, {"n": None, "other": 3}),
+        (parameters(n={"$ref": "#/$defs/M", "default": 1}) | DEFS, {"n": None}, {"n": None}),
+        # a default that is null for a type without null means no value
+        (parameters(n={**INTEGER, "default": None}), {}, {}),
+        (parameters(n={**INTEGER, "default": None}), {"n": None}, {}),
+        (parameters(n={**INTEGER, "default": None}), {"n": 1}, {"n": 1}),
+    ],
+)  # fmt: skip
+def test_a_null_is_what_the_schema_makes_of_it(schema: Any, args: Any, meant: Any) -> None:
+    assert validate_tool_args(schema, args) == meant
 
 
 # --- what is refused
 
 
-def test_the_error_for_an_unknown_argument_names_the_known_ones() -> None:
-    schema = {**parameters(b=INTEGER, a=INTEGER), "additionalProperties": False}
-
-    assert refusal(schema, {"c": 1, "d": 2, "a": 1}) == '$: unknown "c", "d"; known: a, b'
+CLOSED = {**parameters(b=INTEGER, a=INTEGER), "additionalProperties": False}
 
 
-def test_an_unknown_part_of_an_argument_is_told_without_the_arguments() -> None:
-    inner = {**parameters(c=INTEGER), "additionalProperties": False}
-
-    assert refusal(parameters(a=inner), {"a": {"x": 1}}) == '$.a: unknown "x"'
+@pytest.mark.parametrize(
+    ("schema", "args", "said"),
+    [
+        (parameters(n=INTEGER), {"n": None}, '$.n: null is not of type "integer"'),
+        (CLOSED, {"c": 1, "d": 2, "a": 1}, '$: unknown "c", "d"; known: a, b'),
+        (parameters(a=CLOSED), {"a": {"x": 1}}, '$.a: unknown "x"'),
+        (parameters(a=False), {"a": 1}, "$.a: nothing may be given, found 1"),
+        ({**parameters(n=INTEGER), "allOf": [parameters(n=INTEGER)]}, {"n": "x"},
+         '$.n: "x" is not of type "integer"'),  # once, though it is found twice
+    ],
+)  # fmt: skip
+def test_what_is_refused_is_told_once_with_its_place(schema: Any, args: Any, said: str) -> None:
+    assert refusal(schema, args) == said
 
 
 def test_every_violation_has_its_path() -> None:
@@ -236,12 +231,6 @@ def test_violations_of_nested_alternatives_are_reported_at_the_outermost(whole: 
     assert refusal(schema, given_) == f"{where}: fits none of the types that are allowed"
 
 
-def test_the_same_said_twice_is_told_once() -> None:
-    twice = {**parameters(n=INTEGER), "allOf": [parameters(n=INTEGER)]}
-
-    assert refusal(twice, {"n": "x"}) == '$.n: "x" is not of type "integer"'
-
-
 def test_defaults_are_filled_behind_references_as_deep_as_the_value_goes() -> None:
     schema = {
         "type": "object",
@@ -279,17 +268,11 @@ def test_a_default_that_holds_its_own_type_is_put_in_as_it_is(child: Any, defaul
 
 
 @pytest.mark.parametrize(
-    "schema",
-    [{"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}, {"$ref": "#/nowhere"}],
+    "schema", [{"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}, {"$ref": "#/nowhere"}]
 )
 def test_references_that_lead_nowhere_are_told_or_hold_no_defaults(schema: dict[str, Any]) -> None:
     with suppress(ValidationError):
         assert validate_tool_args({"type": "object", "properties": {"a": schema}}, {}) == {}
-
-
-def test_where_nothing_may_be_given_that_is_said() -> None:
-    with pytest.raises(ValidationError, match=r"\$.a: nothing may be given, found 1"):
-        validate_tool_args({"type": "object", "properties": {"a": False}}, {"a": 1})
 
 
 def doubling(levels: int) -> dict[str, Any]:

@@ -17,14 +17,10 @@ from tests.lenses_ext.strategies import parameter_schemas
     ("written", "meant"),
     [
         ({"type": "string", "nullable": False}, {"type": "string"}),
-        (
-            {"type": "string", "nullable": True, "enum": ["a"]},
-            {"type": ["string", "null"], "enum": ["a", None]},
-        ),
-        (
-            {"$ref": "#/x", "nullable": True, "description": "D"},
-            {"description": "D", "anyOf": [{"$ref": "#/x"}, {"type": "null"}]},
-        ),
+        ({"type": "string", "nullable": True, "enum": ["a"]},
+         {"type": ["string", "null"], "enum": ["a", None]}),
+        ({"$ref": "#/x", "nullable": True, "description": "D"},
+         {"description": "D", "anyOf": [{"$ref": "#/x"}, {"type": "null"}]}),
         ({"minimum": 1, "exclusiveMinimum": True}, {"exclusiveMinimum": 1}),
         ({"maximum": 1, "exclusiveMaximum": False}, {"maximum": 1}),
         ({"example": 3, "xml": {"name": "x"}}, {"examples": [3]}),
@@ -39,7 +35,7 @@ from tests.lenses_ext.strategies import parameter_schemas
             },
         ),
     ],
-)
+)  # fmt: skip
 def test_what_openapi_writes_in_its_own_way(written: dict[str, Any], meant: dict[str, Any]) -> None:
     assert from_openapi_schema(written) == meant
 

@@ -167,21 +167,17 @@ def test_strict_tools_are_marked_in_every_form_that_has_them() -> None:
         ([{"name": "f", "description": 1}], r"^\$\[0\].description: expected text, found 1$"),
         ([{"name": "f", "parameters": "x"}], r'^\$\[0\].parameters: expected a schema, found "x"$'),
         ([{"name": "f"}, {"name": "f"}], r'^\$\[1\]: there is another tool "f" in the list$'),
-        (
-            [{"name": "f", "parameters": {"type": "array"}}],
-            r'^\$\[0\]: tool "f": the parameters of a tool are an object, but',
-        ),
-        (
-            [{"name": "f", "inputSchema": {"$ref": "https://example.com/s"}}],
-            r'^\$\[0\]: tool "f": "\$ref" to "https://example.com/s" is not local',
-        ),
+        ([{"name": "f", "parameters": {"type": "array"}}],
+         r'^\$\[0\]: tool "f": the parameters of a tool are an object, but'),
+        ([{"name": "f", "inputSchema": {"$ref": "https://example.com/s"}}],
+         r'^\$\[0\]: tool "f": "\$ref" to "https://example.com/s" is not local'),
         ([{"name": "f", "typeSignature": "("}], r"^\$\[0\]: "),
         ({"tools": True}, r"^\$.tools: expected a list of tools, found true$"),
         ([{"type": 5, "function": {"name": "f"}}], r'^\$\[0\].type: expected "function", found 5$'),
         ([{"type": "fn", "name": "f", "input_schema": {}}], r'^\$\[0\].type: expected "function"'),
         ({**SPEC_FORM, "schema": "x"}, r'^\$.schema: expected a schema, found "x"$'),
     ],
-)
+)  # fmt: skip
 def test_a_list_that_cannot_be_read_is_refused_with_its_place(data: Any, said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         tools_from_json(data)
