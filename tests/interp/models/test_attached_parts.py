@@ -27,10 +27,7 @@ SENT: dict[str, list[tuple[File, Any]]] = {
     "tools": [
         (
             File(PNG, "chart.png"),
-            {
-                "type": "image_url",
-                "image_url": {"url": f"data:image/png;base64,{encoded(PNG)}"},
-            },
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{encoded(PNG)}"}},
         ),
         (File(ADDRESS), {"type": "image_url", "image_url": {"url": ADDRESS}}),
         (

@@ -9,28 +9,16 @@ from email.utils import format_datetime
 import pytest
 
 from gram import Pattern
-from interp import (
-    ConfigurationError,
-    Finished,
-    ModelError,
-    begin,
-    hello_world_tool_library,
-    run,
-)
+from interp import ConfigurationError, ModelError, begin, hello_world_tool_library, run
 from interp.models.failures import failed
-from tests.interp.model_server import (
-    Answer,
-    ModelServer,
-    completion,
-    delta,
-    tool_calls,
-)
+from tests.interp.model_server import Answer, ModelServer, completion, delta, tool_calls
 
 UNUSABLE = [
     (Answer({"error": {"message": "m", "code": "context_length_exceeded"}}, 400), "shorten it"),
     (Answer({"error": {"message": "too long"}}, 400), "400: too long"),
     (Answer({"error": {"message": "bad model"}}, 404), "404: bad model.*the program's `model`"),
     (Answer({"error": {"message": "m"}}, 413), "shorten it"),
+    (Answer({"error": {"message": "m", "code": "insufficient_quota"}}, 429), "m.*the billing"),
     (Answer({"error": {"message": "m"}}, 422), "does not accept this request"),
     (Answer({"error": "just words"}, 400), "just words"),
     (Answer({"detail": "no such field"}, 422), "no such field"),
@@ -66,36 +54,6 @@ def test_what_asking_again_cannot_help_is_reported_at_once(
     assert re.search(message, str(caught.value), re.DOTALL)
     assert len(model_server.requests) == 1
     assert caught.value.status == (answer.status if answer.status != 200 else None)
-    assert caught.value.state is not None
-
-
-def test_an_exhausted_quota_is_not_tried_again(
-    hello_world: Pattern, model_server: ModelServer
-) -> None:
-    error = {"error": {"message": "no quota", "code": "insufficient_quota"}}
-    model_server.will_say(Answer(error, 429), "never")
-
-    with pytest.raises(ModelError, match="no quota") as caught:
-        run(hello_world, "hello", hello_world_tool_library)
-
-    assert "the billing" in str(caught.value)
-    assert caught.value.status == 429
-    assert caught.value.code == "insufficient_quota"
-    assert len(model_server.requests) == 1
-
-
-@pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_key_is_not_tried_again(
-    hello_world: Pattern, model_server: ModelServer, status: int
-) -> None:
-    model_server.will_say(Answer({"error": {"message": "bad key"}}, status), "never")
-
-    with pytest.raises(
-        ConfigurationError, match=rf"refused the key \({status}\): bad key"
-    ) as caught:
-        run(hello_world, "hi", hello_world_tool_library)
-
-    assert len(model_server.requests) == 1
     assert caught.value.state is not None
 
 
@@ -180,22 +138,18 @@ OVERFLOWS = [
 @pytest.mark.parametrize(("status", "error"), OVERFLOWS)
 @pytest.mark.parametrize("streaming", [False, True])
 def test_a_context_that_is_too_long_has_one_name(
-    hello_world: Pattern, model_server: ModelServer, status: int, error: object, streaming: bool
+    status: int, error: object, streaming: bool
 ) -> None:
-    answer = Answer(events=[{"error": error}]) if streaming else Answer({"error": error}, status)
-    model_server.will_say(answer, "never")
-    begun = begin(hello_world, "hi", hello_world_tool_library)
+    found = failed({"error": error}, status=None if streaming else status)
 
-    with pytest.raises(ModelError) as caught:
-        for _ in begun.stream() if streaming else [begun.finish()]:
-            pass
-
-    assert caught.value.code == "context_length_exceeded"
-    assert "shorten it" in str(caught.value)
-    assert len(model_server.requests) == 1
+    assert isinstance(found, ModelError)
+    assert (found.code, found.retriable) == ("context_length_exceeded", False)
+    assert "shorten it" in str(found)
 
 
 WRONG_KEYS = [
+    (401, {"error": {"message": "bad key"}}),
+    (403, {"error": {"message": "bad key"}}),
     (401, {"detail": "Unauthorized"}),
     (401, {"error": "invalid x-api-key"}),
     (401, [{"error": {"code": 401, "message": "bad", "status": "UNAUTHENTICATED"}}]),
@@ -217,10 +171,11 @@ def test_a_wrong_key_is_a_configuration_error_in_any_shape(
 ) -> None:
     model_server.will_say(Answer(body, status), "never")
 
-    with pytest.raises(ConfigurationError, match="refused the key"):
+    with pytest.raises(ConfigurationError, match="refused the key") as caught:
         run(hello_world, "hi", hello_world_tool_library)
 
     assert len(model_server.requests) == 1
+    assert caught.value.state is not None
 
 
 def test_what_a_provider_does_not_allow_is_not_a_wrong_key() -> None:
@@ -291,11 +246,9 @@ def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
     begun = begin(hello_world, "hi", hello_world_tool_library)
 
     if streaming:
-        *_, last = begun.stream()
-        assert isinstance(last, Finished)
-        response = last.response
-    else:
-        response = begun.finish()
+        list(begun.stream())
+
+    response = begun.finish()
 
     (used,) = response.tools_used
     assert response.content == "Done."

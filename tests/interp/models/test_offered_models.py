@@ -41,21 +41,16 @@ def test_the_names_in_a_list_are_read(
         (Answer({"data": "x"}), "gave no list of models"),
         (Answer({"object": "list"}), "gave no list of models"),
         (Answer({"error": {"message": "no"}}), "reports an error: no"),
-        (
-            Answer({"error": {"message": "nope"}}, 404),
-            "answered 404: nope\n  hint: does",
-        ),
+        (Answer({"error": {"message": "nope"}}, 404), "answered 404: nope\n  hint: does"),
         (Answer({"error": {"message": "slow down"}}, 400), "answered 400: slow down"),
         (Answer(raw=b"x" * 4_000_001), "more than 4,000,000 bytes"),
-        (
-            Answer(raw=b"x" * 4_000_001, headers={"content-type": "text/event-stream"}),
-            "more than 4,000,000 bytes",
-        ),
+        (Answer(raw=b"x" * 4_000_001, headers={"content-type": "text/event-stream"}),
+         "more than 4,000,000 bytes"),
         (Answer([[]] * 1_000_000), "more than 4,000,000 bytes"),
         (Answer(status=302, headers={"location": "http://a.example/"}), "redirects to http://a.ex"),
         (Answer({"data": []}, drop=True), "broke before its reply was complete"),
     ],
-)
+)  # fmt: skip
 def test_a_server_without_a_list_is_an_error(
     model_server: ModelServer, answer: Answer, message: str
 ) -> None:

@@ -19,32 +19,15 @@ from interp import (
     ModelError,
     OpenAIModel,
     Run,
-    arun,
     begin,
     hello_world_tool_library,
     run,
 )
 from tests.interp.four_ways import QUESTION
-from tests.interp.model_server import (
-    Answer,
-    ModelServer,
-    completion,
-    delta,
-    tool_calls,
-)
+from tests.interp.model_server import Answer, ModelServer, completion, delta, tool_calls
 from tests.paths import ROOT
 
 CALL = tool_calls(("c1", "sayHello", {"personName": "Alice"}))
-
-
-def test_an_asynchronous_run_says_the_same(hello_world: Pattern, model_server: ModelServer) -> None:
-    model_server.will_say(CALL, "Done.", CALL, "Done.")
-
-    once = run(hello_world, "hi", hello_world_tool_library)
-    again = asyncio.run(arun(hello_world, "hi", hello_world_tool_library))
-
-    assert once == again
-    assert model_server.requests[:2] == model_server.requests[2:]
 
 
 @pytest.mark.parametrize(
@@ -63,19 +46,6 @@ def test_what_may_pass_is_tried_again(
 
     assert run(hello_world, "hello", hello_world_tool_library).content == "Here I am."
     assert model_server.requests[0] == model_server.requests[1]
-
-
-@pytest.mark.parametrize(
-    "first", [Answer({"error": {"message": "busy", "code": 503}}), Answer(raw=b"{", drop=True)]
-)
-def test_an_asynchronous_run_asks_again_by_the_same_policy(
-    hello_world: Pattern, model_server: ModelServer, first: Answer
-) -> None:
-    model_server.will_say(first, "Here.", Answer({"error": {"message": "bad key"}}, 401))
-
-    assert asyncio.run(arun(hello_world, "hi", hello_world_tool_library)).content == "Here."
-    with pytest.raises(ConfigurationError, match="refused the key"):
-        asyncio.run(arun(hello_world, "hi", hello_world_tool_library))
 
 
 def test_a_wait_that_is_too_long_is_not_waited_for(
@@ -99,20 +69,7 @@ def test_silence_is_a_model_error(hello_world: Pattern, model_server: ModelServe
     model.close()
 
 
-def test_a_connection_lost_in_the_middle_is_a_model_error(
-    hello_world: Pattern, model_server: ModelServer
-) -> None:
-    model_server.will_say(Answer(raw=b'{"choices": ', drop=True))
-    model = OpenAIModel(model_server.url, "key", attempts=1)
-
-    with pytest.raises(ModelError, match=r"the connection to .* broke"):
-        run(hello_world, "hi", hello_world_tool_library, model=model)
-    model.close()
-
-
-def test_an_address_where_nobody_answers_is_a_model_error(
-    hello_world: Pattern,
-) -> None:
+def test_an_address_where_nobody_answers_is_a_model_error(hello_world: Pattern) -> None:
     model = OpenAIModel("http://127.0.0.1:9/v1", "key", attempts=1)
 
     with pytest.raises(ModelError, match=r"cannot connect to http://127\.0\.0\.1:9/v1"):
@@ -131,21 +88,15 @@ def test_what_cannot_be_an_address_or_a_key_is_a_configuration_error(url: str, k
         OpenAIModel(url, key)
 
 
-@pytest.mark.parametrize("streaming", [False, True])
 def test_a_request_that_was_given_up_is_not_sent_again(
-    hello_world: Pattern, model_server: ModelServer, streaming: bool
+    hello_world: Pattern, model_server: ModelServer
 ) -> None:
     late = Answer(completion({"content": "late"}), silence=0.5)
     model_server.will_say("once", late, "again")
-    run(
-        hello_world, "hi", hello_world_tool_library
-    )  # the first request imports the network library
-    limits = Limits(run_seconds=0.2)
-    begun = begin(hello_world, "hi", hello_world_tool_library, limits=limits)
+    run(hello_world, "hi", hello_world_tool_library)  # it imports the network library
 
     with pytest.raises(LimitError, match="run_seconds"):
-        for _ in begun.stream() if streaming else [begun.finish()]:
-            pass
+        run(hello_world, "hi", hello_world_tool_library, limits=Limits(run_seconds=0.2))
     time.sleep(1.5)  # the answer has come, and the first pause before another attempt is over
 
     assert len(model_server.requests) <= 2  # none, where this machine is slow

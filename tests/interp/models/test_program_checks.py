@@ -76,32 +76,6 @@ def test_a_model_that_cannot_be_read_is_reported_once() -> None:
     assert len(faults_of("gpt-4")) == 1
 
 
-FIELDS_OF_THEIR_OWN = """
-[Cat:Object | (name::String)]
-[Ship:Object | (name::Integer)]
-[a:Agent {instruction: "x", model: "Offline/rehearsal"} |
-  [:Answer:Object | (name::Boolean)],
-  [t:Tool {description: "d"} | (name::Cat)==>(other::Ship)==>(street::Integer)==>(::Address),
-    [Address:Object | (street::String {optional: true}), (name::Number)]]]
-"""
-
-
-def test_fields_of_types_may_have_the_same_name() -> None:
-    assert check_program(parse_program(FIELDS_OF_THEIR_OWN)) == ()
-
-
-def test_a_field_has_one_definition_in_its_type() -> None:
-    (fault,) = check_program(parse_program("[Cat:Object | (name::String), (name::Integer)]"))
-
-    assert fault.code == "duplicate-definition"
-
-
-def test_parameters_of_one_name_have_different_types_in_different_tools() -> None:
-    tools = '[t:Tool {description: "d"} | (k::String)==>(::Any)]\n[u:Tool {description: "d"} | '
-
-    assert check_program(parse_program(tools + "(k::Integer)==>(::Any)]")) == ()
-
-
 def placed(text: str) -> tuple[Diagnostic, ...]:
     """The faults of a text, each of which is placed in the pattern that its path leads to."""
     document = parse_program(text, "p.gram")
@@ -122,28 +96,18 @@ def test_every_fault_of_a_text_is_placed_in_the_pattern_it_is_about(
 
 
 WRONG_SIGNATURES = [
-    "(p::Text)",
-    "()",
-    "(p::Text {optinal: true})==>(::String)",
-    "(p)",
-    "(p::Txet)==>(::String)",
-    "(p::Text)==>(p::Text)==>(::String)",
-    "(a::Text)==>(b::Text)==>(a::Integer)==>(::String)",
-    "(p::Text)<==(::String)",
-    "(p::Text)==(::String)",
-    '(p::Integer {minimum: "a"})==>(::String)',
-    '(p::Integer {default: "a"})==>(::String)',
-    '(p::Array {elementType: "Nope"})==>(::String)',
+    "(p::Text)", "()", "(p::Text {optinal: true})==>(::String)", "(p)", "(p::Txet)==>(::String)",
+    "(p::Text)==>(p::Text)==>(::String)", "(a::Text)==>(b::Text)==>(a::Integer)==>(::String)",
+    "(p::Text)<==(::String)", "(p::Text)==(::String)", '(p::Integer {minimum: "a"})==>(::String)',
+    '(p::Integer {default: "a"})==>(::String)', '(p::Array {elementType: "Nope"})==>(::String)',
     '(p::Object {fields: [{name: "n", type: "Nope"}]})==>(::String)',
     "(p::P)==>(::String), [P:Object | (q::P)]",
     "(p::P)==>(::String), [P:Array | (::Text), (::Text)]",
     "(p::P)==>(::String), [P:Object | (n::Text), (n::Text)]",
     "(p::Text)==>(::String), (q::Text)==>(::String)",
-    "(p::Text)==>(::String), [:Object | (n::Text)]",
-    '(p::Text {pattern: "["})==>(::String)',
-    "x",
+    "(p::Text)==>(::String), [:Object | (n::Text)]", '(p::Text {pattern: "["})==>(::String)', "x",
     "(p::Text), t",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("signature", WRONG_SIGNATURES)

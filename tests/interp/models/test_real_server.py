@@ -16,15 +16,7 @@ import pytest
 from attrs import frozen
 
 from gram import loads_one
-from interp import (
-    ConfigurationError,
-    ModelError,
-    OpenAIModel,
-    ToolLibrary,
-    run,
-    stream,
-    tool,
-)
+from interp import ConfigurationError, ModelError, OpenAIModel, ToolLibrary, run, stream, tool
 from interp.machine.messages import (
     AssistantRole,
     ConversationContext,
@@ -145,9 +137,7 @@ def test_a_server_lists_its_models(
     assert offered_models("LlamaCpp").names
 
 
-def test_a_conversation_goes_on_after_arguments_that_are_not_json(
-    server: Server,
-) -> None:
+def test_a_conversation_goes_on_after_arguments_that_are_not_json(server: Server) -> None:
     wrong = ToolCall("a", "temperature", '{"ci')
     context = ConversationContext(
         [

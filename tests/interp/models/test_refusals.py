@@ -35,20 +35,14 @@ def test_a_known_refusal_says_what_to_write(said: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("body", "hint"),
     [
-        (
-            {"error": {"message": "Invalid value: 'xhigh'.", "param": "reasoning.effort"}},
-            "--set reasoningEffort=",
-        ),
-        (
-            {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]},
-            "400: seed: Extra inputs are not permitted",
-        ),
-        (
-            {"message": {"detail": [{"loc": ["body", "stop"], "msg": "not permitted"}]}},
-            "--set stop=null",
-        ),
+        ({"error": {"message": "Invalid value: 'xhigh'.", "param": "reasoning.effort"}},
+         "--set reasoningEffort="),
+        ({"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]},
+         "400: seed: Extra inputs are not permitted"),
+        ({"message": {"detail": [{"loc": ["body", "stop"], "msg": "not permitted"}]}},
+         "--set stop=null"),
     ],
-)
+)  # fmt: skip
 def test_the_field_is_known_where_it_is_named_beside_the_words(
     body: dict[str, Any], hint: str
 ) -> None:

@@ -50,9 +50,7 @@ def talk(agent: Pattern, *said: str) -> list[str]:
         ("Say hello to the team", "world"),
     ],
 )
-@pytest.mark.parametrize(
-    "parameter", ['personName::Text {default: "world"}', "personName::Text", "who::Text"]
-)
+@pytest.mark.parametrize("parameter", ['personName::Text {default: "world"}', "who::Text"])
 def test_a_greeting_calls_the_tool_with_the_name_that_was_given(
     parameter: str, said: str, name: str
 ) -> None:
@@ -175,8 +173,7 @@ BOTH = {**INLINE, "properties": {"left": TREE, "right": TREE}}
 
 
 @pytest.mark.parametrize(
-    "tree",
-    [BOTH, {"anyOf": [INLINE, {"type": "null"}]}, {"anyOf": [INLINE, {"type": "integer"}]}],
+    "tree", [BOTH, {"anyOf": [INLINE, {"type": "null"}]}, {"anyOf": [INLINE, {"type": "integer"}]}]
 )
 def test_a_type_that_holds_its_kind_ends_where_it_may(tree: dict[str, Any]) -> None:
     schema = {"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable
 from itertools import pairwise
@@ -11,7 +12,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from gram import Pattern
+from gram import GramError, Pattern
 from interp import (
     AssistantRole,
     Message,
@@ -24,6 +25,7 @@ from interp import (
     hello_world_tool_library,
     run,
 )
+from interp.models import detect_tool_call
 from interp.models.chat.stream import StreamedReply
 from interp.models.reply_reading import Reply, read_reply
 from interp.models.server_events import EventReader
@@ -40,7 +42,7 @@ from tests.interp.model_server import (
     streamed,
     tool_calls,
 )
-from tests.interp.strategies import completions
+from tests.interp.strategies import completions, odd_json
 
 
 def said(content: str = "", *calls: tuple[str, str], refused: bool = False) -> Message:
@@ -138,7 +140,7 @@ def reply_of(model_server: ModelServer, way: str) -> Reply:
     return reply  # type: ignore[no-any-return]  # the last piece
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["complete", "astream"])
 @pytest.mark.parametrize(("message", "expected"), WHOLE.values(), ids=WHOLE)
 def test_a_reply_is_read_right(
     model_server: ModelServer, message: dict[str, Any], expected: Message, way: str
@@ -149,14 +151,13 @@ def test_a_reply_is_read_right(
     assert reply_of(model_server, way).message == expected
 
 
-@pytest.mark.parametrize("way", ["stream", "astream"])
 @pytest.mark.parametrize(("events", "expected"), EVENTS.values(), ids=EVENTS)
 def test_a_stream_is_read_right(
-    model_server: ModelServer, events: list[Any], expected: Message, way: str
+    model_server: ModelServer, events: list[Any], expected: Message
 ) -> None:
     model_server.will_say(Answer(events=events))
 
-    assert reply_of(model_server, way).message == expected
+    assert reply_of(model_server, "stream").message == expected
 
 
 REPORTED: dict[str, tuple[dict[str, Any], str]] = {
@@ -172,15 +173,13 @@ REPORTED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "vLLM": ({"object": "error", "message": "too many tokens", "code": 400}, "too many tokens"),
     "a code and a message": ({"code": 1261, "msg": "Prompt exceeds max length"}, "shorten it"),
-    "MiniMax": (
-        {"base_resp": {"status_code": 1004, "status_msg": "login fail"}, "choices": None},
-        "login fail",
-    ),
+    "MiniMax": ({"base_resp": {"status_code": 1004, "status_msg": "login fail"}, "choices": None},
+        "login fail"),
     "a detail": ({"detail": [{"msg": "no such field"}]}, "no such field"),
-}
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["complete", "astream"])
 @pytest.mark.parametrize(("body", "message"), REPORTED.values(), ids=REPORTED)
 def test_an_error_under_a_status_of_success_is_reported(
     model_server: ModelServer, body: dict[str, Any], message: str, way: str
@@ -338,3 +337,101 @@ def test_a_part_without_a_call_before_it_is_one_of_its_own() -> None:
     reply.add(delta(finish="stop"))
 
     assert read_reply(reply.whole()).message == said("", ("f", "{}"))
+
+
+# --- replies of models: what is read from them, and what is refused
+
+
+@pytest.mark.parametrize("ids", [(None, None), ("", ""), ("c", "c"), ("call_1", None)])
+def test_missing_and_repeated_ids_are_made_up_for(ids: tuple[str | None, str | None]) -> None:
+    reply = tool_calls(*((id_, "sayHello", {}) for id_ in ids))
+
+    found = [call.id for call in read_reply(reply).message.tool_calls]
+
+    assert all(found)
+    assert len(set(found)) == 2
+
+
+def test_a_reply_says_why_it_ended_and_which_model_gave_it() -> None:
+    said = read_reply(completion({"content": "hi"}, model="luna-2026-01"))
+    unsaid = read_reply({"content": "hi"})
+
+    assert (said.finish_reason, said.served_model) == ("stop", "luna-2026-01")
+    assert (unsaid.finish_reason, unsaid.served_model) == ("", "")
+
+
+def test_text_beside_calls_is_not_the_answer(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say(tool_calls(("c1", "sayHello", {}), content="One moment."), "Done.")
+
+    response = run(hello_world, "hi", hello_world_tool_library)
+
+    assert response.content == "Done."
+    assert model_server.requests[1]["messages"][2]["content"] == "One moment."
+
+
+@pytest.mark.parametrize("finish", ["stop", "tool_calls", "odd", None])
+def test_calls_are_run_with_any_finish_reason(
+    hello_world: Pattern, model_server: ModelServer, finish: str | None
+) -> None:
+    asked = completion(tool_calls(("c1", "sayHello", {})), choice={"finish_reason": finish})
+    model_server.will_say(Answer(asked), "Done.")
+
+    assert len(run(hello_world, "hi", hello_world_tool_library).tools_used) == 1
+
+
+def test_a_refusal_is_an_answer_that_says_so(
+    hello_world: Pattern, model_server: ModelServer
+) -> None:
+    model_server.will_say({"role": "assistant", "content": None, "refusal": "I will not."}, "Ok.")
+
+    response = run(hello_world, "hi", hello_world_tool_library)
+    again = run(hello_world, "please", hello_world_tool_library, response.context)
+
+    assert (response.content, response.refused, again.refused) == ("I will not.", True, False)
+    assert model_server.requests[1]["messages"][2] == {
+        "role": "assistant",
+        "content": None,
+        "refusal": "I will not.",
+    }
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        Message(AssistantRole, ""),
+        {"role": "assistant", "content": None},
+        {"role": "assistant", "content": "", "tool_calls": []},
+        completion({"role": "assistant", "content": []}),
+    ],
+)
+def test_an_empty_reply_is_a_model_error(hello_world: Pattern, reply: Any) -> None:
+    with pytest.raises(ModelError, match="the model's reply is empty") as caught:
+        run(hello_world, "hi", hello_world_tool_library, model=ScriptedModel([reply]))
+
+    assert caught.value.code == "empty"
+
+
+def test_a_reply_cut_off_before_its_first_word_says_so() -> None:
+    with pytest.raises(ModelError, match="cut off at its length limit before"):
+        read_reply(completion({"content": ""}, choice={"finish_reason": "length"}))
+
+
+def test_a_tool_call_is_detected_in_both_dialects_and_in_values() -> None:
+    current = tool_calls(("c", "f", {"x": 1}), ("d", "g", {}))
+    older = {"function_call": {"name": "f", "arguments": '{"x": 1}'}}
+    value = Message(AssistantRole, "", (ToolCall("", "f", '{"x": 1}'),))
+
+    for reply in (current, completion(current), older, completion(older), value):
+        assert detect_tool_call(reply) == ("f", {"x": 1})
+    for nothing in ("hi", completion({"content": ""}), {"content": None, "tool_calls": None}):
+        assert detect_tool_call(nothing) is None
+
+
+@given(odd_json() | completions())
+def test_whatever_a_model_answers_is_a_reply_or_one_of_our_errors(reply: Any) -> None:
+    for read in (read_reply, detect_tool_call):
+        with contextlib.suppress(GramError):
+            read(reply)

@@ -188,21 +188,14 @@ def test_a_server_that_takes_no_schema_gets_it_in_the_instruction(
 @pytest.mark.parametrize(
     "text",
     [
-        "18",
-        '{"answer": 18}',
-        "```json\n18\n```",
-        "```\n18\n```",
-        'Here it is:\n```json\n{"answer": 18}\n```\nDone.',
-        "<think>Is it 17?</think>18",
+        "18", '{"answer": 18}', "```json\n18\n```", "```\n18\n```",
+        'Here it is:\n```json\n{"answer": 18}\n```\nDone.', "<think>Is it 17?</think>18",
         '<think>\nIs it {"answer": 17}?\n</think>\n\n```json\n18\n```',
-        "<thinking>Hm</thinking>\n18",
-        "Hm, 17 or 18?</think>\n18",
-        "<think>17?</think>\n<think>No.</think>\n18",
-        "[THINK]17?[/THINK]18",
-        "```json\r\n18\r\n```\r\n",
-        '```json {"answer": 18} ```',
+        "<thinking>Hm</thinking>\n18", "Hm, 17 or 18?</think>\n18",
+        "<think>17?</think>\n<think>No.</think>\n18", "[THINK]17?[/THINK]18",
+        "```json\r\n18\r\n```\r\n", '```json {"answer": 18} ```',
     ],
-)
+)  # fmt: skip
 def test_fences_and_thinking_around_an_answer_are_left_out(text: str) -> None:
     assert run(agent(INTEGER), "hi", model=ScriptedModel([text])).value == 18
 

@@ -24,11 +24,7 @@ from interp.machine import Request
 from interp.models.chat import ChatCompletions
 from interp.models.providers import Dialect
 from lenses_ext import Model, Settings, agent_tool_specs, put
-from tests.interp.model_server import (
-    ModelServer,
-    function_call,
-    tool_calls,
-)
+from tests.interp.model_server import ModelServer, function_call, tool_calls
 from tests.interp.strategies import contexts
 from tests.paths import ROOT
 
@@ -167,7 +163,7 @@ def test_a_request_is_the_same_text_in_every_process() -> None:
             env={**os.environ, "PYTHONHASHSEED": str(seed)},
             check=True,
         ).stdout
-        for seed in range(1, 4)
+        for seed in (1, 2)
     }
 
     assert len(said) == 1

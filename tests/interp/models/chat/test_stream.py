@@ -9,28 +9,8 @@ from hypothesis import example, given, strategies as st
 from interp import ModelError
 from interp.models.chat.stream import StreamedReply
 from interp.models.reply_reading import read_reply
-from tests.interp.model_server import DONE, delta, part, streamed
-from tests.interp.strategies import completions, odd_json
-
-
-@given(completions())
-def test_any_completion_cut_into_chunks_is_read_as_the_same_reply(whole: dict[str, Any]) -> None:
-    chunks = StreamedReply()
-    try:
-        expected: Any = read_reply(whole)
-    except ModelError as error:
-        expected = str(error)
-
-    for event in streamed(whole):
-        if event != DONE:
-            chunks.add(event)
-    try:
-        found: Any = read_reply(chunks.whole())
-    except ModelError as error:
-        found = str(error)
-
-    assert expected == found
-
+from tests.interp.model_server import delta, part
+from tests.interp.strategies import odd_json
 
 ODD_PARTS = st.fixed_dictionaries(
     {},
@@ -81,21 +61,6 @@ def test_whole_calls_under_one_index_are_told_apart_by_their_ids() -> None:
         ("a", "one", "{}"),
         ("b", "two", "{}"),
     ]
-
-
-def test_calls_without_an_index_are_put_together_by_their_order() -> None:
-    chunks = StreamedReply()
-    for piece in (
-        part(None, '{"a"', id="a", name="one"),
-        part(None, ":1}"),
-        part(None, "{}", id="b", name="two"),
-    ):
-        chunks.add(delta(tool_calls=[piece]))
-    chunks.add(delta(finish="stop"))
-
-    calls = read_reply(chunks.whole()).message.tool_calls
-
-    assert [call.arguments for call in calls] == ['{"a":1}', "{}"]
 
 
 def test_a_surrogate_pair_cut_in_two_is_put_together_again() -> None:

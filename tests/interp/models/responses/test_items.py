@@ -23,12 +23,9 @@ SAID = {
     "content": [{"type": "output_text", "text": "One moment."}],
 }
 CALL = {
-    "type": "function_call",
-    "id": "fc_1",
-    "call_id": "c1",
-    "name": "sayHello",
+    "type": "function_call", "id": "fc_1", "call_id": "c1", "name": "sayHello",
     "arguments": '{"personName": "Al"}',
-}
+}  # fmt: skip
 ASKED = Request(Model("OpenAI", "m"), "x", ConversationContext([Message(UserRole, "hi")]))
 
 

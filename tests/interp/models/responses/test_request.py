@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gram import loads_one
-from interp import Message, OpenAIModel, UserRole
-from interp.machine import AssistantRole, CallModel, FunctionRole, Request, ToolCall, fold, start
-from lenses_ext import Model, Settings
+from interp import Message, OpenAIModel
+from interp.machine import AssistantRole, CallModel, FunctionRole, Request, ToolCall, start
+from lenses_ext import Settings
 
 AGENT = """
 [a:Agent {instruction: "Be kind.", model: "OpenAI/m", settings: {%s}} |
@@ -138,12 +138,3 @@ def test_the_bytes_are_the_json_of_the_body() -> None:
 def test_extra_fields_do_not_replace_those_that_a_run_depends_on(field: str) -> None:
     with pytest.raises(ValueError, match="extraBody"):
         Settings({"extraBody": {field: 1}})
-
-
-def test_a_fold_reads_the_same_requests_in_either_dialect() -> None:
-    agent = loads_one(AGENT % ("", ""))
-    state = start(agent, "hi").state
-
-    assert fold(state, ()) == state
-    assert request_of().model == Model("OpenAI", "m")
-    assert request_of().messages[0] == Message(UserRole, "hi")

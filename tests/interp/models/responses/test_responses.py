@@ -117,31 +117,6 @@ def test_a_stream_that_breaks_before_its_first_word_is_asked_for_again(
     assert len(model_server.requests) == 3
 
 
-def test_a_stream_that_breaks_after_its_first_word_is_an_error(model_server: ModelServer) -> None:
-    word = {"type": "response.output_text.delta", "output_index": 0, "delta": "Hel"}
-    model_server.will_say(Answer(events=[word]), "never")
-
-    with pytest.raises(ModelError, match="ended before the reply was complete"):
-        ask(OpenAIModel(model_server.url, "key", "responses"), "stream")
-
-    assert len(model_server.requests) == 1
-
-
-def test_calls_of_a_cut_reply_are_not_run(model_server: ModelServer, hello_world: Pattern) -> None:
-    cut = {"type": "function_call", "name": "sayHello", "call_id": "c", "arguments": '{"person'}
-    body = {
-        "status": "incomplete",
-        "incomplete_details": {"reason": "max_output_tokens"},
-        "output": [cut],
-    }
-    model_server.will_say(Answer(body), "Sorry.")
-
-    response = run(hello_world, "hi", hello_world_tool_library, dialect="responses")
-
-    (call,) = response.tools_used
-    assert "cut off" in (call.error or "")
-
-
 def test_openai_itself_is_asked_in_responses_and_others_in_chat(
     monkeypatch: pytest.MonkeyPatch, hello_world: Pattern
 ) -> None:
