@@ -11,7 +11,7 @@ import pytest
 from interp import Tool, ToolError, create_tool
 from interp.concurrency import FromOutside
 from interp.tools import invoke_tool
-from interp.tools.invocation import acall_tool
+from interp.tools.invocation import ToolContext, acall_tool, current_context, providing
 
 
 def made(invoke: Callable[[Any], Any]) -> Tool:
@@ -78,6 +78,10 @@ class Mute(Exception):  # noqa: N818  # a tool's own exception
         raise ValueError
 
 
+class Stop(BaseException):
+    """A BaseException that is not an Exception."""
+
+
 def raising(error: BaseException) -> Any:
     """A tool's function that raises."""
 
@@ -107,6 +111,9 @@ def raising_later(error: BaseException) -> Any:
         (OSError("\udcff"), r"OSError: \udcff"),
         (Mute(), "Mute: (its message cannot be shown)"),
         (ToolError("inner"), "inner"),
+        (asyncio.CancelledError("c"), "CancelledError: c"),
+        (GeneratorExit("g"), "GeneratorExit: g"),
+        (Stop("s"), "Stop: s"),
     ],
 )
 def test_the_error_for_a_tool_that_raises_has_its_name_and_what_it_raised(
@@ -117,24 +124,6 @@ def test_the_error_for_a_tool_that_raises_has_its_name_and_what_it_raised(
 
     assert str(caught.value) == f'tool "t" failed: {said}'
     assert caught.value.__cause__ is error
-
-
-class Stop(BaseException):
-    """A BaseException that is not an Exception."""
-
-
-@either_way
-@pytest.mark.parametrize("kind", [raising, raising_later])
-@pytest.mark.parametrize(
-    "error", [asyncio.CancelledError("c"), GeneratorExit("g"), Stop("s"), SystemExit("e")]
-)
-def test_other_base_exceptions_are_reported_like_exceptions(
-    invoke: Any, kind: Any, error: Any
-) -> None:
-    with pytest.raises(ToolError) as caught:
-        invoke(made(kind(error)), {})
-
-    assert str(caught.value) == f'tool "t" failed: {type(error).__name__}: {error}'
 
 
 @either_way
@@ -181,3 +170,10 @@ def test_a_call_that_is_cancelled_is_cancelled_with_its_tool() -> None:
 def test_ctrl_c_in_a_tool_goes_on(invoke: Any, kind: Any) -> None:
     with pytest.raises((KeyboardInterrupt, FromOutside)):  # which a run takes out of its loop
         invoke(made(kind(KeyboardInterrupt())), {})
+
+
+def test_the_context_of_a_call_ends_with_it_even_when_it_fails() -> None:
+    with pytest.raises(ZeroDivisionError), providing(ToolContext("agent", "tool")):
+        _ = 1 / 0
+
+    assert current_context.get() is None

@@ -110,36 +110,13 @@ def test_a_python_file_and_a_module_are_libraries_wherever_one_is_taken(tmp_path
         load_tools(5)  # type: ignore[arg-type]  # it is refused
 
 
-def test_registering_gives_another_library_and_leaves_the_first() -> None:
-    library = register_tool("add", ADD, empty_tool_library)
-
-    assert dict(library) == {"add": ADD}
-    assert dict(empty_tool_library) == {}
-
-
 def test_a_tool_is_registered_in_the_place_of_one_of_the_same_name() -> None:
     other = made("add", "Another.")
 
     assert lookup_tool("add", register_tool("add", other, BOTH)) is other
     assert lookup_tool("add", BOTH) is ADD
-
-
-def test_a_tool_is_registered_under_its_own_name_only() -> None:
-    with pytest.raises(ToolError) as caught:
-        register_tool("plus", ADD, BOTH)
-
-    assert str(caught.value) == 'tool "add" cannot be registered as "plus"'
-
-
-def test_a_library_of_functions_makes_tools_of_them() -> None:
-    def greet(name: str) -> str:
-        """Greets."""
-        return f"hello {name}"
-
-    library = ToolLibrary.of([greet, ADD])
-
-    assert library["greet"](name="Ann") == "hello Ann"
-    assert library["add"] is ADD
+    assert dict(register_tool("add", ADD, empty_tool_library)) == {"add": ADD}
+    assert dict(empty_tool_library) == {}
 
 
 def shout(word: str) -> str:
@@ -175,7 +152,7 @@ def test_a_library_is_made_of_tools_and_functions_however_they_are_given(
 
 
 def test_a_tool_under_another_name_is_refused() -> None:
-    for make in (ToolLibrary, ToolLibrary.of):
+    for make in (ToolLibrary, ToolLibrary.of, lambda given: register_tool(*given.popitem(), BOTH)):
         with pytest.raises(ToolError, match=r'^tool "add" cannot be registered as "plus"$'):
             make({"plus": ADD})
 

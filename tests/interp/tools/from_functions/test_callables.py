@@ -85,24 +85,9 @@ def test_a_docstring_in_an_unknown_style_is_all_description() -> None:
 
 
 PIECES = [
-    "Args:",
-    "Parameters",
-    "----",
-    ":param x: y",
-    ":param",
-    "Returns:",
-    "@param x: y",
-    ">>> a",
-    "    x: y",
-    "  x",
-    "x : int",
-    "",
-    ":",
-    "::",
-    "Yields:",
-    "Example:",
-    ".. note::",
-]
+    "Args:", "Parameters", "----", ":param x: y", ":param", "Returns:", "@param x: y", ">>> a",
+    "    x: y", "  x", "x : int", "", ":", "::", "Yields:", "Example:", ".. note::",
+]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=8).map("\n".join))

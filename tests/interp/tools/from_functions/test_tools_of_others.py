@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from types import SimpleNamespace
 from typing import Any
 
@@ -118,31 +117,3 @@ def test_a_broken_tool_is_refused_by_name_of_its_framework(framework: str) -> No
 
     with pytest.raises(ToolError, match=f"a tool of {framework}"):
         ToolLibrary.of(broken)
-
-
-class Counter:
-    """Counts up."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def count_up(self, by: int) -> int:
-        """Counts up by a number."""
-        self.count += by
-        return self.count
-
-    def __call__(self, by: int = 1) -> int:
-        return self.count_up(by)
-
-
-def test_methods_partials_and_callable_objects_are_tools() -> None:
-    counter = Counter()
-
-    library = ToolLibrary.of(counter.count_up, functools.partial(add, second=3), counter)
-
-    assert list(library) == ["Counter", "add", "count_up"]
-    assert list(library["add"].schema["properties"]) == ["first"]
-    assert library["Counter"].description == "Counts up."
-    assert invoke_tool(library["count_up"], {"by": 2}) == 2
-    assert invoke_tool(library["Counter"], {}) == 3
-    assert invoke_tool(library["add"], {"first": 1}) == 4

@@ -23,7 +23,7 @@ from interp.errors import ToolError, ValidationError
 from interp.json_text import Json
 from interp.machine.contracts import check
 from interp.machine.contracts.arguments import validate_tool_args
-from interp.tools import ToolLibrary, bind_tool, explain_binding, invoke_tool
+from interp.tools import ToolLibrary, explain_binding, invoke_tool
 from interp.tools.from_functions.function_tools import tool
 from interp.tools.from_functions.json_types import json_type
 from lenses_ext import write_program
@@ -260,16 +260,6 @@ def test_a_function_of_any_hint_binds_to_the_specification_it_writes(hint: Any) 
     (specification,) = loads(write_program(tool_spec_from_function(made)))
 
     assert explain_binding(specification, ToolLibrary.of(made)) is None
-
-
-def test_a_function_with_such_types_binds_to_the_specification_it_writes() -> None:
-    def pay(at: datetime.date, amount: decimal.Decimal, key: uuid.UUID | None = None) -> Payment:
-        """Pays."""
-        return Payment(at, amount)
-
-    made = tool(pay)
-
-    assert bind_tool(tool_spec_from_function(pay), ToolLibrary.of([made])) is made
 
 
 def test_a_type_that_pydantic_only_tells_from_others_is_refused() -> None:

@@ -115,10 +115,6 @@ def test_a_library_opens_in_async_code() -> None:
     assert asyncio.run(opened()) == "A"
 
 
-def test_a_result_without_structure_is_its_text(library: ToolLibrary) -> None:
-    assert invoke_tool(library["shout"], {"text": "a"}) == "A"
-
-
 def test_an_image_is_a_reference_with_its_type_and_size(library: ToolLibrary) -> None:
     drawn = call_tool(library["picture"], {})
 
@@ -206,10 +202,9 @@ def test_a_call_that_takes_too_long_is_cancelled_at_the_server(
     library: ToolLibrary, tmp_path: Path
 ) -> None:
     agent, mark = agent_with(library, "wait"), str(tmp_path / "mark")
+    model, limits = calling("wait", mark=mark), Limits(tool_seconds=1)
 
-    response = run(
-        agent, "hi", library, model=calling("wait", mark=mark), limits=Limits(tool_seconds=3)
-    )
+    response = run(agent, "hi", library, model=model, limits=limits)
 
     assert response.tools_used[0].error is not None
     waited_for(tmp_path / "mark.cancelled")
@@ -245,19 +240,6 @@ def test_a_server_that_dies_is_started_again_and_the_call_is_not_repeated(tmp_pa
         "the next call starts it again"
     )
     assert mark.read_text() == "died\n" * 2
-
-
-def test_a_model_is_told_that_the_server_ended_and_may_go_on() -> None:
-    asks = [
-        Message(AssistantRole, "", tool_calls=(ToolCall("1", "die", "{}"),)),
-        Message(AssistantRole, "", tool_calls=(ToolCall("2", "shout", '{"text": "a"}'),)),
-    ]
-    with mcp_library(GOOD, "good") as library:
-        agent = agent_with(library, "die", "shout")
-        response = run(agent, "hi", library, model=ScriptedModel([*asks, "fine"]))
-
-    assert "may have taken effect or not" in (response.tools_used[0].error or "")
-    assert response.tools_used[1].result == "A"
 
 
 def test_a_server_that_lists_other_tools_after_its_restart_is_not_called(tmp_path: Path) -> None:
@@ -432,7 +414,7 @@ def test_an_address_that_answers_with_a_page_is_no_server() -> None:
     ],
 )
 def test_no_more_of_an_answer_over_http_is_read_than_a_limit(kind: str, before: bytes) -> None:
-    sent = [before, *[b"x" * 1_000_000] * 300]
+    sent = [before, *[b"x" * 1_000_000] * 60]
 
     with answering(kind, *sent) as url, pytest.raises(ConfigurationError) as raised:
         mcp_library(url, "big").__enter__()
@@ -442,7 +424,7 @@ def test_no_more_of_an_answer_over_http_is_read_than_a_limit(kind: str, before: 
 
 
 def test_an_answer_that_is_compressed_is_not_unpacked() -> None:
-    bomb = gzip.compress(b"x" * 100_000_000)
+    bomb = gzip.compress(b"x" * 20_000_000)
 
     with (
         answering("application/json", bomb, encoding="gzip") as url,
@@ -469,7 +451,7 @@ def answering(kind: str, *pieces: bytes, encoding: str = "identity") -> Iterator
         def log_message(self, *_: object) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/mcp"
     finally:
@@ -491,14 +473,17 @@ def test_what_a_server_answers_is_limited(way: str) -> None:
     assert "\x1b" not in str(raised.value)
 
 
-def test_a_long_text_is_cut_and_says_so() -> None:
-    with mcp_library(bad("long-answer")) as library:
-        assert str(invoke_tool(library["do"], {})).endswith("[… 500,000 more characters]")
-
-
-def test_rubbish_between_messages_is_passed_over() -> None:
-    with mcp_library(bad("writes-rubbish")) as library:
-        assert invoke_tool(library["do"], {}) == "done"
+@pytest.mark.parametrize(
+    ("way", "end"),
+    [
+        ("long-answer", "[… 500,000 more characters]"),
+        ("writes-rubbish", "done"),
+        ("floods", "done"),  # its standard error
+    ],
+)
+def test_a_long_text_is_cut_and_what_is_written_beside_it_passed_over(way: str, end: str) -> None:
+    with mcp_library(bad(way)) as library:
+        assert str(invoke_tool(library["do"], {})).endswith(end)
 
 
 def test_a_command_gets_the_variables_that_are_named_and_their_keys_are_hidden(
@@ -523,11 +508,6 @@ def test_a_key_that_a_server_writes_back_is_hidden(monkeypatch: pytest.MonkeyPat
         pass
 
     assert str(raised.value).endswith("it wrote last:\nthe token [redacted] is refused")
-
-
-def test_a_server_that_floods_its_standard_error_is_used_all_the_same() -> None:
-    with mcp_library(bad("floods"), "bad") as library:
-        assert invoke_tool(library["do"], {}) == "done"
 
 
 def test_arguments_that_are_no_text_are_refused_and_the_server_goes_on() -> None:

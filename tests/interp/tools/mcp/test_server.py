@@ -107,13 +107,11 @@ def test_keys_of_a_server_are_hidden_wherever_they_are_written(
         ({"mcpServers": {"a": {"command": "x", "args": "y"}}}, '"args" strings'),
         ({"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}, '"env" must be an object'),
         ({"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}, "the transport SSE"),
-        (
-            {"mcpServers": {"b": {"command": "x"}, "a": {"command": "x", "disabled": "true"}}},
-            'the server "a": "disabled" must be true or false',
-        ),
+        ({"mcpServers": {"b": {"command": "x"}, "a": {"command": "x", "disabled": "true"}}},
+         'the server "a": "disabled" must be true or false'),
         ({"mcpServers": {"a": {"command": "x", "cwd": 5}}}, '"cwd" must be a string'),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_server_is_refused(given: Any, message: str) -> None:
     with pytest.raises(ConfigurationError) as raised:
         read_servers(given)

@@ -58,7 +58,7 @@ def server() -> Iterator[Any]:
     http: Any = _Server(("127.0.0.1", 0), _Handler)
     http.asked, http.answers, http.ended, http.connections = [], {}, threading.Event(), 0
     http.url = f"http://127.0.0.1:{http.server_port}"
-    thread = threading.Thread(target=http.serve_forever, daemon=True)
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield http
     http.ended.set()

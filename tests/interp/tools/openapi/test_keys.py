@@ -29,14 +29,11 @@ def called(server: Any, scheme: dict[str, Any], **given: Any) -> dict[str, Any]:
         ({"type": "apiKey", "in": "header", "name": "X-Key"}, "X-Key", KEY),
         ({"type": "apiKey", "in": "cookie", "name": "session"}, "Cookie", f"session={KEY}"),
         ({"type": "http", "scheme": "Bearer"}, "Authorization", f"Bearer {KEY}"),
-        (
-            {"type": "http", "scheme": "basic"},
-            "Authorization",
-            f"Basic {b64encode(KEY.encode()).decode()}",
-        ),
+        ({"type": "http", "scheme": "basic"}, "Authorization",
+         f"Basic {b64encode(KEY.encode()).decode()}"),
         ({"type": "oauth2", "flows": {}}, "Authorization", f"Bearer {KEY}"),
     ],
-)
+)  # fmt: skip
 def test_a_key_is_sent_where_its_scheme_says(
     server: Any, monkeypatch: pytest.MonkeyPatch, scheme: Any, header: str, value: str
 ) -> None:

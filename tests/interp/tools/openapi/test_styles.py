@@ -152,11 +152,7 @@ LIST, RECORD = ["blue", "black"], {"R": 100, "G": 200}
 
 @pytest.mark.parametrize(
     ("explode", "value", "said"),
-    [
-        (False, LIST, "blue,black"),
-        (False, RECORD, "R,100,G,200"),
-        (True, RECORD, "R=100,G=200"),
-    ],
+    [(False, LIST, "blue,black"), (False, RECORD, "R,100,G,200"), (True, RECORD, "R=100,G=200")],
 )
 def test_paths_are_those_of_the_specification(explode: bool, value: Any, said: str) -> None:
     assert in_path(ApiParameter("c", "c", "path", "simple", explode), value) == said
