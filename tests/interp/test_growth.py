@@ -47,6 +47,6 @@ USES: dict[str, Use] = {
 @pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
 def test_work_grows_with_the_program_and_no_faster(use: Use) -> None:
     use(agents(10))  # what is made once is made before
-    few, many = (agents(count) for count in (40, 160))
+    few, many = (agents(count) for count in (15, 60))
 
     assert calls_of(lambda: use(many)) < 6 * calls_of(lambda: use(few))

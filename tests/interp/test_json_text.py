@@ -16,17 +16,13 @@ from tests.interp import strategies
 from tests.interp.model_server import tool_calls
 
 NOT_JSON = {
-    "1e999": "1e999 is too large a number",
-    '{"a": -1e999}': "-1e999 is too large a number",
-    "NaN": "NaN is not JSON",
-    "[-Infinity]": "-Infinity is not JSON",
-    '{"a": ["\\ud800"]}': r"\$\.a\[0\]: lone surrogate",
-    '{"\\udc00": 1}': r"\$: lone surrogate",
+    "1e999": "1e999 is too large a number", '{"a": -1e999}': "-1e999 is too large a number",
+    "NaN": "NaN is not JSON", "[-Infinity]": "-Infinity is not JSON",
+    '{"a": ["\\ud800"]}': r"\$\.a\[0\]: lone surrogate", '{"\\udc00": 1}': r"\$: lone surrogate",
     '{"a": 1, "a": 2}': 'key "a" is given twice',
     "[" * 201 + "]" * 201: "nests deeper than 200 levels",
-    "[" * 201 + "1" + "]" * 201: "nests deeper than 200 levels",
-    "[" * 100_000: "nested too deep",
-}
+    "[" * 201 + "1" + "]" * 201: "nests deeper than 200 levels", "[" * 100_000: "nested too deep",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "message"), NOT_JSON.items())
