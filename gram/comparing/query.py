@@ -329,7 +329,7 @@ class _Search:
         self._count()
         if not wanted:
             yield state
-        elif _may_all_be_placed(wanted):
+        elif len({min(way.takes) for each in wanted for way in each.options}) >= len(wanted):
             still = [each for each in wanted if each.holes.difference(state.bindings)]
             first = min(still or wanted, key=lambda each: len(each.options))
             found = self._first_placed(first, wanted, state)
@@ -418,23 +418,3 @@ def _one_after_another(steps: Sequence[_Attempt], state: _State) -> Iterator[_St
         return
     for after in steps[0](state):
         yield from _one_after_another(steps[1:], after)
-
-
-def _may_all_be_placed(wanted: Sequence[_Wanted]) -> bool:
-    """Whether there is an option for each that begins where no other one does.
-
-    Where there is none, no order of trying finds one; this is Kuhn's matching of two sides.
-    """
-    taken: dict[TreePath, int] = {}
-
-    def place(index: int, seen: set[TreePath]) -> bool:
-        for option in wanted[index].options:
-            at = min(option.takes)
-            if at not in seen:
-                seen.add(at)
-                if at not in taken or place(taken[at], seen):
-                    taken[at] = index
-                    return True
-        return False
-
-    return all(place(index, set()) for index in range(len(wanted)))

@@ -33,8 +33,6 @@ class Part:
         place: the pattern of the other document whose place in its list is the same; comments
             around the old one stay there.
         is_whole: whether it is equal to its partner, and nothing inside belongs elsewhere.
-        keeps_elements: whether its elements are equal to those of its partner, and nothing inside
-            belongs elsewhere; then they are not paired.
         is_open: whether its elements and those of its partner are paired.
         old_list: its elements with the comments around each, once they were asked for.
         has_partners: whether a pattern below it has a partner.
@@ -55,7 +53,7 @@ class Part:
         self.partner: Part | None = None
         self.place: Part | None = None
         self.old_list: ElementList | None = None
-        self.is_whole = self.keeps_elements = self.is_open = self.has_partners = False
+        self.is_whole = self.is_open = self.has_partners = False
         self._parts: list[Part] | None = None
 
     @property
@@ -90,17 +88,6 @@ class Part:
         """The first character of its text, for one of the old document: what construct it is."""
         text, (start, _) = _place_of(self.pattern)
         return text[start]
-
-    @property
-    def is_in_place(self) -> bool:
-        """Whether it has the partner and the place of the one old pattern in one list."""
-        old = self.partner
-        return (
-            old is not None
-            and old is self.place
-            and old.lists is self.lists
-            and old.index == self.index
-        )
 
     @property
     def around(self) -> Iterator[Part]:
@@ -284,8 +271,6 @@ class _Links:
         is_free = old not in self._claims.crossed
         if _is_whole(old, new):
             old.is_whole = new.is_whole = True
-        elif is_free and old.opener == "[" and old.pattern.elements == new.pattern.elements:
-            old.keeps_elements = new.keeps_elements = True
         elif not (is_free and old.construct and self._keeps_form(old.construct, new)):
             old.is_open = new.is_open = True
             self.open(old.parts, new.parts)

@@ -218,8 +218,7 @@ def replace(
     parts = pair(source, old, wanted, keeps_form)
     writer.copy(0, start)
     rewriter = Rewriter(writer, style, old_list, copy)
-    if not rewriter.in_place(parts, write, start, end):
-        rewriter.listed(parts, write, old_list())
+    rewriter.listed(parts, write, old_list())
     if not window and text.endswith("\n"):
         writer.put_trivia(writer.line_break)
     writer.copy(end, len(text))

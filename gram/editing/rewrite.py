@@ -67,27 +67,6 @@ class Rewriter:
         self._top = top
         self._copy = copy
 
-    def in_place(
-        self, parts: Sequence[Part], write: Callable[[Part], None], start: int, end: int
-    ) -> bool:
-        """Write a list over its old text from ``start`` to ``end``, if each part keeps its place.
-
-        What is between the parts that changed is copied.
-        """
-        if not parts or not all(part.is_in_place for part in parts):
-            return False
-        lists = parts[0].lists
-        if lists is None or len(lists.old) != len(parts):
-            return False
-        for old, new in zip(lists.old, parts, strict=True):
-            if not new.is_whole:
-                span = old.span
-                self.writer.copy(start, span.start)
-                write(new)
-                start = span.end
-        self.writer.copy(start, end)
-        return True
-
     def listed(
         self, parts: Sequence[Part], write: Callable[[Part], None], old_list: ElementList
     ) -> None:
@@ -180,12 +159,9 @@ class Rewriter:
             writer.copy_trivia(old.subject.end, bar)
         if new.pattern.elements:
             writer.copy(bar, bar + 1)
-        if new.keeps_elements:
-            writer.copy(bar + 1, old.end - 1)
-        elif not self.in_place(new.parts, write, bar + 1, old.end - 1):
-            old_list = self._element_list(part, old)
-            if new.parts or old_list.comments_left_without():
-                self.listed(new.parts, write, old_list)
+        old_list = self._element_list(part, old)
+        if new.parts or old_list.comments_left_without():
+            self.listed(new.parts, write, old_list)
 
     def _new_elements(self, new: Part) -> None:
         """The elements of a bracket that had none; the first may bring comments above it."""

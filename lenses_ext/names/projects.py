@@ -38,12 +38,6 @@ from .imports import (
 )
 from .scopes import FILE, Files
 
-MOST_FILES: Final = 1_000
-"""How many files a program may have."""
-
-MOST_BYTES: Final = 50_000_000
-"""How many bytes the imported files of a program may have together."""
-
 _MARKS: Final = ("gram.toml", "pyproject.toml", ".git")
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -268,7 +262,6 @@ class _Reader:
         self._root = root
         self._known = known
         self._documents: dict[Path, Document] = {}
-        self._bytes = 0
         self._skills: dict[Path, Pattern | UnreadSkill] = {}
 
     def project(self, *first: Path) -> Project:
@@ -302,8 +295,6 @@ class _Reader:
         except _RefusedError as why:
             return UnreadSkill(*why.args[1:])
         if file not in self._skills:
-            if len(self._skills) >= MOST_FILES:
-                return UnreadSkill(f"the program has more than {MOST_FILES:,} skills")
             folder = file.parent.relative_to(self._root).as_posix()
             self._skills[file] = read_skill(file, _shown(file), folder)
         return self._skills[file]
@@ -356,15 +347,7 @@ class _Reader:
             what = "a folder" if path.is_dir() else "not a regular file"
             hint = "import its files one by one" if path.is_dir() else None
             raise _RefusedError("missing-import", f"{_shown(path)} is {what}", hint)
-        told = f"the program has more than {MOST_FILES:,} files"
-        if len(self._documents) < MOST_FILES:
-            with path.open("rb") as file:
-                content = file.read(MOST_BYTES - self._bytes + 1)
-            self._bytes += len(content)
-            if self._bytes <= MOST_BYTES:
-                return decode(content, _shown(path))
-            told = f"the imported files have more than {MOST_BYTES:,} bytes"
-        raise _RefusedError("too-many-imports", told)
+        return decode(path.read_bytes(), _shown(path))
 
 
 def _shown(path: Path) -> str:

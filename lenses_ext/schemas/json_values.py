@@ -14,7 +14,8 @@ import re
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, Final, NoReturn, TypeAlias
+from math import inf
+from typing import Any, Final, NoReturn
 
 from attrs import field, frozen
 from pyrsistent import PMap, PVector
@@ -94,15 +95,23 @@ def _reject_constant(word: str) -> NoReturn:
     raise NotJson(f"{word} is not a JSON value")
 
 
-def check_json(value: object) -> None:
+def check_json(value: object, *, most: float = inf) -> None:
     """Refuse what JSON, or UTF-8, cannot carry.
+
+    Args:
+        value: the value.
+        most: about how many characters it may have, with what is in it several times.
 
     Raises:
         NotJson: with the path to it.
     """
     pending: list[tuple[object, str, int]] = [(value, "$", 0)]
+    size = 0
     while pending:
         item, path, level = pending.pop()
+        size += _VALUE + (len(item) if isinstance(item, str) else 0)
+        if size > most:
+            raise NotJson(f"more than {most:,} characters, with what aliases repeat")
         if level == MAX_JSON_LEVELS and isinstance(item, dict | list | tuple | Keywords):
             raise NotJson(f"nests deeper than {MAX_JSON_LEVELS} levels")
         if isinstance(item, dict | Keywords):
@@ -288,13 +297,9 @@ def _frozen(value: object) -> Any:
     raise NotJson(f"{type(value).__name__} is not a JSON value")
 
 
-Json: TypeAlias = Any
-"""A value of JSON."""
-
-_MOST: Final = 50_000_000
-_VALUE: Final = 8
+_MOST: Final = 20_000_000
+_VALUE: Final = 20
 """What a value counts beside its characters."""
-_TOO_DEEP: Final = f"nested deeper than {MAX_JSON_LEVELS} levels"
 
 _SCALARS: Final = {
     "null": r"~|null|Null|NULL|",
@@ -304,14 +309,12 @@ _SCALARS: Final = {
 }
 """What is neither quoted nor a text, by the names of its tags."""
 
-_OF_JSON: Final = (*_SCALARS, "str", "seq", "map")
-
 
 class MissingYamlError(Exception):
     """The package that reads YAML is not installed."""
 
 
-def read_yaml(text: str) -> Json:
+def read_yaml(text: str) -> Any:
     """The value of a YAML text.
 
     Raises:
@@ -324,14 +327,15 @@ def read_yaml(text: str) -> Json:
 
     try:
         value = yaml.load(text, Loader=_loader())
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise ValueError(f"line {line}: {error.reason}") from None
+        check_json(value, most=_MOST)
     except yaml.MarkedYAMLError as error:
-        raise ValueError(f"{_at(error.problem_mark)}{error.problem}") from None
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise ValueError(f"{place}{error.problem}") from None
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from None
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-    _size(value, {})
+        raise ValueError(f"nests deeper than {MAX_JSON_LEVELS} levels") from None
     return value
 
 
@@ -342,48 +346,19 @@ def _loader() -> Any:
 
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     tag = "tag:yaml.org,2002:{}".format
-    known = {each: base.yaml_constructors[each] for each in (None, *map(tag, _OF_JSON))}
 
     def construct_mapping(loader: Any, node: Any, deep: bool = False) -> Any:
-        seen = set()
+        seen = {"<<": "YAML 1.2 has no <<: write what it merges"}
         for key, _ in node.value:
-            if not isinstance(key.value, str):
-                raise _fault(key, "a key has to be a text")
-            if key.value in seen:
-                raise _fault(key, f"the key {key.value!r} is given twice")
-            if key.value == "<<":
-                raise _fault(key, "YAML 1.2 has no <<: write what it merges")
-            seen.add(key.value)
+            reason = "a key has to be a text"
+            if not isinstance(key.value, str) or (reason := seen.get(key.value, "")):
+                raise yaml.constructor.ConstructorError(None, None, reason, key.start_mark)
+            seen[key.value] = f"the key {key.value!r} is given twice"
             key.tag = tag("str")
         return yaml.constructor.BaseConstructor.construct_mapping(loader, node, deep)
 
-    members = {"yaml_implicit_resolvers": {}, "yaml_constructors": known}
-    loader: Any = type("_Loader", (base,), {**members, "construct_mapping": construct_mapping})
+    members = {"yaml_implicit_resolvers": {}, "construct_mapping": construct_mapping}
+    loader: Any = type("_Loader", (base,), members)
     for name, pattern in _SCALARS.items():
         loader.add_implicit_resolver(tag(name), re.compile(rf"(?:{pattern})\Z"), None)
     return loader
-
-
-def _size(value: Json, known: dict[int, int], level: int = 0) -> int:
-    """How much a value is, with what aliases repeat."""
-    if level > MAX_JSON_LEVELS:
-        raise ValueError(_TOO_DEEP)
-    if not isinstance(value, dict | list):
-        return _VALUE + (len(value) if isinstance(value, str) else 0)
-    if id(value) not in known:
-        known[id(value)] = 0
-        below = [*value, *value.values()] if isinstance(value, dict) else value
-        known[id(value)] = _VALUE + sum(_size(each, known, level + 1) for each in below)
-    elif not known[id(value)]:
-        raise ValueError("a value contains itself")
-    if known[id(value)] > _MOST:
-        raise ValueError(f"more than {_MOST:,} characters, with what aliases repeat")
-    return known[id(value)]
-
-
-def _fault(place: Any, reason: str) -> ValueError:
-    return ValueError(f"{_at(place.start_mark)}{reason}")
-
-
-def _at(mark: Any) -> str:
-    return f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""

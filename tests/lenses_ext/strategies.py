@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from gram import Pattern, Subject, Symbol
 from gram.strategies import names, patterns, texts
-from lenses_ext import Settings
+from lenses_ext import Settings, parse_type_signature, write_type_signature
+from lenses_ext.schemas import Keywords
+from lenses_ext.signatures import Parameter, Shape, SignatureError, Type, TypeSignature
 from lenses_ext.strategies import (
     RESERVED_LIKE,
     TOOL_NAMES as TOOL_NAMES,
@@ -20,10 +22,73 @@ from lenses_ext.strategies import (
     models as models,
     programs as programs,
     property_names as property_names,
-    signature_texts as signature_texts,
+    signature_texts as plain_signature_texts,
     tool_specs as tool_specs,
-    type_signatures as type_signatures,
 )
+
+
+# --- signatures
+@cache
+def signature_texts() -> st.SearchStrategy[str]:
+    """Signatures of tools as `tool_spec_type_signature` shows them, of any type."""
+    made = type_signatures().filter(_is_valid).map(write_type_signature)
+    return plain_signature_texts() | made
+
+
+def _is_valid(signature: TypeSignature) -> bool:
+    try:
+        parse_type_signature(write_type_signature(signature))
+    except SignatureError:
+        return False
+    return True
+
+
+@cache
+def type_signatures() -> st.SearchStrategy[TypeSignature]:
+    """Signatures made by hand: aliases, unions, shapes used by name, members in members."""
+    basic = ["Text", "String", "Int", "Integer", "Double", "Bool", "Null", "Array", "Object", "Any"]
+    one = st.sampled_from([*basic, "User", "Node"])
+    some: list[dict[str, Any]] = [{}, {"description": "d"}, {"minimum": 1}, {"enum": ["a", None]}]
+    keywords = st.sampled_from(some)
+    unions = st.lists(st.sampled_from(basic[:-1]), min_size=1, max_size=3)
+    labels = one.map(lambda label: [label]) | unions
+
+    def plain(labels: list[str], keywords: dict[str, Any], foreign: dict[str, Any]) -> Type:
+        return Type(frozenset(labels), keywords=Keywords.of(keywords), foreign=Keywords.of(foreign))
+
+    odd: list[dict[str, Any]] = [{}, {"optional": 1}, {"of": "x"}]
+    leaves = st.builds(plain, labels, keywords, st.sampled_from(odd))
+
+    def around(below: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
+        fields = st.lists(_parameters(below), max_size=3, unique_by=lambda each: each.name)
+        unnamed = below.map(lambda type: Parameter(None, type))
+        return st.one_of(
+            fields.map(lambda members: Type(frozenset({"Object"}), members=tuple(members))),
+            unnamed.map(lambda member: Type(frozenset({"Array"}), members=(member,))),
+            one.map(lambda label: Type(frozenset({"Array"}), element_type=label)),
+            st.lists(unnamed, min_size=1, max_size=3).map(
+                lambda members: Type(frozenset({"AnyOf"}), members=tuple(members))
+            ),
+            st.lists(one, min_size=1, max_size=3).map(
+                lambda names: Type(frozenset({"OneOf"}), of=tuple(names))
+            ),
+        )
+
+    types = st.recursive(leaves, around, max_leaves=5)
+    shapes = (
+        Shape("User", Type(frozenset({"String"}), keywords=Keywords.of({"maxLength": 3}))),
+        Shape("Node", Type(frozenset({"Array"}), element_type="Node"), named=True),
+    )
+    return st.builds(
+        TypeSignature,
+        st.lists(_parameters(types), max_size=4, unique_by=lambda each: each.name).map(tuple),
+        types.map(lambda type: Parameter(None, type)),
+        st.just(shapes),
+    )
+
+
+def _parameters(types: st.SearchStrategy[Type]) -> st.SearchStrategy[Parameter]:
+    return st.builds(Parameter, property_names(), types, st.sampled_from([None, True, False]))
 
 
 # --- agents and tools

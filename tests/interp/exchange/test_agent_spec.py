@@ -38,10 +38,10 @@ from lenses_ext import (
     resolve,
     view,
 )
-from lenses_ext.strategies import agents, filled_texts, models, signature_texts, tool_specs
+from lenses_ext.strategies import agents, filled_texts, models, tool_specs
 from lenses_ext.workflows import workflow_of
 from tests.interp.cli.process import gram
-from tests.lenses_ext.strategies import model_settings
+from tests.lenses_ext.strategies import model_settings, signature_texts
 
 LLM = OpenAiConfig(name="llm", model_id="gpt-5.6-luna")
 

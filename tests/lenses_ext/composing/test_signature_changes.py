@@ -6,7 +6,7 @@ from lenses_ext import create_tool_specification, tool_spec_schema, view
 from lenses_ext.composing import changes, level_of
 from lenses_ext.schemas import differences
 from lenses_ext.signatures import result_schema
-from lenses_ext.strategies import signature_texts
+from tests.lenses_ext.strategies import signature_texts
 
 
 @given(signature_texts(), signature_texts())

@@ -11,7 +11,8 @@ from interp.evaluation.strategies import arguments_of, broken_arguments_of, resu
 from interp.machine import validate_tool_args
 from interp.machine.contracts import accepts
 from lenses_ext import result_schema, tool_spec_schema, view
-from lenses_ext.strategies import signature_texts, tool_specs
+from lenses_ext.strategies import tool_specs
+from tests.lenses_ext.strategies import signature_texts
 
 TOOLS = tool_specs(signatures=signature_texts()) | tool_specs()
 
