@@ -31,7 +31,7 @@ from lenses_ext import (
     view,
     write_program,
 )
-from lenses_ext.names import find_runnables, projects
+from lenses_ext.names import find_runnables
 from tests.lenses_ext.strategies import linked_programs
 
 Written = Callable[..., Path]
@@ -274,25 +274,6 @@ def test_a_text_by_itself_opens_nothing() -> None:
         assert "load_project(path)" in (fault.hint or "")
         with pytest.raises(ProgramError, match=r'"b\.gram" is imported'):
             resolve(program)
-
-
-def test_a_program_of_too_many_files_or_bytes_is_refused(
-    written: Written, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = [f"t{number}.gram" for number in range(5)]
-    imports = ", ".join(f'"{name}"' for name in names)
-    files = {"a.gram": f"{{imports: [{imports}]}} [a:{AGENT}]"}
-    file = written(files | dict.fromkeys(names, TOOL))
-
-    monkeypatch.setattr(projects, "MOST_FILES", 4)
-    few = [each for each in validate_program(load_project(file)) if each.severity == "error"]
-    monkeypatch.setattr(projects, "MOST_FILES", 10)
-    monkeypatch.setattr(projects, "MOST_BYTES", 3 * len(TOOL))
-    small = [each for each in validate_program(load_project(file)) if each.severity == "error"]
-
-    assert [each.message for each in few] == ["the program has more than 4 files"] * 2
-    assert {each.code for each in small} == {"too-many-imports"}
-    assert f"more than {3 * len(TOOL)} bytes" in small[0].message
 
 
 def test_the_folder_of_a_file_is_its_project_where_nothing_above_says_so(tmp_path: Path) -> None:
