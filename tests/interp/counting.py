@@ -13,10 +13,10 @@ CALL = {"tool_calls": [{"id": "1", "function": {"name": "add", "arguments": '{"x
 CALLS = {"choices": [{"message": {"role": "assistant", "content": "", **CALL}}]}
 
 
-def counting(done: list[int]) -> ToolLibrary:
+def counting(done: list[int], *, once: bool = False) -> ToolLibrary:
     """A library whose tool notes what it was called with."""
 
-    @tool
+    @tool(once=once)
     def add(x: int) -> int:
         """Adds one."""
         done.append(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,16 @@ def wire(source: Any, output: str, target: Any, title: str) -> DataFlowEdge:
     )  # fmt: skip
 
 
+def flow_of(*edges: ControlFlowEdge, data: Sequence[DataFlowEdge] = ()) -> Flow:
+    """A flow of the nodes that its edges lead from and to."""
+    ends = (each for edge in edges for each in (edge.from_node, edge.to_node))
+    nodes = [*{each.name: each for each in ends}.values()]
+    return Flow(
+        name="f", start_node=edges[0].from_node, nodes=nodes, control_flow_connections=[*edges],
+        data_flow_connections=[*data] or None,
+    )  # fmt: skip
+
+
 def told(component: Component) -> list[str]:
     return [str(each) for each in from_agent_spec(text_of(component)).losses]
 
@@ -293,13 +304,10 @@ def choosing(takes: str) -> Flow:
     branching = BranchingNode(name="b", mapping={"x": "X"})
     left, right = llm_step("left", "{{q}}", "a"), llm_step("right", "{{q}}", "a")
     source, output = (start, "q") if takes == "q" else (chooser, "k")
-    return Flow(
-        name="f", start_node=start, nodes=[start, chooser, branching, left, right, end],
-        control_flow_connections=[
-            edge(start, chooser), edge(chooser, branching), edge(branching, left, "X"),
-            edge(branching, right, "default"), edge(left, end), edge(right, end),
-        ],
-        data_flow_connections=[
+    return flow_of(
+        edge(start, chooser), edge(chooser, branching), edge(branching, left, "X"),
+        edge(branching, right, "default"), edge(left, end), edge(right, end),
+        data=[
             wire(start, "q", chooser, "q"), wire(chooser, "k", branching, "branching_mapping_key"),
             wire(source, output, left, "q"), wire(start, "q", right, "q"),
             wire(left, "a", end, "a"), wire(right, "a", end, "a"),
@@ -328,15 +336,10 @@ def test_a_flow_that_goes_back_is_told_by_that() -> None:
     start, end = StartNode(name="s", inputs=titled("q")), EndNode(name="e")
     step = llm_step("l", "{{q}}", "k")
     branching = BranchingNode(name="b", mapping={"x": "X"})
-    flow = Flow(
-        name="f", start_node=start, nodes=[start, step, branching, end],
-        control_flow_connections=[
-            edge(start, step), edge(step, branching), edge(branching, end, "X"),
-            edge(branching, step, "default"),
-        ],
-        data_flow_connections=[
-            wire(start, "q", step, "q"), wire(step, "k", branching, "branching_mapping_key"),
-        ],
+    flow = flow_of(
+        edge(start, step), edge(step, branching), edge(branching, end, "X"),
+        edge(branching, step, "default"),
+        data=[wire(start, "q", step, "q"), wire(step, "k", branching, "branching_mapping_key")],
     )  # fmt: skip
 
     assert told(flow)[-1] == "f: not made, as it goes back to l, without a bound"
@@ -346,12 +349,7 @@ def test_what_takes_one_of_several_outputs_has_a_step_that_picks_it() -> None:
     start = StartNode(name="s", inputs=titled("x", "y"))
     tool = ServerTool(name="up", description="d", inputs=titled("x"), outputs=titled("r"))
     step, end = ToolNode(name="up", tool=tool), EndNode(name="e", outputs=titled("r"))
-    flow = Flow(
-        name="f", start_node=start, nodes=[start, step, end],
-        control_flow_connections=[edge(start, step), edge(step, end)],
-    )  # fmt: skip
-
-    made = from_agent_spec(text_of(flow))
+    made = from_agent_spec(text_of(flow_of(edge(start, step), edge(step, end))))
 
     assert [each.path for each in made.losses] == ["f.x_of_input"]
     assert resolve(parse_program(made.text), "f")
@@ -360,13 +358,8 @@ def test_what_takes_one_of_several_outputs_has_a_step_that_picks_it() -> None:
 def test_a_step_that_programs_have_not_is_told() -> None:
     start, end = StartNode(name="s"), EndNode(name="e")
     api = ApiNode(name="api", url="http://x", http_method="GET")
-    flow = Flow(
-        name="f", start_node=start, nodes=[start, api, end],
-        control_flow_connections=[edge(start, api), edge(api, end)],
-    )  # fmt: skip
-
     with pytest.raises(NoCounterpartError, match=r"f\.api: ApiNode has no counterpart"):
-        from_agent_spec(text_of(flow))
+        from_agent_spec(text_of(flow_of(edge(start, api), edge(api, end))))
 
 
 @pytest.mark.parametrize(

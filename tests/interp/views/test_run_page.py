@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from interp import (
     ApprovalNeeded,
     File,
-    Limits,
     ScriptedModel,
     ToolLibrary,
     ask_all,
@@ -37,7 +36,12 @@ PROGRAM = """
 
 
 def recorded(
-    file: Path, said: str, result: Any, argument: str = "sea", answer: str = "Found it."
+    file: Path,
+    said: str,
+    result: Any,
+    argument: str = "sea",
+    answer: str = "Found it.",
+    **more: Any,
 ) -> RecordedRun:
     """A run that calls a tool that answers, one that fails and one that is not there."""
     file.unlink(missing_ok=True)
@@ -53,17 +57,9 @@ def recorded(
         raise ValueError(argument)
 
     calls = [("1", "search", {"query": argument}), ("2", "pay", {"amount": 4}), ("3", said, {})]
-    replies = [tool_calls(*calls, content=said), answer]
-    library = ToolLibrary.of([search, pay])
-    run(
-        parse_program(PROGRAM),
-        said,
-        library,
-        model=ScriptedModel(replies),
-        match="name",
-        record=file,
-        at_once=1,
-    )
+    model = ScriptedModel([tool_calls(*calls, content=said), answer])
+    how = {"model": model, "match": "name", "record": file, "at_once": 1, **more}
+    run(parse_program(PROGRAM), said, ToolLibrary.of([search, pay]), **how)
     return load_run(file)
 
 
@@ -136,29 +132,8 @@ def test_long_results_are_cut_and_it_is_said(file: Path) -> None:
 
 
 def test_a_run_that_waits_says_for_what(file: Path) -> None:
-    model = ScriptedModel([tool_calls(("1", "pay", {"amount": 4}))])
-
-    @tool
-    def search(query: str) -> str:
-        """Search"""
-        return query
-
-    @tool
-    def pay(amount: int) -> str:
-        """Pay"""
-        return str(amount)
-
     with pytest.raises(ApprovalNeeded):
-        run(
-            parse_program(PROGRAM),
-            "pay",
-            ToolLibrary.of([search, pay]),
-            model=model,
-            match="name",
-            policy=ask_all,
-            limits=Limits(),
-            record=file,
-        )
+        recorded(file, "pay", None, policy=ask_all)
     text = Reader(run_page(load_run(file))).text
 
     assert "waits for approval" in text

@@ -29,6 +29,7 @@ from interp.history import RunStore
 from interp.history.stores import StoredRun
 from interp.machine import TimeUp, step
 from interp.workers import Result, cancel_run, decide_run, export_run, fork_run, import_run
+from tests.interp.counting import counting
 
 PROGRAM = """
 [counter:Agent {{instruction: "{instruction}", model: "A/b"}} |
@@ -47,22 +48,14 @@ def calls(*numbers: int) -> dict[str, object]:
     return {"choices": [{"message": {"role": "assistant", "content": "", "tool_calls": each}}]}
 
 
-def counting(done: list[int]) -> ToolLibrary:
-    """A library whose tool notes what it was called with."""
-
-    @tool(once=True)
-    def add(x: int) -> int:
-        """Adds one."""
-        done.append(x)
-        return x + 1
-
-    return ToolLibrary.of(add)
+def with_add(done: list[int]) -> ToolLibrary:
+    return counting(done, once=True)
 
 
 def waiting_run(store: RunStore, *numbers: int) -> str:
     """A run that waits for approval of calls."""
     model = ScriptedModel([calls(*numbers)])
-    begun = begin(counter(), "go", counting([]), model=model, policy=ask_all, record=store)
+    begun = begin(counter(), "go", with_add([]), model=model, policy=ask_all, record=store)
     with pytest.raises(ApprovalNeeded):
         begun.finish()
     return begun.state.run_id
@@ -70,7 +63,7 @@ def waiting_run(store: RunStore, *numbers: int) -> str:
 
 def done_run(store: RunStore) -> str:
     begun = begin(
-        counter(), "go", counting([]), model=ScriptedModel([calls(1), "two"]), record=store
+        counter(), "go", with_add([]), model=ScriptedModel([calls(1), "two"]), record=store
     )
     begun.finish()
     return begun.state.run_id
@@ -85,7 +78,7 @@ def test_calls_are_answered_from_outside(store: RunStore) -> None:
     assert decide_run(store, run, False) == ()
     assert store.row(run).status == "stopped"
 
-    response = resume_run(run, counting(done), model=ScriptedModel(["done"]), record=store)
+    response = resume_run(run, with_add(done), model=ScriptedModel(["done"]), record=store)
     assert done == [1]
     assert [each.error is None for each in response.tools_used] == [True, False, False]
     assert "too much" in str(response.tools_used[1].error)
@@ -95,7 +88,7 @@ def test_a_result_is_taken_instead_of_a_call(store: RunStore) -> None:
     run, done = waiting_run(store, 1), list[int]()
 
     decide_run(store, run, {(0, 0): Result(7)})
-    response = resume_run(run, counting(done), model=ScriptedModel(["done"]), record=store)
+    response = resume_run(run, with_add(done), model=ScriptedModel(["done"]), record=store)
 
     assert (response.tools_used[0].result, done) == (7, [])
 
@@ -118,23 +111,28 @@ def stopped_in_its_tool(store: RunStore) -> str:
 def test_a_call_that_may_have_run_is_asked_about_and_answered(store: RunStore) -> None:
     run, done = stopped_in_its_tool(store), list[int]()
     with pytest.raises(ApprovalNeeded):
-        resume_run(run, counting(done), model=ScriptedModel([]), record=store)
+        resume_run(run, with_add(done), model=ScriptedModel([]), record=store)
     assert store.row(run).status == "waiting"
     (asked,) = (each for each in timeline(store.recorded(run)).in_order if each.how == "asked")
     assert asked.may_have_run
 
     decide_run(store, run, {(0, 0): Result(2)})
-    resume_run(run, counting(done), model=ScriptedModel(["done"]), record=store)
+    resume_run(run, with_add(done), model=ScriptedModel(["done"]), record=store)
 
     assert done == []
 
 
-def test_a_run_at_a_limit_is_listed_as_limited_also_with_an_open_question(store: RunStore) -> None:
-    run = waiting_run(store, 1)
+def end_its_time(store: RunStore, run: str) -> None:
+    """Have the time of a run be up."""
     log, kept = StoredRun.of(store, run)
     out_of_time = Folded(TimeUp(), None, step(kept.state, TimeUp()).state)
     with log.held(lambda: out_of_time.state):
         log.append(out_of_time)
+
+
+def test_a_run_at_a_limit_is_listed_as_limited_also_with_an_open_question(store: RunStore) -> None:
+    run = waiting_run(store, 1)
+    end_its_time(store, run)
 
     assert [each.name for each in store.recorded(run).state.asks] == ["add"]
     assert store.row(run).status == "limited"
@@ -166,7 +164,7 @@ def test_a_cancelled_run_has_ended_whoever_had_it(store: RunStore) -> None:
     assert store.row(run).status == "cancelled"
     assert store.recorded(run).notes[-1].error == "cancelled"  # type: ignore[union-attr]  # a note of a failure
     with pytest.raises(RunTakenError, match="was cancelled"):
-        resume_run(run, counting([]), model=ScriptedModel(["late"]), record=store)
+        resume_run(run, with_add([]), model=ScriptedModel(["late"]), record=store)
     with pytest.raises(StoreError, match="is cancelled: nothing is left to cancel"):
         cancel_run(store, run)
 
@@ -182,7 +180,7 @@ def test_a_fork_has_what_is_the_same_and_leaves_the_other_run_as_it_is(store: Ru
     assert store.recorded(changed).events == ()
     assert [store.row(each).facts.parent for each in (same, changed)] == [run, run]
     model = ScriptedModel([calls(5), "six"])
-    assert resume_run(changed, counting(done), model=model, record=store).content == "six"
+    assert resume_run(changed, with_add(done), model=model, record=store).content == "six"
     assert (done, store.entries(run)) == ([5], before)
 
 
@@ -191,10 +189,10 @@ def test_a_fork_asks_about_what_had_begun_in_the_other_run(store: RunStore) -> N
     fork, other = fork_run(store, run), fork_run(store, run, counter("Count twice."))
 
     with pytest.raises(ApprovalNeeded):
-        resume_run(fork, counting(done), model=ScriptedModel([]), record=store)
+        resume_run(fork, with_add(done), model=ScriptedModel([]), record=store)
     assert [each.may_have_run for each in store.recorded(fork).state.asks] == [True]
     model = ScriptedModel([calls(1), "done"])  # it makes another request, and so a call of its own
-    resume_run(other, counting(done), model=model, record=store)
+    resume_run(other, with_add(done), model=model, record=store)
     assert done == [1]
 
 
@@ -209,9 +207,9 @@ def test_a_fork_asks_again_about_a_call_that_was_allowed_and_has_not_begun(store
     store.recorded(fork).check()
     decide_run(store, fork, False)
     model = ScriptedModel(["done"])
-    response = resume_run(fork, counting(done), model=model, record=store)
+    response = resume_run(fork, with_add(done), model=model, record=store)
     assert ([each.result for each in response.tools_used], done) == ([None, None, 7], [])
-    resume_run(run, counting(done), model=ScriptedModel(["done"]), record=store)
+    resume_run(run, with_add(done), model=ScriptedModel(["done"]), record=store)
     assert done == [1]
     both = store.recorded(fork_run(store, run))
     assert (both.events, both.state.asks) == (store.recorded(run).events, ())
@@ -243,7 +241,7 @@ def test_a_fork_asks_again_about_an_agent_that_has_not_begun(store: RunStore) ->
 def test_a_fork_asks_again_whether_a_call_is_run_twice(store: RunStore) -> None:
     run = stopped_in_its_tool(store)
     with pytest.raises(ApprovalNeeded):
-        resume_run(run, counting([]), model=ScriptedModel([]), record=store)
+        resume_run(run, with_add([]), model=ScriptedModel([]), record=store)
     decide_run(store, run, True)
 
     (asked,) = store.recorded(fork_run(store, run)).state.asks
@@ -254,10 +252,7 @@ def test_a_fork_asks_again_whether_a_call_is_run_twice(store: RunStore) -> None:
 def test_a_fork_of_a_run_at_a_limit_asks_again_about_what_was_allowed(store: RunStore) -> None:
     run = waiting_run(store, 1)
     decide_run(store, run, True)
-    log, kept = StoredRun.of(store, run)
-    out_of_time = Folded(TimeUp(), None, step(kept.state, TimeUp()).state)
-    with log.held(lambda: out_of_time.state):
-        log.append(out_of_time)
+    end_its_time(store, run)
 
     assert len(store.recorded(fork_run(store, run)).state.asks) == 1
 
@@ -304,7 +299,7 @@ def test_a_file_that_a_killed_process_left_is_imported_and_resumed(
     store: RunStore, tmp_path: Path
 ) -> None:
     file, done = tmp_path / "a.run.gram", list[int]()
-    begun = begin(counter(), "go", counting(done), model=ScriptedModel([calls(1)]), record=file)
+    begun = begin(counter(), "go", with_add(done), model=ScriptedModel([calls(1)]), record=file)
     with pytest.raises(ModelError):
         begun.finish()
     with file.open("a") as torn:
@@ -312,7 +307,7 @@ def test_a_file_that_a_killed_process_left_is_imported_and_resumed(
 
     run = import_run(store, file)
     assert (
-        resume_run(run, counting(done), model=ScriptedModel(["two"]), record=store).content == "two"
+        resume_run(run, with_add(done), model=ScriptedModel(["two"]), record=store).content == "two"
     )
     assert done == [1]
 

@@ -11,7 +11,7 @@ import pytest
 
 from gram import Pattern, loads_one
 from gram.extras import install
-from interp import ConfigurationError, Limits, ScriptedModel, ValidationError, open_store, submit
+from interp import ConfigurationError, Limits, ScriptedModel, ValidationError, submit
 from interp.errors import StoreError
 from interp.history import RunStore
 from interp.workers import why_queued
@@ -121,14 +121,6 @@ def test_what_cannot_run_is_refused_before_it_is_queued(store: RunStore) -> None
     with pytest.raises(TypeError, match="model must be"):
         submit(GREETER, "Hi.", store=store, model=ScriptedModel(["x"]))  # type: ignore[arg-type]  # wrong on purpose
     assert list(store.rows()) == []
-
-
-def test_a_store_in_a_file_has_no_workers(tmp_path: Path) -> None:
-    with (
-        open_store(tmp_path / "runs.db") as store,
-        pytest.raises(ConfigurationError, match="workers need a store on Postgres"),
-    ):
-        submit(GREETER, "Hi.", store=store)
 
 
 def test_a_run_says_why_it_waits(store: RunStore, database: str) -> None:

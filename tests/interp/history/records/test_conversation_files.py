@@ -14,15 +14,11 @@ from interp import (
     Message,
     UserRole,
     ValidationError,
-    hello_world_tool_library,
-    load,
     load_context,
-    run,
     save_context,
 )
 from tests.interp import strategies
 from tests.interp.history.stores.crashing import forking
-from tests.paths import EXAMPLES
 
 
 @given(strategies.contexts())
@@ -35,17 +31,6 @@ def test_every_conversation_comes_back_from_its_file(
     save_context(path, context)
 
     assert load_context(path) == context
-
-
-def test_a_loaded_conversation_goes_on(tmp_path: Path) -> None:
-    agent = load(EXAMPLES / "hello_world.gram")
-    first = run(agent, "My name is Bob", hello_world_tool_library, model="Offline/rehearsal")
-    save_context(tmp_path / "c.gram", first.context)
-
-    context = load_context(tmp_path / "c.gram")
-    again = run(agent, "oh, hello", hello_world_tool_library, context, model="Offline/rehearsal")
-
-    assert again.content == "Hello, Bob! Nice to meet you."
 
 
 def save_for_ever(path: Path, context: ConversationContext) -> None:

@@ -8,33 +8,21 @@ from random import Random
 from hypothesis import given, strategies as st
 
 from gram import Pattern, loads_one
-from interp import Limits, ScriptedModel, ToolLibrary, load_run, run, tool
+from interp import Limits, ScriptedModel, load_run, run
 from interp.history import RecordedRun
 from interp.history.records import Replayer
 from interp.machine import CallBegun, Decided, Resumed, ToolReturned, pending, start, step
+from tests.interp.counting import AGENT, CALLS, counting
 from tests.interp.history.replaying.test_nesting import recorded
 from tests.interp.machine.test_any_order import read, workflows
-
-COUNTER = loads_one("""
-[counter:Agent {instruction: "Count.", model: "A/b"} |
-  [add:Tool {description: "Adds one."} | (x::Integer)==>(::Integer)]]
-""")
-
-
-@tool
-def add(x: int) -> int:
-    """Adds one."""
-    return x + 1
 
 
 def long_run(folder: Path, calls: int) -> RecordedRun:
     """A run of many calls, from its file."""
-    function = {"name": "add", "arguments": '{"x": 1}'}
-    reply = {"content": "", "tool_calls": [{"id": "c", "function": function}]}
     limits = Limits(iterations=1000, tool_calls=1000, calls_per_tool=1000)
     file = folder / "long.run.gram"
-    model = ScriptedModel([reply] * calls + ["done"])
-    run(COUNTER, "go", ToolLibrary.of(add), model=model, limits=limits, record=file)
+    model = ScriptedModel([CALLS] * calls + ["done"])
+    run(AGENT, "go", counting([]), model=model, limits=limits, record=file)
     return load_run(file)
 
 

@@ -29,11 +29,8 @@ from interp import (
 from interp.execution import Begun, Folded
 from interp.history.records import RunFile, run_text
 from interp.machine import CallBegun, Event, ModelReplied, Request, State, ToolReturned, start, step
+from tests.interp.counting import AGENT
 
-AGENT = loads_one("""
-[counter:Agent {instruction: "Count.", model: "A/b"} |
-  [add:Tool {description: "Adds one."} | (x::Integer)==>(::Integer)]]
-""")
 CALLS = tuple(ToolCall(f"c{n}", "add", '{"x": 1}') for n in range(2))
 EVENTS: tuple[Event, ...] = (
     ModelReplied((0,), Message(AssistantRole, "", CALLS)),

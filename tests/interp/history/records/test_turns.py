@@ -8,35 +8,20 @@ from typing import Any
 
 import pytest
 
-from gram import loads_one
 from interp import (
     ModelError,
     ScriptedModel,
-    ToolLibrary,
     ValidationError,
     ask_all,
     load_run,
     resume_run,
     run,
-    tool,
 )
 from interp.history.records import load_turns
 from interp.history.stores import load_runs, open_conversation
+from tests.interp.counting import AGENT, CALLS, counting
 
-AGENT = loads_one("""
-[counter:Agent {instruction: "Count.", model: "A/b"} |
-  [add:Tool {description: "Adds one."} | (x::Integer)==>(::Integer)]]
-""")
-ADD_ONE = {"name": "add", "arguments": '{"x": 1}'}
-CALL = {"role": "assistant", "tool_calls": [{"id": "1", "function": ADD_ONE}]}
-
-
-@tool(description="Adds one.")
-def add(x: int) -> int:
-    return x + 1
-
-
-LIBRARY = ToolLibrary.of(add)
+LIBRARY = counting([])
 
 
 @pytest.fixture
@@ -50,7 +35,7 @@ def say(path: Path, text: str, *replies: Any, **options: Any) -> str:
 
 
 def test_each_turn_goes_on_from_the_one_before(path: Path) -> None:
-    say(path, "one", CALL, "a")
+    say(path, "one", CALLS, "a")
     say(path, "two", "b")
     say(path, "three", "c", policy=ask_all)
 
@@ -87,7 +72,7 @@ def test_a_turn_costs_what_it_says(path: Path) -> None:
 
 def test_a_turn_whose_tools_ran_is_taken_up(path: Path) -> None:
     with pytest.raises(ModelError):
-        say(path, "one", CALL, ModelError("down"))
+        say(path, "one", CALLS, ModelError("down"))
 
     say(path, "two", "2")
 

@@ -12,14 +12,15 @@ from interp import load_run, timeline
 from interp.cli import gram
 from interp.history.replaying import follow
 from tests.calls import calls_of
-from tests.interp.history.records.test_replayer import COUNTER, long_run
+from tests.interp.counting import AGENT
+from tests.interp.history.records.test_replayer import long_run
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     """Runs of so many calls, and of their program."""
     folder = tmp_path_factory.mktemp("runs")
-    (folder / "program.gram").write_text(dumps(COUNTER), encoding="utf-8")
+    (folder / "program.gram").write_text(dumps(AGENT), encoding="utf-8")
     for length in (2, 10, 40):
         (folder / str(length)).mkdir()
         long_run(folder / str(length), length)

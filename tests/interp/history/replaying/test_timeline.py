@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,16 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "run.gram"
 
 
-def of(file: Path) -> Timeline:
+def of(file: Path, *replies: Any, **options: Any) -> Timeline:
+    """What happened in a run of an agent that counts."""
+    run(AGENT, "go", counting([]), model=ScriptedModel(replies), record=file, **options)
+    return timeline(load_run(file), has_prices=False)
+
+
+def stopped(file: Path, *replies: Any, **options: Any) -> Timeline:
+    """What happened in one that waits for approval."""
+    with pytest.raises(ApprovalNeeded):
+        of(file, *replies, policy=ask_all, **options)
     return timeline(load_run(file), has_prices=False)
 
 
@@ -47,9 +57,7 @@ def positions(entries: tuple[Entry, ...]) -> list[tuple[int | str, ...]]:
 
 
 def test_a_timeline_has_each_request_and_each_call(file: Path) -> None:
-    run(AGENT, "go", counting([]), model=ScriptedModel([CALLS, "done"]), record=file)
-
-    found = of(file)
+    found = of(file, CALLS, "done")
 
     assert (found.input, found.answer, found.waits_for) == ("go", "done", ())
     assert [(each.kind, each.how) for each in found.entries] == [
@@ -63,10 +71,7 @@ def test_a_timeline_has_each_request_and_each_call(file: Path) -> None:
 
 
 def test_what_a_run_waits_for_stands_at_its_end(file: Path) -> None:
-    with pytest.raises(ApprovalNeeded):
-        run(AGENT, "go", counting([]), model=ScriptedModel([CALLS]), policy=ask_all, record=file)
-
-    found = of(file)
+    found = stopped(file, CALLS)
 
     assert positions(found.waits_for) == [(0, 0), (0, 1)]
     assert {each.how for each in found.waits_for} == {"asked"}
@@ -74,17 +79,12 @@ def test_what_a_run_waits_for_stands_at_its_end(file: Path) -> None:
 
 
 def test_calls_say_whether_somebody_allowed_them(file: Path) -> None:
-    run(
-        AGENT,
-        "go",
-        counting([]),
-        model=ScriptedModel([CALLS, "done"]),
-        policy=ask_all,
-        approve=lambda ask: ask.at == (0, 0) or "not twice",
-        record=file,
-    )
+    def approve(ask: Any) -> Any:
+        return ask.at == (0, 0) or "not twice"
 
-    calls = (each for each in of(file).entries if each.kind == "tool")
+    found = of(file, CALLS, "done", policy=ask_all, approve=approve)
+
+    calls = (each for each in found.entries if each.kind == "tool")
     allowed, denied = sorted(calls, key=lambda each: each.at)
 
     assert (allowed.how, allowed.approval) == ("done", True)
@@ -93,26 +93,16 @@ def test_calls_say_whether_somebody_allowed_them(file: Path) -> None:
 
 
 def test_what_the_caller_changes_on_resuming_is_an_entry(file: Path) -> None:
-    model = ScriptedModel([CALLS])
-    with pytest.raises(ApprovalNeeded):
-        run(AGENT, "go", counting([]), model=model, policy=ask_all, record=file)
+    stopped(file, CALLS)
+    changed: Any = {"approve": lambda _: True, "limits": Limits(tokens=7)}
+    resume_run(file, counting([]), model=ScriptedModel(["done"]), **changed)
 
-    resume_run(
-        file,
-        counting([]),
-        model=ScriptedModel(["done"]),
-        approve=lambda _: True,
-        limits=Limits(tokens=7),
-    )
-
-    (change,) = (each for each in of(file).entries if each.kind == "change")
+    (change,) = (each for each in timeline(load_run(file)).entries if each.kind == "change")
     assert change.to_json()["arguments"] == {"limits": {"tokens": 7}}
 
 
 def test_json_leaves_out_what_is_unknown(file: Path) -> None:
-    run(AGENT, "go", counting([]), model=ScriptedModel(["done"]), record=file)
-
-    (entry,) = json.loads(json.dumps(of(file).to_json()))["entries"]
+    (entry,) = json.loads(json.dumps(of(file, "done").to_json()))["entries"]
 
     assert entry["at"] == [0]
     assert entry["result"] == "done"
@@ -168,15 +158,14 @@ def test_what_begins_and_ends_at_once_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "run.gram"
     run(AT_ONCE, {"items": []}, agent="outer", model=ScriptedModel([]), record=file)
 
-    found = [
-        (each.at, each.kind, each.how, each.arguments, each.result) for each in of(file).entries
-    ]
+    entries = timeline(load_run(file)).entries
+    found = [(each.at, each.kind, each.how, each.arguments, each.result) for each in entries]
 
     assert found == [
         (("inner",), "workflow", "done", "[]", "[]"),
         (("last",), "workflow", "done", "[]", "[]"),
     ]
-    inside = [(each.at, each.kind) for entry in of(file).entries for each in entry.children]
+    inside = [(each.at, each.kind) for entry in entries for each in entry.children]
     assert inside == [(("inner", "each"), "each"), (("last", "each"), "each")]
 
 
@@ -196,7 +185,7 @@ def test_a_step_that_is_refused_when_the_run_begins_fails_in_its_workflow(tmp_pa
     with pytest.raises(WorkflowError):
         run(program, "go", ToolLibrary.of(pay), agent="outer", policy=deny_all, record=file)
 
-    (entry,) = of(file).entries
+    (entry,) = timeline(load_run(file)).entries
     (step,) = entry.children
     assert (entry.at, entry.kind, entry.how) == (("inner",), "workflow", "failed")
     assert 'step "pay" failed' in (entry.error or "")

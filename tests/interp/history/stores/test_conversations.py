@@ -12,7 +12,6 @@ from interp import (
     ModelError,
     ScriptedModel,
     begin,
-    open_store,
     resume_run,
     run,
 )
@@ -168,12 +167,6 @@ def test_a_long_conversation_in_a_full_store_is_not_slower_to_begin(store: RunSt
         run(AGENT, "more", LIBRARY, model=model, record=store, conversation="al")
         counts.append(len(asked))
     assert counts[0] == counts[1] == counts[2]
-
-
-def test_two_stores_of_one_address_are_one(address: str) -> None:
-    with open_store(address) as one, open_store(address) as other:
-        run(AGENT, "hi", LIBRARY, model=ScriptedModel(["a"]), record=one, conversation="al")
-        assert said(other) == ["hi", "a"]
 
 
 def test_conversations_are_listed_those_that_changed_last_first(store: RunStore) -> None:

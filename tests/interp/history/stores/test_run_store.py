@@ -386,33 +386,26 @@ def test_no_message_has_a_password(address: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "address",
+    ("told", "addresses"),
     [
-        *("file:runs.db?mode=ro", ":memory:", "sqlite:///runs.db", "sqlite:runs.db", "mysql:x"),
-        *("http://host/x", "https:x", "s3:bucket/runs.db", "postgres//host/x", "postgresql//host"),
+        (
+            "give the path of a",
+            "file:runs.db?mode=ro :memory: sqlite:///runs.db sqlite:runs.db mysql:x http://host/x "
+            "https:x s3:bucket/runs.db postgres//host/x postgresql//host",
+        ),
+        (
+            "the address of the Postgres store cannot be",
+            "postgresql://h:p:q/x postgresql://h:99999/x postgresql://h:0/x postgres:x postgresql: "
+            "postgresql:/x host=h\tport=x",
+        ),
+        ("one run is ADDRESS#ID", "runs.db# #4f2a #"),
     ],
 )
-def test_an_address_that_is_no_path_is_refused(address: str, tmp_path: Path) -> None:
-    with contextlib.chdir(tmp_path), pytest.raises(ConfigurationError, match="give the path of a"):
-        open_store(address)
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        *("postgresql://h:p:q/x", "postgresql://h:99999/x", "postgresql://h:0/x", "postgres:x"),
-        *("postgresql:", "postgresql:/x", "host=h port=x"),
-    ],
-)
-def test_an_address_of_postgres_that_cannot_be_read_is_refused(address: str) -> None:
-    with pytest.raises(ConfigurationError, match="the address of the Postgres store cannot be"):
-        open_store(address)
-
-
-@pytest.mark.parametrize("address", ["runs.db#", "#4f2a", "#"])
-def test_an_address_with_half_of_the_name_of_a_run_is_refused(address: str) -> None:
-    with pytest.raises(ConfigurationError, match="one run is ADDRESS#ID"):
-        open_store(address)
+def test_an_address_that_is_none_is_refused(told: str, addresses: str, tmp_path: Path) -> None:
+    for address in addresses.split(" "):
+        refused = pytest.raises(ConfigurationError, match=told)
+        with contextlib.chdir(tmp_path), refused:
+            open_store(address.replace("\t", " "))
 
 
 @FORKS
