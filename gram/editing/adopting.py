@@ -290,7 +290,7 @@ class _Adoption:
         self._lists: list[_List] = []
         self._new = [_Node(each, source) for each in new]
         self._open([_Node(each, source) for each in old], self._new)
-        steps = (self._pair_known, self._pair_only_equal, self._pair_in_place, self._pair_equal)
+        steps = (self._pair_known, self._pair_equal, self._pair_in_place)
         while any(step() for step in steps):
             pass
 
@@ -330,10 +330,6 @@ class _Adoption:
         old = {node.came_from: node for node in self._loose_old() if node.came_from}
         found = [(old.get(node.came_from), node) for node in self._loose_new() if node.came_from]
         return self._pair_all((one, other) for one, other in found if one is not None)
-
-    def _pair_only_equal(self) -> bool:
-        """Equal patterns in two lists, where there is no third one like them."""
-        return self._pair_all(_only_ones(*self._loose(), _pattern))
 
     def _pair_equal(self) -> bool:
         """Equal patterns in two lists, the k-th with the k-th."""

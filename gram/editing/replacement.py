@@ -8,7 +8,7 @@ spelled as it was, and says nothing about the place where it is now.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -38,40 +38,26 @@ from .rewrite_path import hops_of
 from .writer import Piece, Writer, text_of
 
 
-def read_copy(pattern: Pattern) -> tuple[Source, Pattern, Pattern] | None:
-    """What a pattern is a copy of, to be rewritten; None for one that came from nowhere.
+def read_copy(pattern: Pattern) -> tuple[Source, Pattern] | None:
+    """The text of what a pattern is a copy of, without comments, and the pattern that it says.
 
-    Returns:
-        The text without comments, the pattern that it says, and the copy as what that became.
+    None for a pattern that came from nowhere.
     """
     if pattern.came_from is None:
         return None
     source, start, end = pattern.came_from
     if source.text[start] not in "([@{":
         return None  # a bare name is written as it always is
-    moved: dict[int, int] = {}
     pieces: list[str] = []
-    at, length = start, 0
+    at = start
     for token in tokens(source.text, start, end):
         trivia, spelling = source.text[at : token.start], source.text[token.start : token.end]
         if has_comment(trivia):
             trivia = "" if spelling in (",", "|") else last_line(trivia)
-        moved[token.start] = length + len(trivia)
         pieces += trivia, spelling
-        at, length = token.end, length + len(trivia) + len(spelling)
-        moved[token.end] = length
+        at = token.end
     copied = Source("".join(pieces))
-    (old,) = parse_trees(copied)
-    return copied, old, _moved(pattern, source, copied, moved)
-
-
-def _moved(pattern: Pattern, old: Source, new: Source, offsets: Mapping[int, int]) -> Pattern:
-    """A pattern that knows where it is in the text without comments; what is elsewhere is new."""
-    elements = tuple([_moved(each, old, new, offsets) for each in pattern.elements])
-    source, start, end = pattern.came_from or (None, -1, -1)
-    is_there = source is old and start in offsets and end in offsets
-    place = (new, offsets[start], offsets[end]) if is_there else None
-    return Pattern._of_checked(pattern.value, elements, None, place)
+    return copied, parse_trees(copied)[0]
 
 
 @frozen
@@ -206,10 +192,10 @@ def replace(
     def copy(new: Part) -> str | None:
         if (found := read_copy(new.pattern)) is None:
             return None
-        elsewhere, copied, tree = found
+        elsewhere, copied = found
         around = new.path[:-1]
         spelled = (lambda path: style((*around, *path))) if style else None
-        wanted = adopt([copied], [tree], elsewhere)
+        wanted = adopt([copied], [new.pattern], elsewhere)
         return replace(elsewhere, [copied], wanted, spelled).text
 
     def keeps_form(old: Construct, new: Part) -> bool:

@@ -43,7 +43,7 @@ def test_a_copy_in_each_file_becomes_one_definition_that_they_import() -> None:
             "[search"
         )[0],
         "/r/shared/search.gram": '[search:Tool {description: "Searches."} | (q::User)==>(::Text), '
-        "[User::Object | (n::Text)]]\n",
+        "[User:Object | (n::Text)]]\n",
     }
     assert [(key, said, says) for _, key, said, says in shared.words] == [
         ("description", "Looks up.", "Searches.")
