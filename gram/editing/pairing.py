@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ..reading import Construct, construct_of, syntax
+from ..reading import Construct, construct_of
 from ..source import Source, Span
 from ..trees import Pattern, TreePath, read_from, walk_nodes
 from .comma_list import ElementList
@@ -269,7 +269,7 @@ class _Links:
     def _place_wrapper(self, new: Part) -> None:
         """Give a new pattern around an old one of the same list the place of the old one."""
         inner = new
-        while inner.partner is None and (len(inner.parts) == 1 or _is_path_of(inner.parts)):
+        while inner.partner is None and len(inner.parts) == 1:
             inner = inner.parts[0]
         if inner.partner is None and walk_nodes(inner.pattern) is not None:
             inner = next((part for part in inner.parts if part.partner), inner)
@@ -287,19 +287,11 @@ class _Links:
         while around.lists is not new.lists:
             if around.parent is None:
                 return
-            is_path = isinstance(around.parent.construct, syntax.Path)
-            if len(around.parent.parts) > 1 and not is_path:
+            if len(around.parent.parts) > 1:
                 return
             around = around.parent
         if around.partner is None and around.place is None:
             self._put_in_place(around, new)
-
-
-def _is_path_of(parts: Sequence[Part]) -> bool:
-    """Whether two new nodes are joined to a path; a node in brackets would stay one."""
-    texts = [part.partner.construct for part in parts if part.partner]
-    atoms = not any(part.pattern.elements for part in parts)
-    return len(parts) == 2 and atoms and not any(isinstance(t, syntax.Bracket) for t in texts)
 
 
 class ChangedPattern(NamedTuple):
