@@ -82,26 +82,11 @@ def completions() -> st.SearchStrategy[dict[str, Any]]:
 @cache
 def odd_json() -> st.SearchStrategy[Any]:
     """JSON with the keys of completions and chunks where they may and where they may not be."""
-    keys = st.sampled_from(
-        [
-            "choices",
-            "message",
-            "delta",
-            "finish_reason",
-            "error",
-            "usage",
-            "content",
-            "refusal",
-            "tool_calls",
-            "function_call",
-            "function",
-            "index",
-            "id",
-            "name",
-            "arguments",
-            "code",
-        ]
+    words = (
+        "choices message delta finish_reason error usage content refusal tool_calls code "
+        "function_call function index id name arguments"
     )
+    keys = st.sampled_from(words.split())
     leaves = st.none() | st.integers() | st.booleans() | st.text(max_size=3)
     return st.recursive(
         leaves,

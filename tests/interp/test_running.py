@@ -226,19 +226,13 @@ async def where_am_i_later(n: int, context: ToolContext) -> Any:
     return where_am_i(n=n)
 
 
-def by_run(library: ToolLibrary, **options: Any) -> Any:
-    return run(WATCHER, "hi", library, model=ScriptedModel([LOOK, LOOK, "Done."]), **options)
+def by_run(library: ToolLibrary) -> Any:
+    return run(WATCHER, "hi", library, model=ScriptedModel([LOOK, LOOK, "Done."]))
 
 
-def by_arun(library: ToolLibrary, **options: Any) -> Any:
-    model = ScriptedModel([LOOK, LOOK, "Done."])
-    return asyncio.run(arun(WATCHER, "hi", library, model=model, **options))
-
-
-@pytest.mark.parametrize("drive", [by_run, by_arun])
 @pytest.mark.parametrize("implementation", [where_am_i, where_am_i_later])
-def test_a_run_tells_each_tool_where_it_is_called(drive: Any, implementation: Any) -> None:
-    response = drive(ToolLibrary.of([implementation]))
+def test_a_run_tells_each_tool_where_it_is_called(implementation: Any) -> None:
+    response = by_run(ToolLibrary.of([implementation]))
 
     # the user's words and the reply that calls; a round later also two results and a reply
     assert [each.result or each.error for each in response.tools_used] == [

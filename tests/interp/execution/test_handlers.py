@@ -281,6 +281,7 @@ def test_a_tool_that_ends_while_the_run_is_being_stopped_does_not_run_again(bloc
         stopping.set()
         with pytest.raises(asyncio.CancelledError):
             await task
+        assert len(asyncio.all_tasks()) == 1
         return begun
 
     begun = asyncio.run(cancelled())

@@ -159,20 +159,6 @@ def test_a_limit_may_be_longer_than_threads_can_wait(limits: Limits) -> None:
     assert by_run(DOUBLE, REPLIES, limits=limits).content == by_run(DOUBLE, REPLIES).content
 
 
-def test_the_time_of_a_run_may_be_up_while_tools_run() -> None:
-    released = threading.Event()
-    limits = Limits(run_seconds=0.1)
-
-    with pytest.raises(LimitError) as caught:
-        by_run(working(lambda n: released.wait(60)), [asking(1, 2)], limits=limits)
-    released.set()
-
-    state = caught.value.state
-    assert state is not None
-    response = resume_run(state, DOUBLE, model=ScriptedModel(["Done."]), match="types")
-    assert [each.result for each in response.tools_used] == [2, 4]
-
-
 # --- going on
 
 
@@ -229,38 +215,6 @@ def test_a_model_that_fails_at_any_step_leaves_a_state_to_go_on_from(
     state = caught.value.state
     assert state is not None
     assert resume_run(state, DOUBLE, model=model, match="types") == expected
-
-
-def test_a_cancelled_run_leaves_a_state_to_go_on_from_and_cancels_its_tools() -> None:
-    ended = []
-
-    async def work(n: int) -> int:
-        try:
-            await asyncio.sleep(0 if n == 1 else 60)
-        finally:
-            ended.append(n)
-        return n
-
-    async def cancelled() -> State:
-        model = ScriptedModel([asking(1, 2)])
-        begun = begin(AGENT, "hi", aworking(work), model=model, match="types")
-        task = asyncio.ensure_future(begun.afinish())
-        while 1 not in ended:
-            await asyncio.sleep(0.001)
-        await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert len(asyncio.all_tasks()) == 1
-        return begun.state
-
-    state = asyncio.run(cancelled())
-
-    assert sorted(ended) == [1, 2]
-    assert sorted(state.frame.answers) == [0]
-    assert sorted(state.frame.waiting) == [1]
-    response = resume_run(state, DOUBLE, model=ScriptedModel(["Done."]), match="types")
-    assert [each.result for each in response.tools_used] == [1, 4]
 
 
 def test_errors_before_a_run_has_begun_have_no_state() -> None:

@@ -35,21 +35,13 @@ def talk(agent: Pattern, *said: str) -> list[str]:
 @pytest.mark.parametrize(
     ("said", "name"),
     [
-        ("Hello, I'm Alice!", "Alice"),
-        ("Hi there, my name is Mary Ann", "Mary Ann"),
-        ("hello", "world"),
-        ("Greetings! Call me Zoë.", "Zoë"),
-        ("hi, my name is al", "al"),
-        ("Hello Bob", "Bob"),
-        ("Please greet Émile", "Émile"),
-        ("Hello!", "world"),
-        ("Hi there", "world"),
-        ("Good morning!", "world"),
-        ("Hey, how are you?", "world"),
-        ("Hello, I'm fine, nice to meet you", "world"),
-        ("Say hello to the team", "world"),
+        ("Hello, I'm Alice!", "Alice"), ("Hi there, my name is Mary Ann", "Mary Ann"),
+        ("Greetings! Call me Zoë.", "Zoë"), ("hi, my name is al", "al"), ("Hello Bob", "Bob"),
+        ("Please greet Émile", "Émile"), ("hello", "world"), ("Hello!", "world"),
+        ("Hi there", "world"), ("Good morning!", "world"), ("Hey, how are you?", "world"),
+        ("Hello, I'm fine, nice to meet you", "world"), ("Say hello to the team", "world"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("parameter", ['personName::Text {default: "world"}', "who::Text"])
 def test_a_greeting_calls_the_tool_with_the_name_that_was_given(
     parameter: str, said: str, name: str

@@ -24,7 +24,7 @@ from interp.machine import Request
 from interp.models.chat import ChatCompletions
 from interp.models.providers import Dialect
 from lenses_ext import Model, Settings, agent_tool_specs, put
-from tests.interp.model_server import ModelServer, function_call, tool_calls
+from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.strategies import contexts
 from tests.paths import ROOT
 
@@ -79,27 +79,7 @@ def test_every_call_is_answered_in_the_order_of_the_calls(
     assert answers[1]["content"].startswith('error: there is no tool "nope"')
 
 
-def test_the_older_dialect_is_spoken_where_asked(
-    hello_world: Pattern, model_server: ModelServer
-) -> None:
-    model_server.will_say(function_call("sayHello", {"personName": "Bob"}), "Done.")
-    model = OpenAIModel(model_server.url, "key", "functions")
-
-    run(hello_world, "hello", hello_world_tool_library, model=model)
-    model.close()
-
-    first, second = model_server.requests
-    assert first["functions"][0]["name"] == "sayHello"
-    assert "tools" not in first
-    assert second["messages"][2]["function_call"]["name"] == "sayHello"
-    assert second["messages"][3] == {
-        "role": "function",
-        "name": "sayHello",
-        "content": "Hello, Bob! Nice to meet you.",
-    }
-
-
-def test_several_calls_are_one_after_another_in_the_older_dialect(
+def test_the_older_dialect_is_spoken_where_asked_with_one_call_after_another(
     hello_world: Pattern, model_server: ModelServer
 ) -> None:
     model_server.will_say(calls(), "Done.")
@@ -108,10 +88,14 @@ def test_several_calls_are_one_after_another_in_the_older_dialect(
     run(hello_world, "hi", hello_world_tool_library, model=model)
     model.close()
 
-    said = model_server.requests[1]["messages"][2:]
+    first, second = model_server.requests
+    assert first["functions"][0]["name"] == "sayHello"
+    assert "tools" not in first
+    said = second["messages"][2:]
     assert [message["role"] for message in said] == ["assistant", "function"] * 3
     assert [call["function_call"]["name"] for call in said[::2]] == ["sayHello", "nope", "sayHello"]
     assert [answer["name"] for answer in said[1::2]] == ["sayHello", "nope", "sayHello"]
+    assert said[1]["content"] == "Hello, A! Nice to meet you."
 
 
 def test_without_tools_nothing_is_said_of_them(

@@ -107,12 +107,16 @@ def test_a_server_is_called_from_sync_and_async_runs(
     assert sync.tools_used[0].result == {"result": "Hello, Alice."}
 
 
-def test_a_library_opens_in_async_code() -> None:
-    async def opened() -> object:
-        async with mcp_library(GOOD) as library:
-            return await library["shout"].invoke({"text": "a"})
+def test_a_library_opens_in_async_code_and_says_when_it_is_closed() -> None:
+    async def opened() -> tuple[ToolLibrary, object]:
+        async with mcp_library(GOOD, "good") as library:
+            return library, await library["shout"].invoke({"text": "a"})
 
-    assert asyncio.run(opened()) == "A"
+    library, said = asyncio.run(opened())
+
+    assert said == "A"
+    with pytest.raises(ToolError, match=r'the connection to the MCP server "good" is closed'):
+        invoke_tool(library["shout"], {"text": "a"})
 
 
 def test_an_image_is_a_reference_with_its_type_and_size(library: ToolLibrary) -> None:
@@ -253,14 +257,6 @@ def test_a_server_that_lists_other_tools_after_its_restart_is_not_called(tmp_pat
                 invoke_tool(library["do"], {})
 
 
-def test_a_closed_library_says_so() -> None:
-    with mcp_library(GOOD, "good") as library:
-        pass
-
-    with pytest.raises(ToolError, match=r'the connection to the MCP server "good" is closed'):
-        invoke_tool(library["shout"], {"text": "a"})
-
-
 def test_a_cancelled_opening_ends_the_server_that_was_starting(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
 
@@ -323,23 +319,14 @@ def test_a_server_that_cannot_be_used_is_named(command: Any, message: str) -> No
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("pay\u200b", "pay\\u200b"),
-        ("pa\u200dy", "pa\\u200dy"),
-        ("\u2060pay", "\\u2060pay"),
-        ("pay\u00ad", "pay\\xad"),
-        ("pay\ufe0f", "pay\\ufe0f"),
-        ("pay\u3164", "pay\\u3164"),
-        ("pay\u2800", "pay\\u2800"),
-        ("pay\u00a0now", "pay\\xa0now"),
-        ("pay\tnow", "pay\\tnow"),
-        ("pay\U000e0041", "pay\\U000e0041"),
-        ("pay ", "pay"),
-        ("pay  now", "pay␣␣now"),
-        ("files/read", "files/read"),
-        ("", '""'),
+        ("pay\u200b", "pay\\u200b"), ("pa\u200dy", "pa\\u200dy"), ("\u2060pay", "\\u2060pay"),
+        ("pay\u00ad", "pay\\xad"), ("pay\ufe0f", "pay\\ufe0f"), ("pay\u3164", "pay\\u3164"),
+        ("pay\u2800", "pay\\u2800"), ("pay\u00a0now", "pay\\xa0now"), ("pay\tnow", "pay\\tnow"),
+        ("pay\U000e0041", "pay\\U000e0041"), ("pay ", "pay"), ("pay  now", "pay␣␣now"),
+        ("files/read", "files/read"), ("", '""'),
     ],
     ids=ascii,
-)
+)  # fmt: skip
 def test_a_name_that_hides_something_is_refused(name: str, shown: str) -> None:
     command = bad("other-name", json.dumps(name))
 

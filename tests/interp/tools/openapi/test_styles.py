@@ -72,17 +72,7 @@ def test_no_part_of_a_path_leads_elsewhere_however_it_is_encoded(style: str, val
 @pytest.mark.parametrize(
     "value",
     [
-        "a..b",
-        "...",
-        ".gitignore",
-        "v1.0",
-        "a.",
-        "..a",
-        "100%",
-        "50%25",
-        "x;y",
-        "a/b.c",
-        "..é",
+        "a..b", "...", ".gitignore", "v1.0", "a.", "..a", "100%", "50%25", "x;y", "a/b.c", "..é",
         "a%20.b",
     ],
 )  # fmt: skip
