@@ -4,36 +4,30 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+from tests.interp.cli.process import relayed, without_keys
 from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)(?: title=\"(.*?)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
-GRAM = f"""\
-#!{sys.executable}
-import sys
-sys.path.insert(0, {str(ROOT)!r})
-from interp.cli import main
-main()
-"""
 
 
 def test_the_steps_of_the_first_page_do_what_it_says(tmp_path: Path) -> None:
     for name, text in (
-        ("gram", GRAM),
+        ("gram", f'#!/bin/sh\nexec {shlex.join(relayed())} "$@"\n'),
         ("pytest", f'#!/bin/sh\nexec {sys.executable} -m pytest -p no:cacheprovider "$@"\n'),
     ):
         command = tmp_path / "bin" / name
         command.parent.mkdir(exist_ok=True)
         command.write_text(text)
         command.chmod(0o755)
-    kept = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")}
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     state = str(tmp_path / "state")
-    environment = {**kept, "PATH": path, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": state}
+    environment = {**without_keys(), "PATH": path, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": state}
     steps = ["set -e"]
     shown: list[str] = []
     for language, title, body in BLOCK.findall(PAGE):

@@ -21,46 +21,14 @@ QUESTION = "Count the words of 'to be or not to be'"
 # --- gram init
 
 
-def test_a_first_agent_runs_checks_and_tests_offline(tmp_path: Path) -> None:
-    made = gram("init", "my agent", cwd=tmp_path)
-    folder = tmp_path / "my agent"
-    tools = ("--tools", "tools.py")
-
-    said = gram("run", "agent.gram", *tools, "--offline", QUESTION, cwd=folder)
-    tested = _pytest(folder)
-
-    names = ["agent.gram", "tools.py", "test_agent.py", "README.md"]
-    assert made.stdout.splitlines() == [str(Path("my agent", name)) for name in names]
-    assert "cd 'my agent' && gram run agent.gram" in made.stderr
-    assert (said.returncode, said.stdout) == (0, "6\n")
-    assert (tested.returncode, "1 passed" in tested.stdout) == (0, True), tested.stdout
-    assert gram("check", "agent.gram", cwd=folder).stdout == ""
-    assert gram("fmt", "--check", "agent.gram", cwd=folder).returncode == 0
-    assert gram("tools", "agent.gram", *tools, cwd=folder).returncode == 0
-
-
-def _pytest(folder: Path) -> subprocess.CompletedProcess[str]:
-    """What pytest says in a folder, with the plugin of the package."""
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=folder,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
-_OWN_TOOL = '''
+OWN_TOOL = '''
 
 @tool
 def lookUp(city: str, days: int = 3) -> list[str]:
     """Looks up the weather of a city"""
     return [f"{city}: sun"] * days
 '''
-
-_OWN_TEST = """
+OWN_TEST = """
 
 def test_the_agent_looks_up_the_weather(gram_agent):
     agent = gram_agent("agent.gram", tools="tools.py", model="Offline/rehearsal")
@@ -72,21 +40,41 @@ def test_the_agent_looks_up_the_weather(gram_agent):
 """
 
 
-def test_the_second_step_works_as_its_readme_says(tmp_path: Path) -> None:
-    gram("init", "my-agent", cwd=tmp_path)
-    folder = tmp_path / "my-agent"
-    for name, more in {"tools.py": _OWN_TOOL, "test_agent.py": _OWN_TEST}.items():
-        (folder / name).write_text((folder / name).read_text("utf-8") + more, "utf-8")
+def test_a_first_agent_runs_and_takes_the_second_step_of_its_readme_offline(tmp_path: Path) -> None:
+    made = gram("init", "my agent", cwd=tmp_path)
+    folder = tmp_path / "my agent"
+    tools = ("--tools", "tools.py")
+    names = ["agent.gram", "tools.py", "test_agent.py", "README.md"]
+    assert made.stdout.splitlines() == [str(Path("my agent", name)) for name in names]
+    assert "cd 'my agent' && gram run agent.gram" in made.stderr
 
-    listed = gram("tools", "agent.gram", "--tools", "tools.py", cwd=folder)
+    def is_fine() -> None:
+        assert gram("check", "agent.gram", cwd=folder).stdout == ""
+        assert gram("fmt", "--check", "agent.gram", cwd=folder).returncode == 0
+        assert gram("tools", "agent.gram", *tools, cwd=folder).returncode == 0
+
+    is_fine()
+    said = gram("run", "agent.gram", *tools, "--offline", QUESTION, cwd=folder)
+    assert (said.returncode, said.stdout) == (0, "6\n")
+
+    for name, more in {"tools.py": OWN_TOOL, "test_agent.py": OWN_TEST}.items():
+        (folder / name).write_text((folder / name).read_text("utf-8") + more, "utf-8")
+    listed = gram("tools", "agent.gram", *tools, cwd=folder)
     command = listed.stderr.partition("hint: ")[2].strip()
     added = gram(*shlex.split(command)[1:], cwd=folder)
-    tested = _pytest(folder)
+    tested = subprocess.run(  # with the plugin of the package
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
     assert command == "gram add agent.gram assistant.tools --tools tools.py lookUp -i"
     assert added.returncode == 0
-    assert gram("tools", "agent.gram", "--tools", "tools.py", cwd=folder).stderr == ""
-    assert gram("check", "agent.gram", cwd=folder).stdout == ""
+    is_fine()
     assert (tested.returncode, "2 passed" in tested.stdout) == (0, True), tested.stdout
 
 
