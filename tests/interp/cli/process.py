@@ -47,6 +47,13 @@ def gram(
     return subprocess.CompletedProcess(arguments, code, output, errors)
 
 
+def refused(done: subprocess.CompletedProcess[str], code: int, *said: str) -> None:
+    """Expect that a command has refused: with this code, with words, no answer, no traceback."""
+    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (code, "", False), done
+    for each in said:
+        assert each in done.stderr
+
+
 @contextmanager
 def _as_a_process(
     arguments: tuple[str, ...], environment: Mapping[str, str], cwd: str | Path

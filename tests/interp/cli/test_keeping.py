@@ -12,7 +12,7 @@ import pytest
 
 from interp import open_store
 from interp.cli import keeping
-from tests.interp.cli.process import at, forked, gram
+from tests.interp.cli.process import at, forked, gram, refused
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES
@@ -74,9 +74,7 @@ def test_a_store_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
     before = path.read_bytes()
 
     done = gram("run", HELLO, "hi", "--offline", "--record", str(path))
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "photos.db: this is the database of another program" in done.stderr
+    refused(done, 2, "photos.db: this is the database of another program")
     assert path.read_bytes() == before
 
 
@@ -89,8 +87,7 @@ def test_a_turn_that_failed_after_a_tool_ran_is_taken_up_or_resumed(
     options = at(model_server)
     gram("run", HELLO, "first", "--record", str(tmp_path / kept), **options)
     failed = gram("run", HELLO, "hi", *record, **options)
-    assert failed.returncode == 4
-    assert "the tool calls of this turn stay in the conversation" in failed.stderr
+    refused(failed, 4, "the tool calls of this turn stay in the conversation")
 
     assert gram("run", HELLO, "and?", *record, **options).stdout == "two\n"
     said = [each["content"] for each in model_server.requests[-1]["messages"][1:]]

@@ -11,7 +11,7 @@ import pytest
 
 from gram import dumps
 from interp import open_store
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, refused
 from tests.interp.otlp_receiver import Receiver, receiving
 from tests.interp.worker_processes import GREETER, ended, until, worker
 
@@ -64,7 +64,7 @@ def test_a_receiver_that_is_away_is_told_of_once_and_changes_no_answer(program: 
 
 def test_an_exporter_that_is_not_installed_is_named(program: str) -> None:
     done = gram("run", program, "Hello", OTEL_TRACES_EXPORTER="zipkin")
-    assert (done.returncode, "no exporter zipkin is installed" in done.stderr) == (4, True)
+    refused(done, 4, "no exporter zipkin is installed")
 
 
 def test_one_trace_goes_from_submit_to_the_end_of_the_run_in_its_worker(

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.interp.cli.process import KEY, at, gram, started
+from tests.interp.cli.process import KEY, at, gram, refused, started
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 from tests.paths import EXAMPLES
 
@@ -300,8 +300,7 @@ def test_cases_beside_their_agent_are_found_in_a_folder(
 
     assert (done.returncode, done.stdout.split()[:1]) == (0, ["passed"])
     nothing = gram("test", "hello.gram", cwd=folder, **at(model_server))
-    assert nothing.returncode == 3
-    assert "there are no cases in the file" in nothing.stderr
+    refused(nothing, 3, "there are no cases in the file")
 
 
 SAYS = """\

@@ -99,29 +99,23 @@ def test_sarif_has_rules_results_and_fixes(twice: Path) -> None:
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == str(twice)
     assert place["region"] == {"startLine": 1, "startColumn": 11, "endLine": 1, "endColumn": 16}
+    clean = json.loads(gram("check", "--format", "sarif", "-", stdin="(a)").stdout)
+    assert clean["runs"][0]["results"] == []
     (change,) = result["fixes"][0]["artifactChanges"]
     assert change["replacements"][0]["insertedContent"] == {"text": ""}
 
 
-def test_a_log_without_faults_is_valid(tmp_path: Path) -> None:
-    path = tmp_path / "a.gram"
-    path.write_text("(a)")
-
-    (run,) = json.loads(gram("check", "--format", "sarif", str(path)).stdout)["runs"]
-
-    assert run["results"] == []
-
-
 def test_github_annotates_the_line(tmp_path: Path) -> None:
-    path = tmp_path / "a,b.gram"
-    path.write_text(WARNED)
+    path = tmp_path / "a,b:c.gram"
+    path.write_text(TWICE)
 
     done = gram("check", "--format", "github", str(path))
 
-    place = str(path).replace(",", "%2C")
-    head = f"::warning title=unknown-provider,file={place},line=1,col=37,endLine=1,endColumn=45::"
+    place = str(path).replace(",", "%2C").replace(":", "%3A")
+    head = f"::error title=duplicate-key,file={place},line=1,col=11,endLine=1,endColumn=16::"
     assert done.stdout.startswith(head)
-    assert done.returncode == 0
+    assert done.stdout.endswith("%0Ahint: remove it\n")
+    assert done.stdout.count("\n") == 1
 
 
 def test_strict_makes_warnings_fail(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, refused
 
 OLD = """\
 [desk:Agent {instruction: "Help.", model: "OpenAI/x"} |
@@ -195,16 +195,11 @@ def test_in_markdown_nothing_that_people_wrote_means_anything(tmp_path: Path) ->
 def test_what_cannot_be_compared_is_refused(
     repository: Path, arguments: list[str], code: int, message: str
 ) -> None:
-    done = gram("diff", *arguments, cwd=repository)
-
-    assert (done.returncode, done.stdout) == (code, "")
-    assert message in done.stderr
+    refused(gram("diff", *arguments, cwd=repository), code, message)
 
 
 def test_outside_a_repository_a_missing_file_is_told(tmp_path: Path) -> None:
     done = gram(
         "diff", "HEAD", "x.gram", cwd=tmp_path, GIT_CEILING_DIRECTORIES=str(tmp_path.parent)
     )
-
-    assert done.returncode == 2
-    assert "HEAD: no such file, and no such revision in git" in done.stderr
+    refused(done, 2, "HEAD: no such file, and no such revision in git")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import at, gram
+from tests.interp.cli.process import at, gram, refused
 from tests.interp.model_server import ModelServer
 from tests.paths import EXAMPLES, ROOT
 
@@ -202,9 +202,7 @@ def test_a_name_that_is_no_tool_is_told(tmp_path: Path, name: str, message: str)
         "library = ToolLibrary.of(count)\n"
     )
 
-    done = gram("run", HELLO, "hi", "--tools", f"tools.py:{name}", cwd=tmp_path)
-
-    assert (done.returncode, message in done.stderr) == (4, True), done.stderr
+    refused(gram("run", HELLO, "hi", "--tools", f"tools.py:{name}", cwd=tmp_path), 4, message)
 
 
 FUNCTION = """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, refused
 
 PROGRAM = """\
 [desk:Agent {instruction: "Answer the customer.", model: "Offline/rehearsal"} |  // kept
@@ -61,23 +61,20 @@ def test_what_is_better_is_shown_with_its_runs_and_written(folder: Path) -> None
     assert (folder / "cases.jsonl.looks.gram").read_text().count("(:Look") == 1
 
 
-def test_what_is_not_better_exits_with_1_and_writes_nothing(folder: Path) -> None:
+def test_what_is_not_better_writes_nothing_and_a_changed_program_is_another_search(
+    folder: Path,
+) -> None:
     done = gram(*ARGUMENTS, "--proposer", "tools.py:equal", "-i", cwd=folder)
-
     assert done.returncode == 1
     assert done.stdout.startswith("not shown to be better: ")
     assert (folder / "desk.gram").read_text() == PROGRAM
-
-
-def test_a_changed_program_is_searched_in_another_folder(folder: Path) -> None:
-    gram(*ARGUMENTS, "--proposer", "tools.py:equal", cwd=folder)
     (folder / "desk.gram").write_text(PROGRAM.replace("Answer", "Help"))
 
     gram(*ARGUMENTS, "--proposer", "tools.py:equal", cwd=folder)
-    done = gram(*ARGUMENTS, "--proposer", "tools.py:equal", "--out", "desk.improve", cwd=folder)
+    other = gram(*ARGUMENTS, "--proposer", "tools.py:equal", "--out", "desk.improve", cwd=folder)
 
     assert {each.name for each in folder.glob("*.improve")} == {"desk.improve", "desk-2.improve"}
-    assert (done.returncode, "another search is in this folder" in done.stderr) == (2, True)
+    refused(other, 2, "another search is in this folder")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +90,5 @@ def test_a_changed_program_is_searched_in_another_folder(folder: Path) -> None:
 def test_wrong_use_is_told_before_anything_runs(
     folder: Path, more: tuple[str, ...], code: int, said: str
 ) -> None:
-    done = gram(*ARGUMENTS, *more, cwd=folder)
-
-    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    refused(gram(*ARGUMENTS, *more, cwd=folder), code, said)
     assert not list(folder.glob("*.improve"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -76,59 +75,6 @@ def test_json_is_as_that_of_check(slip: Path) -> None:
 
     assert (row["code"], row["severity"], row["line"]) == ("tool-in-instruction", "warning", 1)
     assert row["fix"][0]["text"] == "search"
-
-
-def test_sarif_has_what_its_schema_requires(slip: Path) -> None:
-    log: dict[str, Any] = json.loads(gram("lint", "--format", "sarif", str(slip)).stdout)
-
-    assert log["version"] == "2.1.0"
-    (run,) = log["runs"]
-    driver = run["tool"]["driver"]
-    assert driver["name"] == "gram"
-    ids = [rule["id"] for rule in driver["rules"]]
-    assert len(ids) == len(set(ids))
-    for result in run["results"]:
-        assert result["ruleId"] in ids
-        assert result["message"]["text"]
-        assert result["level"] in ("none", "note", "warning", "error")
-        for location in result["locations"]:
-            place = location["physicalLocation"]
-            assert place["artifactLocation"]["uri"]
-            region = place["region"]
-            assert 1 <= region["startLine"] <= region["endLine"]
-            assert min(region["startColumn"], region["endColumn"]) >= 1
-        for fix in result["fixes"]:
-            for change in fix["artifactChanges"]:
-                assert change["artifactLocation"]["uri"]
-                assert all("deletedRegion" in each for each in change["replacements"])
-
-
-def test_a_line_for_github_has_nothing_that_ends_it(tmp_path: Path) -> None:
-    path = tmp_path / "a,b:c.gram"
-    path.write_text('[a:Agent {instruction: "Ask ${who}, ${what}.", model: "Offline/rehearsal"}]')
-
-    lines = gram("lint", "--format", "github", str(path)).stdout.splitlines()
-
-    place = str(path).replace(",", "%2C").replace(":", "%3A")
-    head = f"::warning title=unfinished-text,file={place},line=1,col=29,endLine=1,endColumn=35::"
-    assert len(lines) == 2
-    assert lines[0].startswith(head)
-    assert "%0Ahint: " in lines[0]
-
-
-def test_files_that_are_no_gram_are_told_and_the_others_are_linted(tmp_path: Path) -> None:
-    for number in range(40):
-        (tmp_path / f"{number:02}.gram").write_text(SLIP)
-    (tmp_path / "10.gram").write_bytes(b"\xff\xfe\x00gram")
-    (tmp_path / "20.gram").write_text(f"<<<<<<< ours\n{SLIP}=======\n{SLIP}>>>>>>> theirs\n")
-    (tmp_path / "30.gram").write_text("[a:Agent {")
-
-    done = gram("lint", str(tmp_path))
-
-    assert done.returncode == 1
-    assert done.stdout.count("warning[tool-in-instruction]") == 37
-    told = {line.split(":")[0] for line in done.stdout.splitlines() if "error[syntax]" in line}
-    assert told == {str(tmp_path / name) for name in ("10.gram", "20.gram", "30.gram")}
 
 
 def test_standard_input_is_linted_and_not_fixed() -> None:
@@ -229,15 +175,21 @@ def test_a_fix_knows_the_tools_that_are_imported(repository: Path) -> None:
     assert "Call `search`." in desk.read_text()
 
 
-def test_forty_files_of_which_one_is_broken_are_judged_together(repository: Path) -> None:
-    for number in range(40):
-        (repository / f"{number:02}.gram").write_text(
+def test_files_that_are_no_gram_are_told_and_the_others_are_judged_together(
+    repository: Path,
+) -> None:
+    for number in range(9):
+        (repository / f"{number}.gram").write_text(
             '{imports: ["tools/search.gram"]}\n'
             f'[a{number}:Agent {{instruction: "Find {number}", model: "A/b"}} | search, spare]\n'
         )
-    (repository / "07.gram").write_text("[a7:Agent {")
+    (repository / "1.gram").write_bytes(b"\xff\xfe\x00gram")
+    (repository / "2.gram").write_text(f"<<<<<<< ours\n{SLIP}=======\n{SLIP}>>>>>>> theirs\n")
+    (repository / "3.gram").write_text("[a7:Agent {")
 
     found = codes(repository)
 
-    assert [name for name, code in found if code.startswith("syntax")] == ["07.gram"]
+    assert {name for name, code in found if code.startswith("syntax")} == {
+        *("1.gram", "2.gram", "3.gram")
+    }
     assert not any("unused-tool" in code for _, code in found)

@@ -10,13 +10,14 @@ import pytest
 
 from gram import loads, loads_one
 from lenses_ext import agent_tool_specs, view
-from tests.interp.cli.process import forked as gram
+from tests.interp.cli.process import forked as gram, refused
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.tools.mcp.servers import GOOD, bad
 
 pytestmark = pytest.mark.usefixtures("servers_of_the_sdk")
 
 SERVER = shlex.join(GOOD)
+SERVERS = json.dumps({"mcpServers": {"good": {"command": GOOD[0], "args": GOOD[1:]}}})
 AGENT = """// mine
 [helper:Agent {
   description: "Helps", // why
@@ -30,18 +31,27 @@ AGENT = """// mine
 def servers(tmp_path: Path) -> str:
     """A file in the ``mcpServers`` form."""
     path = tmp_path / "servers.json"
-    entry = {"command": GOOD[0], "args": GOOD[1:]}
-    path.write_text(json.dumps({"mcpServers": {"good": entry}}))
+    path.write_text(SERVERS)
     return str(path)
 
 
+@pytest.fixture(scope="module")
+def helper(servers_of_the_sdk: None, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The text of an agent with two tools of the server."""
+    path = tmp_path_factory.mktemp("helper") / "a.gram"
+    path.write_text(AGENT)
+    (path.parent / "servers.json").write_text(SERVERS)
+    words = ("--mcp", str(path.parent / "servers.json"), "shout", "greet", "-i")
+    added = gram("add", str(path), "helper.tools", *words)
+    assert added.returncode == 0, added.stderr
+    return path.read_text()
+
+
 @pytest.fixture
-def program(tmp_path: Path, servers: str) -> Path:
+def program(tmp_path: Path, helper: str) -> Path:
     """An agent with two tools of the server."""
     path = tmp_path / "a.gram"
-    path.write_text(AGENT)
-    added = gram("add", str(path), "helper.tools", "--mcp", servers, "shout", "greet", "-i")
-    assert added.returncode == 0, added.stderr
+    path.write_text(helper)
     return path
 
 
@@ -56,16 +66,12 @@ def test_tools_are_added_with_what_they_came_from_and_bind(program: Path, server
     assert gram("check", str(program)).returncode == 0
 
 
-def test_the_tools_of_a_server_are_printed_as_gram() -> None:
+def test_the_tools_of_a_server_are_printed_as_gram_with_what_it_says_of_them() -> None:
     done = gram("tools", "--mcp", SERVER, "--print-gram")
+    tools = {each.value.identity: each.value.properties for each in loads(done.stdout)}
 
     assert '[shout:ToolSpecification {\n  description: "Says it in capitals.",' in done.stdout
     assert '(text::String {title: "Text"})==>(::Any)' in done.stdout
-
-
-def test_what_a_server_says_that_its_tools_send_and_return_is_written_as_its_word() -> None:
-    written = loads(gram("tools", "--mcp", SERVER, "--print-gram").stdout)
-    tools = {each.value.identity: each.value.properties for each in written}
 
     said = [[tools[name].get(key) for key in ("returns", "sends")] for name in ("look", "put")]
     assert said == [["untrusted", None], ["untrusted", True]]
@@ -77,11 +83,11 @@ def test_new_words_are_refused_until_update_takes_them(program: Path, servers: s
     older = before.replace("Greets a person", "Greets").replace("text::String", "text::Integer")
     program.write_text(older)
 
-    refused = gram("run", str(program), "--mcp", servers, "--offline", "hi")
-    assert refused.returncode == 3
-    assert "description: spec 'Greets.', implementation 'Greets a person.'" in refused.stderr
-    assert 'type of `text`: spec "integer"' in refused.stderr
-    assert refused.stderr.endswith("--update shows what a server says now; -i takes it\n")
+    stopped = gram("run", str(program), "--mcp", servers, "--offline", "hi")
+    assert stopped.returncode == 3
+    assert "description: spec 'Greets.', implementation 'Greets a person.'" in stopped.stderr
+    assert 'type of `text`: spec "integer"' in stopped.stderr
+    assert stopped.stderr.endswith("--update shows what a server says now; -i takes it\n")
 
     updated = gram("tools", str(program), "--mcp", servers, "--update")
     assert updated.stdout.startswith(f"--- {program}\n+++ {program} (new)\n")
@@ -103,18 +109,14 @@ def test_a_rehearsal_asks_before_each_call_of_a_server(program: Path, servers: s
     assert "Hello" in allowed.stdout
 
 
-def test_a_test_that_rehearses_with_a_server_needs_a_word(program: Path, servers: str) -> None:
-    done = gram("test", str(program), "--mcp", servers, "--offline")
+def test_a_rehearsal_wants_a_word_for_servers_and_none_by_address(
+    program: Path, servers: str
+) -> None:
+    tested = gram("test", str(program), "--mcp", servers, "--offline")
+    run = gram("run", str(program), "--mcp", "http://127.0.0.1:1/mcp", "--offline", "hi")
 
-    assert done.returncode == 2
-    assert "a rehearsal invents arguments" in done.stderr
-
-
-def test_offline_refuses_servers_by_address(program: Path) -> None:
-    done = gram("run", str(program), "--mcp", "http://127.0.0.1:1/mcp", "--offline", "hi")
-
-    assert done.returncode == 2
-    assert '--offline uses no network, and the MCP server "http://127.0.0.1:1/mcp"' in done.stderr
+    refused(tested, 2, "a rehearsal invents arguments")
+    refused(run, 2, '--offline uses no network, and the MCP server "http://127.0.0.1:1/mcp"')
 
 
 @pytest.mark.parametrize(
@@ -132,9 +134,7 @@ def test_a_server_that_cannot_be_used_is_told_before_the_model_is_asked(
 ) -> None:
     done = gram("run", str(program), "--mcp", server, "hi")
 
-    assert done.returncode == 4
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    refused(done, 4, message)
 
 
 def test_a_name_that_the_server_and_a_file_have_is_an_error_with_both(
@@ -184,6 +184,4 @@ def test_options_that_do_not_go_together_are_refused(arguments: tuple[str, ...])
 
 def test_only_the_tools_of_agents_take_tools_of_a_server(program: Path, servers: str) -> None:
     done = gram("add", str(program), "helper.description", "--mcp", servers, "shout")
-
-    assert done.returncode == 2
-    assert "write FILE AGENT.tools NAME…" in done.stderr
+    refused(done, 2, "write FILE AGENT.tools NAME…")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, refused
 
 TOOL = 'Tool {description: "d"}'
 DESK = f"""\
@@ -153,10 +153,7 @@ def test_what_is_no_text_is_a_conflict_and_stays_as_it_is(tmp_path: Path) -> Non
     (tmp_path / "ours.gram").write_bytes(b"\xff\x00ours")
     (tmp_path / "theirs.gram").write_bytes(b"\xff\x00theirs")
 
-    done = gram("merge", *files, "-i")
-
-    assert done.returncode == 1
-    assert "binary" in done.stderr
+    refused(gram("merge", *files, "-i"), 1, "binary")
     assert (tmp_path / "ours.gram").read_bytes() == b"\xff\x00ours"
 
 
@@ -226,11 +223,17 @@ def repository(tmp_path: Path) -> Repository:
     return made
 
 
-def test_git_merges_what_its_own_merge_could_not(repository: Repository) -> None:
+@pytest.mark.parametrize(
+    ("begun_on", "words"), [("main", ("merge", "theirs")), ("theirs", ("rebase", "main"))]
+)
+def test_git_merges_and_rebases_what_its_own_merge_could_not(
+    repository: Repository, begun_on: str, words: tuple[str, ...]
+) -> None:
     ours = DESK.replace("rehearsal", "other")
     repository.sides({"desk": DESK}, {"desk": ours}, {"desk": DESK.replace("Help.", "Help them.")})
+    repository.git("checkout", "-q", begun_on)
 
-    repository.git("merge", "theirs")
+    repository.git(*words)
 
     assert repository.read() == ours.replace("Help.", "Help them.")
 
@@ -245,16 +248,6 @@ def test_git_keeps_a_conflict_open_and_says_what_it_is(repository: Repository) -
     assert "desk.gram: conflict: agent `desk`: model is changed in two ways" in said
     assert "UU desk.gram" in repository.git("status", "--short")
     assert repository.read().count("<<<<<<<") == repository.read().count(">>>>>>>") == 1
-
-
-def test_a_rebase_merges_by_structure_too(repository: Repository) -> None:
-    ours = DESK.replace("rehearsal", "other")
-    repository.sides({"desk": DESK}, {"desk": ours}, {"desk": DESK.replace("Help.", "Help them.")})
-    repository.git("checkout", "-q", "theirs")
-
-    repository.git("rebase", "main")
-
-    assert repository.read() == ours.replace("Help.", "Help them.")
 
 
 def test_what_breaks_across_files_stops_the_merge(repository: Repository) -> None:

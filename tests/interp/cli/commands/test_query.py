@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, refused
 
 ONE = """\
 // The desk.
@@ -86,9 +86,7 @@ def test_rewrite_shows_what_would_change_and_writes_with_i(folder: Path) -> None
 
 def test_rewrite_refuses_what_makes_a_program_invalid(folder: Path) -> None:
     done = gram("rewrite", "-i", "(_p::Text)==>(_r)", "(_p::Txt)==>(_r)", str(folder / "a.gram"))
-
-    assert done.returncode == 1
-    assert "refused because the program would be invalid" in done.stderr
+    refused(done, 1, "refused because the program would be invalid")
     assert (folder / "a.gram").read_text() == ONE
 
 
@@ -125,7 +123,4 @@ def test_what_is_imported_is_followed_and_found_in_its_own_file_alone(tmp_path: 
 def test_what_cannot_take_the_place_is_refused(
     folder: Path, new: str, code: int, message: str
 ) -> None:
-    done = gram("rewrite", "-i", "(_a:Agent)", new, str(folder / "a.gram"))
-
-    assert done.returncode == code
-    assert message in done.stderr
+    refused(gram("rewrite", "-i", "(_a:Agent)", new, str(folder / "a.gram")), code, message)

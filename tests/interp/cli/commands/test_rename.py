@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, refused
 
 SEARCH = """\
 // Shared.
@@ -114,10 +114,7 @@ def test_what_cannot_be_renamed_is_told_and_nothing_changes(
 ) -> None:
     before = {each: each.read_text() for each in project.glob("*/*")}
 
-    done = gram("rename", "-i", *words, cwd=project)
-
-    assert done.returncode == code
-    assert message in done.stderr
+    refused(gram("rename", "-i", *words, cwd=project), code, message)
     assert {each: each.read_text() for each in project.glob("*/*")} == before
 
 
@@ -126,9 +123,7 @@ def test_a_rule_that_would_fit_another_call_is_refused(project: Path) -> None:
     rules.write_text(RULES.replace('tool: "*"', 'tool: "sea*"'))
 
     done = gram("rename", "-i", "search", "find", "shared", cwd=project)
-
-    assert done.returncode == 1
-    assert "refused: the rule for sea* would fit search and not the new name" in done.stderr
+    refused(done, 1, "refused: the rule for sea* would fit search and not the new name")
     assert (project / "shared/search.gram").read_text() == SEARCH
 
 
@@ -170,8 +165,6 @@ def test_what_uses_something_of_its_file_cannot_be_shared(project: Path) -> None
     files = ("agents/one.gram", "agents/two.gram")
 
     done = gram("share", "-i", "help", *files, "--to", "agents/both.gram", cwd=project)
-
-    assert done.returncode == 1
-    assert '"search" is not defined' in done.stderr
+    refused(done, 1, '"search" is not defined')
     assert not (project / "agents/both.gram").exists()
     assert (project / "agents/one.gram").read_text().startswith("// one")

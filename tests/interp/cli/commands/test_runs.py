@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from interp import open_store
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, refused
 from tests.paths import EXAMPLES
 
 HELLO = str(EXAMPLES / "hello_world.gram")
@@ -67,9 +67,9 @@ def test_a_store_of_one_run_needs_no_id_and_one_of_several_says_how_to_find_it(
 
 def test_a_call_is_answered_from_outside_and_the_run_goes_on(address: str) -> None:
     waiting = gram(*SAY, "--record", address, "--approve", "ask")
-    assert waiting.returncode == 6
     (row,) = listed(address, "--status", "waiting")
     run = row["id"]
+    assert (waiting.returncode, waiting.stdout) == (6, "")
     assert f"gram resume '{address}#{run}' goes on" in waiting.stderr
 
     assert runs(address, "decide", f"{address}#{run}").stdout == (
@@ -296,4 +296,4 @@ def test_a_conversation_of_a_program_goes_on_by_c(address: str) -> None:
     found = json.loads(gram("conversations", "list", "--json", "--record", address).stdout)
     assert [each["messages"] for each in found] == [8, 4]
     other = gram("run", "-", "hello", *kept, "-c", stdin=Path(HELLO).read_text())
-    assert (other.returncode, "the program has no file" in other.stderr) == (4, True)
+    refused(other, 4, "the program has no file")

@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from interp.history.stores import open_store
-from tests.interp.cli.process import gram, relayed, started, without_keys
+from tests.interp.cli.process import gram, refused, relayed, started, without_keys
 from tests.interp.serving.served import GREETER, ask, client, until
 from tests.interp.serving.test_openai_client import COUNTER
 from tests.paths import ROOT
@@ -114,9 +114,7 @@ def test_a_changed_program_is_taken_and_one_with_faults_is_not(tmp_path: Path) -
     ],
 )
 def test_what_cannot_be_served_is_refused(options: list[str], code: int, told: str) -> None:
-    done = gram("serve", HELLO, "--offline", *options)
-
-    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
+    refused(gram("serve", HELLO, "--offline", *options), code, told)
 
 
 TOOLS = """

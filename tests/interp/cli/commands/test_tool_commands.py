@@ -10,7 +10,7 @@ import pytest
 from gram import loads, loads_one
 from interp.machine import TOOL_FORMS
 from lenses_ext import agent_tool_specs, tool_spec_schema, view
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, refused
 from tests.paths import EXAMPLES
 
 HELLO = str(EXAMPLES / "hello_world.gram")
@@ -270,9 +270,7 @@ def test_a_run_that_changed_words_stop_names_the_command_that_takes_them(
 ) -> None:
     program, tools = changed
     stopped = gram("run", program, "hi", "--offline", "--tools", tools)
-
-    assert stopped.returncode == 3
-    assert f"gram tools {program} --tools … --update shows what the code says" in stopped.stderr
+    refused(stopped, 3, f"gram tools {program} --tools … --update shows what the code says")
 
 
 @pytest.fixture
@@ -381,9 +379,7 @@ def test_a_tool_without_python_stops_a_run_that_is_no_rehearsal(
     script.write_text('["hello"]')
 
     stopped = gram("run", undescribed[0], "hi", "--script", str(script))
-
-    assert stopped.returncode == 3
-    assert 'tool "g" is not in the library' in stopped.stderr
+    refused(stopped, 3, 'tool "g" is not in the library')
 
 
 def test_cases_are_rehearsed_with_tools_that_have_no_python_yet(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.interp.cli.process import at, gram
+from tests.interp.cli.process import at, gram, refused
 from tests.interp.model_server import Answer, ModelServer
 from tests.paths import EXAMPLES
 
@@ -35,10 +35,7 @@ def test_a_fallback_without_its_key_is_told(model_server: ModelServer) -> None:
 
 def test_a_fallback_that_is_no_model_is_one_message(model_server: ModelServer) -> None:
     done = gram("run", HELLO, "hi", "--fallback", "nobody", **at(model_server))
-
-    assert done.returncode == 4
-    assert "names no provider" in done.stderr
-    assert "Traceback" not in done.stderr
+    refused(done, 4, "names no provider")
 
 
 def test_the_models_of_a_list_are_read_and_set(tmp_path: Path) -> None:

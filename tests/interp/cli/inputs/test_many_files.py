@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interp.cli.inputs.program_files import find_files
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, refused
 
 AGENT = '[{name}:Agent {{instruction: "x", model: "OpenAI/m"}}]\n'
 
@@ -72,10 +72,7 @@ def test_the_nearest_rules_count(agents: Path) -> None:
 def test_nothing_to_do_is_wrong_use(agents: Path, given: str) -> None:
     (agents / "empty").mkdir()
 
-    done = gram("check", given, cwd=agents)
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert given in done.stderr
+    refused(gram("check", given, cwd=agents), 2, given)
 
 
 def test_check_reports_all_files(agents: Path) -> None:
@@ -90,21 +87,21 @@ def test_fmt_goes_on_after_a_broken_file(agents: Path) -> None:
     (agents / "agents/z.gram").write_text("( a )")
 
     done = gram("fmt", "agents", cwd=agents)
-
-    assert done.returncode == 3
+    refused(
+        done,
+        3,
+        "agents/b.gram:1:8: error[syntax]",
+        "1 file laid out, 3 files unchanged, 1 file failed",
+    )
     assert (agents / "agents/z.gram").read_text() == "(a)\n"
-    assert "agents/b.gram:1:8: error[syntax]" in done.stderr
-    assert "1 file laid out, 3 files unchanged, 1 file failed" in done.stderr
 
 
 def test_set_changes_each_file_and_counts_them(agents: Path) -> None:
     done = gram("set", "-i", "*.model", "Ollama/x", "agents", cwd=agents)
-
-    assert done.returncode == 3  # one file is not gram
+    refused(done, 3, "2 files changed, 1 file unchanged, 1 file failed")
     assert 'model: "Ollama/x"' in (agents / "agents/a.gram").read_text()
     assert 'model: "Ollama/x"' in (agents / "agents/deep/c.gram").read_text()
     assert 'model: "OpenAI/m"' in (agents / "agents/build/d.gram").read_text()
-    assert "2 files changed, 1 file unchanged, 1 file failed" in done.stderr
 
 
 def test_set_says_in_json_what_became_of_each_file(agents: Path) -> None:
@@ -127,10 +124,7 @@ def test_set_without_in_place_prints_each_file_under_its_name(agents: Path) -> N
 
 
 def test_in_place_and_diff_are_refused_together(agents: Path) -> None:
-    done = gram("set", "-i", "--diff", "*.model", "Ollama/x", "agents", cwd=agents)
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--diff" in done.stderr
+    refused(gram("set", "-i", "--diff", "*.model", "Ollama/x", "agents", cwd=agents), 2, "--diff")
 
 
 def test_get_lists_which_file_each_value_is_from(agents: Path) -> None:
@@ -152,10 +146,7 @@ def test_a_path_that_leads_nowhere_in_any_file_is_told_once(agents: Path) -> Non
     (agents / "agents/b.gram").unlink()
 
     done = gram("get", "nope.model", "agents", cwd=agents)
-
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "`nope.model` leads nowhere" in done.stderr
-    assert "nor is there anything in the other 2 files" in done.stderr
+    refused(done, 1, "`nope.model` leads nowhere", "nor is there anything in the other 2 files")
     of_two = gram("get", "nope.model", "agents/a.gram", "agents/deep/c.gram", cwd=agents)
     assert of_two.stderr.endswith("nor is there anything in the other file\n")
 
@@ -175,10 +166,7 @@ def test_what_reads_one_program_reads_many(agents: Path, command: str) -> None:
 
 
 def test_neither_argument_is_a_file() -> None:
-    done = gram("get", "one", "two")
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "neither one nor two" in done.stderr
+    refused(gram("get", "one", "two"), 2, "neither one nor two")
 
 
 def test_an_empty_name_is_no_folder() -> None:

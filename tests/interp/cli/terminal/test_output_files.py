@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interp import hello_world_tool_library, load, run
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, refused
 from tests.paths import ROOT
 
 HELLO = ROOT / "examples" / "hello_world.gram"
@@ -44,10 +44,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_result_is_never_written_over_what_is_read(folder: Path, words: list[str]) -> None:
     before = {each: each.read_bytes() for each in folder.iterdir()}
 
-    done = gram(*words, cwd=folder)
-
-    assert done.returncode == 2
-    assert "is read, and would be overwritten: name another file" in done.stderr
+    refused(gram(*words, cwd=folder), 2, "is read, and would be overwritten: name another file")
     assert {each: each.read_bytes() for each in folder.iterdir()} == before
 
 
@@ -77,10 +74,7 @@ def test_a_dash_is_standard_output(folder: Path) -> None:
     ],
 )
 def test_what_needs_a_file_says_so(folder: Path, words: list[str]) -> None:
-    done = gram(*words, cwd=folder)
-
-    assert done.returncode == 2
-    assert "needs the name of a file" in done.stderr
+    refused(gram(*words, cwd=folder), 2, "needs the name of a file")
     assert not (folder / "-").exists()
 
 
@@ -93,16 +87,12 @@ def test_what_needs_a_file_says_so(folder: Path, words: list[str]) -> None:
 )
 def test_an_empty_name_is_no_file_and_is_not_left_out(folder: Path, words: list[str]) -> None:
     done = gram(*words, cwd=folder)
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"{words[-2]} is empty: name a file, or leave the option out" in done.stderr
+    refused(done, 2, f"{words[-2]} is empty: name a file, or leave the option out")
 
 
 def test_pictures_of_other_kinds_are_not_drawn_as_text(folder: Path) -> None:
     done = gram("graph", "a.gram", "-o", "a.png", cwd=folder)
-
-    assert done.returncode == 2
-    assert "no .png is drawn: name OUT .svg, .dot or .mmd" in done.stderr
+    refused(done, 2, "no .png is drawn: name OUT .svg, .dot or .mmd")
     assert not (folder / "a.png").exists()
 
 
@@ -117,6 +107,5 @@ def test_a_run_of_another_program_is_told(folder: Path) -> None:
     (folder / "other.gram").write_text(other)
 
     done = gram("graph", "other.gram", "--run", "a.run.gram", cwd=folder)
-
     assert done.returncode == 0
     assert "a.run.gram is a run of hello_world_agent, and came to nothing" in done.stderr

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.interp.cli.process import at, gram
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, completion
@@ -20,28 +22,19 @@ DETAILS = {
 }
 
 
-def test_reasoning_is_shown_before_the_answer_on_standard_error(
-    model_server: ModelServer, tmp_path: Path
+@pytest.mark.parametrize(
+    ("options", "shown"), [((), "She greets me.\n"), (("--no-reasoning",), "")]
+)
+def test_reasoning_is_shown_on_standard_error_unless_nobody_wants_it(
+    model_server: ModelServer, tmp_path: Path, options: tuple[str, ...], shown: str
 ) -> None:
     model_server.will_say(THINKING)
     told = tmp_path / "told"
-    with Terminal("run", HELLO, "hello", told=told, **at(model_server)) as terminal:
+    with Terminal("run", HELLO, "hello", *options, told=told, **at(model_server)) as terminal:
         assert terminal.leaves() == 0
 
     assert terminal.seen.splitlines() == ["Hi, Alice."]
-    assert told.read_text() == "She greets me.\n"
-
-
-def test_reasoning_is_hidden_where_nobody_wants_it(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
-    model_server.will_say(THINKING)
-    told = tmp_path / "told"
-    arguments = ("run", HELLO, "hello", "--no-reasoning")
-    with Terminal(*arguments, told=told, **at(model_server)) as terminal:
-        assert terminal.leaves() == 0
-
-    assert told.read_text() == ""
+    assert told.read_text() == shown
 
 
 def test_a_stream_of_json_has_a_line_for_each_piece_of_reasoning(

@@ -352,23 +352,20 @@ def asked(model_server: ModelServer, *calls: tuple[str, str, object]) -> Termina
 QUESTION = 'Run sayHello for hello_world_agent\n| personName: "Al"\n[y/N/always/never]: '
 
 
-def test_always_is_asked_once(model_server: ModelServer) -> None:
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("always", 'sayHello(personName: "Al") -> "Hello, Al!'),
+        ("never", "denied, not run: the user never allows this tool"),
+    ],
+)
+def test_always_and_never_are_asked_once(model_server: ModelServer, answer: str, told: str) -> None:
     with asked(model_server, HI, HI, HI) as terminal:
         terminal.until(QUESTION)
-        terminal.type("always\n")
+        terminal.type(f"{answer}\n")
         rest = terminal.until("done\n")
 
-    assert rest.count('sayHello(personName: "Al") -> "Hello, Al!') == 3
-    assert "Run " not in rest
-
-
-def test_never_is_asked_once_and_told(model_server: ModelServer) -> None:
-    with asked(model_server, HI, HI) as terminal:
-        terminal.until(QUESTION)
-        terminal.type("never\n")
-        rest = terminal.until("done\n")
-
-    assert rest.count("denied, not run: the user never allows this tool") == 2
+    assert rest.count(told) == 3
     assert "Run " not in rest
 
 
@@ -438,29 +435,25 @@ def test_what_is_no_answer_is_explained_and_asked_again(model_server: ModelServe
 
 
 @pytest.mark.parametrize(
-    ("environment", "arguments", "expected"),
+    ("environment", "refused", "failed"),
     [
-        ({"FORCE_COLOR": "1"}, ("--approve", "none"), "\x1b[33merror: denied, not run: "),
-        ({}, ("--approve", "none"), "-> error: denied, not run: "),
-        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, ("--approve", "none"), "-> error: denied"),
+        ({"FORCE_COLOR": "1"}, "\x1b[33merror: denied", "\x1b[31merror: tool"),
+        ({}, "error: denied", "error: tool"),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, "error: denied", "error: tool"),
     ],
 )
-def test_refused_calls_have_their_colour(
+def test_refused_calls_have_a_colour_and_failed_ones_another(
     model_server: ModelServer,
+    counting: list[str],
     environment: dict[str, str],
-    arguments: tuple[str, ...],
-    expected: str,
+    refused: str,
+    failed: str,
 ) -> None:
-    model_server.will_say(tool_calls(HI), "done")
+    call = tool_calls(("c", "count", {"n": 0}))
+    model_server.will_say(call, "done", call, "done")
 
-    done = gram("run", HELLO, "hi", *arguments, **environment, **at(model_server))
+    denied = gram("run", *counting, "--approve", "none", **environment, **at(model_server))
+    done = gram("run", *counting, **environment, **at(model_server))
 
-    assert expected in done.stderr
-
-
-def test_failed_calls_have_another_colour(model_server: ModelServer, counting: list[str]) -> None:
-    model_server.will_say(tool_calls(("c", "count", {"n": 0})), "done")
-
-    done = gram("run", *counting, FORCE_COLOR="1", **at(model_server))
-
-    assert 'count(n: 0) -> \x1b[31merror: tool "count" failed' in done.stderr
+    assert f"count(n: 0) -> {refused}, not run: " in denied.stderr
+    assert f'count(n: 0) -> {failed} "count" failed' in done.stderr
