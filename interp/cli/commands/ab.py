@@ -27,6 +27,7 @@ from ..terminal.output import (
     expect_a_file,
     expect_a_name,
     expect_other_file,
+    expect_writable,
     is_quiet,
     note,
     show,
@@ -119,6 +120,8 @@ def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: An
     expect_a_name(given["out"], "--out")
     expect_other_file(html)
     with interruptible():
+        if html is not None:
+            expect_writable(html)
         found = _experiment(files, given)
     if html is not None:
         found.write_html(html)

@@ -19,7 +19,7 @@ import click
 
 from gram import GramError, write_atomically
 from gram.display import visible
-from gram.documents import resolved
+from gram.documents import holding, resolved
 
 if TYPE_CHECKING:
     from gram.json import Json
@@ -197,6 +197,16 @@ def _is_at(path: Path, name: str) -> bool:
         return resolved(Path(name)) == path
     except (GramError, OSError):  # it is another value, and no name
         return False
+
+
+def expect_writable(out: str) -> None:
+    """Check, before much is done, that a result can be written to a file.
+
+    Raises:
+        OSError: it cannot.
+    """
+    with holding(Path(out)) as file:
+        file.check_writable()
 
 
 def write_result(out: str, text: str, *, private: bool = False) -> None:
