@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from shutil import copyfile
 
 import click
 
@@ -16,12 +15,11 @@ from ..failures import NO
 from ..inputs.program_files import STDIN, run_git
 from ..inputs.reading import read_text
 from ..merges_in_git import judge_in_git, tell_merge_faults
-from ..terminal.output import expect_a_name, expect_other_file, note, show, tell, write_result
+from ..terminal.output import note, show, tell, write_result
 
 
 @click.command("merge")
 @click.argument("files", nargs=-1, metavar="BASE OURS THEIRS")
-@click.option("-o", "out", metavar="OUT", help="Write to this file.")
 @click.option("-i", "--in-place", is_flag=True, help="Write OURS, atomically.")
 @click.option(
     "-L",
@@ -41,7 +39,6 @@ from ..terminal.output import expect_a_name, expect_other_file, note, show, tell
 )
 def command(
     files: tuple[str, ...],
-    out: str | None,
     in_place: bool,
     labels: tuple[str, ...],
     marker_size: int,
@@ -55,10 +52,8 @@ def command(
 
     Files that are not gram are merged by lines, as git does. gram git install has git use it all.
     """
-    expect_a_name(out, "-o")
-    expect_other_file(out)
-    if ((in_place or across) and out) or (in_place and across):
-        raise click.UsageError("-i writes OURS, -o another file, --across none: choose one")
+    if in_place and across:
+        raise click.UsageError("-i writes OURS, and --across no file: choose one")
     if across:
         is_clean = judge_in_git(files)
     elif len(files) != 3:
@@ -68,45 +63,38 @@ def command(
         names = [name for name in labels if not name.startswith("%")] or ["ours", "base", "theirs"]
         if len(names) != 3:
             raise click.UsageError("name all three sides: -L OURS -L BASE -L THEIRS")
-        is_clean = _merge(
-            files, files[1] if in_place else out, names, marker_size, path or files[1]
-        )
+        is_clean = _merge(files, in_place, names, marker_size, path or files[1])
     if not is_clean:
         sys.exit(NO)
 
 
 def _merge(
-    files: Sequence[str], target: str | None, names: Sequence[str], marker_size: int, path: str
+    files: Sequence[str], in_place: bool, names: Sequence[str], marker_size: int, path: str
 ) -> bool:
-    """Merge files into one of them or another file, or print the text; whether all fits."""
+    """Merge files into OURS, or print the text; whether all fits."""
     ours, base, theirs = names
     try:
         found = merge_programs(*(read_text(file)[0] for file in files), filename=path)
     except GramDecodeError as error:
         note(f"{path}: merged by lines, as git does: {error.msg} in line {error.lineno} of a side")
-        return _merge_lines(files, target, names, marker_size)
+        return _merge_lines(files, in_place, names, marker_size)
     for conflict in found.merge.conflicts:
         tell(f"{path}: conflict: {conflict_in_words(conflict, ours, theirs)}")
     tell_merge_faults(found.faults, ours, theirs)
     has_base = run_git("config", "merge.conflictStyle").stdout.strip().endswith(b"diff3")
     text = found.merge.text(ours, theirs, base if has_base else None, marker_size)
-    write_result(target or STDIN, text)
+    write_result(files[1] if in_place else STDIN, text)
     return not (found.merge.conflicts or found.faults)
 
 
 def _merge_lines(
-    files: Sequence[str], target: str | None, names: Sequence[str], marker_size: int
+    files: Sequence[str], in_place: bool, names: Sequence[str], marker_size: int
 ) -> bool:
     base, ours, theirs = files
-    if is_printed := target in (None, STDIN):
-        target = ours
-    elif target != ours:
-        copyfile(ours, str(target))
     labels = (word for name in names for word in ("-L", name))
-    options = ("--marker-size", str(marker_size), *labels, *["-p"] * is_printed)
-    done = run_git("merge-file", *options, str(target), base, theirs)
-    if is_printed:
-        show(done.stdout.decode(errors="replace"), nl=False)
+    options = ("--marker-size", str(marker_size), *labels, *["-p"] * (not in_place))
+    done = run_git("merge-file", *options, ours, base, theirs)
+    show(done.stdout.decode(errors="replace"), nl=False)
     if done.stderr:
         tell(done.stderr.decode(errors="replace").rstrip())
     return done.returncode == 0

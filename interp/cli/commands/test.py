@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +21,6 @@ if TYPE_CHECKING:
     from ..case_run import CaseRun
 
 
-def _share(
-    context: click.Context, option: click.Parameter, given: str | None
-) -> tuple[int, int] | None:
-    """How many of how many runs have to pass."""
-    if given is None:
-        return None
-    found = re.fullmatch(r"(\d+)/(\d+)", given)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise click.BadParameter("write K/N, such as 4/5: at least 4 of 5 runs", context, option)
-    return int(found[1]), int(found[2])
-
-
 @click.command("test")
 @click.argument("files", nargs=-1, required=True)
 @click.option("--program", metavar="FILE", help="The program, instead of those of the cases.")
@@ -50,12 +37,9 @@ def _share(
     "--only", multiple=True, metavar="TAG", help="Run only the cases with one of these tags."
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, help="How many cases run at once.")
-@click.option("--repeats", type=click.IntRange(1), help="How often each case is run.")
+@click.option("--repeats", type=click.IntRange(1), default=1, help="How often each case is run.")
 @click.option(
-    "--at-least",
-    metavar="K/N",
-    callback=_share,
-    help="How many of the N runs of a case have to pass; all of them by default.",
+    "--at-least", type=click.IntRange(1), help="How many of them have to pass; all by default."
 )
 @click.option(
     "--by",
@@ -136,8 +120,8 @@ def _case_run(
     names: Sequence[str],
     options: RunningOptions,
     *,
-    repeats: int | None,
-    at_least: tuple[int, int] | None,
+    repeats: int,
+    at_least: int | None,
     judge: str | None,
     judge_model: str | None,
     **given: Any,
@@ -145,14 +129,12 @@ def _case_run(
     """The cases of files, read and found valid, as the options say that they are run."""
     from ..case_run import CaseRun
 
-    if at_least and repeats not in (None, at_least[1]):
-        written = f"{at_least[0]}/{at_least[1]}"
-        raise click.UsageError(f"--at-least {written} is of {at_least[1]} runs, not of {repeats}")
-    runs = repeats or (at_least[1] if at_least else 1)
+    if at_least and at_least > repeats:
+        raise click.UsageError(f"--at-least {at_least} is more than --repeats {repeats}")
     found = CaseRun(
         options,
-        repeats=runs,
-        at_least=at_least[0] if at_least else runs,
+        repeats=repeats,
+        at_least=at_least or repeats,
         judge=_judge(judge, judge_model, options),
         **given,
     )

@@ -96,6 +96,11 @@ def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | No
     return field(metadata={"option": option}, converter=converter)
 
 
+def _option(*names: str, converter: Callable[[Any], Any] | None = None, **how: Any) -> Any:
+    """The same, with an option that is for this attribute alone."""
+    return _given_by(click.option(*names, **how), converter)
+
+
 @frozen(kw_only=True)
 class ModelOptions:
     """The options that say which model is asked, one attribute for each.
@@ -104,8 +109,8 @@ class ModelOptions:
         click.UsageError: an option has an invalid value, or excludes another option.
     """
 
-    offline: bool = _given_by(
-        click.option("--offline", is_flag=True, help="Rehearse without a model, key or network.")
+    offline: bool = _option(
+        "--offline", is_flag=True, help="Rehearse without a model, key or network."
     )
     model: str | None = _given_by(model_option)
 
@@ -123,34 +128,28 @@ class ModelOptions:
 class KeptRunOptions(ModelOptions):
     """The options that are kept with a run, one attribute for each."""
 
-    settings: Mapping[str, Any] = _given_by(
-        click.option(
-            "--set",
-            "settings",
-            multiple=True,
-            shell_complete=complete_setting,
-            metavar="NAME=VALUE",
-            help="A setting of the model, such as temperature=0.2; null removes a setting.",
-        ),
-        lambda texts: read_settings(texts),
+    settings: Mapping[str, Any] = _option(
+        "--set",
+        "settings",
+        multiple=True,
+        shell_complete=complete_setting,
+        metavar="NAME=VALUE",
+        help="A setting of the model, such as temperature=0.2; null removes a setting.",
+        converter=lambda texts: read_settings(texts),
     )
-    limits: tuple[str, ...] = _given_by(
-        click.option(
-            "--limit",
-            "limits",
-            multiple=True,
-            shell_complete=complete_limit,
-            metavar="NAME=NUMBER",
-            help="A limit of the run, such as iterations=3 or run_seconds=60.",
-        )
+    limits: tuple[str, ...] = _option(
+        "--limit",
+        "limits",
+        multiple=True,
+        shell_complete=complete_limit,
+        metavar="NAME=NUMBER",
+        help="A limit of the run, such as iterations=3 or run_seconds=60.",
     )
-    approve: str | None = _given_by(
-        click.option(
-            "--approve",
-            type=click.Choice(list(POLICIES)),
-            help="Which tool calls may run: ask at the terminal about each, all (the default of a "
-            "new run) or none.",
-        )
+    approve: str | None = _option(
+        "--approve",
+        type=click.Choice(list(POLICIES)),
+        help="Which tool calls may run: ask at the terminal about each, all (the default of a "
+        "new run) or none.",
     )
 
     def __attrs_post_init__(self) -> None:
@@ -195,14 +194,12 @@ class ArmOptions(KeptRunOptions):
             )
 
 
-_fallback = _given_by(
-    click.option(
-        "--fallback",
-        multiple=True,
-        metavar="PROVIDER/NAME",
-        shell_complete=complete_model,
-        help="Ask this model where the first cannot be reached, is overloaded or unknown.",
-    )
+_fallback = _option(
+    "--fallback",
+    multiple=True,
+    metavar="PROVIDER/NAME",
+    shell_complete=complete_model,
+    help="Ask this model where the first cannot be reached, is overloaded or unknown.",
 )
 
 
@@ -227,37 +224,25 @@ class RunningOptions(ArmOptions):
     """The options of every command that runs an agent, one attribute for each."""
 
     fallback: tuple[str, ...] = _fallback
-    script: ScriptedModel | None = _given_by(
-        click.option(
-            "--script",
-            metavar="FILE.json",
-            help="Answer with these replies instead of a model: a list, or one for each agent by "
-            "its name.",
-        ),
-        _scripted,
+    script: ScriptedModel | None = _option(
+        "--script",
+        metavar="FILE.json",
+        help="Answer with these replies instead of a model: a list, or one for each agent by "
+        "its name.",
+        converter=_scripted,
     )
     tools: tuple[str, ...] = _given_by(tools_option)
-    on_tool_error: OnToolError = _given_by(
-        click.option(
-            "--on-tool-error",
-            type=click.Choice(get_args(OnToolError)),
-            default="tell",
-            help="What a failing tool leads to: the model is told (the default), or the run stops.",
-        )
+    on_tool_error: OnToolError = _option(
+        "--on-tool-error",
+        type=click.Choice(get_args(OnToolError)),
+        default="tell",
+        help="What a failing tool leads to: the model is told (the default), or the run stops.",
     )
-    usage: bool = _given_by(
-        click.option(
-            "--usage",
-            is_flag=True,
-            help="Print the tokens used and their price, on standard error.",
-        )
+    usage: bool = _option(
+        "--usage", is_flag=True, help="Print the tokens used and their price, on standard error."
     )
-    debug: bool = _given_by(
-        click.option(
-            "--debug",
-            is_flag=True,
-            help="Show requests and replies on standard error, without keys.",
-        )
+    debug: bool = _option(
+        "--debug", is_flag=True, help="Show requests and replies on standard error, without keys."
     )
 
     def __attrs_post_init__(self) -> None:
@@ -368,12 +353,8 @@ class RunningOptions(ArmOptions):
 class AnsweringOptions(RunningOptions):
     """The options of every command that shows the answer of a run."""
 
-    no_reasoning: bool = _given_by(
-        click.option(
-            "--no-reasoning",
-            is_flag=True,
-            help="Do not show the model's reasoning.",
-        )
+    no_reasoning: bool = _option(
+        "--no-reasoning", is_flag=True, help="Do not show the model's reasoning."
     )
 
 
@@ -383,24 +364,18 @@ class TalkOptions(AnsweringOptions):
 
     agent: str | None = _given_by(agent_option)
     record: str | None = _given_by(record_option)
-    no_record: bool = _given_by(
-        click.option("--no-record", is_flag=True, help="Keep nothing of what is said.")
+    no_record: bool = _option("--no-record", is_flag=True, help="Keep nothing of what is said.")
+    goes_on: bool = _option(
+        "--continue",
+        "-c",
+        "goes_on",
+        is_flag=True,
+        help="Go on with the last conversation with this program, or of the file.",
     )
-    goes_on: bool = _given_by(
-        click.option(
-            "--continue",
-            "-c",
-            "goes_on",
-            is_flag=True,
-            help="Go on with the last conversation with this program, or of the file.",
-        )
-    )
-    conversation: str | None = _given_by(
-        click.option(
-            "--conversation",
-            metavar="NAME",
-            help="Go on with the conversation of this name, or begin it.",
-        )
+    conversation: str | None = _option(
+        "--conversation",
+        metavar="NAME",
+        help="Go on with the conversation of this name, or begin it.",
     )
 
     def __attrs_post_init__(self) -> None:

@@ -19,7 +19,7 @@ import click
 from gram import Document, Pattern
 from gram.documents import decode
 from gram.json import Json
-from gram.words import counted, did_you_mean
+from gram.words import counted
 from lenses_ext import (
     result_schema,
     tool_spec_description,
@@ -359,9 +359,6 @@ def _opening(given: str) -> McpLibrary:
     return mcp_library(given)
 
 
-SETTINGS: Final = ("server", "hosts", "operations")
-"""The settings that may be written before a document; every other name is a security scheme."""
-
 _SETTING: Final = re.compile(r"([\w.-]+)=(\S*)\s+(?=\S)")
 _MOST_TOLD: Final = 5
 
@@ -376,26 +373,18 @@ def operations_of(given: str) -> ToolLibrary:
     Raises:
         OSError: the file cannot be read.
         ConfigurationError: the document cannot be used, or not so.
-        click.UsageError: a setting before the document is not one of these.
     """
     settings: dict[str, Any] = {}
     keys: dict[str, str] = {}
     document = given
     while match := _SETTING.match(document):
         name, value = match.groups()
-        if name in settings or name in keys:
-            raise click.UsageError(f"--openapi {given}: {name}= is given twice")
         if name == "server":
             settings[name] = value
-        elif name in SETTINGS:
+        elif name in ("hosts", "operations"):
             settings[name] = [each for each in value.split(",") if each]
-        elif re.fullmatch(r"\w+", value):
-            keys[name] = value
         else:
-            hint = did_you_mean(name, SETTINGS)
-            hint = hint or f"beside keys there are {', '.join(SETTINGS)}"
-            said = f"{name}={value} names no environment variable with a key"
-            raise click.UsageError(f"--openapi {given}: {said}; {hint}")
+            keys[name] = value
         document = document[match.end() :]
     told: list[str] = []
     library = openapi_library(document, keys=keys, tell=told.append, **settings)
