@@ -22,6 +22,7 @@ from gram import (
     pattern_at,
     readable,
 )
+from gram.editing import common_ends
 from gram.reading import spans_in_text
 from gram.trees import WHOLE, read_from
 from lenses_ext import Project, load_project, parse_program
@@ -82,20 +83,40 @@ class OpenFile:
         text: the text.
         path: where it is saved; None for one that has no file yet.
         encoding: what columns are counted in.
+        known: what it was when all of it could be read; None where that never was.
     """
 
-    def __init__(self, text: str, path: Path | None, encoding: str) -> None:
+    def __init__(
+        self, text: str, path: Path | None, encoding: str, known: str | None = None
+    ) -> None:
         self.text = text
         self.path = path
+        self._known = known
         self.places = Positions(text, encoding)
 
     @cached_property
     def document(self) -> Document:
         """What can be read of it, with blanks instead of patterns that have a syntax error."""
         name = str(self.path) if self.path else None
-        with suppress(GramDecodeError):
-            return parse_program(self.text, name)
+        for text in filter(None, (self.text, self._without_changes())):
+            with suppress(GramDecodeError):
+                return parse_program(text, name)
         return parse_program(readable(self.text), name)
+
+    def _without_changes(self) -> str | None:
+        """The text with blanks instead of the patterns that changed since all could be read.
+
+        Looking for what can be read takes several times as long.
+        """
+        if self._known is None:
+            return None
+        lines = self.text.splitlines(keepends=True)
+        same, rest = common_ends(self._known.splitlines(keepends=True), lines)
+        starts = [at for at, line in enumerate(lines) if line[0] in "([@{"]
+        first = max((at for at in starts if at <= same), default=0)
+        last = min((at for at in starts if at >= len(lines) - rest), default=len(lines))
+        blank = (re.sub(r"\S", " ", line) for line in lines[first:last])
+        return "".join([*lines[:first], *blank, *lines[last:]])
 
     @property
     def is_whole(self) -> bool:

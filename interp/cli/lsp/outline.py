@@ -1,4 +1,4 @@
-"""A file at a glance: its symbols, its colours, and what can be run."""
+"""A file at a glance: its symbols, what folds, its colours, and what can be run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from lsprotocol.types import (
     CodeLens,
     Command,
     DocumentSymbol,
+    FoldingRange,
+    FoldingRangeKind,
     SymbolKind,
 )
 
 from gram import Pattern, highlighted
-from gram.reading import spans_in_text
+from gram.reading import spans_in_text, tokens
 from lenses_ext import is_agent, is_tool, is_workflow
 from lenses_ext.language import is_arrows
 from lenses_ext.names import find_runnables
@@ -62,6 +64,28 @@ def _symbols(file: OpenFile, patterns: tuple[Pattern, ...]) -> Iterator[Document
             detail=", ".join(sorted(each.value.labels)),
             children=below,
         )
+
+
+def folds(file: OpenFile) -> list[FoldingRange]:
+    """What folds: brackets and fences over several lines, and comments."""
+    found: list[tuple[int, int, FoldingRangeKind | None]] = []
+    opened: list[int] = []
+    places = file.places
+    for token in tokens(file.text):
+        mark, line = file.text[token.start : token.end], places.position(token.start).line
+        if mark in ("(", "[", "{"):
+            opened.append(line)
+        elif mark in (")", "]", "}") and opened:
+            found.append((opened.pop(), line - 1, None))
+        elif mark.startswith("```"):
+            found.append((line, places.position(token.end).line, None))
+    comments = [n for n, each in enumerate(file.text.splitlines()) if each.lstrip()[:2] == "//"]
+    for line in comments:
+        if found and found[-1][2] and found[-1][1] == line - 1:
+            found[-1] = (found[-1][0], line, FoldingRangeKind.Comment)
+        else:
+            found.append((line, line, FoldingRangeKind.Comment))
+    return [FoldingRange(start, end, kind=kind) for start, end, kind in found if start < end]
 
 
 def colours(file: OpenFile) -> list[int]:

@@ -74,7 +74,8 @@ class GramServer(LanguageServer):
         """Take the text of a file as it is in the editor now, and look for faults after a pause."""
         path = to_fs_path(uri) if uri.startswith("file:") else None
         text = self.workspace.get_text_document(uri).source
-        file = OpenFile(text, Path(path).resolve() if path else None, self.encoding)
+        known = self._before[uri].file.text if uri in self._before else None
+        file = OpenFile(text, Path(path).resolve() if path else None, self.encoding, known)
         self.files[uri] = file
         self.faults.pop(uri, None)  # their places are those of the text before
         self._meanings.clear()  # another file may import this one
@@ -301,6 +302,7 @@ def make_server() -> GramServer:
             return tell(server.file(asked.text_document.uri))
 
     of_file(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, outline.symbols)
+    of_file(lsp.TEXT_DOCUMENT_FOLDING_RANGE, outline.folds)
     of_file(lsp.TEXT_DOCUMENT_CODE_LENS, outline.lenses)
     of_file(
         lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL,

@@ -195,7 +195,7 @@ def test_of_a_changed_text_what_is_above_and_below_the_change_is_read(
 ) -> None:
     text = WHOLE[:at] + typed + WHOLE[at + cut :]
 
-    document = OpenFile(text, None, "utf-16").document
+    document = OpenFile(text, None, "utf-16", WHOLE).document
 
     assert len(document.text) == len(text)
     assert (document.text == text) == OpenFile(text, None, "utf-16").is_whole
