@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
@@ -22,6 +22,7 @@ from ..history.stores import (
     ENDED,
     Address,
     KeptConversation,
+    RunStore,
     open_conversation,
     open_store,
 )
@@ -29,7 +30,7 @@ from ..machine import Event, State, Status, empty_context
 from ..tools import Tool
 from .inputs.options import RunningOptions, TalkOptions
 from .inputs.project import record_of_project
-from .inputs.record_option import OLDEST, named_record, own_store
+from .inputs.record_option import LARGEST, OLDEST, named_record, own_store
 from .terminal.output import tell
 
 T = TypeVar("T")
@@ -126,12 +127,25 @@ def _of_file(address: Address, options: TalkOptions) -> KeptConversation:
 
 
 def tidy(path: Path) -> None:
-    """Remove what is old from what is kept by habit."""
+    """Remove what is old, or too much, from what is kept by habit."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with open_store(path) as store:
         before = datetime.now(UTC) - OLDEST
         store.prune(before, status=(*ENDED, "stopped", "waiting", "limited"))
         store.prune_conversations(before)
+        if _used(store) > LARGEST:
+            for old in reversed([*store.conversations()]):
+                with suppress(RunTakenError):
+                    old.remove(datetime.now(UTC))
+                if _used(store) <= LARGEST:
+                    return
+
+
+def _used(store: RunStore) -> int:
+    """The bytes of a store in a file."""
+    told = ("page_count", "freelist_count", "page_size")
+    pages, free, size = (store.ready().execute(f"PRAGMA {each}")[0][0] for each in told)
+    return int((pages - free) * size)
 
 
 class HabitLog:

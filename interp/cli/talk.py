@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack
+from pathlib import Path
 from typing import NamedTuple
 
 from gram import GramError, Pattern
+from gram.documents import WatchedFiles
 from lenses_ext import Model, agent_name, view
 
 from ..errors import AgentError, ConfigurationError, RunTakenError
@@ -73,6 +75,7 @@ class Talk:
         is_chat: a message that fails does not end it.
         as_json: print answers as JSON.
         is_streaming: print words as they come, even to a pipe.
+        reloads: take the program as it is changed, from the next message on.
 
     Attributes:
         agent: the agent.
@@ -95,12 +98,14 @@ class Talk:
         is_chat: bool = False,
         as_json: bool = False,
         is_streaming: bool = False,
+        reloads: bool = False,
     ) -> None:
         if options.debug or is_verbose():
             show_logs(logging.DEBUG if options.debug else logging.WARNING)
         self.options = options
         self._file, self._given_tools = file, options.library()
-        self._read()
+        files = self._read()
+        self._watched = WatchedFiles(files) if reloads else None
         self._spending = Spending()
         self._tell_of_fallbacks()
         self._is_chat = is_chat
@@ -122,6 +127,7 @@ class Talk:
         self._is_anew = False
         self.context = self._kept.conversation.context if self._kept else empty_context
         self._unanswered: Said | None = None
+        self._is_refused = False
         self.attached: tuple[File, ...] = ()
 
     def __enter__(self) -> Talk:
@@ -132,8 +138,8 @@ class Talk:
         if self.options.usage or is_verbose():
             self.tell_usage()
 
-    def _read(self) -> None:
-        """Read the program, if it can be run."""
+    def _read(self) -> list[Path]:
+        """Take the program as its files say it now, if it can be run; gives these files."""
         project, options, file = read_program(self._file), self.options, self._file
         agent = the_agent(project, options.agent, by="run")
         library = options.made_up_tools(agent, self._given_tools, file) | self._given_tools
@@ -141,6 +147,21 @@ class Talk:
             bind_agent_tools(agent, library, match=options.match)
         self.agent: Pattern = agent
         self.library: ToolLibrary = library
+        return [*project.documents, *project.skill_files]
+
+    def _read_if_changed(self) -> None:
+        """Take a program that was changed, or tell why it is not taken."""
+        if self._watched is None or not (self._watched.have_changed() or self._is_refused):
+            return
+        self._is_refused = True  # it is told again until it is mended
+        try:
+            self._watched.expect_regular()
+            self._watched.are(self._read())
+        except (GramError, OSError) as error:
+            tell(f"the changed program is not taken: {shown(error)}")
+        else:
+            self._is_refused = False
+            note("the changed program is taken")
 
     @property
     def name(self) -> str | None:
@@ -197,6 +218,7 @@ class Talk:
         If the turn fails, the conversation does not change, except that tool calls are kept, so
         that they are not made again. The errors are those of `run`.
         """
+        self._read_if_changed()
         if self.attached and isinstance(message, str):
             message, self.attached = [message, *self.attached], ()
         before = self.context

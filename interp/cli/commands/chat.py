@@ -218,8 +218,9 @@ COMMANDS: Final[Mapping[str, _Command]] = {
 
 @click.command("chat")
 @click.argument("file")
+@click.option("--reload", is_flag=True, help="Take a changed program at the next message.")
 @options_of(TalkOptions)
-def command(file: str, options: TalkOptions) -> None:
+def command(file: str, options: TalkOptions, reload: bool) -> None:
     """Talk to the agent in FILE: each line is a message, /help lists the commands.
 
     What is said at a terminal is kept in your own store: -c goes on with the last conversation
@@ -234,7 +235,7 @@ def command(file: str, options: TalkOptions) -> None:
             "the program cannot come from standard input: chat reads your messages there. "
             "Save the program to a file, or use gram run - MESSAGE…"
         )
-    talk = Talk(file, options, is_chat=True)
+    talk = Talk(file, options, is_chat=True, reloads=reload)
     with interruptible(), talk:
         for model in talk.models:  # so that an unknown provider or a missing key is told now
             talk.check_model(model)

@@ -24,6 +24,9 @@ VARIABLE: Final = "GRAM_RECORD"
 OLDEST: Final = timedelta(days=90)
 """What is kept by habit is removed when it has not changed for so long."""
 
+LARGEST: Final = 256 * 2**20
+"""The bytes of what is kept by habit; the oldest is removed first."""
+
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)  # no run is older
 _LONGEST = 100 * 366 * 86400  # seconds
 

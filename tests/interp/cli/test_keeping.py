@@ -129,10 +129,16 @@ def sayHello(personName: str = "world") -> str:
     assert "interrupted" in said[-2]
 
 
-def test_what_is_old_is_removed(state: Path) -> None:
+def test_what_is_old_or_too_much_is_removed(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         gram("run", HELLO, "I am Bob", "--offline", "--conversation", name)
     with open_store(state / "runs.db") as store:
         store.database.execute("UPDATE gram_conversations SET changed = 1 WHERE name = 'one'")
         keeping.tidy(state / "runs.db")
         assert [each.name for each in store.conversations(before=datetime.now(UTC))] == ["two"]
+    monkeypatch.setattr(keeping, "LARGEST", 1)
+
+    keeping.tidy(state / "runs.db")
+
+    with open_store(state / "runs.db") as store:
+        assert not list(store.conversations())

@@ -230,3 +230,22 @@ def test_a_failure_at_a_terminal_is_told_and_the_chat_goes_on(model_server: Mode
 
     said = [message["content"] for message in model_server.requests[1]["messages"][1:]]
     assert said == ["two"]
+
+
+def test_reload_takes_a_changed_program_at_the_next_message(tmp_path: Path) -> None:
+    program = tmp_path / "a.gram"
+    text = Path(HELLO).read_text()
+    program.write_text(text)
+    with Terminal("chat", str(program), "--offline", "--reload") as terminal:
+        terminal.until("> ")
+        program.write_text(text.replace("model:", "mode:"))
+        terminal.type("Hello, I'm Alice!\n")
+        terminal.until("the changed program is not taken: ")
+        terminal.until("missing-model")
+        terminal.until("Hello, Alice!")
+        terminal.until("> ")
+        program.write_text(text.replace("hello_world_agent", "host"))
+        terminal.type("Hello, I'm Bob!\n")
+        terminal.until("the changed program is taken")
+        terminal.until("Hello, Bob!")
+        assert terminal.leaves_by("\x04") == 0
