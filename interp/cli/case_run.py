@@ -86,6 +86,7 @@ class CaseRun:
         record: what is recorded; None for nothing.
         names_of_checks: the files with the user's functions.
         only: the tags of the cases to run; without tags, all cases are run.
+        recordings: the folder of the recordings, or None for one beside each file.
         repeats: how often each case is run.
         at_least: how many of these runs have to pass.
         judge: what judges rubrics.
@@ -99,6 +100,7 @@ class CaseRun:
     program: str | None = None
     agent: str | None = None
     record: Mode | None = None
+    recordings: str | None = None
     names_of_checks: Sequence[str] = field(default=(), alias="checks")
     only: Sequence[str] = ()
     repeats: int = 1
@@ -165,6 +167,7 @@ class CaseRun:
             named = f"no case has {' or '.join(names)} in its name"
             named = named if names else "no case of these files is run"
             raise click.UsageError(named if self.planned else none)
+        self._require_recordings_apart()
         for planned in self._all():
             self._make_ready(planned)
         require_tools((each.case, [self._run_with(each.agent)]) for each in self._all())
@@ -255,9 +258,15 @@ class CaseRun:
     def _recording(self, file: str, case: Case) -> Recording:
         if self.record is None:
             return Recording()
-        folder = Path(file).parent / _FOLDER / Path(file).name
-        path = folder / f"{file_name(case.name)}{SUFFIX}"
+        base = Path(self.recordings) if self.recordings else Path(file).parent / _FOLDER
+        path = base / Path(file).name / f"{file_name(case.name)}{SUFFIX}"
         return Recording(path, self.record, _HINT_OF_NONE if self.record == "none" else _HINT)
+
+    def _require_recordings_apart(self) -> None:
+        """Refuse one folder for the recordings of two files that have the same name."""
+        paths = [path for each in self._all() if (path := each.recordings[0].path)]
+        if len(set(paths)) < len(paths):
+            raise click.UsageError("two files of the same name need --recordings-in of their own")
 
     def _run_with(self, agent: Pattern) -> Pattern:
         """An agent as it is run: with the agents of the library that implement its tools."""

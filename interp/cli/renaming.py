@@ -35,6 +35,7 @@ from .each_file import Nowhere
 from .edits import held_file, refuse_new_errors
 from .failures import Refused
 from .inputs.program_files import SUFFIX, find_files
+from .inputs.reading import read_libraries
 from .process import interruptible
 from .terminal.changes_shown import show_diff
 from .terminal.output import note
@@ -99,6 +100,17 @@ class Renaming:
             for other in sorted({*around, *given}):
                 if other.suffix in _CASES and other.is_file():
                     self._change_beside(other, projects, file, named)
+
+    def unbound(self, tools: Sequence[str]) -> Iterator[str]:
+        """Which functions of Python files do not bind any more."""
+        library = read_libraries(tools) if tools else {}
+        for file, named in self.found:
+            holder = pattern_at(load_project(file).patterns, named.path).value.identity
+            holder = named.name if named.kind == "tool" else holder
+            tool = library.get(holder)
+            if tool is not None and named.kind in ("tool", "parameter"):
+                what = "" if named.kind == "tool" else f"the parameter {named.name} of "
+                yield f"{tool.place}: {what}{holder} does not bind any more: call it {self.new}"
 
     # --- programs
 

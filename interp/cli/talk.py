@@ -31,6 +31,7 @@ from ..models import call_in_text, connect_model
 from ..programs import fallbacks_of, models_of, the_agent, tools_in
 from ..running import BeginOptions, begin
 from ..tools import ToolLibrary, bind_agent_tools
+from .failures import shown
 from .inputs.options import TalkOptions
 from .inputs.program_files import STDIN
 from .inputs.reading import hint_at_tools, read_program

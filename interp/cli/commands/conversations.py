@@ -59,8 +59,7 @@ _limit_option = click.option(
 @json_option
 def list_conversations(store: str, before: datetime | None, limit: int, as_json: bool) -> None:
     """List conversations, those that changed last first: time, messages, name."""
-    with open_store(store, must_exist=True) as opened:
-        conversations = opened.conversations(before=before, limit=limit)
+    with _all(store, before, limit) as conversations:
         found = [(each.name, len(each), each.changed) for each in conversations]
     if as_json:
         show_json(
@@ -180,8 +179,14 @@ def prune(store: str, before: datetime, as_json: bool) -> None:
 
     Those with a turn that is queued or under way stay.
     """
-    with open_store(store, must_exist=True) as opened:
-        removed = opened.prune_conversations(before)
+    if Address.of(store).is_store:
+        with open_store(store, must_exist=True) as opened:
+            removed = opened.prune_conversations(before)
+    else:
+        with _all(store, before, _MOST) as conversations:
+            for each in conversations:
+                each.remove()
+        removed = len(conversations)
     if as_json:
         show_json({"removed": removed})
     note(f"gram: {counted(removed, 'conversation')} removed")
@@ -201,6 +206,19 @@ def _message_json(number: int, message: Message) -> Json:
         "call_id": message.call_id,
         "attachments": [file.to_json() for file in message.attachments],
     }
+
+
+@contextmanager
+def _all(
+    record: str, before: datetime | None, limit: int
+) -> Iterator[list[Conversation] | list[FileConversation]]:
+    """The conversations of an address: many of a store, the one of a file."""
+    if Address.of(record).is_store:
+        with open_store(record, must_exist=True) as store:
+            yield [*store.conversations(before=before, limit=limit)]
+    else:
+        found = _of_file(record)
+        yield [found] if before is None or found.changed < before else []
 
 
 @contextmanager

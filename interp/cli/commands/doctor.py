@@ -30,6 +30,7 @@ from ...programs import models_of
 from ..failures import NO
 from ..inputs.file_options import json_option
 from ..inputs.reading import read_program
+from ..inputs.record_option import LARGEST, OLDEST, own_store
 from ..terminal.output import show, show_json
 from .models import address_of
 
@@ -51,7 +52,7 @@ def command(file: str | None, as_json: bool) -> None:
     model, and keys are not shown. Exits with 1 if something is wrong.
     """
     about = f"gram-agents {version('gram-agents')}, Python {platform.python_version()}"
-    findings = [(True, about), *_providers(), *(_program(file) if file else ())]
+    findings = [(True, about), *_providers(), *_kept(), *(_program(file) if file else ())]
     if as_json:
         show_json([{"ok": ok, "message": message} for ok, message in findings])
     else:
@@ -59,6 +60,17 @@ def command(file: str | None, as_json: bool) -> None:
             show(f"{'ok     ' if ok else 'problem'}  {message}")
     if not all(ok for ok, _ in findings):
         sys.exit(NO)
+
+
+def _kept() -> Iterator[Finding]:
+    try:
+        path = own_store()
+    except OSError:  # there is no home, so nothing is kept
+        return
+    if path.exists():
+        limits = f"{OLDEST.days} days, {LARGEST >> 20} MB"
+        used = path.stat().st_size / 2**20
+        yield (True, f"{path}: what is said is kept here, {used:.1f} MB (at most {limits})")
 
 
 def _providers() -> Iterator[Finding]:

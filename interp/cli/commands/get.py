@@ -60,7 +60,7 @@ def command(arguments: tuple[str, ...], as_json: bool) -> None:
     tally.refuse_if_all_passed_over()
     if as_json and found:
         by_file = {
-            file: {where: _as_json(value) for where, value in values.items()}
+            file: {where: value_as_json(value) for where, value in values.items()}
             for file, values in found.items()
         }
         show_json(by_file if several else next(iter(by_file.values())))
@@ -77,11 +77,11 @@ def _values(program: Project, path: str, *, own: bool) -> tuple[dict[str, Any], 
             wrong.append(error)
         else:
             if value is not None:
-                values[place.path] = _written(value)
+                values[place.path] = written(value)
     return values, wrong
 
 
-def _written(value: Any) -> Any:
+def written(value: Any) -> Any:
     """A value as it is in the notation: models are texts."""
     if isinstance(value, tuple) and any(isinstance(each, Model) for each in value):
         texts = [str(each) for each in value]
@@ -110,7 +110,10 @@ def _as_element(pattern: Pattern) -> str:
     return around.removeprefix(f"[:{WORKFLOW} | ").removesuffix("]")
 
 
-def _as_json(value: Any) -> Json:
+def value_as_json(value: Any) -> Json:
+    """A value as JSON, which `gram set --from` reads."""
     if isinstance(value, Pattern | tuple):
         return to_json(value)
-    return value if isinstance(value, dict) else value_to_json(value)
+    if isinstance(value, dict):
+        return value
+    return value_to_json(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ from ..each_file import each_file
 from ..edits import read_pattern
 from ..failures import NO
 from ..inputs.file_options import json_option
+from ..inputs.program_files import are_many
 from ..inputs.reading import read_program, read_word_beside
 from ..terminal.output import show, show_json
 
@@ -29,8 +31,17 @@ as_written_option = click.option(
 @click.argument("pattern")
 @click.argument("files", nargs=-1, required=True)
 @as_written_option
+@click.option("--count", is_flag=True, help="Print how often it is found in each file.")
+@click.option("--files", "only_files", is_flag=True, help="Print the names of the files alone.")
 @json_option
-def command(pattern: str, files: tuple[str, ...], as_written: bool, as_json: bool) -> None:
+def command(
+    pattern: str,
+    files: tuple[str, ...],
+    as_written: bool,
+    count: bool,
+    only_files: bool,
+    as_json: bool,
+) -> None:
     """Find where PATTERN matches in FILES, and print each place with what the holes match.
 
     PATTERN is gram with holes: a name, a label, a key or a symbol value that begins with _, as in
@@ -40,27 +51,41 @@ def command(pattern: str, files: tuple[str, ...], as_written: bool, as_json: boo
     FILES are files, folders and globs; - is standard input. A file that is not gram is told, and
     the others are searched. Exits with 1 if nothing is found.
     """
+    if count and only_files:
+        raise click.UsageError("--count and --files print different things: choose one")
     wanted = read_pattern(read_word_beside(pattern, files), "PATTERN")
     rows: list[dict[str, Any]] = []
+    counts: Counter[str] = Counter()
 
     def find(file: str) -> None:
         program = read_program(file)
         for match in query(wanted, program, as_written=as_written, own=True):
+            counts[file] += 1
+            if only_files:
+                break
             pattern = match.place.pattern(program.patterns)
             place = origin(pattern)
             assert place is not None, "it was read"
-            bindings = {name: _as_json(bound) for name, bound in match.bindings.items()}
-            row = {"file": file, "line": place.lineno, "column": place.colno}
-            rows.append({**row, "bindings": bindings})
-            if not as_json:
+            if as_json:
+                bindings = {name: _as_json(bound) for name, bound in match.bindings.items()}
+                row = {"file": file, "line": place.lineno, "column": place.colno}
+                rows.append({**row, "bindings": bindings})
+            elif not count:
                 told = (f"{name}: {_shown(bound)}" for name, bound in match.bindings.items())
                 found = ", ".join(told) or _shown(pattern)
                 show([(f"{file}:{place.lineno}:{place.colno}:", "place"), (f" {found}", "")])
 
     tally = each_file(files, find)
     if as_json:
-        show_json(rows)
-    if not rows:
+        show_json([*counts] if only_files else counts if count else rows)
+    elif only_files:
+        show("".join(f"{file}\n" for file in counts), nl=False)
+    elif count:
+        several = are_many(files)
+        for row in tally.rows:
+            if "error" not in row:
+                show(f"{row['file']}: " * several + str(counts[row["file"]]))
+    if not counts:
         tally.code = max(tally.code, NO)
     tally.leave()
 

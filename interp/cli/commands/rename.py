@@ -13,6 +13,12 @@ from ..terminal.output import tell
 
 @click.command("rename")
 @click.option("--instructions", is_flag=True, help="Rename it in instructions, too (in backticks).")
+@click.option(
+    "--tools",
+    multiple=True,
+    metavar="FILE.py[:NAME]",
+    help="Say which functions of a Python file do not bind any more.",
+)
 @edit_options("PATH NEW", shows_diff=True)
 def command(
     path: str,
@@ -20,6 +26,7 @@ def command(
     files: list[str],
     destination: Destination,
     instructions: bool,
+    tools: tuple[str, ...],
 ) -> None:
     """Give what is at PATH in FILES the name NEW, wherever it is meant, and show what would change.
 
@@ -38,6 +45,6 @@ def command(
     tally.refuse_if_all_passed_over()
     renaming.change(files)
     show_or_write(renaming.texts, destination.in_place)
-    for said in renaming.told:
+    for said in (*renaming.told, *renaming.unbound(tools)):
         tell(said)
     tally.leave()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from time import sleep
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -26,6 +27,7 @@ from .requeue import requeue
 if TYPE_CHECKING:
     from ...history.stores import RunRow
 
+_WATCHED = 2.0  # seconds between two lists
 _MOST = 50  # runs that a list shows unless told otherwise
 
 
@@ -54,10 +56,19 @@ def command() -> None:
     type=click.IntRange(1),
     help=f"How many at most; {_MOST} by default, all with --json.",
 )
+@click.option("--watch", is_flag=True, help="List them again every two seconds, until Ctrl-C.")
 @json_option
-def list_runs(store: str, as_json: bool, limit: int | None, **filters: Any) -> None:
+def list_runs(store: str, as_json: bool, limit: int | None, watch: bool, **filters: Any) -> None:
     """List runs, the newest first: id, status, agent, time it was made, tokens it used."""
+    if watch and as_json:
+        raise click.UsageError("--watch is for people: leave out --json")
     with open_store(store, must_exist=True) as opened:
+        while watch:
+            seen = list(opened.rows(limit=limit or _MOST, **filters))
+            lines_now = [*_table(_with_reasons(opened, seen))]
+            click.clear()
+            show("\n".join([f"{datetime.now():%Y-%m-%d %H:%M:%S}", *lines_now]))
+            sleep(_WATCHED)
         rows = opened.rows(limit=limit or (None if as_json else _MOST + 1), **filters)
         found = _with_reasons(opened, list(rows))
         if as_json:

@@ -54,6 +54,14 @@ if TYPE_CHECKING:
     "--at-once", type=click.IntRange(1), default=64, help="How many runs it drives at once; 64."
 )
 @click.option(
+    "--body-bytes",
+    "most_bytes",
+    type=click.IntRange(1),
+    default=32_000_000,
+    metavar="NUMBER",
+    help="How long a request may be; 32000000.",
+)
+@click.option(
     "--grace",
     type=click.FloatRange(0),
     default=30.0,
@@ -92,6 +100,8 @@ def command(
     http://127.0.0.1:8000/mcp; or they are nothing but that, over standard input and output.
     """
     leave_at_termination()
+    if meant := {"http", "stdio"}.intersection(options.mcp):
+        raise click.UsageError(f"--mcp names a server of tools; write --as-mcp {min(meant)}")
     store = _store(record)
     if store is None and (options.approve == "ask" or options.asks_before_servers):
         raise click.UsageError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,23 @@ from ..completion.completing import complete_model
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import RunningOptions, options_of
 from ..process import interruptible
-from ..terminal.output import expect_a_file, expect_other_file, note
+from ..terminal.output import expect_a_file, expect_a_name, expect_other_file, note
 
 if TYPE_CHECKING:
     from ...evaluation.cases import RubricJudge
     from ..case_run import CaseRun
+
+
+def _share(
+    context: click.Context, option: click.Parameter, given: str | None
+) -> tuple[int, int] | None:
+    """How many of how many runs have to pass."""
+    if given is None:
+        return None
+    found = re.fullmatch(r"(\d+)/(\d+)", given)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise click.BadParameter("write K/N, such as 4/5: at least 4 of 5 runs", context, option)
+    return int(found[1]), int(found[2])
 
 
 @click.command("test")
@@ -37,9 +50,12 @@ if TYPE_CHECKING:
     "--only", multiple=True, metavar="TAG", help="Run only the cases with one of these tags."
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, help="How many cases run at once.")
-@click.option("--repeats", type=click.IntRange(1), default=1, help="How often each case is run.")
+@click.option("--repeats", type=click.IntRange(1), help="How often each case is run.")
 @click.option(
-    "--at-least", type=click.IntRange(1), help="How many of them have to pass; all by default."
+    "--at-least",
+    metavar="K/N",
+    callback=_share,
+    help="How many of the N runs of a case have to pass; all of them by default.",
 )
 @click.option(
     "--by",
@@ -60,7 +76,13 @@ if TYPE_CHECKING:
     type=click.Choice(["once", "changed", "none", "all"]),
     help="Record runs and replay them: those without a recording are recorded (once), what they "
     "ask otherwise than their recording too (changed), none, or all of them anew. Without it, "
-    "nothing is recorded or replayed. They are in the folder recordings beside a file.",
+    "nothing is recorded or replayed.",
+)
+@click.option(
+    "--recordings-in",
+    "recordings",
+    metavar="DIR",
+    help="Where recordings are, with --recordings; the folder recordings beside a file by default.",
 )
 @json_option
 @click.option("--junit", metavar="FILE", help="Write JUnit XML to this file.")
@@ -86,6 +108,9 @@ def command(
         raise click.UsageError("cases are read from files, whose endings say what they are")
     expect_a_file(junit, "--junit")
     expect_other_file(junit)
+    expect_a_name(given["recordings"], "--recordings-in")
+    if given["recordings"] and not given["record"]:
+        raise click.UsageError("--recordings-in needs --recordings once, changed, none or all")
     options.expect_unattended()
     from ..terminal.case_report import Report  # imported late: completion needs the options alone
 
@@ -120,8 +145,8 @@ def _case_run(
     names: Sequence[str],
     options: RunningOptions,
     *,
-    repeats: int,
-    at_least: int | None,
+    repeats: int | None,
+    at_least: tuple[int, int] | None,
     judge: str | None,
     judge_model: str | None,
     **given: Any,
@@ -129,12 +154,14 @@ def _case_run(
     """The cases of files, read and found valid, as the options say that they are run."""
     from ..case_run import CaseRun
 
-    if at_least and at_least > repeats:
-        raise click.UsageError(f"--at-least {at_least} is more than --repeats {repeats}")
+    if at_least and repeats not in (None, at_least[1]):
+        written = f"{at_least[0]}/{at_least[1]}"
+        raise click.UsageError(f"--at-least {written} is of {at_least[1]} runs, not of {repeats}")
+    runs = repeats or (at_least[1] if at_least else 1)
     found = CaseRun(
         options,
-        repeats=repeats,
-        at_least=at_least or repeats,
+        repeats=runs,
+        at_least=at_least[0] if at_least else runs,
         judge=_judge(judge, judge_model, options),
         **given,
     )

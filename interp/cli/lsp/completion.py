@@ -38,13 +38,17 @@ class Bracket:
     Attributes:
         mark: ``(``, ``[`` or ``{``.
         before: the token before it.
+        name: the identity that was typed in it.
         labels: the labels that were typed in it.
+        nodes: how many nodes the path has that is being typed in it.
         key: in a record, the key whose value is being typed.
     """
 
     mark: str
     before: str
+    name: str = ""
     labels: set[str] = field(factory=set)
+    nodes: int = 0
     key: str = ""
 
 
@@ -94,6 +98,7 @@ def context_at(text: str, offset: int) -> Context:
         begun = spelling if token.end == offset and spelling[0] not in "([{}]),|:" else ""
         here = around[-1] if around else Bracket("", "")
         if spelling in ("(", "[", "{"):
+            here.nodes += spelling == "("
             around.append(Bracket(spelling, before))
         elif spelling in (")", "]", "}"):
             around = around[:-1]
@@ -102,8 +107,12 @@ def context_at(text: str, offset: int) -> Context:
                 here.key = before.strip('`"')
             elif spelling == ",":
                 here.key = ""
+        elif spelling in ("|", ","):
+            here.nodes = 0
         elif before in (":", "::") and not begun:
             here.labels.add(spelling)
+        elif before == here.mark:
+            here.name = spelling.strip("`")
         if begun:
             last = before
     return Context(_what(around, last), begun, around)

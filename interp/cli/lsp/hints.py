@@ -1,18 +1,28 @@
-"""Types while one reads and writes: along the arrows of workflows."""
+"""Types while one reads and writes: along the arrows of workflows, and inside a signature."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
-from lsprotocol.types import InlayHint, InlayHintKind
+from lsprotocol.types import (
+    InlayHint,
+    InlayHintKind,
+    ParameterInformation,
+    SignatureHelp,
+    SignatureInformation,
+)
 
 from gram import GramError, pattern_at
 from gram.checks import Reading
 from gram.reading import spans_in_text
+from lenses_ext import tool_spec_type_signature, view
+from lenses_ext.language import tool_spec_of
 from lenses_ext.rules import Flow, Types
 from lenses_ext.schemas import Schema
 
+from .completion import context_at
 from .open_files import Meaning
 
 _LONGEST = 40
@@ -63,3 +73,23 @@ def type_words(schema: Schema) -> str:
         known = schema.get("type", "")
         words = known if isinstance(known, str) else " | ".join(known)
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+
+
+def signature_help(meaning: Meaning, offset: int) -> SignatureHelp | None:
+    """The signature that is being written at an offset, with the parameter that is meant."""
+    context = context_at(meaning.file.text, offset)
+    holders = (each for each in reversed(context.around) if each.mark == "[")
+    holder = next(holders, None)
+    if holder is None or not holder.nodes:
+        return None
+    for each in (each for both in meaning.both for each in both.names.named.values()):
+        if each.name == holder.name:
+            try:
+                signature = view(tool_spec_type_signature, tool_spec_of(each.pattern))
+            except GramError:
+                return None
+            labels = re.findall(r"\([^()]*\)(?===>)", signature)
+            told = [ParameterInformation(label) for label in labels]
+            at = holder.nodes - 1
+            return SignatureHelp([SignatureInformation(signature, parameters=told)], 0, at)
+    return None

@@ -294,6 +294,12 @@ def make_server() -> GramServer:
     def inlay_hints(asked: lsp.InlayHintParams) -> list[lsp.InlayHint]:
         return list(hints.arrow_hints(server.meaning(asked.text_document.uri)))
 
+    @answer(
+        lsp.TEXT_DOCUMENT_SIGNATURE_HELP, lsp.SignatureHelpOptions(trigger_characters=["(", ">"])
+    )
+    def signature(asked: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
+        return hints.signature_help(*server.place(asked.text_document.uri, asked.position))
+
     def of_file(method: str, tell: Callable[[OpenFile], Any], *options: Any) -> None:
         """Answer what is asked of a whole file."""
 

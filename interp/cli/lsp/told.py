@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 from gram import GramError, Pattern, Span, format_text
@@ -18,8 +19,11 @@ from lenses_ext.language import (
 )
 from lenses_ext.signatures import write_program
 
-from ...models import RETIRED, find_provider, unknown_provider
+from ...machine import Usage
+from ...models import RETIRED, find_provider, price_of, unknown_provider
 from .open_files import Meaning
+
+_MILLION = Usage(1_000_000, 0), Usage(0, 1_000_000)
 
 
 def told_at(meaning: Meaning, offset: int) -> tuple[str, Span] | None:
@@ -79,14 +83,24 @@ def _definition(meaning: Meaning, pattern: Pattern) -> str:
 
 
 def _model(agent: Pattern) -> str:
-    """A model, and when it retires."""
+    """A model: whose it is, what it costs, and when it retires."""
     try:
         model = view(agent_model, agent)
     except FocusError:
         return ""
-    if find_provider(model) is None:
-        return unknown_provider(model)
     told = [f"Model `{model}`"]
+    try:
+        if find_provider(model) is None:
+            return unknown_provider(model)
+        prices = [price_of(model, each) for each in _MILLION]
+        if all(prices):
+            told.append("${} in and ${} out for a million tokens".format(*map(_short, prices)))
+    except GramError:  # prices are not installed
+        pass
     if model.provider.lower() == "openai" and model.name in RETIRED:
         told.append(f"retires on {RETIRED[model.name]}")
     return ", ".join(told)
+
+
+def _short(price: Decimal | None) -> str:
+    return f"{price:.2f}".removesuffix(".00")

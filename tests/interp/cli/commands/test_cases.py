@@ -152,6 +152,12 @@ WRONG = {
     "no program": (["alone.jsonl"], 3, "alone.jsonl:1:1: error[no-program]"),
     "no key": (["cases.jsonl"], 4, "OPENAI_API_KEY is not set"),
     "nobody to ask": (["cases.jsonl", "--approve", "ask"], 2, "nobody is asked"),
+    "recordings without record": (["cases.jsonl", "--recordings-in", "x"], 2, "needs --recordings"),
+    "recordings in a file": (
+        ["cases.jsonl", "--recordings", "once", "--recordings-in", "checks.py"],
+        2,
+        "checks.py",
+    ),
     "a report that cannot be written": (
         ["cases.jsonl", "--junit", "no/x.xml"],
         2,
@@ -314,8 +320,7 @@ def test_a_case_passes_if_enough_of_its_runs_do(folder: Path, model_server: Mode
     (folder / "says.jsonl").write_text(SAYS)
     model_server.will_say(*["yes"] * 4, "no", *["yes", "no"] * 2, "no")
 
-    often = ("--repeats", "5", "--at-least", "4", "--by", "kind")
-    done = run_cases(folder, model_server, "says.jsonl", *often)
+    done = run_cases(folder, model_server, "says.jsonl", "--at-least", "4/5", "--by", "kind")
 
     assert done.returncode == 1
     assert "passed  4/5 (38 % to 96 %)" in done.stdout
@@ -347,7 +352,8 @@ def test_figures_are_printed_as_json(folder: Path, model_server: ModelServer) ->
         (["--only", "smok"], "--only smok: no case has this tag\nhint: did you mean smoke?"),
         (["--by", "kin"], "no case has a column kin\nhint: did you mean kind?"),
         (["--judge", "hello.gram"], "--judge hello.gram: a judge must declare the type"),
-        (["--at-least", "4", "--repeats", "3"], "--at-least 4 is more than --repeats 3"),
+        (["--at-least", "6/5"], "write K/N, such as 4/5"),
+        (["--at-least", "4/5", "--repeats", "3"], "--at-least 4/5 is of 5 runs, not of 3"),
     ],
 )
 def test_choices_that_fit_no_case_are_refused(

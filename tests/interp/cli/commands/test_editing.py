@@ -497,3 +497,43 @@ def test_a_condition_that_holds_nowhere_or_is_none_is_told(tmp_path: Path) -> No
     assert (done.returncode, wrong.returncode) == (1, 2)
     assert "at no `*.model` does model = nix hold" in done.stderr
     assert "is no condition at character 1: write PATH = VALUE" in wrong.stderr
+
+
+def test_what_get_prints_as_json_is_set_again(tmp_path: Path) -> None:
+    file = tmp_path / "team.gram"
+    file.write_text(TEAM)
+    (tmp_path / "other.gram").write_text("(d:Agent {model: 'OpenAI/x'})\n")
+
+    for path in ("*.model", "*.tools", "*.schema", "*.settings", "*.tools.*.parameters.n"):
+        printed = gram("get", "--json", path, str(file)).stdout
+        assert gram("set", "--from", "-", str(file), stdin=printed).stdout == TEAM
+    printed = gram("get", "--json", "*.model", str(tmp_path)).stdout
+    done = gram(
+        "set", "-i", "--from", "-", str(tmp_path), stdin=printed.replace("OpenAI/x", "Ollama/w")
+    )
+    assert done.returncode == 0
+    assert file.read_text() == TEAM.replace("OpenAI/x", "Ollama/w")
+    assert (tmp_path / "other.gram").read_text() == "(d:Agent {model: 'Ollama/w'})\n"
+    changed = gram("get", "--json", "a.tools", str(file)).stdout.replace("Adds.", "Sums.")
+    again = gram("set", "--from", "-", str(file), stdin=changed)
+    assert again.stdout == file.read_text().replace("Adds.", "Sums.")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("[1", "--from: not JSON: "),
+        ("[1]", "--from: expected what gram get --json prints"),
+        ('{"nix.model": "x"}', "`nix.model` leads nowhere"),
+        ('{"a.model": 3}', 'the model of "a": expected models'),
+    ],
+)
+def test_json_that_is_not_of_get_is_refused(tmp_path: Path, given: str, message: str) -> None:
+    file = tmp_path / "team.gram"
+    file.write_text(TEAM)
+
+    done = gram("set", "-i", "--from", "-", str(file), stdin=given)
+
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert file.read_text() == TEAM

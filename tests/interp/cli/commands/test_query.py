@@ -37,9 +37,15 @@ def test_each_place_is_printed_with_what_the_holes_stand_for(folder: Path) -> No
     )
 
 
-def test_json_has_the_place_and_what_the_holes_match(folder: Path) -> None:
+def test_counts_files_and_json(folder: Path) -> None:
     one, other = str(folder / "a.gram"), str(folder / "sub")
 
+    assert gram("query", "--count", "(:Agent)", one, other).stdout.split() == [
+        *(f"{one}:", "1"),
+        *(f"{other}/c.gram:", "1"),
+    ]
+    assert gram("query", "--count", "(:Agent)", one).stdout == "1\n"
+    assert gram("query", "--files", "(desk:Agent)", one, other).stdout == f"{one}\n"
     (row,) = json.loads(gram("query", "--json", "(desk:Agent {model: _m})", one, other).stdout)
     assert row == {"file": one, "line": 2, "column": 1, "bindings": {"_m": "OpenAI/x"}}
 
@@ -48,6 +54,7 @@ def test_nothing_found_is_the_answer_no(folder: Path) -> None:
     done = gram("query", "(:Nothing)", "-", stdin=ONE)
 
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+    assert gram("query", "--count", "(:Nothing)", str(folder / "a.gram")).stdout == "0\n"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +106,7 @@ def test_what_is_imported_is_followed_and_found_in_its_own_file_alone(tmp_path: 
         (tmp_path / f"{name}.gram").write_text(text)
 
     found = gram("query", "[_a:Agent | (_t:Tool {description: _d})]", str(tmp_path)).stdout
-    tools = gram("query", "(_t:Tool)", str(tmp_path)).stdout
+    tools = gram("query", "--count", "(:Tool)", str(tmp_path)).stdout
     words = ("[:Agent | (:Tool {description: _})]", '[:Agent | (:Tool {description: "E"})]')
     shown = gram("rewrite", *words, str(tmp_path)).stdout
     gram("rewrite", "-i", *words, str(tmp_path))
@@ -107,8 +114,7 @@ def test_what_is_imported_is_followed_and_found_in_its_own_file_alone(tmp_path: 
     assert found == "".join(
         f'{tmp_path}/{name}.gram:2:1: _a: "{name}", _d: "D", _t: "search"\n' for name in "ab"
     )
-    assert tools.startswith(f"{tmp_path}/tools.gram:1:1: ")
-    assert len(tools.splitlines()) == 1
+    assert [line.rpartition(" ")[2] for line in tools.splitlines()] == ["0", "0", "1"]
     assert shown.count("+[search:Tool") == 1
     assert '{description: "E"}' in (tmp_path / "tools.gram").read_text()
 

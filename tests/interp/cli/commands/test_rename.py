@@ -99,6 +99,17 @@ def test_a_parameter_is_renamed_in_arguments(project: Path) -> None:
     assert (project / "agents/cases.jsonl").read_text() == JSON.replace("limit", "most")
 
 
+def test_functions_that_do_not_bind_any_more_are_named(project: Path) -> None:
+    (project / "tools.py").write_text(
+        "from interp import tool\n@tool\ndef search(query: str) -> str:\n"
+        '    """Searches."""\n    return query\n'
+    )
+
+    done = gram("rename", "search", "find", "shared", "--tools", "tools.py", cwd=project)
+
+    assert "tools.py:2: search does not bind any more: call it find" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

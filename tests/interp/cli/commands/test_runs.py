@@ -172,7 +172,7 @@ def test_conversations_are_listed_shown_exported_and_removed(address: str, tmp_p
     assert not listed(address)
 
 
-def test_a_conversation_of_a_file_is_shown_exported_and_removed(tmp_path: Path) -> None:
+def test_a_conversation_of_a_file_is_listed_shown_exported_and_removed(tmp_path: Path) -> None:
     file, copy = str(tmp_path / "talk.gram"), str(tmp_path / "copy.gram")
     gram(*SAY, "--record", file)
     gram("run", HELLO, "hello", "--offline", "--record", file, "-c")
@@ -180,6 +180,9 @@ def test_a_conversation_of_a_file_is_shown_exported_and_removed(tmp_path: Path) 
     def talks(*arguments: str) -> subprocess.CompletedProcess[str]:
         return gram("conversations", *arguments, "--record", file)
 
+    (found,) = json.loads(talks("list", "--json").stdout)
+    assert (found["name"], found["messages"]) == (file, 8)
+    assert json.loads(talks("list", "--json", "--before", "1h").stdout) == []
     assert (
         talks("show", "--most", "1").stdout == "     7  assistant: Hello, Al! Nice to meet you.\n"
     )
@@ -188,7 +191,8 @@ def test_a_conversation_of_a_file_is_shown_exported_and_removed(tmp_path: Path) 
     assert talks("export").stdout == gram("conversations", "export", file).stdout
     assert gram("conversations", "import", copy, file).returncode == 0
     assert Path(copy).read_text() == talks("export").stdout
-    assert talks("remove", file).returncode == 0
+    assert json.loads(talks("prune", "--before", "1h", "--json").stdout) == {"removed": 0}
+    assert json.loads(talks("prune", "--before", "0s", "--json").stdout) == {"removed": 1}
     assert not Path(file).exists()
     assert "No such file" in talks("show").stderr
 

@@ -111,6 +111,7 @@ def test_a_changed_program_is_taken_and_one_with_faults_is_not(tmp_path: Path) -
         (["--host", "192.0.2.1"], 2, "--host 192.0.2.1"),
         ([HELLO], 2, "another file has an agent"),
         (["--as-mcp", "stdio", "--approve", "ask"], 2, "--record names its store"),
+        (["--mcp", "stdio"], 2, "write --as-mcp stdio"),
     ],
 )
 def test_what_cannot_be_served_is_refused(options: list[str], code: int, told: str) -> None:

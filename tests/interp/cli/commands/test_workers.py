@@ -1,13 +1,18 @@
-"""``gram workers``: who works, on what, and what waits."""
+"""``gram workers`` and ``gram runs list --watch``: who works, on what, and what waits."""
 
 from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
+import pytest
+
+from gram import dumps
 from interp import open_store, submit
 from interp.history import RunStore
 from tests.interp.cli.process import gram
+from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, completion
 from tests.interp.worker_processes import GREETER, TALKER, until, worker
 
@@ -67,3 +72,14 @@ def expect_left(database: str, store: RunStore) -> None:
     assert row.status == "stopped"
     assert row.reason is not None
     assert row.reason.startswith(f"left by a dead process: process {pid} of ")
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a terminal")
+def test_a_list_that_is_watched_shows_what_comes(database: str, tmp_path: Path) -> None:
+    program = tmp_path / "greeter.gram"
+    program.write_text(dumps(GREETER), "utf-8")
+    with open_store(database) as store:
+        first = submit(GREETER, "Hello", store=store)
+        with Terminal("runs", "list", "--watch", "--record", database) as watching:
+            watching.until(first)
+            watching.until(submit(GREETER, "Hello", store=store))
