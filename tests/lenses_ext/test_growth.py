@@ -52,7 +52,9 @@ JUDGED: dict[str, Callable[[int], str]] = {
     "choices": lambda n: f"[w:Workflow | {numbered(n, '(a{0})-[:WHEN {{is: 1}}]->(b{0})')}]",
     "agents with a shared tool": lambda n: agents(n, "shared"),
     "agents with nothing": lambda n: agents(n, "nothing{0}"),
-    "a cycle of agents": lambda n: agents(n, "a{0}, a0"),
+    "a cycle of agents": lambda n: "".join(
+        f"[a{i}:Agent {{instruction: 'x', model: 'p/m'}} | a{(i + 1) % n}]\n" for i in range(n)
+    ),
     "agents with tools": lambda n: agents(
         n, "[search:Tool {{description: 'd'}} | (u::User)==>(::T{0})]"
     ),

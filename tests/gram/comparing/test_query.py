@@ -69,6 +69,14 @@ def test_a_pattern_is_found(
     assert found(pattern, text) == expected
 
 
+def test_a_pattern_that_was_made_is_a_path_where_it_would_be_written_as_one() -> None:
+    trees = AsWritten(loads("(a)-[:W]->(b)-->(c) [:low | a, b]"))
+
+    for label, paths in (("W", [(0, 0)]), ("low", [(1,)])):
+        made = Pattern(Subject("", {label}), [Pattern(Subject("_x")), Pattern(Subject("b"))])
+        assert [each.path for each in find_matches(made, trees)] == paths
+
+
 def test_elements_that_cannot_all_be_found_are_given_up_at_once() -> None:
     wanted = f"[:A | {', '.join(['(:B)'] * 40)}]"
     tree = f"[:A | {', '.join(['(:B)'] * 39)}]"

@@ -12,9 +12,10 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 
-from gram import GramDecodeError, GramEncodeError, loads, loads_one, syntax_errors
+from gram import GramDecodeError, GramEncodeError, Subject, loads, loads_one, syntax_errors
 from gram.reading.hints import _PLACES, _SPELLINGS
 from tests.gram.strategies import any_texts, spoilt_texts, token_texts
+from tests.gram.trees.test_pattern import nested_list
 from tests.paths import ROOT
 
 DATA = ROOT / "tests/data/errors.toml"
@@ -65,10 +66,11 @@ def test_an_error_survives_pickling_and_copying() -> None:
         assert str(error) == str(twin)
         assert (error.pos, error.lineno, error.colno) == (twin.pos, twin.lineno, twin.colno)
         assert (error.expected, error.hint) == (twin.expected, twin.hint)
-    with pytest.raises(GramEncodeError) as caught:
-        loads_one("(a)").value._lens_setattr("properties", {"k": [None]})
-    twin = pickle.loads(pickle.dumps(caught.value))
-    assert (type(twin), str(twin)) == (GramEncodeError, str(caught.value))
+    for wrong in (None, nested_list(101)):
+        with pytest.raises(GramEncodeError) as caught:
+            Subject("a", (), {"k": wrong})
+        twin = pickle.loads(pickle.dumps(caught.value))
+        assert (type(twin), str(twin)) == (type(caught.value), str(caught.value))
 
 
 @pytest.mark.parametrize(

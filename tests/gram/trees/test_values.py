@@ -115,7 +115,7 @@ def test_lists_and_mappings_are_frozen_and_frozen_ones_kept() -> None:
     assert isinstance(freeze(OrderedDict(a={"b": 1})), PMap)
     assert freeze(kept) is kept
     assert Subject("a", (), kept).properties is kept
-    assert freeze(pmap({"k": [1]})) == pmap({"k": pvector([1])})
+    assert isinstance(freeze(pmap({"k": [1]}))["k"], PVector)  # type: ignore[index,call-overload]  # a map comes back as a map
     assert isinstance(freeze(pvector([{"a": 1}]))[0], PMap)  # type: ignore[index]  # an array comes back as an array
     items = [1]
     tree = subject({"list": items})

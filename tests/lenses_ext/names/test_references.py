@@ -147,6 +147,16 @@ def test_agents_that_hold_each_other_twice_are_refused() -> None:
     assert {fault.code for fault in faults} == {"too-many-agents"}
 
 
+def test_a_long_circle_of_agents_is_told_by_its_ends() -> None:
+    circle = loads(" ".join(f"[a{i}:{HEAD} | a{(i + 1) % 12}]" for i in range(12)))
+
+    told = [each.message for each in validate_program(circle) if each.code == "reference-cycle"]
+
+    assert told == [
+        'agent "a0" contains itself: a0 -> a1 -> a2 -> a3 -> a4 -> … -> a9 -> a10 -> a11 -> a0'
+    ]
+
+
 @given(programs())
 def test_a_resolved_agent_of_a_valid_program_is_valid(program: tuple[Pattern, ...]) -> None:
     for agent in find_agents(program):
