@@ -83,8 +83,7 @@ def test_tools_of_one_name_that_differ_are_all_needed() -> None:
         [work:ToolSpecification {description: "SECOND"} | (a::String)==>(::String)]]]
     """
     pairs = [two, two.replace("FIRST", "Another")]
-    queues = {queue_of(start(loads_one(each), "Hello")[0]) for each in pairs}
-    assert len(queues) == 2
+    assert len({queue_of(start(loads_one(each), "Hello")[0]) for each in pairs}) == 2
 
 
 def test_runs_that_need_the_same_have_one_queue(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,8 +132,7 @@ def test_a_fork_that_fails_again_has_the_next_number(store: RunStore) -> None:
 def test_another_program_gets_what_is_the_same_in_both(store: RunStore) -> None:
     stopped = stopped_by_its_model(store)
     new = requeue_run(store, stopped, put(agent_instruction, "Talk more.", TALKER))
-    first = store.recorded(new).first
-    assert first.agent.value.properties["instruction"] == "Talk more."
+    assert store.recorded(new).first.agent.value.properties["instruction"] == "Talk more."
     assert (store.row(new).status, store.row(stopped).status) == ("queued", "stopped")
 
 

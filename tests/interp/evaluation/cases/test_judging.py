@@ -104,9 +104,7 @@ CALLS = [ToolInvocation("look", {"at": "x"}, 1), ToolInvocation("pay", {"n": 1},
     ],
 )
 def test_calls_are_all_calls_in_their_order(calls: Any, passes: bool) -> None:
-    response = AgentResponse("", CALLS)
-
-    assert (not told(case(calls=calls), response)) is passes
+    assert (not told(case(calls=calls), AgentResponse("", CALLS))) is passes
 
 
 def test_calls_that_differ_are_shown_side_by_side() -> None:

@@ -190,8 +190,7 @@ def test_live_an_answer_of_another_type_is_no_failure_and_no_model_ends_it(tmp_p
     def model(request: Request) -> str:
         return "3" if "BAD" in request.instruction else "many"
 
-    found = shrink(file, says_3, model=model, repeats=1)
-    assert instruction(found.state.agent) == "BAD."
+    assert instruction(shrink(file, says_3, model=model, repeats=1).state.agent) == "BAD."
 
     def refusing(error: Exception) -> Any:
         def model(request: Request) -> str:

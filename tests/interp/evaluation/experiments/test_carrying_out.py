@@ -95,8 +95,7 @@ def test_a_run_without_a_score_counts_as_the_worst() -> None:
 
     found = ab(cases(6), {"a": arm(right), "b": arm(right)}, [sometimes], seed=1)
 
-    one = found.comparison()
-    assert one.difference == pytest.approx((1 + 1 + 3 + 4 + 5 + 6) / 6 - 3.5)
+    assert found.comparison().difference == pytest.approx((1 + 1 + 3 + 4 + 5 + 6) / 6 - 3.5)
     assert "2 of 6 runs of b without a score for sometimes" in notes(found)
     assert "KeyError: 'lost'" in notes(found)
 

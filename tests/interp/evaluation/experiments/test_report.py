@@ -75,8 +75,7 @@ def test_what_a_judge_said_has_a_page_too(tmp_path: Path) -> None:
 
     found.write_html(tmp_path / "r.html")
 
-    report = (tmp_path / "r.html").read_text()
-    assert report.count(">is it loud?</a>") == 4
+    assert (tmp_path / "r.html").read_text().count(">is it loud?</a>") == 4
     assert len(list((tmp_path / "r.runs").iterdir())) == 8
 
 

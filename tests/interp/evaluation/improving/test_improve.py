@@ -172,9 +172,7 @@ def test_proposals_that_are_no_candidates_are_refused_in_words(
 def test_a_model_proposes_from_runs_that_failed(tmp_path: Path) -> None:
     proposer = ScriptedModel([f'Here: {{"desk.instruction": "{RULE}"}}'])
 
-    found = searched(tmp_path, proposer, tries=1)
-
-    assert found.verdict == "better"
+    assert searched(tmp_path, proposer, tries=1).verdict == "better"
     asked = proposer.requests[0].messages[-1].content
     for part in ("[desk:Agent", 'path: "desk.instruction"', "(:Failing", '{content: "say '):
         assert part in asked

@@ -36,8 +36,7 @@ def test_a_set_follows_from_what_is_asked_alone(asked: str, blank: str) -> None:
 def test_the_sets_part_all_cases_and_half_of_them_decide() -> None:
     sets = Sets.of(CASES)
 
-    parted = [*sets.search, *sets.choosing, *sets.last]
-    assert sorted(parted, key=CASES.index) == CASES
+    assert sorted([*sets.search, *sets.choosing, *sets.last], key=CASES.index) == CASES
     assert 170 < len(sets.last) < 230
     assert Sets.of(reversed(CASES)).last == sets.last[::-1]
 

@@ -43,16 +43,12 @@ def test_a_conversation_reads_as_one() -> None:
 
 @given(strategies.contexts())
 def test_every_conversation_comes_back_from_its_text(context: ConversationContext) -> None:
-    text = dumps(to_pattern(context))
-
-    assert from_pattern(loads_one(text)) == context
+    assert from_pattern(loads_one(dumps(to_pattern(context)))) == context
 
 
 @given(strategies.responses())
 def test_every_response_comes_back_from_its_text(response: AgentResponse) -> None:
-    text = dumps(to_pattern(response))
-
-    assert from_pattern(loads_one(text)) == response
+    assert from_pattern(loads_one(dumps(to_pattern(response)))) == response
 
 
 def test_an_answer_of_a_declared_type_keeps_its_value() -> None:
