@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -336,36 +337,25 @@ def test_a_turn_whose_conversation_has_gone_on_has_failed_and_keeps_none_waiting
     assert "has gone on since" in (store.row(late[0]).reason or "")
 
 
-def test_a_turn_follows_at_once_when_the_one_before_it_is_cancelled(store: RunStore) -> None:
+GREETS = hello_world_tool_library
+ENDINGS: dict[str, Callable[[RunStore, str, str], object]] = {
+    "cancelled": lambda store, _, run: cancel_run(store, run),
+    "resumed by the command": lambda _, database, run: gram("resume", run, GRAM_RECORD=database),
+    "resumed in a store": lambda store, _, run: resume_run(run, GREETS, record=store),
+    "resumed at an address": lambda _, database, run: resume_run(run, GREETS, record=database),
+}
+
+
+@pytest.mark.parametrize("end", ENDINGS.values(), ids=ENDINGS)
+def test_a_turn_follows_at_once_when_the_one_before_it_has_ended(
+    store: RunStore, database: str, end: Callable[[RunStore, str, str], object]
+) -> None:
     first, second = (submit(GREETER, "Hi", store=store, conversation="talk") for _ in range(2))
     store.database.execute("DELETE FROM procrastinate_jobs")  # both were taken, and were over
 
-    cancel_run(store, first)
+    end(store, database, first)
 
-    assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(second,)]
-
-
-def test_a_turn_follows_at_once_when_the_one_before_it_is_resumed_by_hand(
-    store: RunStore, database: str
-) -> None:
-    first, second = (submit(GREETER, "Hi", store=store, conversation="talk") for _ in range(2))
-    store.database.execute("DELETE FROM procrastinate_jobs")
-
-    done = gram("resume", first, GRAM_RECORD=database)
-
-    assert done.returncode == 0, done.stderr
-    assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(second,)]
-
-
-@pytest.mark.parametrize("is_open", [True, False])
-def test_a_turn_follows_at_once_when_the_one_before_it_is_resumed_in_python(
-    store: RunStore, database: str, is_open: bool
-) -> None:
-    first, second = (submit(GREETER, "Hi", store=store, conversation="talk") for _ in range(2))
-    store.database.execute("DELETE FROM procrastinate_jobs")
-
-    resume_run(first, hello_world_tool_library, record=store if is_open else database)
-
+    assert store.row(first).status in ("cancelled", "done")
     assert store.database.execute("SELECT queueing_lock FROM procrastinate_jobs") == [(second,)]
 
 
@@ -424,13 +414,6 @@ def test_a_run_has_one_job_that_is_put_forward_but_never_back(store: RunStore) -
         times.append(round(seconds() / 60))
         store.database.execute("UPDATE gram_runs SET due = 0")
     assert times == [60, 60, 1]
-
-
-def test_a_turn_that_waits_for_another_names_it(store: RunStore) -> None:
-    first, second = (submit(GREETER, "Hi", store=store, conversation="talk") for _ in range(2))
-    assert why_queued(store, [second]) == {
-        second: f"waits for another turn of its conversation: run {first}"
-    }
 
 
 def test_a_worker_that_the_database_refuses_ends(database: str, store: RunStore) -> None:

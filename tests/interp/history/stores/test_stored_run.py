@@ -103,6 +103,10 @@ def test_a_process_whose_run_went_on_elsewhere_ruins_nothing_however_often_it_tr
         begun.finish()
     log, kept = StoredRun.of(store, begun.state.run_id)
     late = Run(kept.state, counting([]), model=ScriptedModel(["late"]), record=log)
+    with pytest.raises(ModelError):
+        resume_run(kept.state.run_id, counting([]), model=ScriptedModel([CALLS]), record=store)
+    with pytest.raises(RunTakenError, match="has gone on with it since it was read"):
+        late.finish()
     resume_run(kept.state.run_id, counting([]), model=ScriptedModel(["done"]), record=store)
     entries, row = store.entries(kept.state.run_id), store.row(kept.state.run_id)
 
