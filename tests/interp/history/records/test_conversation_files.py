@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import resource
+import signal
 from pathlib import Path
 
 import pytest
@@ -33,27 +34,23 @@ def test_every_conversation_comes_back_from_its_file(
     assert load_context(path) == context
 
 
-def save_for_ever(path: Path, context: ConversationContext) -> None:
-    path.with_suffix(".begun").touch()
-    while True:
-        save_context(path, context)
+def killed_while_it_saves(path: Path, context: ConversationContext) -> None:
+    """Save, and be killed by the system after so many bytes."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+    save_context(path, context)
 
 
 def test_a_process_killed_while_it_saves_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "c.gram"
     context = ConversationContext([Message(UserRole, "x" * 200_000)])
     save_context(path, context)
-    for wait in (0.0, 0.003, 0.01):
-        process = forking().Process(target=save_for_ever, args=(path, context))
-        process.start()
-        while not path.with_suffix(".begun").exists():
-            time.sleep(0.001)
-        time.sleep(wait)
-        process.kill()
-        process.join()
+    process = forking().Process(target=killed_while_it_saves, args=(path, context))
+    process.start()
+    process.join()
 
-        assert load_context(path) == context
-        path.with_suffix(".begun").unlink()
+    assert process.exitcode == -signal.SIGXFSZ
+    assert load_context(path) == context
 
 
 @pytest.mark.parametrize(
