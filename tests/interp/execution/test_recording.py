@@ -347,18 +347,6 @@ def test_requests_that_were_sent_again_are_noted(
 # --- tools that must not run twice
 
 
-def once(done: list[int]) -> ToolLibrary:
-    """A library whose tool must not run twice."""
-
-    @tool(once=True)
-    def add(x: int) -> int:
-        """Adds one."""
-        done.append(x)
-        return x + 1
-
-    return ToolLibrary.of(add)
-
-
 @pytest.fixture
 def killed(file: Path, killed_runs: list[Path]) -> Path:
     """The record of a run whose process was killed while it ran a tool that runs once."""
@@ -370,7 +358,7 @@ def killed(file: Path, killed_runs: list[Path]) -> Path:
 def test_a_call_that_had_begun_is_asked_about_where_it_must_not_run_twice(killed: Path) -> None:
     done: list[int] = []
     with pytest.raises(ApprovalNeeded):
-        resume_run(killed, once(done), model=ScriptedModel([]))
+        resume_run(killed, counting(done, once=True), model=ScriptedModel([]))
     assert done == [1]
 
     asked: list[Ask] = []
@@ -379,7 +367,9 @@ def test_a_call_that_had_begun_is_asked_about_where_it_must_not_run_twice(killed
         asked.append(ask)
         return True
 
-    response = resume_run(killed, once(done), model=ScriptedModel(["done"]), approve=allow)
+    response = resume_run(
+        killed, counting(done, once=True), model=ScriptedModel(["done"]), approve=allow
+    )
 
     assert [(each.at, each.may_have_run) for each in asked] == [((0, 0), True)]
     assert (response.content, done) == ("done", [1, 0])
@@ -388,7 +378,7 @@ def test_a_call_that_had_begun_is_asked_about_where_it_must_not_run_twice(killed
 def test_the_model_is_told_of_a_call_that_may_have_run_and_is_not_run_again(killed: Path) -> None:
     done: list[int] = []
     response = resume_run(
-        killed, once(done), model=ScriptedModel(["done"]), approve=lambda _: "it did"
+        killed, counting(done, once=True), model=ScriptedModel(["done"]), approve=lambda _: "it did"
     )
 
     assert done == [1]
@@ -413,7 +403,7 @@ def test_a_call_that_was_under_way_when_the_time_was_up_is_asked_about(file: Pat
     assert (done, load_run(file).unanswered) == ([0], {(0, 0)})
 
     with pytest.raises(ApprovalNeeded):
-        resume_run(file, once(done), model=ScriptedModel([]), limits=Limits())
+        resume_run(file, counting(done, once=True), model=ScriptedModel([]), limits=Limits())
 
     assert [(ask.at, ask.may_have_run) for ask in load_run(file).state.asks] == [((0, 0), True)]
     assert done == [0, 1]
@@ -433,7 +423,7 @@ def test_a_call_is_asked_about_though_its_tool_is_no_longer_marked(killed: Path)
 def test_what_was_marked_when_the_run_began_is_so_wherever_it_goes_on(kept: str) -> None:
     none, events = Limits(iterations=0), list[Event]()
     with pytest.raises(LimitError) as stopped:
-        run(AGENT, "go", once([]), model=ScriptedModel([CALLS]), limits=none)
+        run(AGENT, "go", counting([], once=True), model=ScriptedModel([CALLS]), limits=none)
 
     resume_run(
         getattr(stopped.value, kept),

@@ -83,6 +83,15 @@ def test_an_operation_is_a_tool_with_all_its_parameters() -> None:
     assert pet["required"] == ["name"], "what only answers have is not asked for"
 
 
+def test_what_3_0_alone_says_of_schemas_counts_in_3_0_alone() -> None:
+    content = {"application/json": {"schema": {"type": "string", "nullable": True}}}
+    for version, kinds in (("3.0.3", ["string", "null"]), ("3.1.0", "string")):
+        given = document("http://h", version, requestBody={"content": content})
+        tool = openapi_library(given)["pets_update"]
+
+        assert tool.schema["properties"]["body"]["type"] == kinds
+
+
 def test_a_call_sends_path_query_header_body_and_key(
     server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
