@@ -15,62 +15,79 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from gram import Pattern, load_file as load, loads, loads_one
+from gram import (
+    Pattern as Pattern,
+    load_file,
+    loads as loads,
+    loads_one as loads_one,
+)
 from lenses_ext import (
-    Model,
-    TypeSignature,
-    agent_description,
-    agent_instruction,
-    agent_model,
-    agent_name,
-    agent_tool_specs,
-    create_agent_pattern,
-    create_tool_specification,
-    over,
-    parse_program as parse,
-    parse_type_signature,
-    put,
-    tool_spec_description,
-    tool_spec_from_json,
-    tool_spec_name,
-    tool_spec_schema,
-    tool_spec_to_json,
-    tool_spec_type_signature,
-    type_signature_to_json_schema,
-    validate_agent_pattern,
-    validate_tool_spec_pattern,
-    view,
-    write_program as dumps,
+    Model as Model,
+    TypeSignature as TypeSignature,
+    agent_description as agent_description,
+    agent_instruction as agent_instruction,
+    agent_model as agent_model,
+    agent_name as agent_name,
+    agent_tool_specs as agent_tool_specs,
+    create_agent_pattern as create_agent_pattern,
+    create_tool_specification as create_tool_specification,
+    over as over,
+    parse_program,
+    parse_type_signature as parse_type_signature,
+    put as put,
+    tool_spec_description as tool_spec_description,
+    tool_spec_from_json as tool_spec_from_json,
+    tool_spec_name as tool_spec_name,
+    tool_spec_schema as tool_spec_schema,
+    tool_spec_to_json as tool_spec_to_json,
+    tool_spec_type_signature as tool_spec_type_signature,
+    type_signature_to_json_schema as type_signature_to_json_schema,
+    validate_agent_pattern as validate_agent_pattern,
+    validate_tool_spec_pattern as validate_tool_spec_pattern,
+    view as view,
+    write_program,
 )
 
-from . import create_tool, hello_world_tool_library
-from .errors import AgentError, ConfigurationError, LLMAPIError, ToolError, ValidationError
+from . import (
+    create_tool as create_tool,
+    hello_world_tool_library as hello_world_tool_library,
+)
+from .errors import (
+    AgentError as AgentError,
+    ConfigurationError as ConfigurationError,
+    LLMAPIError as LLMAPIError,
+    ToolError as ToolError,
+    ValidationError as ValidationError,
+)
 from .json_text import Json
 from .machine import (
-    AgentResponse,
-    AssistantRole,
-    ConversationContext,
-    FunctionRole,
-    Message,
-    MessageRole,
-    ToolInvocation,
-    UserRole,
-    empty_context,
-    validate_tool_args,
+    AgentResponse as AgentResponse,
+    AssistantRole as AssistantRole,
+    ConversationContext as ConversationContext,
+    FunctionRole as FunctionRole,
+    Message as Message,
+    MessageRole as MessageRole,
+    ToolInvocation as ToolInvocation,
+    UserRole as UserRole,
+    empty_context as empty_context,
+    validate_tool_args as validate_tool_args,
 )
-from .models import detect_tool_call
-from .running import execute_agent, execute_agent_with_library
+from .models import detect_tool_call as detect_tool_call
+from .running import (
+    execute_agent as execute_agent,
+    execute_agent_with_library as execute_agent_with_library,
+)
 from .tools import (
-    Tool,
-    ToolLibrary,
-    bind_agent_tools,
-    bind_tool,
-    empty_tool_library,
-    invoke_tool,
-    lookup_tool,
-    register_tool,
+    Tool as Tool,
+    ToolLibrary as ToolLibrary,
+    bind_agent_tools as bind_agent_tools,
+    bind_tool as bind_tool,
+    empty_tool_library as empty_tool_library,
+    invoke_tool as invoke_tool,
+    lookup_tool as lookup_tool,
+    register_tool as register_tool,
 )
-from .tools.hello_world import say_hello as say_hello_tool
+from .tools.hello_world import say_hello
 
 # --- types: what is written in gram is a pattern
 
@@ -85,6 +102,12 @@ ToolSpecification: TypeAlias = Pattern
 LLMResponse: TypeAlias = Any
 """A model's reply: a completion or a message of a provider, or a `Message`."""
 
+load = load_file
+"""Read the patterns of a file."""
+parse = parse_program
+"""Read a text as a document."""
+dumps = write_program
+"""Write patterns as text."""
 set = put
 """Another value in a part of a pattern: ``set(agent_name, "al", agent)``; the same as `put`."""
 
@@ -170,6 +193,8 @@ def get_tool_specs(agent: Pattern) -> tuple[Pattern, ...]:
 
 # --- the example
 
+say_hello_tool = say_hello
+"""The tool of the example."""
 say_hello_spec: Pattern = create_tool_specification(
     "sayHello",
     "Returns a friendly greeting message for the given name",
@@ -185,91 +210,3 @@ hello_world_agent: Pattern = create_agent_pattern(
     [say_hello_spec],
 )
 """The example of the specification: it greets users with `say_hello_tool`."""
-
-__all__ = [
-    "Agent",
-    "AgentError",
-    "AgentPattern",
-    "AgentResponse",
-    "AssistantRole",
-    "ConfigurationError",
-    "ConversationContext",
-    "FunctionRole",
-    "LLMAPIError",
-    "LLMResponse",
-    "Message",
-    "MessageRole",
-    "Model",
-    "OpenAI",
-    "Pattern",
-    "Tool",
-    "ToolError",
-    "ToolInvocation",
-    "ToolLibrary",
-    "ToolSpecPattern",
-    "ToolSpecification",
-    "TypeSignature",
-    "UserRole",
-    "ValidationError",
-    "agent_description",
-    "agent_instruction",
-    "agent_model",
-    "agent_name",
-    "agent_tool_specs",
-    "bind_agent_tools",
-    "bind_tool",
-    "context_messages",
-    "create_agent_pattern",
-    "create_model",
-    "create_tool",
-    "create_tool_specification",
-    "detect_tool_call",
-    "dumps",
-    "empty_context",
-    "empty_tool_library",
-    "execute_agent",
-    "execute_agent_with_library",
-    "get_agent_name",
-    "get_tool_specs",
-    "hello_world_agent",
-    "hello_world_tool_library",
-    "invocation_args",
-    "invocation_result",
-    "invocation_tool_name",
-    "invoke_tool",
-    "library_tools",
-    "load",
-    "loads",
-    "loads_one",
-    "lookup_tool",
-    "message_content",
-    "message_role",
-    "model_to_string",
-    "over",
-    "parse",
-    "parse_model",
-    "parse_type_signature",
-    "put",
-    "register_tool",
-    "response_content",
-    "response_tools_used",
-    "say_hello_spec",
-    "say_hello_tool",
-    "set",
-    "set_agent_name",
-    "tool_description",
-    "tool_invoke",
-    "tool_name",
-    "tool_schema",
-    "tool_spec_description",
-    "tool_spec_from_json",
-    "tool_spec_name",
-    "tool_spec_schema",
-    "tool_spec_to_json",
-    "tool_spec_type_signature",
-    "type_signature_to_json_schema",
-    "validate_agent_pattern",
-    "validate_tool_args",
-    "validate_tool_spec_pattern",
-    "view",
-]

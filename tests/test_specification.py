@@ -174,5 +174,9 @@ def test_every_name_is_on_its_page() -> None:
 
     code = " ".join(re.findall(r"`[^`\n]+`", page))
 
-    missing = [name for name in specification.__all__ if not re.search(rf"\b{name}\b", code)]
+    others = {"annotations", "Any", "Callable", "Final", "Json", "TypeAlias", "attrgetter"}
+    others |= {"load_file", "parse_program", "say_hello", "write_program"}
+    names = {name for name in vars(specification) if not name.startswith("_")} - others
+    assert len(names) > 80
+    missing = [name for name in sorted(names) if not re.search(rf"\b{name}\b", code)]
     assert missing == []

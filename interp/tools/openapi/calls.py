@@ -8,11 +8,10 @@ This loads the network library: import it only when a request is about to leave.
 from __future__ import annotations
 
 import asyncio
-import codecs
 import logging
 import re
 from collections.abc import Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
@@ -38,8 +37,6 @@ _FETCH_SECONDS: Final = 30.0
 _BEGINNING: Final = 1000  # characters of a body that is not wanted
 _LONGEST_TARGET: Final = 200
 _CHARSET: Final = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
-_UTF_8: Final = "utf-8-sig"  # a byte order mark is no part of the text
-_TEXTS: Final = ("json", "xml", "yaml", "javascript", "csv", "x-www-form-urlencoded", "graphql")
 
 
 @frozen
@@ -100,7 +97,6 @@ class Caller:
         path = _quoted(operation.path)
         query: list[tuple[str, str]] = []
         headers = dict(HEADERS)
-        cookies: list[tuple[str, str]] = []
         for each in operation.parameters:
             value = arguments.get(each.key)
             if value is None:
@@ -110,7 +106,7 @@ class Caller:
             elif each.place == "header":
                 headers[each.name] = in_header(each, value)
             else:
-                (query if each.place == "query" else cookies).extend(in_query(each, value))
+                query.extend(in_query(each, value))
         if has_dots(path):  # parts that are fine by themselves, side by side
             raise ToolError(f"{self.where}: its arguments make a . or .. in its path")
         for key in self.keys:  # last, so that no argument takes the place of a key
@@ -119,11 +115,8 @@ class Caller:
                 headers = {name: one for name, one in headers.items() if name not in same}
                 headers[key.name] = key.value
             else:
-                pairs = query if key.place == "query" else cookies
-                pairs[:] = [each for each in pairs if unquote(each[0]) != key.name]
-                pairs.append(key.pair)
-        if cookies:
-            headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies)
+                query = [each for each in query if unquote(each[0]) != key.name]
+                query.append((quote(key.name, safe=""), quote(key.value, safe="")))
         url = self.server.rstrip("/") + path
         if query:
             url += ("&" if "?" in path else "?") + "&".join(f"{key}={one}" for key, one in query)
@@ -172,14 +165,13 @@ class Caller:
 
 def text_of(body: bytes, content_type: str) -> str:
     """The text of an answer; of one that has none, its type and size in brackets."""
-    kind, encoding = _kind_and_encoding(content_type)
-    try:
-        text = body.decode(encoding)
-        is_text = "\0" not in text
-    except ValueError:
-        text, is_text = body.decode(encoding, "replace"), False
-    if is_text or kind.startswith("text/") or any(each in kind for each in _TEXTS):
-        return text
+    named = _CHARSET.search(content_type)
+    text = body.decode("utf-8", "replace")
+    with suppress(LookupError, ValueError):  # nobody knows the encoding, or it is another
+        text = body.decode(named[1] if named else "utf-8")
+    kind = _kind(content_type)
+    if kind.startswith(("text/", "application/json")) or not {"\0", "\ufffd"} & {*text}:
+        return text.removeprefix("\ufeff")  # a byte order mark is no part of the text
     return f"[{visible(kind) or 'no type'}: {len(body):,} bytes that are no text]"
 
 
@@ -192,8 +184,8 @@ def value_of(body: bytes, content_type: str) -> Json:
     text = text_of(body, content_type)
     if not text:
         return None
-    subtype = _kind_and_encoding(content_type)[0].rpartition("/")[2]
-    if subtype not in ("json", "x-json") and not subtype.endswith("+json"):
+    subtype = _kind(content_type).rpartition("/")[2]
+    if subtype != "json" and not subtype.endswith("+json"):
         return text
     try:
         return read_json(text)
@@ -201,16 +193,8 @@ def value_of(body: bytes, content_type: str) -> Json:
         raise ValueError(f"the answer is not JSON: {error}") from None
 
 
-def _kind_and_encoding(content_type: str) -> tuple[str, str]:
-    """The media type of an answer, and the encoding of its text."""
-    named = _CHARSET.search(content_type)
-    kind = content_type.partition(";")[0].strip().lower()
-    try:
-        found = codecs.lookup(named[1] if named else "utf-8")
-    except (LookupError, ValueError):
-        return kind, _UTF_8
-    is_text = getattr(found, "_is_text_encoding", True) and found.name != "utf-8"
-    return kind, found.name if is_text else _UTF_8
+def _kind(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
 
 
 def fetch(address: str, max_bytes: int) -> bytes:

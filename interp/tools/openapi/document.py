@@ -159,7 +159,6 @@ def _bytes_of(path: Path) -> bytes:
 
 _NOT_READ: Final = {
     "swagger": ("Swagger {}", "convert it, for example with swagger2openapi"),
-    "asyncapi": ("AsyncAPI {}", "it describes messages, which are no calls"),
     "openapi": ("openapi: {!r}", 'write it as a text, such as "3.0.3"; 3.0, 3.1 and 3.2 are read'),
 }
 
@@ -271,58 +270,27 @@ class Schemas:
 
 # --- results
 
-_STEPS: Final = 20
-_TYPES: Final = ("string", "integer", "number", "boolean", "object", "array", "null")
-
 
 def result_type(document: ApiDocument, operation: dict[str, Json], at: str) -> Json:
-    """The schema of what an operation gives, or None if the document does not say it.
+    """The schema of what an operation gives, or None if the document does not say one type.
 
-    It has the outermost type alone, and that of a list's items: answers have more fields than
-    documents say, and what a program needs of them it can declare itself.
+    It has the outermost type alone: answers have more fields than documents say, and what a
+    program needs of them it can declare itself.
 
     Raises:
         ConfigurationError: a reference leads nowhere, or out of the document.
     """
-    schemas: list[Json] = []
+    types: list[Json] = []
     responses = document.followed(operation.get("responses") or {}, f"{at}.responses")
     for status, given in responses.items():
         if str(status).startswith("2"):
-            content = document.followed(given, f"{at}.responses.{status}").get("content")
-            answers = [media for kind, media in (content or {}).items() if "json" in kind]
-            if content and not answers:
-                return None
-            schemas += [each.get("schema") for each in answers] or [{"type": "null"}]
-    found = [_types(document, each, at) for each in schemas]
-    types = set().union(*found)
-    if not all(found) or types <= {"null"}:
-        return None
-    if types != {"array"}:
-        return {"type": _in_order(types)}
-    inside = [document.followed(each, at).get("items") for each in schemas]
-    items = [_types(document, each, at) for each in inside]
-    known = {"items": {"type": _in_order(set().union(*items))}} if all(items) else {}
-    return {"type": "array", **known}
+            content = document.followed(given, f"{at}.responses.{status}").get("content") or {}
+            for kind, media in (content or {"": {}}).items():
+                schema = document.followed(media.get("schema") or {}, at)
+                is_one = "json" in kind and not schema.get("nullable")
+                types.append(schema.get("type") if is_one else None)
+    kind = types[0] if types else None
+    return {"type": kind} if kind in _TYPES and all(each == kind for each in types) else None
 
 
-def _in_order(types: set[str]) -> Json:
-    ordered = [each for each in _TYPES if each in types]
-    return ordered[0] if len(ordered) == 1 else ordered
-
-
-def _types(document: ApiDocument, schema: Json, at: str, depth: int = 0) -> set[str]:
-    """The outermost types of a schema; none if it does not say them."""
-    if not isinstance(schema, dict) or depth > _STEPS:
-        return set()
-    schema = document.followed(schema, at)
-    given = schema.get("type")
-    types = {each for each in (given if isinstance(given, list) else [given]) if each in _TYPES}
-    if not types and isinstance(schema.get("properties"), dict):
-        types = {"object"}
-    for each in () if types else schema.get("allOf") or ():
-        types = types or _types(document, each, at, depth + 1)
-    for key in ("anyOf", "oneOf"):
-        branches = [_types(document, each, at, depth + 1) for each in schema.get(key) or ()]
-        if not types and branches and all(branches):
-            types = set().union(*branches)
-    return types | {"null"} if types and schema.get("nullable") is True else types
+_TYPES: Final = ("string", "integer", "number", "boolean", "object", "array")

@@ -24,7 +24,7 @@ class ApiKey:
     """A key as requests carry it.
 
     Attributes:
-        place, name: where it is sent: query, header or cookie, and its name there.
+        place, name: where it is sent: query or header, and its name there.
         value: the text.
     """
 
@@ -32,13 +32,6 @@ class ApiKey:
     name: str
     value: str = field(repr=False)
     _hidden: Hidden = field(repr=False, eq=False)
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """Its name and value in a query or a cookie; servers do not decode cookies."""
-        if self.place == "cookie":
-            return self.name, self.value
-        return quote(self.name, safe=""), quote(self.value, safe="")
 
 
 def read_keys(api: ApiDocument, keys: Mapping[str, str]) -> dict[str, ApiKey]:
@@ -90,12 +83,10 @@ def _key(scheme: dict[str, Json], value: str) -> ApiKey | None:
     kind, how = scheme.get("type"), str(scheme.get("scheme", "")).lower()
     if kind == "apiKey":
         place, name = str(scheme.get("in")), scheme.get("name")
-        if place not in ("query", "header", "cookie") or not isinstance(name, str):
+        if place not in ("query", "header") or not isinstance(name, str):
             return None
-        if place != "query" and not TOKEN.fullmatch(name):
+        if place == "header" and not TOKEN.fullmatch(name):
             return None
-        if place == "cookie" and any(each in value for each in ' ",;\\'):
-            raise ConfigurationError(f'the key for "{name}" cannot be sent as a cookie')
         return ApiKey(place, name, value, hide(value, quote(value, safe="")))
     if kind == "http" and how == "basic":
         encoded = base64.b64encode(value.encode()).decode()

@@ -157,8 +157,8 @@ def _why_not_sent(given: dict[str, Json]) -> str | None:
         return "a parameter has no name or no place (in)"
     if place not in STYLES:
         return f'its parameter "{name}" is in {place}, which is not sent'
-    if place in ("header", "cookie") and not TOKEN.fullmatch(name):
-        return f'its parameter "{name}" is no name of a {place}'
+    if place == "header" and not TOKEN.fullmatch(name):
+        return f'its parameter "{name}" is no name of a header'
     if place == "header" and name.lower() in _OF_THE_CONNECTION:
         return f'its parameter "{name}" is a header that belongs to the connection'
     style = given.get("style", STYLES[place][0])
@@ -172,10 +172,8 @@ def _parameter(given: dict[str, Json], others: Collection[str]) -> ApiParameter:
     key = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:_LONGEST_NAME] or "_"
     style = "json" if "content" in given else given.get("style", STYLES[place][0])
     explode = given.get("explode", style == "form") is True
-    reserved = given.get("allowReserved") is True
-    return ApiParameter(
-        _free(key, f"{key}_{place}"[-_LONGEST_NAME:], others), name, place, style, explode, reserved
-    )
+    free = _free(key, f"{key}_{place}"[-_LONGEST_NAME:], others)
+    return ApiParameter(free, name, place, style, explode)
 
 
 def _free(name: str, other: str, taken: Collection[str]) -> str:

@@ -21,15 +21,11 @@ STYLES: Final = {
     "path": ("simple",),
     "query": ("form", "deepObject"),
     "header": ("simple",),
-    "cookie": ("form",),
 }
 """The styles of each place that are sent; the first is the default."""
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """What names of headers and cookies consist of (RFC 9110)."""
-
-_RESERVED: Final = ":/?[]@!$'()*;"
-"""Characters that ``allowReserved`` leaves as they are; those that separate parts are escaped."""
 
 _MOST_DECODINGS: Final = 8
 _SLASHES: Final = re.compile(r"[/\\\u2044\u2215\u2216\u29f5\u29f8]")
@@ -45,9 +41,8 @@ class ApiParameter:
 
     Attributes:
         key: its name as the model knows it.
-        name, place: its name in the request, and where it is: path, query, header or cookie.
+        name, place: its name in the request, and where it is: path, query or header.
         style, explode: how lists and objects are written; style ``json`` writes any value as JSON.
-        allow_reserved: whether reserved characters in a query stay as they are.
     """
 
     key: str
@@ -55,7 +50,6 @@ class ApiParameter:
     place: str
     style: str
     explode: bool
-    allow_reserved: bool = False
 
 
 def plain(value: Json) -> str:
@@ -120,21 +114,20 @@ def in_query(parameter: ApiParameter, value: Json) -> list[tuple[str, str]]:
         ToolError: a value has what its style puts between values.
     """
     name = _escaped(parameter.name)
-    safe = _RESERVED if parameter.allow_reserved else ""
     if parameter.style == "deepObject" and isinstance(value, dict | list):
         members = dict(value.items() if isinstance(value, dict) else enumerate(value))
         _expect_none_in(parameter, "[]", [*map(str, members)])
         if any(isinstance(one, dict | list) for one in members.values()):
             raise ToolError(f'"{parameter.key}" is sent as single values: one of it has parts')
         names = {key: _escaped(f"{parameter.name}[{key}]") for key in members}
-        return [(names[key], quote(plain(one), safe)) for key, one in members.items()]
+        return [(names[key], _escaped(plain(one))) for key, one in members.items()]
     if parameter.style == "json" or not isinstance(value, dict | list):
-        return [(name, quote(plain(value), safe))]
+        return [(name, _escaped(plain(value)))]
     if parameter.explode:
         if isinstance(value, list):
-            return [(name, quote(plain(one), safe)) for one in value]
-        return [(_escaped(key), quote(plain(one), safe)) for key, one in value.items()]
-    return [(name, ",".join(quote(one, safe) for one in _parts(value)))]
+            return [(name, _escaped(plain(one))) for one in value]
+        return [(_escaped(key), _escaped(plain(one))) for key, one in value.items()]
+    return [(name, ",".join(map(_escaped, _parts(value))))]
 
 
 def in_header(parameter: ApiParameter, value: Json) -> str:
@@ -220,7 +213,7 @@ def read_body(document: ApiDocument, request: dict[str, Json], key: str, at: str
     fields = {
         name: _field(document, name, given, at)
         for name, given in (media.get("encoding") or {}).items()
-        if media_type == FORM and given.keys() & {"style", "explode", "allowReserved"}
+        if media_type == FORM and given.keys() & {"style", "explode"}
     }
     return ApiBody(key, media_type, schema, fields)
 
@@ -238,20 +231,13 @@ def content_of(body: ApiBody, value: Json) -> bytes:
         ToolError: a field cannot be written in its style.
     """
     if body.media_type == FORM:
-        pairs = [pair for name, one in _items(value) for pair in _in_form(body, name, one)]
+        pairs: list[tuple[str, str]] = []
+        for name, one in value.items() if isinstance(value, dict) else ():
+            style = "form" if isinstance(one, list) else "json"
+            field = body.fields.get(name) or ApiParameter(name, name, "query", style, True)
+            pairs += in_query(field, one)
         return "&".join(f"{name}={one}" for name, one in pairs).encode()
     return (plain(value) if body.media_type.startswith("text/") else write_json(value)).encode()
-
-
-def _items(value: Json) -> list[tuple[str, Json]]:
-    return [*value.items()] if isinstance(value, dict) else []
-
-
-def _in_form(body: ApiBody, name: str, value: Json) -> list[tuple[str, str]]:
-    if name in body.fields:
-        return in_query(body.fields[name], value)
-    values = value if isinstance(value, list) else [value]
-    return [(quote(name, safe=""), quote(plain(one), safe="")) for one in values]
 
 
 def _field(document: ApiDocument, name: str, given: dict[str, Json], at: str) -> ApiParameter:
@@ -259,7 +245,7 @@ def _field(document: ApiDocument, name: str, given: dict[str, Json], at: str) ->
     if style not in STYLES["query"]:
         raise document.fault(at, f'the field "{name}" of its body has a style that is not sent')
     explode = given.get("explode", style == "form") is True
-    return ApiParameter(name, name, "query", style, explode, given.get("allowReserved") is True)
+    return ApiParameter(name, name, "query", style, explode)
 
 
 def _kind(content: dict[str, Json]) -> tuple[str, str]:

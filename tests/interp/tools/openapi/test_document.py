@@ -59,7 +59,7 @@ def test_without_pyyaml_the_extra_is_named(tmp_path: Path) -> None:
     ("given", "said"),
     [
         ({"swagger": "2.0"}, "found Swagger 2.0\n  hint: convert it"),
-        ({"asyncapi": "3.0.0"}, "found AsyncAPI"),
+        ({"asyncapi": "3.0.0"}, "found an object with asyncapi"),
         ({}, "found an object with nothing\n  hint: a document has the key openapi"),
         ({"name": "x", "version": "1"}, "found an object with name, version"),
         ({"openapi": 3.0}, "found openapi: 3.0\n  hint: write it as a text"),
