@@ -98,16 +98,6 @@ _LONGEST_QUOTE: Final = 500  # characters
 _LOOKED_AT: Final = 20_000  # characters, from which the quote is taken
 
 
-class CallNotMadeError(ModelError):
-    """The model tried to call a tool, and its provider could not read the call.
-
-    Attributes:
-        generation: What the model wrote.
-    """
-
-    generation: str = ""
-
-
 def failed(
     body: object,
     *,
@@ -151,18 +141,14 @@ def failed(
             else hint_about(f"{said} {_place_in(body)}", model) or hint
         )
     reported = f"answered {status}" if status else "reports an error"
-    generation = _generation_in(body)
-    error = (ModelError if generation is None else CallNotMadeError)(
+    return ModelError(
         without_keys(f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else "")),
         status=status,
         code=code,
-        request_id=None if request_id is None else without_keys(request_id),
+        request_id=request_id,
         retriable=retriable,
         retry_after=_retry_after(headers or {}),
     )
-    if isinstance(error, CallNotMadeError):
-        error.generation = generation or ""
-    return error
 
 
 NO_RESPONSES: Final = "does the server speak the Responses API? --dialect tools is Chat Completions"
@@ -245,14 +231,6 @@ def _place_in(body: object) -> str:
         if names:
             return quoted(".".join(each for each in names if each != "body"))
     return ""
-
-
-def _generation_in(body: object) -> str | None:
-    """The call that a provider could not read, as the model wrote it (Groq does)."""
-    for error in _errors_in(body):
-        if isinstance(error.get("failed_generation"), str):
-            return str(error["failed_generation"])
-    return None
 
 
 def _behind_the_gateway(error: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from ..machine import Request
 from ..secrets import without_keys
 from .connections import Pace
 from .failures import quoted, too_large
+from .providers import STREAMED_TIMES
 from .reply_reading import Reply
 from .server_events import END, EventReader, is_crowded, json_or_text
 from .wire import Piece, StreamedPieces, Wire
@@ -65,8 +66,10 @@ class IncomingReply:
         self._max_bytes = max_bytes
         self._streaming = streaming
         self._kind = headers.get("content-type", "")
-        is_stream = streaming and self._kind.startswith("text/event-stream")
-        self._is_whole: bool | None = False if is_stream else None  # until the first bytes tell
+        is_stream = self._kind.startswith("text/event-stream")
+        self._most = max_bytes * STREAMED_TIMES if is_stream else max_bytes
+        # None until the first bytes tell
+        self._is_whole: bool | None = False if streaming and is_stream else None
         self._body = bytearray()
         self._events = EventReader(max_bytes)
         self._stream: StreamedPieces | None = None
@@ -82,6 +85,8 @@ class IncomingReply:
             ModelError: They report an error, are not a reply, or end too early.
         """
         self._size += len(piece or b"")
+        if self._size > self._most:  # unpacked
+            raise too_large(self._where, self._most)
         if self._is_whole is None:
             self._body += (piece or b"") if self._body else (piece or b"").lstrip(_BLANK)
             if piece is not None and len(self._body) < _ENOUGH:
@@ -129,8 +134,6 @@ class IncomingReply:
         Raises:
             ModelError: It is not JSON, or reports an error.
         """
-        if len(self._body) > self._max_bytes:
-            raise too_large(self._where, self._max_bytes)
         text = self._body.decode("utf-8", "replace")
         if is_crowded(text, self._max_bytes):
             raise too_large(self._where, self._max_bytes)

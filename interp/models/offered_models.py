@@ -143,7 +143,7 @@ async def _fetched(server: Server, key: str, max_bytes: int) -> str:
     async def ask() -> str:
         response = await server.ask(client, _PATH, headers=headers, query=query)
         body = bytearray()
-        async with aclosing(response), aclosing(response.aiter_raw()) as pieces:
+        async with aclosing(response), aclosing(response.aiter_bytes()) as pieces:
             while (piece := await server.piece(pieces)) is not None:
                 body += piece
                 if len(body) > max_bytes:  # as what claims to be a stream may have

@@ -21,7 +21,7 @@ from ..json_text import Json
 from ..machine import Request
 from ..secrets import hide
 from .chat import ChatCompletions
-from .failures import CallNotMadeError, awith_retries
+from .failures import awith_retries
 from .incoming_reply import IncomingReply
 from .providers import (
     CHAT_FIELDS,
@@ -32,7 +32,7 @@ from .providers import (
     is_own_server,
 )
 from .refusals import learn
-from .reply_reading import Reply, call_not_made, warn_about_calls_in_text
+from .reply_reading import Reply, warn_about_calls_in_text
 from .responses import Responses
 from .server import Server, import_network
 from .typed_answers import request_for_the_answer, streams_word_by_word, words_of
@@ -233,7 +233,7 @@ class OpenAIModel:
                         if not learn(error, request, server.host):
                             raise
                 await opened.enter_async_context(aclosing(response))
-                pieces = response.aiter_raw()  # decompressed already
+                pieces = response.aiter_bytes()
                 await opened.enter_async_context(aclosing(pieces))
                 incoming = IncomingReply(
                     response.headers,
@@ -249,23 +249,16 @@ class OpenAIModel:
                     await incoming.reply()
                 return incoming, pieces, opened.pop_all()
 
-        try:
-            async with server.client() as client:  # the first takes a second
-                incoming, pieces, opened = await awith_retries(ask, self._attempts)
-                async with opened:
+        async with server.client() as client:  # the first takes a second
+            incoming, pieces, opened = await awith_retries(ask, self._attempts)
+            async with opened:
+                for piece in incoming.pieces():
+                    yield piece
+                while not incoming.is_complete:
+                    await incoming.take(await server.piece(pieces, begun=True))
                     for piece in incoming.pieces():
                         yield piece
-                    while not incoming.is_complete:
-                        await incoming.take(await server.piece(pieces, begun=True))
-                        for piece in incoming.pieces():
-                            yield piece
-                    reply = await incoming.reply()
-            yield self._checked(request, reply)
-        except CallNotMadeError as error:
-            yield call_not_made(request, error)
-
-    def _checked(self, request: Request, reply: Reply) -> Reply:
-        """A reply, with its server if that is not the provider's own."""
+                reply = await incoming.reply()
         warn_about_calls_in_text(request, reply.message)
-        is_own = is_own_server(request.model, self._server.where)
-        return reply if is_own else reply._replace(server=self._server.where)
+        is_own = is_own_server(request.model, server.where)
+        yield reply if is_own else reply._replace(server=server.where)

@@ -43,7 +43,10 @@ AnswerFormat: TypeAlias = Literal["json_schema", "json_object"]
 """Whether a provider accepts a schema, or only JSON mode with the schema in the instruction."""
 
 MAX_REPLY_BYTES: Final = 4_000_000
-"""How large a reply may be; a streamed one ten times as large, since each word is an event."""
+"""How large a reply may be."""
+
+STREAMED_TIMES: Final = 10
+"""How many times larger it may be if it is streamed: each word comes in an event."""
 
 ADDRESS_RULE: Final = "must start with http:// or https:// and name a host"
 """The rule for server addresses, for error messages."""

@@ -9,7 +9,7 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
 from typing import TYPE_CHECKING, Any, TextIO
@@ -19,7 +19,7 @@ import httpx2
 from gram.words import counted
 
 from ...errors import ConfigurationError, said_by
-from ...models import Pace
+from ...models.limited_body import LimitedBody
 from .server import McpServer
 from .untrusted import LONGEST_MESSAGE, TOO_LONG, said, visible
 
@@ -27,50 +27,13 @@ if TYPE_CHECKING:
     from mcp import MCPError
 
 
-def limited_client(headers: Mapping[str, str], seconds: float) -> httpx2.AsyncClient:
-    """A client whose answers are refused once they are too long, while they are read.
-
-    Streams of events may be of any length: who reads them limits each event.
-
-    Args:
-        headers: what every request carries.
-        seconds: how long connecting and sending may take; an answer may take longer.
-    """
-    return httpx2.AsyncClient(
-        headers={**headers, "Accept-Encoding": "identity"},
-        timeout=httpx2.Timeout(seconds, read=None),
-        event_hooks={"response": [_limit]},
-    )
-
-
 async def _limit(response: httpx2.Response) -> None:
+    """Refuse an answer once it is too long; who reads a stream of events limits each of them."""
     kind = response.headers.get("content-type", "").lower()
     most, why = (inf, "") if kind.startswith("text/event-stream") else (LONGEST_MESSAGE, TOO_LONG)
     if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
         most, why = 0, "the answer is compressed, unasked"
-    response.stream = _Limited(response.stream, most, why)
-
-
-class _Limited(httpx2.AsyncByteStream):
-    """The bytes of an answer, up to a limit."""
-
-    def __init__(self, stream: object, most: float, why: str) -> None:
-        assert isinstance(stream, httpx2.AsyncByteStream)
-        self._stream = stream
-        self._left = most
-        self._why = why
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        pace = Pace()
-        async for piece in self._stream:
-            self._left -= len(piece)
-            if self._left < 0:
-                raise httpx2.StreamError(self._why)
-            yield piece
-            await pace.keep()
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
+    response.stream = LimitedBody(response, most, httpx2.StreamError(why))
 
 
 _LINE = 4_000  # characters
@@ -128,7 +91,11 @@ async def transport_to(server: McpServer, lines: ErrorLines | None) -> AsyncIter
         return
     from mcp.client.streamable_http import streamable_http_client
 
-    async with limited_client(server.headers, _SECONDS) as client:
+    async with httpx2.AsyncClient(
+        headers={**server.headers, "Accept-Encoding": "identity"},
+        timeout=httpx2.Timeout(_SECONDS, read=None),
+        event_hooks={"response": [_limit]},
+    ) as client:
         yield streamable_http_client(
             server.url or "", http_client=client, max_sse_event_size=LONGEST_MESSAGE
         )

@@ -1,0 +1,48 @@
+"""The body of a response, up to a limit. This loads the network library: import it late."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator
+
+import httpx2
+
+from .connections import Pace
+
+
+class LimitedBody(httpx2.AsyncByteStream):
+    """The bytes of a response as they come; with too many of them an error is raised.
+
+    Args:
+        response: The response, whose body this takes the place of.
+        most: The most bytes, counted as they are sent.
+        error: What is raised for more.
+        needed: How many of them are read at all.
+    """
+
+    def __init__(
+        self, response: httpx2.Response, most: float, error: Exception, needed: int = sys.maxsize
+    ) -> None:
+        assert isinstance(response.stream, httpx2.AsyncByteStream), "the clients here do not block"
+        self._stream = response.stream
+        self._most, self._error, self._needed = most, error, needed
+
+    async def __aiter__(self) -> AsyncGenerator[bytes]:
+        pace, coming, size, left = Pace(), aiter(self._stream), 0, self._needed
+        try:
+            async for piece in coming:
+                size += len(piece)
+                if size > self._most:
+                    raise self._error
+                yield piece[:left]
+                left -= len(piece)
+                if left <= 0:
+                    return
+                await pace.keep()
+        finally:
+            if isinstance(coming, AsyncGenerator):
+                await coming.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connection, or keep it for the next request if all was read."""
+        await self._stream.aclose()
