@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import takewhile
+from typing import Any
 
 from gram import Pattern
 from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
@@ -36,7 +38,7 @@ from ..machine.contracts import accepts
 from .language_model import ModelWithoutNetwork
 from .reply_reading import Reply
 
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"(?<!\d)-?\d{1,300}(?:\.\d+)?(?!\d)")  # longer ones are beyond all floats
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|'([^']+)'(?!\w)|`([^`]+)`")
 _SPOKEN = r"[^\W\d_][\w'’-]*"  # a word
 _INTRODUCED = re.compile(
@@ -65,9 +67,9 @@ _OF_FORMAT = {
     "uuid": "00000000-0000-0000-0000-000000000000",
 }
 
+_DEEP = 3  # from here on, choices without parts come first
 _DEEPEST = 20  # a type that always holds another of its kind has no end
 _MOST_VALUES = 1_000  # and one that holds two of them doubles with each level
-_MOST_DIGITS = 300  # longer numbers are beyond all floats
 _MOST_ITEMS = 100
 _MOST_CHARACTERS = 10_000
 
@@ -86,26 +88,23 @@ class Filling:
         self._root = schema
         self._round = round
         self._said = said
-        numbers = _NUMBER.findall(said[0])
-        self._numbers = [each for each in numbers if len(each) <= _MOST_DIGITS]
+        self._numbers = _NUMBER.findall(said[0])
         self._made = 0
 
     def value(self) -> Json:
         """A value of the whole schema; an object holds what was said and what has to be there."""
-        return self._made_up(self._root, 0, frozenset())
+        return self._made_up(self._root, 0)
 
-    def _object(
-        self, schema: dict[str, Json], level: int, inside: frozenset[str]
-    ) -> dict[str, Json]:
+    def _object(self, schema: dict[str, Json], level: int) -> dict[str, Json]:
         filled: dict[str, Json] = {}
         required = schema.get("required", ())
         for name, below in schema.get("properties", {}).items():
-            plain, _ = self._plain(below, inside)
+            plain = self._plain(below, level)
             found = self._found(name, plain)
             if found is not None and accepts(plain, found, self._root):
                 filled[name] = found
             elif name in required:
-                filled[name] = self._made_up(below, level + 1, inside, name)
+                filled[name] = self._made_up(below, level + 1, name)
         return filled
 
     def _mentioned(self, words: Iterable[Json]) -> Json:
@@ -132,19 +131,18 @@ class Filling:
             return next(filter(None, quoted.groups())) if quoted else None
         return None
 
-    def _made_up(self, schema: Json, level: int, inside: frozenset[str], name: str = "") -> Json:
+    def _made_up(self, schema: Json, level: int, name: str = "") -> Json:
         """A value for what has to be there and was not given.
 
         Args:
             schema: what it has to be.
             level: how deep it is nested.
-            inside: the references that lead to it.
             name: the parameter or field that it is for.
         """
         self._made += 1
         if level > _DEEPEST or self._made > _MOST_VALUES:
             return None
-        schema, inside = self._plain(schema, inside)
+        schema = self._plain(schema, level)
         for keyword in ("default", "const"):
             if keyword in schema:
                 return schema[keyword]
@@ -158,10 +156,10 @@ class Filling:
             case "boolean":
                 return self._round % 2 == 1
             case "array":
-                item, count = schema.get("items", {}), _at_most(_MOST_ITEMS, schema.get("minItems"))
-                return [self._made_up(item, level + 1, inside) for _ in range(count)]
+                count = min(int(schema.get("minItems", 0)), _MOST_ITEMS)
+                return [self._made_up(schema.get("items", {}), level + 1) for _ in range(count)]
             case "object":
-                return self._object(schema, level, inside)
+                return self._object(schema, level)
             case "null":
                 return None
         return self._text(schema, name)
@@ -170,78 +168,45 @@ class Filling:
         step = schema.get("multipleOf", 1)
         lower = schema.get("minimum", schema.get("exclusiveMinimum", 0))
         upper = schema.get("maximum", schema.get("exclusiveMaximum", lower))
-        near = (each for each in _near(lower, upper, step) if _is_finite(each))
-        return next((each for each in near if accepts(schema, each, self._root)), 0)
+        near: list[Any] = [0, lower, upper]
+        with suppress(OverflowError):  # a number beyond all floats
+            near += [lower + step, upper - step, (lower + upper) / 2]
+            near += [math.ceil(lower / step) * step, math.floor(upper / step) * step]
+        fits = (each for each in near if abs(each) <= sys.float_info.max)
+        return next((each for each in fits if accepts(schema, each, self._root)), 0)
 
     def _text(self, schema: dict[str, Json], name: str) -> str:
         said = self._said[0]
         if _OF_PERSON.search(name) and _beside_greeting(said) is not None:
             said = _NOBODY
         text = _OF_FORMAT.get(str(schema.get("format")), said)
-        text = text.ljust(_at_most(_MOST_CHARACTERS, schema.get("minLength")), "…")
+        text = text.ljust(min(int(schema.get("minLength", 0)), _MOST_CHARACTERS), "…")
         longest = schema.get("maxLength")
         return text if longest is None else text[: int(longest)]
 
-    def _plain(
-        self, schema: Json, inside: frozenset[str]
-    ) -> tuple[dict[str, Json], frozenset[str]]:
-        """A schema with what it refers to, or the first choice it leaves, laid under it.
-
-        Inside a type, the choices come first that do not lead into it again.
-
-        Returns:
-            the schema, and the references that lead to its parts.
-        """
-        again = False
+    def _plain(self, schema: Json, level: int) -> dict[str, Json]:
+        """A schema with what it refers to, or the first choice it leaves, laid under it."""
         for _ in range(_DEEPEST):
             if not isinstance(schema, dict):
                 break
             plain = dict(schema)
             if "$ref" in plain:
-                reference = plain.pop("$ref")
-                again = again or reference in inside
-                inside |= {reference}
-                schema = resolve_ref(reference, self._root)
+                schema = resolve_ref(plain.pop("$ref"), self._root)
             elif choices := plain.pop("anyOf", None) or plain.pop("oneOf", None):
-                schema = min(choices, key=lambda each: _distance(each, inside, again))
+                is_last = _has_parts if level > _DEEP else _is_null
+                schema = min(choices, key=is_last)  # of equals, the first
             else:
-                return plain, inside
+                return plain
             schema = {**schema, **plain} if isinstance(schema, dict) else plain
-        return {}, inside
+        return {}
 
 
-def _distance(choice: Json, inside: frozenset[str], again: bool) -> int:
-    """How far a choice is from being taken: the first of the nearest is."""
-    if not isinstance(choice, dict):
-        return 0
-    if choice.get("$ref") in inside:
-        return 3
-    if again and _kind(choice) in ("object", "array"):
-        return 2
-    return 1 if choice == {"type": "null"} else 0
+def _has_parts(choice: Json) -> bool:
+    return isinstance(choice, dict) and ("$ref" in choice or _kind(choice) in ("object", "array"))
 
 
-def _near(lower: Json, upper: Json, step: Json) -> Iterator[Json]:
-    """Numbers that a schema with such bounds may accept."""
-    near = [0, lower, upper]
-    with suppress(OverflowError):  # an integer beyond all floats
-        near[2:] = [lower + step, upper, upper - step, (lower + upper) / 2]
-    yield from near
-    for each in near:
-        with suppress(OverflowError, ValueError):  # infinities have no multiples
-            yield math.ceil(each / step) * step
-
-
-def _at_most(most: int, least: Json) -> int:
-    """How many of something to make where a schema asks for so many at least."""
-    return min(int(least or 0), most)  # JSON may write 2 as 2.0
-
-
-def _is_finite(number: Json) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:  # an integer beyond all floats
-        return False
+def _is_null(choice: Json) -> bool:
+    return bool(choice == {"type": "null"})
 
 
 def _kind(schema: dict[str, Json]) -> str:

@@ -173,7 +173,6 @@ def test_a_type_that_holds_its_kind_ends_where_it_may(tree: dict[str, Any]) -> N
     value = Filling(schema, [""]).value()
 
     check(schema, value)
-    assert value["left"] in (None, 0)
 
 
 @pytest.mark.parametrize(
