@@ -20,8 +20,6 @@ from lenses_ext import (
 )
 
 from ..tools import Tool, ToolLibrary, explain_binding
-from ..tools.mcp import McpTool
-from ..tools.openapi import ApiTool
 
 
 def specs_of(library: ToolLibrary, names: Iterable[str] | None = None) -> list[Pattern]:
@@ -43,10 +41,10 @@ def _spec(tool: Tool) -> Pattern:
     from .. import tool_spec_from_function  # imported late: a library that runs needs none
 
     spec = tool_spec_from_function(tool)
-    if not isinstance(tool, McpTool | ApiTool):
+    if tool.server is None:
         return spec
     subject = spec.value
-    said = subject.properties.set("source", tool.source).update(tool.hints)
+    said = subject.properties.set("source", tool.server).update(tool.hints)
     return attrs.evolve(spec, value=attrs.evolve(subject, properties=said))
 
 

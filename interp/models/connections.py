@@ -111,6 +111,13 @@ def no_cookies() -> CookieJar:
     return Closed()
 
 
+def limit_body(response: Any, most: float, error: Exception, **how: int) -> None:
+    """Have an error raised when more of a response is read than a limit; see `LimitedBody`."""
+    from .limited_body import LimitedBody  # imported late: it loads the network library
+
+    response.stream = LimitedBody(response.stream, most, error, **how)
+
+
 # --- how long they are kept
 
 _of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[_Clients, AsyncGenerator[None]]] = (

@@ -18,9 +18,8 @@ import openai
 
 from ..errors import ModelError
 from ..secrets import without_keys
-from .connections import no_cookies
+from .connections import limit_body, no_cookies
 from .failures import too_large
-from .limited_body import LimitedBody
 from .providers import STREAMED_TIMES
 
 NETWORK_ERRORS: tuple[type[Exception], ...] = (
@@ -69,7 +68,7 @@ def _guard(where: str, max_bytes: int) -> Callable[[httpx2.Response], Awaitable[
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         most = max_bytes * STREAMED_TIMES if is_stream else max_bytes
         needed = sys.maxsize if response.is_success else _LONGEST_ERROR
-        response.stream = LimitedBody(response, most, too_large(where, most), needed)
+        limit_body(response, most, too_large(where, most), needed=needed)
 
     return check
 

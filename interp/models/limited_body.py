@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator
+from typing import Any
 
 import httpx2
 
@@ -14,17 +15,16 @@ class LimitedBody(httpx2.AsyncByteStream):
     """The bytes of a response as they come; with too many of them an error is raised.
 
     Args:
-        response: The response, whose body this takes the place of.
+        stream: The bytes of the response.
         most: The most bytes, counted as they are sent.
         error: What is raised for more.
         needed: How many of them are read at all.
     """
 
     def __init__(
-        self, response: httpx2.Response, most: float, error: Exception, needed: int = sys.maxsize
+        self, stream: Any, most: float, error: Exception, needed: int = sys.maxsize
     ) -> None:
-        assert isinstance(response.stream, httpx2.AsyncByteStream), "the clients here do not block"
-        self._stream = response.stream
+        self._stream = stream
         self._most, self._error, self._needed = most, error, needed
 
     async def __aiter__(self) -> AsyncGenerator[bytes]:

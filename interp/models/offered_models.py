@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
@@ -25,7 +24,6 @@ from .providers import (
     Provider,
     find_provider,
     is_address,
-    known_providers,
     unknown_provider,
 )
 from .server_events import is_crowded, json_or_text
@@ -67,8 +65,8 @@ class Offered:
 def offered_models(asked: str) -> Offered:
     """The models that a provider or the server at an address offers.
 
-    The key is that of the provider, also where its address is given: that of its row, or the one in
-    ``<NAME>_BASE_URL``. Other addresses get none.
+    A provider is asked at its address, or that in ``<NAME>_BASE_URL``, with its key; an address
+    that is given gets none.
 
     Args:
         asked: The name of a provider, or an address such as ``http://localhost:8080/v1``.
@@ -79,22 +77,9 @@ def offered_models(asked: str) -> Offered:
     """
     if asked.lower() == OFFLINE.provider.lower():
         return Offered("built in", (OFFLINE.name,))
-    if not is_address(asked):
-        provider = _provider_named(asked)
-        return _ask(*address_and_key(provider), provider.max_reply_bytes)
-    if at := _provider_at(asked):
-        return _ask(*address_and_key(at, asked), at.max_reply_bytes)
-    try:
-        return _ask(asked, NO_KEY, MAX_REPLY_BYTES)
-    except ConfigurationError as error:
-        said = f"{error.message}\n  hint: {_WITHOUT_KEY}"
-    raise ConfigurationError(said)
-
-
-_WITHOUT_KEY: Final = (
-    "an address alone gets no key, a provider does: set, for example, LLAMACPP_BASE_URL and "
-    "LLAMACPP_API_KEY, and ask LlamaCpp"
-)
+    if is_address(asked):
+        return _ask(asked, NO_KEY)
+    return _ask(*address_and_key(_provider_named(asked)))
 
 
 def _provider_named(name: str) -> Provider:
@@ -112,29 +97,20 @@ def _provider_named(name: str) -> Provider:
     return found
 
 
-def _provider_at(url: str) -> Provider | None:
-    """The provider whose server is at an address, which its key may be sent to."""
-    for each in known_providers().values():
-        own = urlsplit(os.environ.get(each.base_url_variable) or each.base_url)
-        if (own.scheme, own.netloc) == urlsplit(url)[:2]:
-            return each
-    return None
-
-
-def _ask(url: str, key: str, max_bytes: int) -> Offered:
+def _ask(url: str, key: str) -> Offered:
     from .server import Server  # imported late: most programs have asked already, or never do
 
     server = Server.at(
-        url, key, timeout=_TIMEOUT, connect_timeout=_CONNECT_TIMEOUT, max_bytes=max_bytes
+        url, key, timeout=_TIMEOUT, connect_timeout=_CONNECT_TIMEOUT, max_bytes=MAX_REPLY_BYTES
     )
     hidden = hide(*server.secrets)
-    text = waited_for(lambda: _fetched(server, key, max_bytes))
+    text = waited_for(lambda: _fetched(server, key))
     names = tuple(sorted({*_names_in(text, server.where)}))
     del hidden  # what is kept here has no keys any more
     return Offered(server.where, names)
 
 
-async def _fetched(server: Server, key: str, max_bytes: int) -> str:
+async def _fetched(server: Server, key: str) -> str:
     """The text of a server's list."""
     of_anthropic = urlsplit(server.where).hostname == _ANTHROPIC
     headers = {"x-api-key": key, "anthropic-version": "2023-06-01"} if of_anthropic else {}
@@ -146,8 +122,8 @@ async def _fetched(server: Server, key: str, max_bytes: int) -> str:
         async with aclosing(response), aclosing(response.aiter_bytes()) as pieces:
             while (piece := await server.piece(pieces)) is not None:
                 body += piece
-                if len(body) > max_bytes:  # as what claims to be a stream may have
-                    raise too_large(server.where, max_bytes)
+                if len(body) > MAX_REPLY_BYTES:  # unpacked, or what claims to be a stream
+                    raise too_large(server.where, MAX_REPLY_BYTES)
         return body.decode("utf-8-sig", "replace")
 
     try:
@@ -158,8 +134,8 @@ async def _fetched(server: Server, key: str, max_bytes: int) -> str:
             raise
         said = error.message.partition("\n")[0]
     else:
-        if is_crowded(text, max_bytes):
-            raise too_large(server.where, max_bytes)
+        if is_crowded(text, MAX_REPLY_BYTES):
+            raise too_large(server.where, MAX_REPLY_BYTES)
         return text
     raise ModelError(f"{said}\n  hint: {_NO_LIST}")
 

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_type_hints
 from urllib.parse import urlsplit
 
 from attrs import fields, frozen
@@ -65,7 +65,6 @@ class Provider:
         max_tokens: Its name for the setting ``maxTokens``.
         answers: How an agent with tools asks for a typed answer.
         answers_as: Whether it accepts a schema for the answer.
-        max_reply_bytes: The most bytes that a reply may have, counted decompressed.
         context_window: How many tokens its models read at most, where that is known of all.
         not_taken: The settings that it does not take; they are left out.
     """
@@ -77,7 +76,6 @@ class Provider:
     max_tokens: MaxTokens = "max_tokens"
     answers: AnswerMode = "after_tools"
     answers_as: AnswerFormat = "json_schema"
-    max_reply_bytes: int = MAX_REPLY_BYTES
     context_window: int | None = None
     not_taken: Sequence[str] = ()
 
@@ -168,12 +166,6 @@ OFFLINE = Model("Offline", "rehearsal")
 # --- rows that are written elsewhere
 
 _COLUMNS = [each.name for each in fields(Provider) if each.name != "name"]
-_WORDS = {
-    "dialect": get_args(Dialect),
-    "max_tokens": get_args(MaxTokens),
-    "answers": get_args(AnswerMode),
-    "answers_as": get_args(AnswerFormat),
-}
 _NAME_OF_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 
 
@@ -195,29 +187,28 @@ def provider_of(path: str, name: str, table: Any) -> Provider:
         raise ConfigurationError(
             f"{where} the name of a provider must not be empty or contain a slash"
         )
-    for column, value in table.items():
-        if column not in _COLUMNS:
-            hint = did_you_mean(column, _COLUMNS) or f"it may have {', '.join(_COLUMNS)}"
-            raise ConfigurationError(f"{where} has no column {column}; {hint}")
-        words = _WORDS.get(column)
-        if column in ("max_reply_bytes", "context_window"):
-            if type(value) is not int or value < 1:
-                raise ConfigurationError(f"{where} {column} must be a whole number from 1")
-        elif column == "not_taken":
-            if not isinstance(value, list) or not {*value} <= {*SETTINGS}:
-                raise ConfigurationError(
-                    f"{where} {column} must be a list of settings, such as {', '.join(SETTINGS)}"
-                )
-        elif not isinstance(value, str) or (words and value not in words):
-            expected = f"one of {', '.join(words)}" if words else "a string"
-            raise ConfigurationError(f"{where} {column} must be {expected}")
-    if not is_address(table.get("base_url", "")):
+    if unknown := [column for column in table if column not in _COLUMNS]:
+        hint = did_you_mean(unknown[0], _COLUMNS) or f"it may have {', '.join(_COLUMNS)}"
+        raise ConfigurationError(f"{where} has no column {unknown[0]}; {hint}")
+    if not is_address(str(table.get("base_url", ""))):
         raise ConfigurationError(f"{where} needs a base_url, which {ADDRESS_RULE}")
-    if "key" in table and not _NAME_OF_VARIABLE.fullmatch(table["key"]):
+    if isinstance(table.get("key"), str) and not _NAME_OF_VARIABLE.fullmatch(table["key"]):
         raise ConfigurationError(
             f"{where} key must be the name of an environment variable, such as GROQ_API_KEY; "
             "keys themselves are never stored"
         )
+    from pydantic import TypeAdapter, ValidationError  # imported late: few projects have such rows
+
+    types = get_type_hints(Provider)
+    for column, value in table.items():
+        try:
+            TypeAdapter(types[column]).validate_python(value, strict=True)
+        except ValidationError as error:
+            reason = error.errors(include_url=False)[0]["msg"]
+            raise ConfigurationError(f"{where} {column}: {reason}") from None
+    if not {*table.get("not_taken", ())} <= {*SETTINGS}:
+        known = ", ".join(SETTINGS)
+        raise ConfigurationError(f"{where} not_taken must be a list of settings, such as {known}")
     return Provider(name, **table)
 
 

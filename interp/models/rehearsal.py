@@ -166,8 +166,8 @@ class Filling:
 
     def _number(self, schema: dict[str, Json]) -> Json:
         step = schema.get("multipleOf", 1)
-        lower = schema.get("minimum", schema.get("exclusiveMinimum", 0))
-        upper = schema.get("maximum", schema.get("exclusiveMaximum", lower))
+        lower: Any = schema.get("minimum", schema.get("exclusiveMinimum", 0))
+        upper: Any = schema.get("maximum", schema.get("exclusiveMaximum", lower))
         near: list[Any] = [0, lower, upper]
         with suppress(OverflowError):  # a number beyond all floats
             near += [lower + step, upper - step, (lower + upper) / 2]

@@ -194,7 +194,7 @@ def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
     if match == "name":
         return
     found: list[tuple[str, str | None]] = []
-    who = "server" if tool.is_of_server else "function"
+    who = "function" if tool.server is None else "server"
     for result, written, made in (
         (False, view(tool_spec_schema, spec), tool.schema),
         (True, result_schema(spec), tool.result_schema),

@@ -42,6 +42,7 @@ class Tool:
         agent: the agent or workflow that it is, see `tool_of_agent`; None for a function.
         may_report: whether a call may report how far it is, see `ToolContext`.
         hints: what its server says that it ``returns`` and ``sends``, for programs to be written.
+        server: the server or document that lists it, by its name: it may say other things tomorrow.
 
     Raises:
         ArgumentError: an argument is of the wrong type.
@@ -60,6 +61,7 @@ class Tool:
     agent: Pattern | None
     may_report: bool
     hints: Mapping[str, str | bool] = field(eq=False)
+    server: str | None
 
     def __init__(
         self,
@@ -76,6 +78,7 @@ class Tool:
         agent: Pattern | None = None,
         may_report: bool = False,
         hints: Mapping[str, str | bool] | None = None,
+        server: str | None = None,
     ) -> None:
         _require_name(name)
         by = f'Tool "{name}"'
@@ -93,7 +96,7 @@ class Tool:
         except (ValidationError, NotJson) as error:
             raise ToolError(f'tool "{name}": {error}') from None
         does = function or invoke
-        marks = (once, alone, agent, may_report, hints or {})
+        marks = (once, alone, agent, may_report, hints or {}, server)
         self.__attrs_init__(name, description, parameters, invoke, result, place, does, *marks)
 
     @property
@@ -114,16 +117,11 @@ class Tool:
         return getattr(self.function, "__module__", None) == f"{__package__}.hello_world"
 
     @property
-    def is_of_server(self) -> bool:
-        """Whether a server lists it, so that it may say other things of it from day to day."""
-        return False
-
-    @property
     def why_undescribed(self) -> str | None:
         """What to say of a tool without a description, which no program can declare; else None."""
         if self.description.strip():
             return None
-        if self.place is None or self.is_of_server:
+        if self.place is None or self.server is not None:
             return f'tool "{self.name}" has no description; the model needs one to know its use'
         return (
             f'{self.place}: tool "{self.name}" has no docstring; write what it does in one, '

@@ -33,7 +33,7 @@ from ...machine import ApprovalPolicy, ApprovalRule
 from ...models import Filling
 from ...programs import tools_to_bind
 from ...tools import Tool, ToolLibrary, import_file, split_name
-from ...tools.mcp import McpLibrary, McpTool, mcp_library
+from ...tools.mcp import McpLibrary, mcp_library
 from ...tools.openapi import openapi_library
 from ..terminal.output import note, tell
 from .program_files import STDIN
@@ -345,7 +345,7 @@ def connected(
 
 def asking_before_servers(library: ToolLibrary) -> ApprovalPolicy:
     """A policy that asks before each call of a tool of a server, and of no other."""
-    names = [name for name, tool in library.items() if isinstance(tool, McpTool)]
+    names = [name for name, tool in library.items() if tool.server is not None]
     return ApprovalPolicy([ApprovalRule("ask", escape(name)) for name in names])
 
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from operator import add
 from typing import TYPE_CHECKING
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from gram.errors import expect
 from gram.extras import install
@@ -65,24 +65,6 @@ def mcp_library(
     if find_spec("mcp") is None:
         raise ConfigurationError(f"MCP servers need the package mcp: {install('mcp')}")
     return McpLibrary(read_servers(server, name, env=env), start_seconds)
-
-
-@frozen(init=False, repr=False)
-class McpTool(Tool):
-    """A tool of an MCP server; its ``place`` names the server.
-
-    Unless the server says that it only reads, or that to repeat it changes nothing, it is ``once``.
-    """
-
-    @property
-    def is_of_server(self) -> bool:
-        """Yes: its server says what it is, and may say something else tomorrow."""
-        return True
-
-    @property
-    def source(self) -> str:
-        """What messages call the server."""
-        return (self.place or "").removeprefix('the MCP server "').removesuffix('"')
 
 
 _MOST_LOOK_ALIKES = 10  # that are named in a warning
@@ -168,7 +150,7 @@ def _tool(listed: types.Tool, connection: Connection) -> Tool:
     if hints is not None and hints.open_world_hint:
         flows = {"returns": "untrusted"} | ({} if hints.read_only_hint else {"sends": True})
     try:
-        return McpTool(
+        return Tool(
             name,
             description or visible(listed.title or "") or name,
             listed.input_schema,
@@ -178,6 +160,7 @@ def _tool(listed: types.Tool, connection: Connection) -> Tool:
             once=not may_be_repeated,
             may_report=True,
             hints=flows,
+            server=connection.server.name,
         )
     except ToolError as error:
         reason = said(visible(str(error).splitlines()[0]))

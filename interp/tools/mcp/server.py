@@ -13,17 +13,18 @@ from typing import Any, Final, TypeAlias, Union
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from attrs import field, frozen
+from typing_extensions import TypedDict
 
 from gram import ArgumentError
 from gram.documents import decode
-from gram.errors import expect
+from gram.errors import expect, expect_all
 from gram.reading import quote
 from gram.words import did_you_mean
 
 from ...errors import ConfigurationError
 from ...json_text import read_json
 from ...secrets import Hidden, hide, without_keys
-from .untrusted import cut, visible
+from .untrusted import cut, said, visible
 
 ServerLike: TypeAlias = Union[str, Sequence[str], Path, Mapping[str, Any]]
 """A command, an address, an ``mcpServers`` file, or what such a file says."""
@@ -40,13 +41,20 @@ _SECRET_OPTION: Final = re.compile(
 )
 _SECRET_OPTION_AND_VALUE: Final = re.compile(rf"{_SECRET_OPTION.pattern}=(.*)", re.I | re.DOTALL)
 _LONGEST_NAME: Final = 200
-_TYPES: Final[Mapping[str, tuple[type, str]]] = {
-    "disabled": (bool, "true or false"),
-    "enabled": (bool, "true or false"),
-    "cwd": (str, "a string"),
-    "type": (str, "a string"),
-}
 _LISTS: Final = ("mcpServers", "servers")
+
+
+class _Entry(TypedDict, total=False):
+    """A server as a file has it; pydantic holds files to this."""
+
+    command: str
+    args: list[str]
+    env: dict[str, str]
+    cwd: str
+    url: str
+    headers: dict[str, str]
+    type: str
+    disabled: bool
 
 
 @frozen
@@ -90,18 +98,12 @@ def read_servers(
         OSError: the file cannot be read.
     """
     expect(name, (str, type(None)), "name", by="mcp_library")
-    if isinstance(env, str) or not isinstance(env, Iterable):
-        raise ArgumentError(f"mcp_library: env must be names of variables, got {env!r}")
-    handed_on = {each: f"${{{each}}}" for each in env}
+    names = expect_all(env, str, "env", by="mcp_library")
+    handed_on = {each: f"${{{each}}}" for each in names}
     if isinstance(given, Path):
         return _of_list(_read(given), name, handed_on, str(given))
     if isinstance(given, Mapping):
-        if any(key in given for key in _LISTS):
-            return _of_list(given, name, handed_on, "the mapping")
-        known_as = " ".join(str(each) for each in (given.get("command"), *_args(given)) if each)
-        if isinstance(url := given.get("url"), str):
-            known_as = without_secrets(url)
-        return (_of_entry(name or known_as, given, handed_on),)
+        return _of_list(given, name, handed_on, "the mapping")
     if isinstance(given, str) and is_address(given):
         return (_of_entry(name or without_secrets(given), {"url": given}, handed_on),)
     words = _words(given)
@@ -111,7 +113,7 @@ def read_servers(
         del words[0]
     if not words:
         raise ConfigurationError("an MCP server is a command or an address, and this is empty")
-    entry = {"command": words[0], "args": words[1:]}
+    entry = _Entry(command=words[0], args=words[1:])
     return (_of_entry(name or shlex.join(words), entry, assigned),)
 
 
@@ -142,73 +144,71 @@ def _words(given: object) -> list[str]:
     )
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def _read(path: Path) -> Any:
     try:
-        data = read_json(decode(path.read_bytes(), str(path)))
+        return read_json(decode(path.read_bytes(), str(path)))
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path}: not JSON: {error}") from None
-    if not isinstance(data, dict) or not any(key in data for key in _LISTS):
-        raise ConfigurationError(f'{path}: expected an object with "mcpServers"')
-    return data
 
 
-def _entries(data: Mapping[str, Any], where: str) -> Mapping[str, Mapping[str, Any]]:
-    entries = next(data[key] for key in _LISTS if key in data)
-    if not isinstance(entries, Mapping) or not all(
-        isinstance(each, Mapping) for each in entries.values()
-    ):
-        raise ConfigurationError(f'{where}: "mcpServers" must have an object for each name')
-    for name, entry in entries.items():
-        for key, (kind, words) in _TYPES.items():
-            if not isinstance(entry.get(key), kind | None):
-                named = f'the server "{cut(visible(str(name)), _LONGEST_NAME)}"'
-                raise ConfigurationError(f'{where}: {named}: "{key}" must be {words}')
-    return entries
+def _entries(data: Any, where: str) -> dict[str, _Entry]:
+    from pydantic import TypeAdapter, ValidationError
+
+    lists = data if isinstance(data, Mapping) else {}
+    listed = next((lists[key] for key in _LISTS if key in lists), None)
+    if listed is None:
+        raise ConfigurationError(f'{where}: expected an object with "mcpServers"')
+    try:
+        return TypeAdapter(dict[str, _Entry]).validate_python(listed)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        part = ".".join(["mcpServers", *map(str, first["loc"])])
+        raise ConfigurationError(f"{where}: {said(part, _LONGEST_NAME)}: {first['msg']}") from None
 
 
 def _of_list(
-    data: Mapping[str, Any], name: str | None, env: Mapping[str, str], where: str
+    data: Any, name: str | None, env: Mapping[str, str], where: str
 ) -> tuple[McpServer, ...]:
     entries = _entries(data, where)
     if name is not None and name not in entries:
         hint = did_you_mean(name, entries) or f"it has {', '.join(entries) or 'none'}"
         raise ConfigurationError(f'{where} has no server "{name}"; {hint}')
-    on = [key for key, one in entries.items() if not one.get("disabled") and one.get("enabled", 1)]
+    on = [key for key, one in entries.items() if not one.get("disabled")]
     chosen = on if name is None else [name]
     if not chosen:
         raise ConfigurationError(f"{where} names no server that is enabled")
     return tuple(_of_entry(each, entries[each], env) for each in chosen)
 
 
-def _of_entry(name: str, entry: Mapping[str, Any], env: Mapping[str, str]) -> McpServer:
+def _of_entry(name: str, entry: _Entry, env: Mapping[str, str]) -> McpServer:
     where = f'the MCP server "{cut(visible(name), _LONGEST_NAME)}"'
     if ("command" in entry) == ("url" in entry):
         raise ConfigurationError(f'{where} needs either "command" or "url"')
-    if entry.get("type") == "sse" or entry.get("transport") == "sse":
+    if entry.get("type") == "sse":
         raise ConfigurationError(
             f"{where} uses the transport SSE, which MCP has replaced: use its streamable HTTP"
         )
     environment, headers = (
         {key: _expand(where, text) for key, text in texts.items()}
-        for texts in ({**_texts(where, entry, "env"), **env}, _texts(where, entry, "headers"))
+        for texts in ({**entry.get("env", {}), **env}, entry.get("headers", {}))
     )
-    hidden = hide(*_secrets(where, entry, environment, headers))
+    written = [entry["url"]] if "url" in entry else [entry["command"], *entry.get("args", [])]
+    words = [_expand(where, each) for each in written]
+    hidden = hide(*_secrets(written, words, environment, headers))
     name = cut(visible(without_keys(name)), _LONGEST_NAME)
     if "url" in entry:
-        url = _expand(where, str(entry["url"]))
+        (url,) = words
         if not is_address(url) or not _has_host(url):
             raise ConfigurationError(
                 f"{where}: an address is http://… or https://…, found {quote(without_secrets(url))}"
             )
         return McpServer(name, url=url, headers=headers, hidden=hidden)
-    args = entry.get("args") or ()
-    words = [entry["command"], *([None] if isinstance(args, str) else args)]
-    if not all(isinstance(each, str) for each in words) or not words[0].strip():
-        raise ConfigurationError(f'{where}: "command" must be a string and "args" strings')
+    if not words[0].strip():
+        raise ConfigurationError(f'{where}: "command" is empty')
     folder = entry.get("cwd")
     return McpServer(
         name,
-        tuple(_expand(where, each) for each in words),
+        tuple(words),
         environment=environment,
         folder=folder and _expand(where, folder),
         hidden=hidden,
@@ -220,15 +220,6 @@ def _has_host(url: str) -> bool:
         return bool(urlsplit(url).hostname) and urlsplit(url).port != 0
     except ValueError:
         return False
-
-
-def _texts(where: str, entry: Mapping[str, Any], key: str) -> dict[str, str]:
-    found = entry.get(key) or {}
-    if not isinstance(found, Mapping) or not all(
-        isinstance(each, str) for pair in found.items() for each in pair
-    ):
-        raise ConfigurationError(f'{where}: "{key}" must be an object of strings')
-    return dict(found)
 
 
 def _expand(where: str, text: str) -> str:
@@ -244,27 +235,23 @@ def _expand(where: str, text: str) -> str:
 
 
 def _secrets(
-    where: str, entry: Mapping[str, Any], environment: Mapping[str, str], headers: Mapping[str, str]
+    written: list[str],
+    words: list[str],
+    environment: Mapping[str, str],
+    headers: Mapping[str, str],
 ) -> Iterator[str]:
     """What must not be shown: headers, and values whose names or options are those of keys."""
     yield from (text for key, text in environment.items() if _SECRET.search(key))
     for name, text in headers.items():
         if not _NO_SECRET.match(name):
             yield from (text, *text.split()[-1:])
-    written = [text for text in (entry.get("url"), *_args(entry)) if isinstance(text, str)]
     for name in (match[1] for text in written for match in _VARIABLE.finditer(text)):
         if _SECRET.search(name):
             yield os.environ.get(name, "")
-    words = [_expand(where, text) for text in written]
     yield from (value for option, value in pairwise(words) if _SECRET_OPTION.fullmatch(option))
     yield from (match[1] for match in map(_SECRET_OPTION_AND_VALUE.fullmatch, words) if match)
-    if words and is_address(words[0]):
+    if is_address(words[0]):
         with suppress(ValueError):  # what cannot be read as an address is refused later
             parts = urlsplit(words[0])
             yield parts.password or ""
             yield from (text for key, text in parse_qsl(parts.query) if _SECRET.search(key))
-
-
-def _args(entry: Mapping[str, Any]) -> Sequence[Any]:
-    args = entry.get("args")
-    return args if isinstance(args, Sequence) and not isinstance(args, str) else ()

@@ -19,7 +19,7 @@ import httpx2
 from gram.words import counted
 
 from ...errors import ConfigurationError, said_by
-from ...models.limited_body import LimitedBody
+from ...models import limit_body
 from .server import McpServer
 from .untrusted import LONGEST_MESSAGE, TOO_LONG, said, visible
 
@@ -33,7 +33,7 @@ async def _limit(response: httpx2.Response) -> None:
     most, why = (inf, "") if kind.startswith("text/event-stream") else (LONGEST_MESSAGE, TOO_LONG)
     if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
         most, why = 0, "the answer is compressed, unasked"
-    response.stream = LimitedBody(response, most, httpx2.StreamError(why))
+    limit_body(response, most, httpx2.StreamError(why))
 
 
 _LINE = 4_000  # characters

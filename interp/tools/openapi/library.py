@@ -114,22 +114,6 @@ def _left_out(fault: ConfigurationError) -> str:
     return f"{reason}; left out{line_break}{hint}"
 
 
-@frozen(init=False, repr=False)
-class ApiTool(Tool):
-    """An operation of a document as a tool."""
-
-    @property
-    def is_of_server(self) -> bool:
-        """Yes: its document says what it is, and may say something else tomorrow."""
-        return True
-
-    @property
-    def source(self) -> str:
-        """The name of the document's file, or its address without a query."""
-        place = (self.place or "").partition(": $.paths")[0]
-        return place.partition("?")[0] if is_address(place) else Path(place).name
-
-
 @frozen
 class _Making:
     """Makes operations into tools, with what all of them share."""
@@ -141,13 +125,13 @@ class _Making:
     seconds: float
     max_bytes: int
 
-    def tool(self, operation: Operation, at: str) -> ApiTool:
+    def tool(self, operation: Operation, at: str) -> Tool:
         """The tool of an operation.
 
         Raises:
             ConfigurationError: no server of it may be called, or a schema of it is not valid.
         """
-        server = self._server(operation, at)
+        server, place = self._server(operation, at), self.api.place
         sent, missing = keys_for(operation.security, self.keys)
 
         async def invoke(arguments: dict[str, Json]) -> Any:
@@ -158,15 +142,16 @@ class _Making:
 
         changes = operation.method not in ("GET", "HEAD", "OPTIONS")
         try:
-            return ApiTool(
+            return Tool(
                 operation.name,
                 operation.description,
                 operation.schema,
                 invoke,
                 result_schema=operation.result,
-                place=f"{self.api.place}: {at}",
+                place=f"{place}: {at}",
                 once=changes,
                 hints={"sends": True} if changes else {},
+                server=place.partition("?")[0] if is_address(place) else Path(place).name,
             )
         except ToolError as error:
             raise self.api.fault(at, str(error).splitlines()[0]) from None

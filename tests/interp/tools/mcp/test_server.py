@@ -74,7 +74,7 @@ def test_a_file_names_servers_as_other_programs_do(
         "https://me:s3cr3tvalue-0123@example.com/mcp",
         "https://example.com/mcp?api_key=s3cr3tvalue-0123",
         "https://example.com/${MY_TOKEN}/mcp",
-        {"url": "https://example.com/mcp", "headers": {"X-Any": "s3cr3tvalue-0123"}},
+        {"mcpServers": {"a": {"url": "https://h/mcp", "headers": {"X-Any": "s3cr3tvalue-0123"}}}},
         {
             "mcpServers": {
                 "s3cr3tvalue-0123": {"command": "x", "args": ["--key", "s3cr3tvalue-0123"]}
@@ -101,15 +101,25 @@ def test_keys_of_a_server_are_hidden_wherever_they_are_written(
         ("A=${NOT_SET_ANYWHERE} uvx x", "needs the environment variable NOT_SET_ANYWHERE"),
         ("http:///mcp", "an address is http://"),
         ({"mcpServers": {}}, "names no server"),
-        ({"mcpServers": []}, "must have an object for each name"),
+        ({"mcpServers": []}, "mcpServers: Input should be a valid dictionary"),
+        ({"mcpServers": {"a": 5}}, "mcpServers.a: Input should be a valid dictionary"),
+        ({"command": "x"}, 'expected an object with "mcpServers"'),
         ({"mcpServers": {"a": {}}}, 'the MCP server "a" needs either "command" or "url"'),
-        ({"mcpServers": {"a": {"command": "x", "args": [1]}}}, '"args" strings'),
-        ({"mcpServers": {"a": {"command": "x", "args": "y"}}}, '"args" strings'),
-        ({"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}, '"env" must be an object'),
+        (
+            {"mcpServers": {"a": {"command": "x", "args": [1]}}},
+            "a.args.0: Input should be a valid s",
+        ),
+        ({"mcpServers": {"a": {"command": "x", "args": "y"}}}, "a.args: Input should be a valid l"),
+        ({"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}, "a.env.A: Input should be a"),
         ({"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}, "the transport SSE"),
-        ({"mcpServers": {"b": {"command": "x"}, "a": {"command": "x", "disabled": "true"}}},
-         'the server "a": "disabled" must be true or false'),
-        ({"mcpServers": {"a": {"command": "x", "cwd": 5}}}, '"cwd" must be a string'),
+        (
+            {"mcpServers": {"b": {"command": "x"}, "a": {"command": "x", "disabled": "maybe"}}},
+            "mcpServers.a.disabled: Input should be a valid boolean",
+        ),
+        (
+            {"mcpServers": {"a": {"command": "x", "cwd": 5}}},
+            "a.cwd: Input should be a valid string",
+        ),
     ],
 )  # fmt: skip
 def test_what_is_no_server_is_refused(given: Any, message: str) -> None:
