@@ -76,6 +76,7 @@ def connect_model(
         max_tokens=provider.max_tokens,
         answers=provider.answers,
         answers_as=provider.answers_as,
+        max_reply_bytes=provider.max_reply_bytes,
         not_taken=provider.not_taken,
     )
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 
 from .connections import Pace
+
+_PIECE: Final = 8_192
+"""Who unpacks the bytes counts what comes of so many of them, at most a thousand times as much."""
 
 
 class LimitedBody(httpx2.AsyncByteStream):
@@ -34,10 +37,11 @@ class LimitedBody(httpx2.AsyncByteStream):
                 size += len(piece)
                 if size > self._most:
                     raise self._error
-                yield piece[:left]
-                left -= len(piece)
-                if left <= 0:
-                    return
+                for at in range(0, len(piece), _PIECE):
+                    yield piece[at : at + min(_PIECE, left)]
+                    left -= _PIECE
+                    if left <= 0:
+                        return
                 await pace.keep()
         finally:
             if isinstance(coming, AsyncGenerator):

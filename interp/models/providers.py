@@ -65,6 +65,7 @@ class Provider:
         max_tokens: Its name for the setting ``maxTokens``.
         answers: How an agent with tools asks for a typed answer.
         answers_as: Whether it accepts a schema for the answer.
+        max_reply_bytes: The most bytes that a reply may have, counted unpacked.
         context_window: How many tokens its models read at most, where that is known of all.
         not_taken: The settings that it does not take; they are left out.
     """
@@ -76,6 +77,7 @@ class Provider:
     max_tokens: MaxTokens = "max_tokens"
     answers: AnswerMode = "after_tools"
     answers_as: AnswerFormat = "json_schema"
+    max_reply_bytes: int = MAX_REPLY_BYTES
     context_window: int | None = None
     not_taken: Sequence[str] = ()
 

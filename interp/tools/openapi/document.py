@@ -208,12 +208,7 @@ class Schemas:
 
     def of_parameter(self, parameter: dict[str, Json]) -> dict[str, Json]:
         """The schema of a parameter, with its description."""
-        schema = parameter.get("schema")
-        if schema is None:
-            content: dict[str, Json] = parameter.get("content") or {}
-            first: Json = next(iter(content.values()), None)
-            schema = first.get("schema", {}) if isinstance(first, dict) else {}
-        made = self.json_schema(schema)
+        made = self.json_schema(parameter.get("schema"))
         if parameter.get("description"):
             made.setdefault("description", parameter["description"])
         return made

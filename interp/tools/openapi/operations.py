@@ -117,7 +117,7 @@ def _read(
     body = None
     if "requestBody" in operation:
         request = document.followed(operation["requestBody"], f"{at}.requestBody")
-        body = read_body(document, request, _free("body", "request_body", properties), at)
+        body = read_body(request, _free("body", "request_body", properties))
         if body is not None:
             properties[body.key] = schemas.json_schema(body.schema)
             if request.get("description"):
@@ -161,8 +161,8 @@ def _why_not_sent(given: dict[str, Json]) -> str | None:
         return f'its parameter "{name}" is no name of a header'
     if place == "header" and name.lower() in _OF_THE_CONNECTION:
         return f'its parameter "{name}" is a header that belongs to the connection'
-    style = given.get("style", STYLES[place][0])
-    if "content" not in given and style not in STYLES[place]:
+    style = "content" if "content" in given else given.get("style", STYLES[place])
+    if style != STYLES[place]:
         return f'its parameter "{name}" has the style {style} in its {place}, which is not sent'
     return None
 
@@ -170,10 +170,9 @@ def _why_not_sent(given: dict[str, Json]) -> str | None:
 def _parameter(given: dict[str, Json], others: Collection[str]) -> ApiParameter:
     name, place = given["name"], given["in"]
     key = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:_LONGEST_NAME] or "_"
-    style = "json" if "content" in given else given.get("style", STYLES[place][0])
-    explode = given.get("explode", style == "form") is True
+    explode = given.get("explode", place == "query") is True
     free = _free(key, f"{key}_{place}"[-_LONGEST_NAME:], others)
-    return ApiParameter(free, name, place, style, explode)
+    return ApiParameter(free, name, place, explode)
 
 
 def _free(name: str, other: str, taken: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""How values are written in requests: the styles that OpenAPI takes from RFC 6570.
+"""How values are written in requests: the usual styles that OpenAPI takes from RFC 6570.
 
 What separates values is never part of one: it is escaped, or the value is refused.
 """
@@ -6,7 +6,7 @@ What separates values is never part of one: it is escaped, or the value is refus
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 from unicodedata import normalize
 from urllib.parse import quote, unquote_to_bytes
@@ -15,14 +15,9 @@ from attrs import frozen
 
 from ...errors import ToolError
 from ...json_text import Json, write_json
-from .document import ApiDocument
 
-STYLES: Final = {
-    "path": ("simple",),
-    "query": ("form", "deepObject"),
-    "header": ("simple",),
-}
-"""The styles of each place that are sent; the first is the default."""
+STYLES: Final = {"path": "simple", "query": "form", "header": "simple"}
+"""The style of each place that is sent, which is its default."""
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """What names of headers and cookies consist of (RFC 9110)."""
@@ -37,18 +32,17 @@ _CODE: Final = re.compile(rb"%u([0-9a-f]{4})", re.IGNORECASE)
 
 @frozen
 class ApiParameter:
-    """A parameter of an operation, or a field of a form.
+    """A parameter of an operation.
 
     Attributes:
         key: its name as the model knows it.
         name, place: its name in the request, and where it is: path, query or header.
-        style, explode: how lists and objects are written; style ``json`` writes any value as JSON.
+        explode: how lists and objects are written.
     """
 
     key: str
     name: str
     place: str
-    style: str
     explode: bool
 
 
@@ -63,10 +57,7 @@ def in_path(parameter: ApiParameter, value: Json) -> str:
     Raises:
         ToolError: it would be another path.
     """
-    if parameter.style == "json":
-        text = _escaped(plain(value))
-    else:
-        text = _joined(value, parameter.explode, _escaped)
+    text = _joined(value, parameter.explode, _escaped)
     if not text:
         raise ToolError(f'"{parameter.key}" is part of a path and cannot be empty')
     parts = _parts(value) if isinstance(value, dict | list) else [plain(value)]
@@ -108,26 +99,15 @@ def _of_code(found: re.Match[bytes]) -> bytes:
 
 
 def in_query(parameter: ApiParameter, value: Json) -> list[tuple[str, str]]:
-    """A value as names and values of a query or a form, escaped.
-
-    Raises:
-        ToolError: a value has what its style puts between values.
-    """
+    """A value as names and values of a query, escaped."""
     name = _escaped(parameter.name)
-    if parameter.style == "deepObject" and isinstance(value, dict | list):
-        members = dict(value.items() if isinstance(value, dict) else enumerate(value))
-        _expect_none_in(parameter, "[]", [*map(str, members)])
-        if any(isinstance(one, dict | list) for one in members.values()):
-            raise ToolError(f'"{parameter.key}" is sent as single values: one of it has parts')
-        names = {key: _escaped(f"{parameter.name}[{key}]") for key in members}
-        return [(names[key], _escaped(plain(one))) for key, one in members.items()]
-    if parameter.style == "json" or not isinstance(value, dict | list):
+    if not isinstance(value, dict | list):
         return [(name, _escaped(plain(value)))]
-    if parameter.explode:
-        if isinstance(value, list):
-            return [(name, _escaped(plain(one))) for one in value]
-        return [(_escaped(key), _escaped(plain(one))) for key, one in value.items()]
-    return [(name, ",".join(map(_escaped, _parts(value))))]
+    if not parameter.explode:
+        return [(name, ",".join(map(_escaped, _parts(value))))]
+    if isinstance(value, list):
+        return [(name, _escaped(plain(one))) for one in value]
+    return [(_escaped(key), _escaped(plain(one))) for key, one in value.items()]
 
 
 def in_header(parameter: ApiParameter, value: Json) -> str:
@@ -136,12 +116,14 @@ def in_header(parameter: ApiParameter, value: Json) -> str:
     Raises:
         ToolError: it is not printable ASCII, or a value has what separates values.
     """
-    if parameter.style == "json" or not isinstance(value, dict | list):
-        text = plain(value)
-    else:
+    if isinstance(value, dict | list):
         separators = ",=" if parameter.explode and isinstance(value, dict) else ","
-        _expect_none_in(parameter, separators, _parts(value))
-        text = _joined(value, parameter.explode, str)
+        if any(each in one for each in separators for one in _parts(value)):
+            raise ToolError(
+                f'"{parameter.key}" is sent with {" and ".join(separators)} between its values: '
+                "one that has it too cannot be sent"
+            )
+    text = _joined(value, parameter.explode, str)
     if not text.isprintable() or not text.isascii() or text != text.strip():
         raise ToolError(f'"{parameter.key}" is a header: write printable ASCII')
     return text
@@ -167,16 +149,6 @@ def _joined(value: Json, explode: bool, written: Callable[[str], str]) -> str:
     return written(plain(value))
 
 
-def _expect_none_in(parameter: ApiParameter, separators: Iterable[str], parts: list[str]) -> None:
-    """Refuse values that have what separates values and cannot be escaped there."""
-    for each in separators:
-        if any(each in one for one in parts):
-            raise ToolError(
-                f'"{parameter.key}" is sent with {each} between its values: '
-                "one that has it too cannot be sent"
-            )
-
-
 JSON: Final = "application/json"
 FORM: Final = "application/x-www-form-urlencoded"
 _WRITTEN_AS: Final = {"application/*": JSON, "*/*": JSON, "text/*": "text/plain"}
@@ -189,33 +161,18 @@ class ApiBody:
     Attributes:
         key: the argument that is the body.
         media_type, schema: its kind, and its schema as the document has it.
-        fields: how the fields of a form are written, where the document says it.
     """
 
     key: str
     media_type: str
     schema: Json
-    fields: dict[str, ApiParameter]
 
 
-def read_body(document: ApiDocument, request: dict[str, Json], key: str, at: str) -> ApiBody | None:
-    """The body of a request, in the first kind that a model can write; None if there is none.
-
-    Raises:
-        ConfigurationError: a field has a style that is not sent, or the document has a fault there.
-    """
+def read_body(request: dict[str, Json], key: str) -> ApiBody | None:
+    """The body of a request, in the first kind that a model can write; None if there is none."""
     content = request.get("content") or {}
     kind, media_type = _kind(content)
-    if not kind:
-        return None
-    media = content[kind] or {}
-    schema: Json = media.get("schema", {})
-    fields = {
-        name: _field(document, name, given, at)
-        for name, given in (media.get("encoding") or {}).items()
-        if media_type == FORM and given.keys() & {"style", "explode"}
-    }
-    return ApiBody(key, media_type, schema, fields)
+    return ApiBody(key, media_type, (content[kind] or {}).get("schema", {})) if kind else None
 
 
 def why_no_body(request: dict[str, Json]) -> str:
@@ -225,27 +182,16 @@ def why_no_body(request: dict[str, Json]) -> str:
 
 
 def content_of(body: ApiBody, value: Json) -> bytes:
-    """A body as it is sent.
-
-    Raises:
-        ToolError: a field cannot be written in its style.
-    """
+    """A body as it is sent; in a form, a list is a field for each of its values."""
     if body.media_type == FORM:
-        pairs: list[tuple[str, str]] = []
-        for name, one in value.items() if isinstance(value, dict) else ():
-            style = "form" if isinstance(one, list) else "json"
-            field = body.fields.get(name) or ApiParameter(name, name, "query", style, True)
-            pairs += in_query(field, one)
-        return "&".join(f"{name}={one}" for name, one in pairs).encode()
+        fields = value.items() if isinstance(value, dict) else ()
+        pairs = [
+            f"{_escaped(name)}={_escaped(plain(one))}"
+            for name, several in fields
+            for one in (several if isinstance(several, list) else [several])
+        ]
+        return "&".join(pairs).encode()
     return (plain(value) if body.media_type.startswith("text/") else write_json(value)).encode()
-
-
-def _field(document: ApiDocument, name: str, given: dict[str, Json], at: str) -> ApiParameter:
-    style = given.get("style", "form")
-    if style not in STYLES["query"]:
-        raise document.fault(at, f'the field "{name}" of its body has a style that is not sent')
-    explode = given.get("explode", style == "form") is True
-    return ApiParameter(name, name, "query", style, explode)
 
 
 def _kind(content: dict[str, Json]) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from gram import Pattern, loads_one, parse
-from interp import ConfigurationError, OpenAIModel, connect_model, run
+from interp import ConfigurationError, ModelError, OpenAIModel, connect_model, run
 from interp.machine import start
 from interp.models.program_checks import check_program
 from interp.models.providers import PROVIDERS, added, is_address, provider_of
@@ -195,6 +195,15 @@ def test_a_local_server_gets_a_key_when_one_is_set(
 def test_a_name_that_no_model_has_is_a_configuration_error(name: str) -> None:
     with pytest.raises(ConfigurationError):
         connect_model(name)
+
+
+def test_a_row_limits_the_size_of_replies(model_server: ModelServer) -> None:
+    model_server.will_say("short", "long" * 1000)
+
+    with cloud(base_url=model_server.url, max_reply_bytes=1000):
+        assert run(agent("Cloud/m"), "hi").content == "short"
+        with pytest.raises(ModelError, match="more than 1,000 bytes"):
+            run(agent("Cloud/m"), "hi")
 
 
 def test_settings_that_a_row_does_not_take_are_left_out_and_told(
