@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
 
-from .connections import Pace
+if TYPE_CHECKING:
+    from .connections import Pace
 
 _PIECE: Final = 8_192
 """Who unpacks the bytes counts what comes of so many of them, at most a thousand times as much."""
@@ -21,17 +22,18 @@ class LimitedBody(httpx2.AsyncByteStream):
         stream: The bytes of the response.
         most: The most bytes, counted as they are sent.
         error: What is raised for more.
+        pace: Lets other tasks run meanwhile.
         needed: How many of them are read at all.
     """
 
     def __init__(
-        self, stream: Any, most: float, error: Exception, needed: int = sys.maxsize
+        self, stream: Any, most: float, error: Exception, pace: Pace, needed: int = sys.maxsize
     ) -> None:
         self._stream = stream
-        self._most, self._error, self._needed = most, error, needed
+        self._most, self._error, self._pace, self._needed = most, error, pace, needed
 
     async def __aiter__(self) -> AsyncGenerator[bytes]:
-        pace, coming, size, left = Pace(), aiter(self._stream), 0, self._needed
+        coming, size, left = aiter(self._stream), 0, self._needed
         try:
             async for piece in coming:
                 size += len(piece)
@@ -42,7 +44,7 @@ class LimitedBody(httpx2.AsyncByteStream):
                     left -= _PIECE
                     if left <= 0:
                         return
-                await pace.keep()
+                await self._pace.keep()
         finally:
             if isinstance(coming, AsyncGenerator):
                 await coming.aclose()
