@@ -58,9 +58,8 @@ class Pairing:
     def pair_by(self, old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
         """Pair elements with equal keys; an element whose key is None is left out.
 
-        Elements at the ends of the lists, or in the same place of lists of equal length, come
-        first. Of several with one key the k-th old is paired with the k-th new, first among
-        those between the same partners.
+        Elements in the same place of lists of equal length come first. Of several with one key
+        the k-th old is paired with the k-th new, first among those between the same partners.
 
         Returns:
             The new pairs.
@@ -71,15 +70,10 @@ class Pairing:
             self.pair(old_index, new_index)
             found.append((old_index, new_index))
 
-        first, last = common_ends(old, new)
-        same_place = [(index, index) for index in range(first)]
-        same_place += [(len(old) - index, len(new) - index) for index in range(last, 0, -1)]
-        if len(old) == len(new):
-            same_place = [(index, index) for index in range(len(old))]
-        for one, other in same_place:
-            free = self.old_is_free[one] and self.new_is_free[other]
-            if free and new[other] is not None and _equal(old[one], new[other]):
-                add(one, other)
+        for index in range(len(old)) if len(old) == len(new) else ():
+            free = self.old_is_free[index] and self.new_is_free[index]
+            if free and new[index] is not None and _equal(old[index], new[index]):
+                add(index, index)
         for gap in chain(self.gaps(), self._whole()):
             for pair in _in_turn(old, new, *gap):
                 add(*pair)
