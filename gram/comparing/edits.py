@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, TypeAlias, TypeVar, Union
+from typing import Any, TypeAlias, Union
 
 import attrs
 from attrs import field, frozen
@@ -20,8 +20,11 @@ from pyrsistent import PMap, PVector, pmap, pvector
 
 from ..editing import Pairing, align, longest_increasing
 from ..errors import GramError
-from ..trees import WALK, Pattern, Subject, Value, exact, origin
+from ..trees import Pattern, Subject, Value, exact, origin, walk
 from ..writing import write_value
+
+_ALIKE = 0.6
+_RARE = 4
 
 
 @frozen
@@ -47,9 +50,9 @@ def match(old: Sequence[Pattern], new: Sequence[Pattern]) -> Matching:
 
     Elements are partners when they are equal, else when they have one identity (with the same
     labels first). Of those that are left, by what they are: those that differ in their identity
-    alone, then those that are the only ones with their labels between the same partners, and
-    all without names where none was added or removed. Of several that are the same the k-th is
-    the k-th. The cost is O(n log n).
+    alone, then the most alike, judged by the words in them, then anonymous ones and atoms that
+    are the only ones with their labels between the same partners. Of several that are the same
+    the k-th is the k-th. The cost is O(n log n).
 
     >>> from gram import loads
     >>> match(loads("(a) (b {k: 1})"), loads("(b {k: 2}) (a) (c)"))
@@ -63,7 +66,8 @@ def match(old: Sequence[Pattern], new: Sequence[Pattern]) -> Matching:
                 for side in ((old, pairing.old_is_free), (new, pairing.new_is_free))
             )
             pairing.pair_by(old_keys, new_keys)
-    _pair_by_role(pairing, old, new)
+    _pair_alike(pairing, old, new)
+    _pair_only_ones(pairing, old, new)
     return matching_of(pairing.partners, len(old))
 
 
@@ -113,39 +117,78 @@ def _all_but_name(element: Pattern) -> Hashable:
     return subject.labels, exact(subject.properties), element.elements
 
 
-def _role(element: Pattern) -> tuple[frozenset[str], bool, bool] | None:
+def _role(element: Pattern) -> Hashable:
     """What an element without a name, or an atom that has labels, is in its list."""
     subject = element.value
     if subject.identity and (element.elements or not subject.labels):
         return None
-    return subject.labels - {WALK}, bool(subject.identity), bool(element.elements)
+    return subject.labels, bool(subject.identity), len(element.elements) > 0
 
 
 # --- what is left
 
 
-def _pair_by_role(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]) -> None:
-    """Pair what is the only one in its role between two partners; of those without names, all."""
+def _pair_alike(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]) -> None:
+    """Pair the elements that have most of their words in common, the most alike first.
+
+    Only elements that share a rare word are compared, so that the cost stays linear.
+    """
+    old_words, new_words = (
+        {at: _words(each[at]) for at, is_free in enumerate(free) if is_free}
+        for each, free in ((old, pairing.old_is_free), (new, pairing.new_is_free))
+    )
+    old_with, new_with = (
+        _groups((word, at) for at in words for word in words[at])
+        for words in (old_words, new_words)
+    )
+    together = {
+        (one, other)
+        for word, places in new_with.items()
+        if len(places) <= _RARE and len(old_with.get(word, ())) <= _RARE
+        for one in old_with.get(word, ())
+        for other in places
+    }
+    likeness = {pair: _likeness(old_words[pair[0]], new_words[pair[1]]) for pair in together}
+    for one, other in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
+        is_free = pairing.old_is_free[one] and pairing.new_is_free[other]
+        if is_free and likeness[one, other] >= _ALIKE:
+            pairing.pair(one, other)
+
+
+def _pair_only_ones(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]) -> None:
+    """Pair what is the only one in its role between two partners."""
     for old_gap, new_gap in list(pairing.gaps()):
         old_by, new_by = (
             _groups((_role(each[at]), at) for at in gap)
             for each, gap in ((old, old_gap), (new, new_gap))
         )
         for role, places in old_by.items():
-            others = new_by.get(role, ())
-            if role and len(places) == len(others) and (len(places) == 1 or not role[1]):
-                for pair in zip(places, others, strict=True):
-                    pairing.pair(*pair)
+            if role and len(places) == len(new_by.get(role, ())) == 1:
+                pairing.pair(places[0], new_by[role][0])
 
 
-R = TypeVar("R")
-
-
-def _groups(keys: Iterable[tuple[R, int]]) -> dict[R, list[int]]:
-    groups: defaultdict[R, list[int]] = defaultdict(list)
+def _groups(keys: Iterable[tuple[Hashable, int]]) -> dict[Hashable, list[int]]:
+    groups: defaultdict[Hashable, list[int]] = defaultdict(list)
     for key, index in keys:
         groups[key].append(index)
     return groups
+
+
+def _likeness(one: frozenset[Hashable], other: frozenset[Hashable]) -> float:
+    return 2 * len(one & other) / (len(one) + len(other))
+
+
+def _words(element: Pattern) -> frozenset[Hashable]:
+    """The words of an element and all below it, without its own name and labels."""
+    inside = [each for _, each in walk(element)]
+    words = {
+        (key, word)
+        for each in inside
+        for key, value in each.value.properties.items()
+        for word in write_value(value).split()
+    }
+    names = {name for each in inside[1:] for name in (each.value.identity, *each.value.labels)}
+    return frozenset(words | names - {""})
 
 
 Item: TypeAlias = Union[Pattern, Value]
