@@ -1,7 +1,7 @@
 """Which pattern of the text each new pattern came from, and which have changed.
 
 Of several patterns that came from one the equal one is it, else the one in its list, else the
-first. The others are new, or the pattern of their name that was in their list.
+first. The others are new.
 """
 
 from __future__ import annotations
@@ -164,17 +164,6 @@ class _Claims:
         self._starts: dict[Part | None, list[int]] = {}
         candidates = self._candidates(new)
         self._choose(candidates)
-        self._copies = {each for parts in candidates.values() for each in parts} - self.of.keys()
-
-    def pair_copies(self, old: list[Part], new: list[Part]) -> None:
-        """Give the copies in a list of what is elsewhere the old patterns of their names."""
-        copies = [part for part in new if part in self._copies]
-        if copies:
-            taken = set(self.of.values())
-            free = {each.pattern.value.identity: each for each in old if each not in taken}
-            for part in copies:
-                if part.pattern.value.identity and part.pattern.value.identity in free:
-                    self.of[part] = free.pop(part.pattern.value.identity)
 
     def _candidates(self, new: list[Part]) -> dict[Part, list[Part]]:
         """The new patterns that came from each old one, in the order of the new text."""
@@ -249,7 +238,6 @@ class _Links:
     def open(self, old: list[Part], new: list[Part]) -> None:
         """Pair the elements of two partners."""
         self._lists.append(Lists(old, new))
-        self._claims.pair_copies(old, new)
         for part in new:
             self._link(part)
 
