@@ -57,8 +57,8 @@ def arrow_direction(reading: Reading) -> Iterator[Diagnostic]:
     for holder in holders(reading):
         for path, edge in edges_in(holder.pattern):
             arrow = written_arrow(edge)
-            if arrow and (arrow.spelling[0] == "<") == (arrow.spelling[-1] == ">"):
-                has = "two directions" if arrow.spelling[0] == "<" else "no direction"
+            if arrow and arrow.kind in ("both", "undirected"):
+                has = "two directions" if arrow.kind == "both" else "no direction"
                 message = f"an arrow points from one node to another, this has {has}"
                 hint = "write (a)-->(b), and another arrow for the other direction"
                 at = (*holder.path, path[0])

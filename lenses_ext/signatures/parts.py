@@ -26,7 +26,7 @@ from gram import (
     walk,
 )
 from gram.checks import CHECKS
-from gram.reading import tokens
+from gram.reading import construct_of, syntax
 from gram.trees import WALK, WALK_SUBJECT, carry_origin
 
 from ..labels import AGENT, ANSWER, DEFINITIONS, TOOLS, WORKFLOWS, is_tool
@@ -251,39 +251,20 @@ def _spelling_faults(patterns: Iterable[Pattern]) -> Iterator[Diagnostic]:
         yield from filter(None, (_wrong_arrow(each) for _, each in walk(pattern)))
 
 
-class WrittenArrow(NamedTuple):
-    """The arrow of an edge, as its text has it, and whether it begins at the edge's first end."""
-
-    spelling: str
-    source: Source
-    span: Span
-    is_forward: bool
-
-
-def written_arrow(edge: Pattern) -> WrittenArrow | None:
+def written_arrow(edge: Pattern) -> syntax.Arrow | None:
     """How the arrow of an edge is written; None for a bracket and for what was not read."""
-    if not is_edge(edge):
-        return None
-    here, first, second = map(origin, (edge, *edge.elements))
-    if not (here and first and second) or here.source.text[here.span.start] == "[":
-        return None
-    left, right = sorted((first.span, second.span))
-    source, between = here.source, here.source.text[left.end : right.start]
-    words = [each for each in tokens(between) if each.start < each.end]
-    if not words:
-        return None
-    span = Span(left.end + words[0].start, left.end + words[-1].end)
-    return WrittenArrow(source.text[span.start : span.end], source, span, left == first.span)
+    path = construct_of(edge) if is_edge(edge) else None
+    return path.arrows[0] if isinstance(path, syntax.Path) else None
 
 
 def _wrong_arrow(edge: Pattern) -> Diagnostic | None:
     """The fault of an edge whose arrow, as the text has it, does not point to the right."""
-    arrow = written_arrow(edge)
-    if not arrow or (arrow.is_forward and arrow.spelling[0] != "<" and arrow.spelling[-1] == ">"):
+    arrow, read = written_arrow(edge), origin(edge)
+    if arrow is None or read is None or arrow.kind == "right":
         return None
-    place = arrow.source.line_and_column(arrow.span.start)
-    message = f'arrow "{arrow.spelling}" at {place} does not point to a return type; use "==>"'
-    return Diagnostic("arrow", "error", message, (), arrow.span, None, arrow.source)
+    place, spelling = read.source.line_and_column(arrow.start), read.source.text[slice(*arrow.span)]
+    message = f'arrow "{spelling}" at {place} does not point to a return type; use "==>"'
+    return Diagnostic("arrow", "error", message, (), arrow.span, None, read.source)
 
 
 def _not_gram(error: GramDecodeError) -> Diagnostic:
