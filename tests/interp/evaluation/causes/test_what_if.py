@@ -83,12 +83,12 @@ SET = Change(AT, {"result": "The moon is rock."})
 
 
 def test_a_planted_fault_is_found(store: RunStore) -> None:
-    found = what_if(store, recorded(store), SET, CHECKS, model=Model(1), repeats=20)
+    found = what_if(store, recorded(store), SET, CHECKS, model=Model(1), repeats=12)
     assert found.made_the_difference
     first, second, *_ = found.lines()
     assert first == (
-        f"this result of `search` made the difference: {found.unchanged.right} of 20 right "
-        f"with it, {found.changed.right} of 20 without"
+        f"this result of `search` made the difference: {found.unchanged.right} of 12 right "
+        f"with it, {found.changed.right} of 12 without"
     )
     assert "Fisher's exact test: p = " in second
     assert found.difference.low > 0.3
@@ -144,7 +144,7 @@ def test_a_call_with_other_arguments_gets_a_stand_in(store: RunStore) -> None:
 
 def test_a_reply_can_be_another(store: RunStore) -> None:
     change = Change(("scout", 1), {"reply": "rock"})
-    found = what_if(store, recorded(store), change, CHECKS, model=Model(2), repeats=16)
+    found = what_if(store, recorded(store), change, CHECKS, model=Model(2), repeats=12)
     assert found.lines()[0].startswith("this reply at scout.1 made the difference")
 
 
@@ -185,7 +185,7 @@ def test_the_answer_of_a_person_can_be_another(store: RunStore) -> None:
     policy = ApprovalPolicy(otherwise="ask")
     run = recorded(store, policy=policy, approve=lambda _: True)
     change = Change(AT, {"allowed": False, "reason": "rock instead"})
-    found = what_if(store, run, change, CHECKS, model=Model(6), repeats=20)
+    found = what_if(store, run, change, CHECKS, model=Model(6), repeats=12)
     assert found.made_the_difference
     assert found.lines()[0].startswith("this answer about `search` made the difference")
 

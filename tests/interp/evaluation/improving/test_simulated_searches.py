@@ -22,7 +22,7 @@ from benchmarks.improving import (
     true_findings,
 )
 
-MANY = pytest.mark.parametrize("searches", [30, pytest.param(1000, marks=pytest.mark.nightly)])
+MANY = pytest.mark.parametrize("searches", [20, pytest.param(1000, marks=pytest.mark.nightly)])
 
 
 @MANY

@@ -61,7 +61,7 @@ ANY = settings(max_examples=2000, phases=[Phase.generate])
 def test_runs_show_all_that_can_happen() -> None:
     seen = set()
 
-    @settings(max_examples=100)
+    @settings(max_examples=60)
     @given(runs(SHOP))
     def look(drawn: RecordedRun) -> None:
         seen.add(drawn.state.status)
