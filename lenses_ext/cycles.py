@@ -12,7 +12,7 @@ def cycles(leads_to: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
     """For each way that closes a circle, what is along it: the last leads back to the first.
 
     >>> list(cycles({"a": ["b"], "b": ["c", "b"], "c": ["a"]}))
-    [['b'], ['a', 'b', 'c']]
+    [['a', 'b', 'c'], ['b']]
     """
     done: set[K] = set()
     for start in leads_to:
