@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -25,6 +26,7 @@ from interp import (
     ToolLibrary,
     ToolProgress,
     ask_all,
+    astream,
     begin,
     run,
     stream,
@@ -167,6 +169,14 @@ def test_nothing_of_a_run_has_a_key_that_came_in(tmp_path: Path) -> None:
     assert given == ["[redacted]"]
     assert "Adds a customer." in recorded
     assert "Help customers of lm-studio." in recorded
+
+
+def test_words_that_are_streamed_without_blocking_have_no_key() -> None:
+    async def words() -> str:
+        run = astream(TALKER, "hi", model=ScriptedModel([f"it is {KEY}"]))
+        return "".join([each.text async for each in run if isinstance(each, TextDelta)])
+
+    assert asyncio.run(words()) == "it is [redacted]"
 
 
 def test_what_the_user_says_and_writes_is_not_changed(tmp_path: Path) -> None:
