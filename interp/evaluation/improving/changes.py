@@ -159,6 +159,12 @@ MOST_WORDS: Final = 7
 _SHORT_ANSWER: Final = 3
 """An expected answer of more words may not be in a candidate as a whole."""
 
+_UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
+)
+"""Scripts that are written without spaces (Thai, Lao, Burmese, Khmer, Kana, Han): a character of
+them counts as a word."""
+
 _ANSWERS: Final = ("expected", "contains", "json", "calls")
 """The expectations that say an answer, or a part of one."""
 
@@ -225,7 +231,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", normalize("NFKC", text).casefold())
+    return re.findall(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+", normalize("NFKC", text).casefold())
 
 
 def _joined(words: Iterable[str]) -> str:

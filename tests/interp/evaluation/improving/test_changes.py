@@ -140,6 +140,18 @@ def test_eight_words_of_a_case_and_whole_answers_are_found(text: Any, said: str 
             raise AssertionError(found)
 
 
+def test_words_of_scripts_without_spaces_are_their_characters() -> None:
+    leaks = Leaks(
+        [Case(name="zh", input="我的订单三天前就应该到了", expected="请联系快递公司")], []
+    )
+
+    assert (
+        leaks.of("回答：三天前就应该到了没有") == 'it repeats "三 天 前 就 应 该 到 了" of case zh'
+    )
+    assert leaks.of("三天前应该到了") is None
+    assert leaks.of("总是说请联系快递公司。") == "it has the whole answer that case zh expects"
+
+
 def test_what_the_program_had_already_is_no_leak() -> None:
     had = f'[a:Agent {{instruction: "{CASE.input}", model: "A/b"}}]'
 
