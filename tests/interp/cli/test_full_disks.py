@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interp import load_run
-from tests.interp.cli.process import at, forked as gram
+from tests.interp.cli.process import at, forked, gram
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.paths import EXAMPLES
 
@@ -32,7 +32,7 @@ def test_a_disk_that_is_full_before_the_run_asks_nobody(
     file = tmp_path / "run.gram"
 
     words = ("run", HELLO, "hi", "--record", str(file), *options)
-    done = gram(*words, largest=100, **at(model_server))
+    done = forked(*words, largest=100, **at(model_server))
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"gram: {file}: File too large\n"
@@ -49,7 +49,7 @@ def test_a_disk_that_fills_up_leaves_a_run_that_goes_on(
     model_server.will_say(CALL, "Hello, Al!")
 
     words = ("run", HELLO, "hi", "--record", str(file))
-    done = gram(*words, largest=sizes[entry] + 40, **at(model_server))
+    done = forked(*words, largest=sizes[entry] + 40, **at(model_server))
 
     assert done.returncode == 2
     assert f"{file}: the run is no longer recorded: File too large\n" in done.stderr
@@ -71,7 +71,7 @@ def test_an_answer_that_could_not_be_recorded_is_printed_as_json(
 
     file = str(tmp_path / "run.gram")
     words = ("run", HELLO, "hi", "--json", "--record", file)
-    done = gram(*words, largest=sizes[-2] + 40, **at(model_server))
+    done = forked(*words, largest=sizes[-2] + 40, **at(model_server))
 
     assert done.returncode == 2
     assert json.loads(done.stdout)["answer"] == "Hello, Al!"

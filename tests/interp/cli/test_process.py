@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -109,3 +111,87 @@ def test_quiet_and_verbose_choose_what_is_told() -> None:
     assert "unchanged" in gram(*arguments, stdin="(a)\n").stderr
     assert gram("-q", *arguments, stdin="(a)\n").stderr == ""
     assert gram(*arguments, "-q", stdin="(a)\n").stderr == ""
+
+
+IN_A_CALLBACK = """
+import os, signal, sys, time
+from interp.cli.process import interruptible, leave_at_interrupt
+
+class Closing:
+    def __del__(self):
+        os.kill(os.getpid(), int(sys.argv[1]))
+        for _ in range(1000):
+            pass
+
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
+leave_at_interrupt()
+try:
+    with interruptible():
+        closing = Closing()
+        del closing
+        time.sleep(20)
+        print("it goes on")
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_that_comes_in_a_callback_ends_the_command(number: int, code: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_CALLBACK, str(int(number))],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert (done.returncode, done.stdout) == (code, "")
+
+
+# --- what is loaded
+
+
+PROGRAM = """\
+[a:Agent {description: "D", instruction: "I", model: "OpenAI/gpt-5.6-luna"} |
+  [t:ToolSpecification {description: "T"} | (x::Integer)==>(::String)]]
+"""
+COMMANDS = """\
+import json, sys
+from interp.cli import main
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = ["gram", *arguments]
+    try:
+        main()
+    except SystemExit as stopped:
+        assert not stopped.code, arguments
+    print(arguments[0], *sys.modules, file=sys.stderr)
+"""
+UNNEEDED = {"openai", "httpx", "httpx2", "aiohttp", "pydantic", "lark", "interp.execution"}
+
+
+def test_commands_on_files_load_no_network_and_nothing_that_runs(tmp_path: Path) -> None:
+    program = tmp_path / "p.gram"
+    program.write_text(PROGRAM)
+    file = str(program)
+    commands = [
+        ["check", file],
+        ["get", file, "a.model"],
+        ["get", file, "a.tools.t.schema"],
+        ["set", file, "a.model", "Ollama/llama4"],
+        ["set", file, "a.tools.t.signature", "()==>(::String)"],
+        ["add", file, "a.note", "new"],
+        ["del", file, "a.description"],
+        ["fmt", "--check", file],
+    ]
+
+    done = subprocess.run(
+        [sys.executable, "-c", COMMANDS, json.dumps(commands)],
+        capture_output=True, text=True, cwd=ROOT, check=True,
+    )  # fmt: skip
+
+    loaded = [line.split() for line in done.stderr.splitlines() if " interp.cli " in line]
+    assert [name for name, *_ in loaded] == [name for name, *_ in commands]
+    assert {name: found for name, *modules in loaded if (found := UNNEEDED & {*modules})} == {}

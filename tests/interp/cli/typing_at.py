@@ -69,6 +69,12 @@ class Terminal:
         """Type some text; a line ends with a line break."""
         os.write(self._mine, text.encode())
 
+    def say(self, text: str, seen: str) -> str:
+        """Type a line at the prompt of a chat, and wait until a text is seen, as `until` does."""
+        self.until("> ")
+        self.type(f"{text}\n")
+        return self.until(seen)
+
     def insist(self, key: str, text: str) -> None:
         """Type a key, more than once if it has to be, until a text is seen.
 

@@ -207,12 +207,12 @@ def test_references_that_loop_are_read_and_written(tmp_path: Path) -> None:
     assert view(tool_spec_schema, spec) == schema
 
 
-def test_a_thousand_tools_with_long_texts_are_read(tmp_path: Path) -> None:
-    tools = [{"name": f"t{n}", "description": "x" * 1_000} for n in range(1_000)]
+def test_hundreds_of_tools_with_long_texts_are_read(tmp_path: Path) -> None:
+    tools = [{"name": f"t{n}", "description": "x" * 1_000} for n in range(300)]
     path = tmp_path / "tools.json"
     path.write_text(json.dumps(tools))
 
-    assert gram("tools", str(path), "--print-gram").stdout.count(":ToolSpecification {") == 1_000
+    assert gram("tools", str(path), "--print-gram").stdout.count(":ToolSpecification {") == 300
 
 
 CHANGED = """\

@@ -8,13 +8,12 @@ import select
 import shlex
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram, without_keys
+from tests.interp.cli.process import gram, relayed, without_keys
 from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
@@ -61,8 +60,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     """An environment in which ``gram`` is on the path."""
     command = tmp_path / "bin" / "gram"
     command.parent.mkdir()
-    code = shlex.quote("from interp.cli import main; main()")
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -c {code} "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec {shlex.join(relayed())} "$@"\n')
     command.chmod(0o755)
     path = f"{command.parent}:{os.environ['PATH']}"
     return {**without_keys(), "PATH": path, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
