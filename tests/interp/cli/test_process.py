@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import COMMAND, gram, gram_from_its_start, refused, relayed
+from tests.interp.cli.process import COMMAND, gram, gram_from_its_start, relayed
 from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
@@ -88,21 +88,6 @@ def test_help_is_given_in_every_way() -> None:
     assert gram("help").stdout == gram("-h").stdout
     assert gram("-V").stdout == gram("--version").stdout
     assert "gram set" in gram("help", "set").stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "near"),
-    [
-        (["chek", HELLO], "did you mean check"),
-        (["help", "formt"], "did you mean fmt"),
-        (["help", "runs", "lits"], "list"),
-        (["help", "run", "a.gram"], "gram run has no commands in it"),
-        (["check", "--jsn", HELLO], "--json"),
-        (["xyzzy"], "gram --help lists the commands"),
-    ],
-)
-def test_what_is_misspelt_names_what_is_near(arguments: list[str], near: str) -> None:
-    refused(gram(*arguments), 2, near)
 
 
 def test_quiet_and_verbose_choose_what_is_told() -> None:

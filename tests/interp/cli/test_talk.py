@@ -18,7 +18,6 @@ from tests.interp.model_server import Answer, ModelServer, delta, tool_calls
 from tests.paths import EXAMPLES, ROOT
 
 HELLO = str(EXAMPLES / "hello_world.gram")
-GREETED = "Hello, Alice! Nice to meet you.\n"
 
 
 # --- sessions
@@ -26,12 +25,15 @@ GREETED = "Hello, Alice! Nice to meet you.\n"
 
 def test_a_session_is_begun_saved_and_gone_on_with(tmp_path: Path) -> None:
     session = tmp_path / "s.gram"
+    session.touch()  # an empty file begins one
 
-    gram("run", HELLO, "My name is Bob", "--offline", "-c", "--record", str(session))
-    done = gram("run", HELLO, "hello again", "--offline", "-c", "--record", str(session))
+    words = ("--offline", "-c", "--record", str(session))
+    program = (EXAMPLES / "hello_world.gram").read_text()
+    first = gram("run", "-", "Hello, I'm Bob", *words, stdin=program)
+    done = gram("run", HELLO, "hello again", *words)
 
-    assert done.stdout == "Hello, Bob! Nice to meet you.\n"
-    assert len(load_run(session).state.context) == 6
+    assert first.stdout == done.stdout == "Hello, Bob! Nice to meet you.\n"
+    assert len(load_run(session).state.context) == 8
 
 
 def test_each_answer_is_kept_before_the_next_message(
@@ -44,14 +46,6 @@ def test_each_answer_is_kept_before_the_next_message(
 
     assert done.returncode == 4
     assert [message.content for message in load_run(session).state.context] == ["one", "a", "two"]
-
-
-def test_an_empty_file_begins_a_session(tmp_path: Path) -> None:
-    session = tmp_path / "s.gram"
-    session.touch()
-
-    assert gram("run", HELLO, "hi", "--offline", "-c", "--record", str(session)).returncode == 0
-    assert len(load_run(session).state.context) == 4
 
 
 @pytest.mark.parametrize(
@@ -177,26 +171,6 @@ def test_settings_come_from_the_command_line(model_server: ModelServer) -> None:
     assert "seed" not in body
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--set", "temperature"], "write NAME=VALUE"),
-        (["--set", "temprature=1"], "did you mean temperature?"),
-        (["--set", "temperature=9"], "temperature is a number from 0 to 2, found 9"),
-        (["--base-url", "localhost:80"], "--base-url must start with"),
-        (["--base-url", "http://x:99999"], "--base-url must start with"),
-        (["--offline", "--base-url", "http://x"], "cannot be used together"),
-        (["--record", "-"], "--record needs the name of a file, and - is"),
-        (["--record", ""], "--record is empty"),
-        (["--conversation", "al", "-c"], "give -c for the last conversation, or"),
-        (["--no-record", "-c"], "--no-record keeps nothing, so nothing can be gone on with"),
-        (["--record", "a.gram", "--conversation", "al"], "--conversation is for stores"),
-    ],
-)
-def test_a_wrong_option_is_wrong_use(arguments: list[str], message: str) -> None:
-    refused(gram("run", HELLO, "hi", *arguments), 2, message)
-
-
 def test_any_compatible_server_can_be_named(model_server: ModelServer) -> None:
     model_server.will_say("a")
 
@@ -245,17 +219,6 @@ def test_agents_of_one_program_share_their_tools(
     assert body["messages"][0]["content"] == instruction
     assert body["tools"][0]["function"]["name"] == "sayHello"
     assert 'sayHello(personName: "Al")' in done.stderr
-
-
-def test_a_program_from_standard_input_has_its_session_too(tmp_path: Path) -> None:
-    program, session = (EXAMPLES / "hello_world.gram").read_text(), tmp_path / "s.gram"
-
-    done = gram(
-        "run", "-", "Hello, I'm Alice!", "--offline", "-c", "--record", str(session), stdin=program
-    )
-
-    assert done.stdout == GREETED
-    assert len(load_run(session).state.context) == 4
 
 
 def test_an_answer_of_a_declared_type_is_printed_as_json(tmp_path: Path) -> None:

@@ -61,11 +61,6 @@ def test_an_unknown_command_is_not_said_and_two_slashes_are(model_server: ModelS
     assert [body["messages"][1]["content"] for body in model_server.requests] == ["/etc is a path"]
 
 
-def test_the_program_cannot_come_from_standard_input() -> None:
-    done = gram("chat", "-", "--offline", stdin="(a)")
-    refused(done, 2, "the program cannot come from standard input")
-
-
 def test_a_failure_in_a_pipe_ends_with_its_exit_code(model_server: ModelServer) -> None:
     model_server.will_say("a", Answer({"error": {"message": "bad"}}, 400), "never")
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from interp import ScriptedModel, hello_world_tool_library, load, run
-from tests.interp.cli.process import gram, refused
+from tests.interp.cli.process import gram
 from tests.interp.model_server import tool_calls
 from tests.paths import EXAMPLES
 
@@ -47,18 +47,3 @@ def test_a_run_shows_what_it_came_to(tmp_path: Path) -> None:
     assert texts.count("2 times") == 1  # the model
     assert texts.count("once") == 2  # the tool, and the arrow to it
     assert "classDef ran" in gram("graph", HELLO, "--run", str(record)).stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "told"),
-    [
-        (["/nowhere.gram"], 2, "No such file"),
-        ([str(EXAMPLES)], 2, "name a file"),
-        ([HELLO, "--agent", "hello_world"], 3, "did you mean hello_world_agent"),
-        ([HELLO, "--run", HELLO], 3, "not the record of a run"),
-        ([HELLO, "-o", "/nowhere/x.svg"], 2, "/nowhere"),
-        ([HELLO, "--as", "png"], 2, "mermaid"),
-    ],
-)
-def test_what_cannot_be_drawn_is_said(arguments: list[str], code: int, told: str) -> None:
-    refused(gram("graph", *arguments), code, told)

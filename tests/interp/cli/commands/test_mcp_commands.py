@@ -169,19 +169,6 @@ def test_progress_is_shown_behind_what_is_waited_for(program: Path, servers: str
         assert "\x1b[J" not in terminal.raw
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--print-gram",),
-        ("--update", "a.gram"),
-        ("--print-gram", "--update", "--mcp", "x"),
-        ("--update", "-i", "-", "--mcp", "x"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(arguments: tuple[str, ...]) -> None:
-    assert gram("tools", *arguments).returncode == 2
-
-
 def test_only_the_tools_of_agents_take_tools_of_a_server(program: Path, servers: str) -> None:
     done = gram("add", str(program), "helper.description", "--mcp", servers, "shout")
     refused(done, 2, "write FILE AGENT.tools NAME…")

@@ -154,14 +154,6 @@ def test_what_is_no_text_is_a_conflict_and_stays_as_it_is(tmp_path: Path) -> Non
     assert (tmp_path / "ours.gram").read_bytes() == b"\xff\x00ours"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("a.gram", "b.gram"), ("-i", "--across", "a", "b", "c"), ("-L", "one", "a", "b", "c")],
-)
-def test_a_wrong_call_is_usage(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    assert gram("merge", *arguments, cwd=tmp_path).returncode == 2
-
-
 # --- in git
 
 

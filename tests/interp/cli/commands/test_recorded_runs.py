@@ -26,27 +26,11 @@ from interp import (
 from interp.machine import Request
 from lenses_ext import parse_program
 from tests.interp.cli.process import at, gram, refused, started
-from tests.interp.model_server import Answer, ModelServer, tool_calls
+from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.paths import ROOT
 
 HELLO = ROOT / "examples" / "hello_world.gram"
-CALL = {
-    "choices": [
-        {
-            "message": {
-                "content": "Let me see.",
-                "tool_calls": [
-                    {
-                        "id": "1",
-                        "function": {"name": "sayHello", "arguments": '{"personName":"Al"}'},
-                    }
-                ],
-            }
-        }
-    ],
-    "usage": {"prompt_tokens": 10, "completion_tokens": 5},
-}
-
+CALL = completion(tool_calls(("1", "sayHello", {"personName": "Al"}), content="Let me see."))
 HI = tool_calls(("c1", "sayHello", {"personName": "Al"}))
 
 

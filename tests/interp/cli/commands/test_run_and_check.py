@@ -118,28 +118,6 @@ def test_run_says_what_is_wrong_with_a_program(
     refused(gram("run", str(path), "hello"), code, message)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["run", "nowhere.gram", "hi"], 2, "gram: nowhere.gram: No such file or directory"),
-        (["run", str(EXAMPLES), "hi"], 2, "Is a directory"),
-        (["run", HELLO, "  "], 2, "a message is empty"),
-        (["run", HELLO], 2, "Missing argument"),
-        (["run", HELLO, "hi", "--offline", "--model", "A/b"], 2, "cannot be used together"),
-        (["run", HELLO, "hi", "--model", "b"], 4, "write provider/name, such as OpenAI/b"),
-        (["run", "hi", HELLO], 2, f"there is no file 'hi': write the program first: {HELLO}"),
-        (["run", HELLO, "hi", "--agent", "x"], 2, 'the program has no agent "x"'),
-        (["run", HELLO, "hi", "--offline", "--tools", "x.py"], 2, "gram: x.py: No such file"),
-        (["run", HELLO, "hi"], 4, "or use --offline"),
-        (["nope"], 2, "No such command"),
-    ],
-)
-def test_run_says_what_is_wrong_with_its_call(
-    arguments: list[str], code: int, message: str
-) -> None:
-    refused(gram(*arguments), code, message)
-
-
 HELLO_ALICE = ("run", HELLO, "I'm Alice, hello", "--offline", "--approve")
 
 
@@ -158,18 +136,6 @@ def test_limits_are_set_on_the_command_line() -> None:
     refused(limited, 5, "limit: iterations")
     assert answered.returncode == 0
     assert "not run: the run has reached 0 rounds" in answered.stdout
-
-
-@pytest.mark.parametrize(
-    ("limit", "message"),
-    [
-        ("iteration=1", 'there is no limit "iteration"; did you mean iterations?'),
-        ("iterations=x", "the limit iterations is an integer of at least 0, found 'x'"),
-        ("iterations", "--limit iterations: write NAME=VALUE"),
-    ],
-)
-def test_what_is_no_limit_is_wrong_use(limit: str, message: str) -> None:
-    refused(gram("run", HELLO, "hi", "--offline", "--limit", limit), 2, message)
 
 
 def test_an_unreachable_endpoint_is_one_message() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gram import loads, to_json
-from tests.interp.cli.process import gram, refused
+from tests.interp.cli.process import gram
 from tests.paths import EXAMPLES
 
 UGLY = '(a:Person{name:"A", // who\n age:3})   -->(b)'
@@ -75,32 +75,3 @@ def test_convert_goes_to_json_and_back(ugly: Path, tmp_path: Path) -> None:
     assert json.loads(as_json) == to_json(loads(UGLY))
     assert loads(gram("convert", str(path)).stdout) == loads(UGLY)
     assert loads(gram("convert", "-", "--to", "gram", stdin=as_json).stdout) == loads(UGLY)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "stdin", "code", "message"),
-    [
-        (["convert", "-"], "", 2, "standard input needs --to json or --to gram"),
-        (
-            ["convert", "-", "--to", "gram"],
-            "[1",
-            3,
-            "<stdin>:1:3: error[syntax] not JSON: Expecting",
-        ),
-        (["convert", "-", "--to", "gram"], "[1]", 3, "<stdin>: $[0]: expected an object, found"),
-        (
-            ["convert", "-", "--to", "json"],
-            "(a",
-            3,
-            "<stdin>:1:3: error[syntax] unexpected end of the text",
-        ),
-    ],
-)
-def test_convert_says_what_it_cannot_read(
-    arguments: list[str], stdin: str, code: int, message: str
-) -> None:
-    refused(gram(*arguments, stdin=stdin), code, message)
-
-
-def test_check_fix_refuses_standard_input() -> None:
-    assert gram("check", "--fix", "-", stdin="(a)").returncode == 2

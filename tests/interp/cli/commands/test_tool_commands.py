@@ -86,11 +86,6 @@ def test_an_operation_that_changes_something_sends_as_its_document_says(tmp_path
     assert tools["post_pets"]["source"] == "pets.json"
 
 
-def test_tools_wants_a_file_and_one_way_to_show_it() -> None:
-    assert gram("tools").returncode == 2
-    assert gram("tools", HELLO, "--json", "--print-gram").returncode == 2
-
-
 def test_schema_prints_function_definitions() -> None:
     assert json.loads(gram("schema", HELLO).stdout) == [
         {
@@ -141,21 +136,12 @@ def test_every_form_is_written_and_read_back_to_the_same_types(form: str, tmp_pa
 
     assert (written.returncode, read.returncode) == (0, 0)
     assert (written.stderr, read.stderr) == ("", "")
+    program.write_text(PROGRAM.replace("(::Any)", "(::Integer)"))
+    told = gram("schema", str(program), "--as", form).stderr
+    assert ("result" in told) == (form != "spec")
     found = loads_one(read.stdout)
     assert view(tool_spec_schema, found) == view(tool_spec_schema, spec)
     assert found.value == spec.value
-
-
-@pytest.mark.parametrize("form", [each for each in TOOL_FORMS if each not in ("mcp", "spec")])
-def test_a_type_of_result_that_a_form_has_no_place_for_is_told(form: str, tmp_path: Path) -> None:
-    program = tmp_path / "a.gram"
-    program.write_text(PROGRAM.replace("(::Any)", "(::Integer)"))
-
-    done = gram("schema", str(program), "--as", form)
-
-    assert "find" in done.stderr
-    assert "result" in done.stderr
-    assert json.loads(done.stdout)
 
 
 @pytest.mark.parametrize(
@@ -168,13 +154,7 @@ def test_a_type_of_result_that_a_form_has_no_place_for_is_told(form: str, tmp_pa
         ('[{"name": "a", "description": "\\ud800"}]', "lone surrogate"),
         ("null", "$: expected a tool or a list of tools, found null"),
         ("[[1]]", "$[0][0]: expected a tool or a list of tools, found 1"),
-        ('[{"type": "function", "function": null}]', "$[0].function: expected an object"),
-        ('[{"name": "a"}, {"name": "a"}]', '$[1]: there is another tool "a" in the list'),
-        ('[{"name": "a", "parameters": {"type": "array"}}]', '$[0]: tool "a": the parameters'),
         ('[{"name": "a", "parameters": {"required": [1]}}]', '$[0]: tool "a": "required[0]"'),
-        ('[{"name": "a", "parameters": {"properties": 1}}]', '$[0]: tool "a": '),
-        ('[{"name": "a", "input_schema": []}]', "$[0].input_schema: expected a schema"),
-        ('[{"functions": [{}]}]', "$[0].functions[0]: a tool has a name"),
     ],
 )
 def test_a_list_that_cannot_be_read_is_one_message_with_its_place(
@@ -189,22 +169,6 @@ def test_a_list_that_cannot_be_read_is_one_message_with_its_place(
     assert done.stderr.startswith(f"{path}: ")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_references_that_loop_are_read_and_written(tmp_path: Path) -> None:
-    definitions = {"A": {"$ref": "#/$defs/B"}, "B": {"allOf": [{"$ref": "#/$defs/A"}]}}
-    schema = {
-        "type": "object",
-        "properties": {"x": {"$ref": "#/$defs/A"}},
-        "required": ["x"],
-        "$defs": definitions,
-    }
-    path = tmp_path / "tools.json"
-    path.write_text(json.dumps([{"name": "a", "description": "d", "inputSchema": schema}]))
-
-    spec = loads_one(gram("tools", str(path), "--print-gram").stdout)
-
-    assert view(tool_spec_schema, spec) == schema
 
 
 def test_hundreds_of_tools_with_long_texts_are_read(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from gram import dumps
 from interp import open_store, submit
-from interp.history import RunStore
 from tests.interp.cli.process import gram
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, completion
@@ -57,18 +56,13 @@ def test_health_is_a_code_for_a_supervisor(database: str) -> None:
 
 def test_a_run_whose_process_has_died_says_so_at_once(database: str) -> None:
     with open_store(database) as store:
-        expect_left(database, store)
+        run = submit(GREETER, "Hello", store=store)
+        if (pid := os.fork()) == 0:
+            with open_store(database) as other:
+                os._exit(0 if other.claim(run).is_held else 1)
+        os.waitpid(pid, 0)
+        row = store.row(run)
 
-
-def expect_left(database: str, store: RunStore) -> None:
-    run = submit(GREETER, "Hello", store=store)
-    if (pid := os.fork()) == 0:
-        with open_store(database) as other:
-            claim = other.claim(run)
-            os._exit(0 if claim.is_held else 1)
-    os.waitpid(pid, 0)
-
-    row = store.row(run)
     assert row.status == "stopped"
     assert row.reason is not None
     assert row.reason.startswith(f"left by a dead process: process {pid} of ")

@@ -138,7 +138,3 @@ def test_big_files_are_completed(tmp_path: Path) -> None:
 
     assert "GRAM_TYPED" in named.stdout
     assert found.stdout == "plain,agent2999.instruction\n"
-
-
-def test_an_unknown_shell_is_wrong_use() -> None:
-    assert gram("completion", "tcsh").returncode == 2

@@ -165,10 +165,6 @@ def test_what_reads_one_program_reads_many(agents: Path, command: str) -> None:
     assert done.returncode == 3
 
 
-def test_neither_argument_is_a_file() -> None:
-    refused(gram("get", "one", "two"), 2, "neither one nor two")
-
-
 def test_an_empty_name_is_no_folder() -> None:
     with pytest.raises(FileNotFoundError, match="the name of a file is empty"):
         find_files("")

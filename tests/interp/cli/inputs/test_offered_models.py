@@ -45,14 +45,6 @@ def test_they_are_listed_as_json(model_server: ModelServer) -> None:
     }
 
 
-@pytest.mark.parametrize("asked", ["http://127.0.0.1:1/v1", "Nobody", "127.0.0.1:1", ""])
-def test_a_server_that_cannot_be_asked_is_an_error(asked: str) -> None:
-    done = gram("models", "--offered", asked)
-
-    assert (done.returncode, done.stdout) == (4, "")
-    assert done.stderr
-
-
 def test_a_check_asks_each_server_once(model_server: ModelServer, tmp_path: Path) -> None:
     model_server.will_say(LIST)
     file = program(tmp_path, "OpenAI/gpt-5.6-luna", "OpenAI/gpt-5.6-sol", "Offline/rehearsal")

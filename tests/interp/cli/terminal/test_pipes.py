@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import at, forked as gram
+from tests.interp.cli.process import at, forked, gram
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.paths import EXAMPLES
@@ -61,26 +61,10 @@ def test_what_comes_through_a_pipe_is_context(
     model_server.will_say("Done.", "Done.")
     words = [word.format(report=report) for word in words]
 
-    done = gram("run", HELLO, *words, stdin="Sales rose.\n", **at(model_server))
+    done = forked("run", HELLO, *words, stdin="Sales rose.\n", **at(model_server))
 
     assert (done.returncode, done.stdout) == (0, "Done.\n" * len(said))
     assert asked(model_server) == said
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["run", HELLO, "-", "-"], "only once"),
-        (["run", "-", "-"], "only once"),
-        (["run", HELLO, "@nowhere.txt"], "to begin a text with @, write @@"),
-        (["set", "-", "a.b", "-"], "cannot be both the program and the value"),
-    ],
-)
-def test_what_cannot_be_read_is_told(arguments: list[str], message: str) -> None:
-    done = gram(*arguments)
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr
 
 
 def test_approval_is_asked_for_at_the_terminal_when_a_pipe_is_context(
