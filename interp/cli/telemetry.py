@@ -7,17 +7,15 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from gram.extras import install
 
 from ..errors import ConfigurationError
+from ..execution import Telemetry
 from .terminal.output import note
-
-if TYPE_CHECKING:
-    from ..execution import Telemetry
 
 _HINT: Final = install("telemetry")
 _PROTOCOLS: Final = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
@@ -48,7 +46,6 @@ def telemetry(
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
         raise ConfigurationError(f"telemetry needs OpenTelemetry\n  hint: {_HINT}") from None
-    from ..execution import Telemetry
 
     logger = logging.getLogger("opentelemetry")
     logger.addHandler(_Told())

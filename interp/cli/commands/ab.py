@@ -7,13 +7,35 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 from attrs import asdict, evolve
 
 from gram.words import counted
 
+from ...errors import ToolBindingError
+from ...evaluation.cases import RubricJudge
+from ...evaluation.experiments import (
+    NOT_BEGUN,
+    Arm,
+    Experiment,
+    Forecast,
+    MetricLike,
+    Plan,
+    Trial,
+    ab,
+    before_running,
+    compared_by,
+    compared_by_text,
+    judged_by,
+    load_experiment,
+    metric_of,
+    read_experiment,
+    require_column,
+    what_it_finds,
+)
+from ...models import OFFLINE
 from ..completion.completing import (
     complete_metric,
     complete_model,
@@ -21,6 +43,7 @@ from ..completion.completing import (
 from ..failures import LIMIT, WAITING
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import POLICIES, ArmOptions, options_of, read_limits
+from ..inputs.reading import library_of_one_run, read_checks, read_libraries, read_program
 from ..process import interruptible
 from ..terminal.asking import NoTerminal, ask_user
 from ..terminal.output import (
@@ -34,9 +57,6 @@ from ..terminal.output import (
     show_json,
     tell,
 )
-
-if TYPE_CHECKING:
-    from ...evaluation.experiments import Arm, Experiment, Forecast, MetricLike, Plan, Trial
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _FOLDER = ".ab"  # the ending of folders that nobody has named
@@ -125,7 +145,6 @@ def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: An
         found = _experiment(files, given)
     if html is not None:
         found.write_html(html)
-    from ...evaluation.experiments import compared_by, compared_by_text
 
     if as_json:
         parts = [
@@ -138,13 +157,10 @@ def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: An
         for text in (found.table(), *compared_by_text(found, given["by"])):
             show(f"{text}\n" if given["by"] else text)
     if found.stopped:
-        from ...evaluation.experiments import NOT_BEGUN
-
         sys.exit(WAITING if found.stopped == NOT_BEGUN else LIMIT)
 
 
 def _experiment(files: tuple[str, ...], given: Mapping[str, Any]) -> Experiment:
-    from ...evaluation.experiments import load_experiment
 
     if given["cases"] is not None:
         return _run(_of_programs(files, given), "-".join(Path(each).stem for each in files), given)
@@ -156,7 +172,6 @@ def _experiment(files: tuple[str, ...], given: Mapping[str, Any]) -> Experiment:
 
 
 def _run(arguments: Mapping[str, Any], name: str, given: Mapping[str, Any]) -> Experiment:
-    from ...evaluation.experiments import ab
 
     folder = given["out"] or f"{name}{_FOLDER}"
     plan = partial(_tell_plan, folder, given["by"])
@@ -176,7 +191,6 @@ def telling_what_is_kept() -> Iterator[None]:
 
 
 def _tell_plan(folder: str, columns: tuple[str, ...], plan: Plan, done: tuple[Trial, ...]) -> None:
-    from ...evaluation.experiments import before_running, require_column
 
     for column in columns:
         require_column(plan.cases, column)
@@ -215,10 +229,6 @@ def _of_programs(files: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, 
 
 def _of_file(file: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that the file of an experiment says."""
-    from ...evaluation.experiments import read_experiment
-    from ...models import OFFLINE
-    from ..inputs.reading import library_of_one_run
-
     for name in ("repeats", "seed"):
         if given[name] is not None:
             raise click.UsageError(f"--{name} goes with --cases; {file} says it")
@@ -249,9 +259,6 @@ def _tools(given: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def base_of(given: Mapping[str, Any]) -> Arm:
     """What the options say of all arms."""
-    from ...evaluation.experiments import Arm
-    from ..inputs.reading import library_of_one_run
-
     options: ArmOptions = given["options"]
     options.expect_unattended()
     libraries = (_tools(given).get("", ()), options.mcp, options.openapi)
@@ -270,9 +277,6 @@ def base_of(given: Mapping[str, Any]) -> Arm:
 
 def running_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """What the options say of how cases are run and judged."""
-    from ...evaluation.cases import RubricJudge
-    from ..inputs.reading import read_checks
-
     return {
         "checks": read_checks(given["checks"]),
         "judge": RubricJudge(model=given["judge_model"]) if given["judge_model"] else None,
@@ -283,9 +287,6 @@ def running_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def metrics_of(given: Mapping[str, Any]) -> list[MetricLike]:
     """The metrics that the options name."""
-    from ...evaluation.experiments import metric_of
-    from ..inputs.reading import read_checks
-
     found: list[MetricLike] = []
     for each in given["metrics"]:
         if each.endswith(".py") or ".py:" in each:
@@ -297,10 +298,6 @@ def metrics_of(given: Mapping[str, Any]) -> list[MetricLike]:
 
 
 def _judge(given: Mapping[str, Any], file: Path) -> MetricLike:
-    from ...errors import ToolBindingError
-    from ...evaluation.experiments import judged_by
-    from ...models import OFFLINE
-    from ..inputs.reading import read_libraries, read_program
 
     tools = _tools(given).get(file.stem, ())
     model = OFFLINE if given["options"].offline else None
@@ -315,8 +312,6 @@ def _judge(given: Mapping[str, Any], file: Path) -> MetricLike:
 
 def _goes_on(is_told: bool, forecast: Forecast) -> bool:
     """Say what the cases will take and can find, and ask whether they run."""
-    from ...evaluation.experiments import what_it_finds
-
     for each in (*forecast.notes, *what_it_finds(forecast.plan)):
         (note if is_told else tell)(each)
     if is_told:

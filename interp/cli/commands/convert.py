@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
 from gram import GramDecodeError, Pattern, from_json, parse, to_json
 from gram.json import Json
-from lenses_ext import write_program
+from lenses_ext import bundle, write_program
 
+from ...exchange import Exchanged, NoCounterpartError, from_agent_spec, to_agent_spec
 from ...json_text import read_json
 from ..each_file import each_file
 from ..edits import laid_out
@@ -19,9 +20,6 @@ from ..inputs.file_options import agent_option
 from ..inputs.program_files import STDIN, are_many
 from ..inputs.reading import read_program, read_text
 from ..terminal.output import show, show_json, tell
-
-if TYPE_CHECKING:
-    from ...exchange import Exchanged
 
 _TARGETS = ("json", "gram", "agentspec", "agentspec-json")
 
@@ -58,16 +56,12 @@ def command(
 
     def convert(file: str) -> None:
         if is_bundled:
-            from lenses_ext import bundle  # imported late, as it is rare
-
             program = bundle(read_program(file))
             show(f"// {file}\n" * several + laid_out(program), nl=False)
             return
         if target is None and file == STDIN:
             raise click.UsageError("standard input needs --to json or --to gram")
         if is_exported:
-            from ...exchange import to_agent_spec
-
             source = read_program(file)
             form: Literal["json", "yaml"] = "json" if target == "agentspec-json" else "yaml"
             _show(file, lambda: to_agent_spec(source, agent, form=form))
@@ -77,8 +71,6 @@ def command(
         if (target or read.get(Path(file).suffix, "json")) == "json":
             as_json[name] = to_json(parse(text, name).patterns)
         elif _is_agent_spec(text, file):
-            from ...exchange import from_agent_spec
-
             show(f"// {name}\n" * several, nl=False)
             _show(name, lambda: from_agent_spec(text, name))
         else:
@@ -98,7 +90,6 @@ def _is_agent_spec(text: str, file: str) -> bool:
 
 
 def _show(name: str, make: Callable[[], Exchanged]) -> None:
-    from ...exchange import NoCounterpartError
 
     try:
         made = make()

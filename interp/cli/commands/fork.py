@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from attrs import asdict
@@ -13,8 +13,10 @@ from gram.json import Json
 from gram.words import counted
 
 from ...errors import ReplayError, ValidationError
+from ...evaluation.causes import Change, what_if, write_fork
 from ...json_text import read_json
 from ...programs import the_agent
+from ...workers import fork_run
 from ..failures import Refused
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import base_url_option, dialect_option, model_option, stand_ins_option
@@ -23,9 +25,6 @@ from ..inputs.record_option import run_argument, run_in_store
 from ..process import interruptible
 from ..terminal.output import detail, note, show, show_json
 from .steering import position
-
-if TYPE_CHECKING:
-    from ...evaluation.causes import Change
 
 
 @click.command("fork")
@@ -72,8 +71,6 @@ def fork(
     the recorded result of an equal one, or that of a tool of --tools. The runs are kept in the
     store; the same command goes on with them, and more repeats add to them.
     """
-    from ...evaluation.causes import Change, write_fork
-
     repeats = given.pop("repeats")
     if at is None and (values or repeats):
         raise click.UsageError("--set and --repeats need --at, a position of the run")
@@ -86,8 +83,6 @@ def fork(
     other = None if program is None else the_agent(read_program(program), agent, by="fork")
     with run_in_store(run) as (store, parent):
         if at is None:
-            from ...workers import fork_run
-
             new = fork_run(store, parent, other)
         else:
             try:
@@ -110,7 +105,6 @@ def fork(
 def _compare(
     store: Any, run: str, change: Change, repeats: int, as_json: bool, given: dict[str, Any]
 ) -> None:
-    from ...evaluation.causes import what_if
 
     over = 0
 

@@ -8,6 +8,7 @@ import click
 
 from lenses_ext import drawing_of, to_dot, to_mermaid, to_svg
 
+from ...history.replaying import timeline
 from ...views import with_counts
 from ..inputs.file_options import agent_option
 from ..inputs.program_files import STDIN
@@ -48,8 +49,6 @@ def command(
         raise click.UsageError(f"no {suffix} is drawn: name OUT .svg, .dot or .mmd")
     drawing = drawing_of(read_program(file), agent)
     if recorded is not None:
-        from ...history.replaying import timeline  # imported late: only runs need it
-
         run = timeline(named_runs(recorded)[-1], has_prices=False)
         drawing = with_counts(drawing, run)
         if run.requests + run.calls and not any(each.count for each in drawing.nodes):

@@ -6,20 +6,21 @@ import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from attrs import evolve
 from click.core import ParameterSource
 
+from ...evaluation import Improvement, improve
+from ...evaluation.experiments import Budget
+from ...evaluation.improving import OtherSearchError, Proposer, search_by_front, search_with_gepa
 from ..completion.completing import complete_metric
 from ..failures import NO
+from ..inputs.reading import read_checks
 from ..process import interruptible
 from ..terminal.output import expect_a_name, note, show, show_json
 from .ab import base_of, comparing_options, metrics_of, running_of, telling_what_is_kept
-
-if TYPE_CHECKING:
-    from ...evaluation import Improvement
-    from ...evaluation.improving import Proposer
 
 
 @click.command("improve")
@@ -87,11 +88,6 @@ def command(program: str, in_place: bool, as_json: bool, **given: Any) -> None:
 
 
 def _improved(program: str, given: dict[str, Any]) -> Improvement:
-    from attrs import evolve
-
-    from ...evaluation import improve
-    from ...evaluation.experiments import Budget
-    from ...evaluation.improving import OtherSearchError, search_by_front, search_with_gepa
 
     base = base_of(given)
     source = click.get_current_context().get_parameter_source("match")
@@ -136,7 +132,6 @@ def _folders(program: str, out: str | None) -> Iterator[str]:
 def _proposer(given: str | None) -> Proposer:
     if given is None or not (given.endswith(".py") or ".py:" in given):
         return given
-    from ..inputs.reading import read_checks
 
     functions = read_checks([given])
     if len(functions) > 1:

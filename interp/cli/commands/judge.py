@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ...evaluation.cases import read_cases
+from ...evaluation.experiments import MeasuredJudge, judged_by, load_experiment, measure_judge
 from ..inputs.file_options import json_option
 from ..inputs.options import ModelOptions, options_of
+from ..inputs.reading import read_libraries, read_program
 from ..process import interruptible
 from ..terminal.output import show, show_json
-
-if TYPE_CHECKING:
-    from ...evaluation.experiments import MeasuredJudge
 
 
 @click.command("judge")
@@ -48,10 +48,6 @@ def command(
     column label what a person says of it: true or false. A column model says who answered, and a
     column position where the answer was among several; biases by both are looked for.
     """
-    from ...evaluation.cases import read_cases
-    from ...evaluation.experiments import judged_by, measure_judge
-    from ..inputs.reading import read_libraries, read_program
-
     with interruptible():
         metric = judged_by(
             read_program(judge),
@@ -74,8 +70,6 @@ def command(
 
 def _rates(found: MeasuredJudge, folder: str) -> Any:
     """The rates of each arm of an experiment, as the judge gave them and corrected."""
-    from ...evaluation.experiments import load_experiment
-
     experiment = load_experiment(folder)
     cases = len(experiment.plan.cases)
     mine = [each for each in experiment.estimates if each.metric == found.name and each.is_rate]

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 from attrs import asdict
 
 from gram.words import did_you_mean
 
 from ...history.stores import open_store
+from ...workers import LimitNow, SharedLimit, limit_name, set_shared_limits, shared_limits
 from ..failures import Refused
 from ..inputs.file_options import json_option
 from ..inputs.record_option import store_option
 from ..terminal.output import note, show, show_json
-
-if TYPE_CHECKING:
-    from ...workers import LimitNow
 
 
 @click.group("limits")
@@ -32,8 +28,6 @@ def command() -> None:
 @json_option
 def list_limits(store: str, as_json: bool) -> None:
     """List limits, what counts for them now, and who has asked to be left alone for a time."""
-    from ...workers import shared_limits
-
     with open_store(store, must_exist=True) as opened:
         found = shared_limits(opened)
     if as_json:
@@ -72,8 +66,6 @@ def _parts(now: LimitNow) -> list[str]:
 )
 def set_limit(name: str, store: str, at_most: int | None, per_minute: float | None) -> None:
     """Set the limit of NAME, in place of the one that it had."""
-    from ...workers import SharedLimit, set_shared_limits
-
     if at_most is None and per_minute is None:
         raise click.UsageError("give --at-most, --per-minute or both; gram limits remove removes")
     with open_store(store, must_exist=True) as opened:
@@ -85,8 +77,6 @@ def set_limit(name: str, store: str, at_most: int | None, per_minute: float | No
 @store_option
 def remove(names: tuple[str, ...], store: str) -> None:
     """Remove the limits of these names; exits with 1 if one of them has none."""
-    from ...workers import limit_name, set_shared_limits, shared_limits
-
     with open_store(store, must_exist=True) as opened:
         known = shared_limits(opened)
         for name in names:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gram import GramError
 from gram.json import Json
 from gram.words import counted
+from lenses_ext import ProgramLike
 
-from ...history.stores import open_store, run_named
+from ...history.stores import RunStore, open_store, run_named
+from ...workers import Requeue, requeue_of
 from ..failures import Refused
 from ..inputs.file_options import agent_option, json_option
 from ..inputs.options import read_limits
+from ..inputs.reading import read_program
 from ..inputs.record_option import Age, store_option
 from ..terminal.output import note, show, show_json
-
-if TYPE_CHECKING:
-    from lenses_ext import ProgramLike
-
-    from ...history.stores import RunStore
-    from ...workers import Requeue
 
 
 @click.command("requeue")
@@ -67,8 +64,6 @@ def requeue(
     itself, or gets another --program, is forked before the event that failed it, under an id such
     as RUN.again-1. Without RUN the filters say which.
     """
-    from ..inputs.reading import read_program
-
     is_filtered = bool(tool or model or any(filters.values()))
     if bool(runs) == is_filtered:
         raise click.UsageError("give runs, or filters such as --status failed --since 1h")
@@ -103,8 +98,6 @@ def _planned(
     limits: tuple[str, ...],
 ) -> Iterator[Requeue | GramError]:
     """How each run is given back, or why it cannot be."""
-    from ...workers import requeue_of
-
     for run in runs:
         try:
             new = None

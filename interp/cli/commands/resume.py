@@ -13,6 +13,7 @@ from ...history.replaying import Replay
 from ...history.stores import Address, StoredRun, open_run
 from ...machine import Status
 from ...running import Run
+from ...workers import tell_workers
 from ..inputs.file_options import json_option
 from ..inputs.options import AnsweringOptions, options_of
 from ..inputs.reading import hint_at_tools, library_for
@@ -58,8 +59,6 @@ def command(run: str, as_json: bool, options: AnsweringOptions) -> None:
                 tell(how_to_resume(str(Address.of(run)), going_on.state, options))
             raise
     if isinstance(log, StoredRun):
-        from ...workers import tell_workers  # imported late: most runs have no workers
-
         tell_workers(log.store, log.id)
 
 

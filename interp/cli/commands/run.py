@@ -8,6 +8,7 @@ from ..inputs.file_options import json_option
 from ..inputs.given_messages import attach_option, said_to
 from ..inputs.options import TalkOptions, options_of
 from ..process import interruptible
+from ..talk import Talk
 from ..terminal.output import expect_other_file
 
 
@@ -52,7 +53,6 @@ def command(
     """
     expect_other_file(options.record)
     said = said_to(file, messages, given, attached, reads_stdin=not no_stdin)
-    from ..talk import Talk  # imported late: completion needs the options alone
 
     talk = Talk(file, options, as_json=as_json, is_streaming=stream)
     with interruptible(), talk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from time import sleep
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import click
 from attrs import evolve
@@ -13,7 +13,8 @@ from attrs import evolve
 from gram.json import Json
 from gram.words import counted
 
-from ...history.stores import ENDED, PostgresDatabase, RunStatus, RunStore, open_store
+from ...history.stores import ENDED, PostgresDatabase, RunRow, RunStatus, RunStore, open_store
+from ...workers import export_run, imported, why_queued
 from ..completion.completing import complete_agent
 from ..each_file import each_file
 from ..inputs.file_options import json_option
@@ -23,9 +24,6 @@ from ..terminal.output import note, show, show_json
 from . import steering
 from .fork import fork
 from .requeue import requeue
-
-if TYPE_CHECKING:
-    from ...history.stores import RunRow
 
 _WATCHED = 2.0  # seconds between two lists
 _MOST = 50  # runs that a list shows unless told otherwise
@@ -86,7 +84,6 @@ def _with_reasons(store: RunStore, rows: list[RunRow]) -> list[RunRow]:
     left = [row.id for row in rows if row.status in ("queued", "stopped")]
     if not left or not isinstance(store.database, PostgresDatabase):
         return rows
-    from ...workers import why_queued  # imported late: most stores have no workers
 
     reasons = why_queued(store, left)
     return [evolve(row, reason=reasons[row.id]) if row.id in reasons else row for row in rows]
@@ -117,8 +114,6 @@ def export(run: str, file: str) -> None:
 
     A run file does not say for which tenant a run was done, and of which conversation it is a turn.
     """
-    from ...workers import export_run
-
     with run_in_store(run) as (opened, run):
         export_run(opened, run, file)
         facts = opened.row(run).facts
@@ -138,8 +133,6 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
     A run that was a turn of a conversation is one no more. A file that fails is told, and the
     others are taken. Of a folder, the files named *.run.gram are meant.
     """
-    from ...workers import imported
-
     with open_store(store) as opened:
 
         def take(file: str) -> dict[str, Json]:

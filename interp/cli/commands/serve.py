@@ -13,8 +13,16 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from gram.extras import install
+from lenses_ext.names import find_runnables
 
+from ...errors import ConfigurationError, ValidationError
+from ...execution import Spending, Telemetry
+from ...history.stores import Address
+from ...programs import the_agent
+from ...running import BeginOptions
+from ...tools import ToolLibrary, bind_agent_tools
 from ..inputs.options import RunningOptions, options_of
+from ..inputs.reading import hint_at_tools, read_program
 from ..inputs.record_option import record_option
 from ..process import leave_at_termination, stdout_to_stderr
 from ..telemetry import telemetry
@@ -22,10 +30,7 @@ from ..terminal.log_lines import LogLines, log_format_option, show_logs
 from ..terminal.output import is_quiet, tell
 
 if TYPE_CHECKING:
-    from ...execution import Spending, Telemetry
-    from ...running import BeginOptions
     from ...serving import Served
-    from ...tools import ToolLibrary
 
 
 @click.command("serve")
@@ -111,7 +116,6 @@ def command(
     level = logging.WARNING if is_quiet() else logging.INFO
     show_logs(logging.DEBUG if options.debug else level, log_lines, ["mcp", "uvicorn"])
     _expect_installed(as_mcp)
-    from ...execution import Spending  # imported late: completion needs no runs
     from ...serving import LOOPBACK, Doors, Serving, reloading, serve, serve_stdio
 
     spending = Spending()
@@ -154,13 +158,7 @@ def _read(
         ValidationError: an agent has a fault, or two have one name.
         ToolBindingError: the library does not implement its tools.
     """
-    from lenses_ext.names import find_runnables
-
-    from ...errors import ValidationError
-    from ...programs import the_agent
     from ...serving import Served
-    from ...tools import bind_agent_tools
-    from ..inputs.reading import hint_at_tools, read_program
 
     agents, paths = dict[str, Served](), list[Path]()
     for file in files:
@@ -189,8 +187,6 @@ def _store(record: str | None) -> str | None:
     Raises:
         click.UsageError: the address is that of a file with one run.
     """
-    from ...history.stores import Address
-
     if record is not None and not Address.of(record).is_store:
         raise click.UsageError(
             f"--record {record}: many runs are kept in a store, such as runs.db or postgresql://…"
@@ -204,8 +200,6 @@ def _key(variable: str | None) -> str | None:
     Raises:
         ConfigurationError: the variable is not set.
     """
-    from ...errors import ConfigurationError
-
     if variable is None:
         return None
     if not (key := os.environ.get(variable, "").strip()):
@@ -219,8 +213,6 @@ def _expect_installed(as_mcp: str | None) -> None:
     Raises:
         ConfigurationError: they are not installed.
     """
-    from ...errors import ConfigurationError
-
     if not all(map(find_spec, ("starlette", "uvicorn"))):
         raise ConfigurationError(f"serving needs starlette and uvicorn\n  hint: {install('serve')}")
     if as_mcp and find_spec("mcp") is None:

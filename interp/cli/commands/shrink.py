@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,6 +14,7 @@ from gram import GramError, dumps
 from gram.words import counted, did_you_mean
 
 from ...errors import ReplayError
+from ...evaluation.causes import CASES, MOST_RUNS, PROGRAM, RUN, Shrunk, shrink, write_folder
 from ...programs import callable_in
 from ..failures import Refused
 from ..inputs.file_options import checks_option, json_option
@@ -22,9 +23,6 @@ from ..inputs.reading import read_checks, read_libraries
 from ..inputs.record_option import named_runs, run_argument
 from ..process import interruptible
 from ..terminal.output import detail, note, show, show_json, tell
-
-if TYPE_CHECKING:
-    from ...evaluation.causes import Shrunk
 
 _HELD = (
     "the recorded replies were held fixed, and with them the message, instructions and "
@@ -69,8 +67,6 @@ def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -
     a case and a run file, which gram test takes. Nothing is asked or called without --live, but
     the tools of --tools are run for the calls that were recorded, except those marked once.
     """
-    from ...evaluation.causes import CASES, MOST_RUNS, PROGRAM, RUN, shrink, write_folder
-
     live, out, as_json = given["live"], Path(given["out"]), given["as_json"]
     if not live and (given["model"] or given["repeats"] or given["at_least"]):
         raise click.UsageError("--model, --repeats and --at-least need --live")

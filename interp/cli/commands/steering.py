@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import click
 
 from gram.json import Json
 
 from ...json_text import read_json
+from ...machine import Ask, At, State, path_of_names, question_text
+from ...workers import Decision, Result, cancel_run, decide_run
 from ..inputs.file_options import json_option
 from ..inputs.record_option import run_argument, run_in_store
 from ..terminal.asking import columns
 from ..terminal.output import note, show, show_json
-
-if TYPE_CHECKING:
-    from ...machine import Ask, At, State
-    from ...workers import Decision
 
 
 @click.command("cancel")
@@ -25,8 +22,6 @@ if TYPE_CHECKING:
 @json_option
 def cancel(runs: tuple[str, ...], as_json: bool) -> None:
     """End runs for good: nothing more of them is recorded, whoever goes on with them."""
-    from ...workers import cancel_run
-
     named = list[str]()
     for each in runs:
         with run_in_store(each) as (store, run):
@@ -60,9 +55,6 @@ def decide(
     --allow runs it again, --result says what it gave, gram runs cancel gives the run up. After the
     answers, gram resume goes on with the run.
     """
-    from ...machine import path_of_names, question_text
-    from ...workers import decide_run
-
     with run_in_store(run) as (opened, run):
         given = _decisions(allow, deny, result)
         if given and all_of_them:
@@ -88,7 +80,6 @@ def decide(
 
 
 def _ask_json(state: State, ask: Ask) -> dict[str, Json]:
-    from ...machine import path_of_names
 
     return {
         "at": list(ask.at),
@@ -102,7 +93,6 @@ def _ask_json(state: State, ask: Ask) -> dict[str, Json]:
 def _decisions(
     allow: tuple[str, ...], deny: tuple[str, ...], result: tuple[str, ...]
 ) -> Mapping[At, Decision]:
-    from ...workers import Result
 
     found: dict[At, Decision] = {position(at): True for at in allow}
     for each in deny:

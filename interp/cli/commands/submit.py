@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ...history.stores import open_store
+from ...execution import Telemetry
+from ...history.stores import RunStore, open_store
+from ...workers import IS_OVER, submit
 from ..failures import Refused
 from ..inputs.file_options import agent_option, json_option
 from ..inputs.given_messages import attach_option, said_to
 from ..inputs.options import POLICIES, SubmitOptions, options_of, read_limits
+from ..inputs.reading import read_program
 from ..inputs.record_option import store_option
 from ..telemetry import telemetry
 from ..terminal.output import show, show_json
-
-if TYPE_CHECKING:
-    from ...execution import Telemetry
-    from ...history.stores import RunStore
 
 
 @click.command("submit")
@@ -75,8 +74,6 @@ def command(
     begins = _time(at)
     words = [] if message is None else [message]
     (said,) = said_to(file, words, given, attached, reads_stdin=False)
-    from ...workers import submit  # imported late: completion needs the options alone
-    from ..inputs.reading import read_program
 
     document = read_program(file)
     with open_store(store) as opened, telemetry() as made, _span(made, kept["agent"] or file):
@@ -110,8 +107,6 @@ def _span(telemetry: Telemetry | None, name: str) -> AbstractContextManager[None
 
 def _over(store: RunStore, run: str | None) -> str | None:
     """The status of a run that workers do nothing more with; None for another."""
-    from ...workers import IS_OVER
-
     rows = [] if run is None else store.rows(beginning=run, status=IS_OVER)
     return next((row.status for row in rows if row.id == run), None)
 

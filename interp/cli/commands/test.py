@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from attrs import fields
 
 from gram.words import counted
 
+from ...errors import ConfigurationError
+from ...evaluation.cases import RubricJudge
+from ..case_run import CaseRun
 from ..completion.completing import complete_model
 from ..inputs.file_options import agent_option, checks_option, json_option
 from ..inputs.options import RunningOptions, options_of
+from ..inputs.reading import read_program
 from ..process import interruptible
+from ..terminal.case_report import Report
 from ..terminal.output import expect_a_file, expect_a_name, expect_other_file, note
-
-if TYPE_CHECKING:
-    from ...evaluation.cases import RubricJudge
-    from ..case_run import CaseRun
 
 
 def _share(
@@ -112,7 +113,6 @@ def command(
     if given["recordings"] and not given["record"]:
         raise click.UsageError("--recordings-in needs --recordings once, changed, none or all")
     options.expect_unattended()
-    from ..terminal.case_report import Report  # imported late: completion needs the options alone
 
     found = _case_run(files, names, options, **given)
     expect_other_file(junit, *found.files)
@@ -152,8 +152,6 @@ def _case_run(
     **given: Any,
 ) -> CaseRun:
     """The cases of files, read and found valid, as the options say that they are run."""
-    from ..case_run import CaseRun
-
     if at_least and repeats not in (None, at_least[1]):
         written = f"{at_least[0]}/{at_least[1]}"
         raise click.UsageError(f"--at-least {written} is of {at_least[1]} runs, not of {repeats}")
@@ -170,9 +168,6 @@ def _case_run(
 
 
 def _judge(file: str | None, model: str | None, options: RunningOptions) -> RubricJudge:
-    from ...errors import ConfigurationError
-    from ...evaluation.cases import RubricJudge
-    from ..inputs.reading import read_program
 
     if file is not None:
         chosen = model or (options.named_model if options.offline else None)

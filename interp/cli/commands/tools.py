@@ -30,6 +30,7 @@ from ..inputs.options import match_option
 from ..inputs.program_files import STDIN, are_many
 from ..inputs.project import tools_of_project
 from ..inputs.reading import read_libraries, read_program, read_tool_specs
+from ..library_specs import specs_of, with_words_of
 from ..terminal.changes_shown import show_diff
 from ..terminal.output import note, show, show_json
 
@@ -125,7 +126,6 @@ def _update(
     Raises:
         Refused: the program would have new errors.
     """
-    from ..library_specs import with_words_of
 
     def changes() -> Changes:
         program = read_program(file)
@@ -163,7 +163,6 @@ def _tell_of_others(
 
 def _print_gram(files: tuple[str, ...], agent: str | None, library: ToolLibrary | None) -> None:
     """Print the specifications of the tools of files and of a library."""
-    from ..library_specs import specs_of  # imported late: most commands write no tools
 
     def print_specs(file: str) -> None:
         for spec in read_tool_specs(file, agent):

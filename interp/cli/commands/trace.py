@@ -14,6 +14,7 @@ from ...history.replaying import Entry, Timeline, follow, round_name, timeline
 from ...json_text import read_json, write_json
 from ...machine import Usage, call_text, shown_price
 from ...shown import shortened, visible_text
+from ...views import run_page
 from ..inputs.file_options import json_option
 from ..inputs.program_files import STDIN
 from ..inputs.record_option import default_record, named_runs, run_argument
@@ -71,8 +72,6 @@ def command(run: str, is_followed: bool, as_json: bool, out: str | None) -> None
 
 def _write_page(run: RecordedRun, out: str) -> None:
     """Write a run as one page for a browser, which only its owner can read."""
-    from ...views import run_page  # imported late: only pages need it
-
     write_result(out, run_page(run), private=True)
     if out != "-":
         note(f"gram: the page of the run is in {out}")

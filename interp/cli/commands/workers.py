@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 from attrs import asdict
 
 from gram.words import counted
 
 from ...history.stores import open_store
+from ...workers import Overview, WorkerNow, overview, workers_now
 from ..failures import Refused
 from ..inputs.file_options import json_option
 from ..inputs.record_option import store_option
 from ..terminal.output import note, show, show_json
-
-if TYPE_CHECKING:
-    from ...workers import Overview, WorkerNow
 
 
 @click.command("workers")
@@ -41,8 +37,6 @@ def command(
 
     Why a run waits, gram runs list says.
     """
-    from ...workers import overview, workers_now
-
     if oldest is not None and not health:
         raise click.UsageError("--oldest is for --health")
     with open_store(store, must_exist=True) as opened:

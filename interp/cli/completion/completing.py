@@ -8,15 +8,17 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
+from attrs import fields
 
 from gram import GramError
+from lenses_ext import FocusError, Project, agent_model, find_agents, view
+from lenses_ext.language import SETTINGS
+from lenses_ext.places import completions
 
 from ..inputs.program_files import STDIN, find_files, is_input
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-    from lenses_ext import Project
 
 
 def path_argument(words: str) -> Callable[[Any], Any]:
@@ -36,16 +38,12 @@ def path_argument(words: str) -> Callable[[Any], Any]:
 
 def complete_agent(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """The names of the agents in the program."""
-    from lenses_ext import find_agents
-
     names = [agent.value.identity for each in _programs(context) for agent in find_agents(each)]
     return _begun_with(begun, names)
 
 
 def complete_model(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """The providers, and behind a provider the models that the program names."""
-    from lenses_ext import FocusError, agent_model, find_agents, view
-
     from ...models import OFFLINE, known_providers
 
     models = [str(OFFLINE)]
@@ -69,15 +67,11 @@ def complete_metric(_: click.Context, __: click.Parameter, begun: str) -> list[C
 
 def complete_setting(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """The names of the settings, each with the ``=`` before its value."""
-    from lenses_ext.language import SETTINGS
-
     return _begun_with(begun, (f"{name}=" for name in SETTINGS), is_open=True)
 
 
 def complete_limit(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """The names of the limits, each with the ``=`` before its value."""
-    from attrs import fields
-
     from ...machine import Limits
 
     return _begun_with(begun, (f"{each.name}=" for each in fields(Limits)), is_open=True)
@@ -96,8 +90,6 @@ def _complete_path(
 
 def _paths_in(file: str, begun: str) -> list[str]:
     """The paths in the first of these files that begin with a text; none if it cannot be read."""
-    from lenses_ext.places import completions
-
     for program in _read(file):
         return completions(program, begun)
     return []

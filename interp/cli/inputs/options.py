@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import wraps
 from shlex import quote
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import click
 from attrs import evolve, field, fields, frozen
 
+from gram import Pattern
 from gram.words import did_you_mean
 from lenses_ext import SettingError, Settings
 from lenses_ext.schemas import Match
@@ -18,8 +20,9 @@ from ...errors import ValidationError
 from ...execution import OnToolError
 from ...json_text import read_json
 from ...machine import ApprovalPolicy, Limits, allow_all, ask_all, deny_all
-from ...models import ADDRESS_RULE, OFFLINE, Dialect, is_address
+from ...models import ADDRESS_RULE, OFFLINE, Dialect, ScriptedModel, is_address, read_script
 from ...running import BeginOptions, RunOptions
+from ...tools import ToolLibrary, empty_tool_library
 from ..completion.completing import (
     complete_limit,
     complete_model,
@@ -29,15 +32,14 @@ from ..terminal.output import expect_a_name
 from .file_options import agent_option, mcp_option, openapi_option
 from .program_files import STDIN
 from .project import tools_of_project
+from .reading import (
+    asking_before_servers,
+    library_of_one_run,
+    made_up_tools,
+    read_libraries,
+    tools_beside,
+)
 from .record_option import record_option
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from gram import Pattern
-
-    from ...models import ScriptedModel
-    from ...tools import ToolLibrary
 
 POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
 """The values of ``--approve`` and their policies."""
@@ -214,7 +216,6 @@ def _scripted(path: str | None) -> ScriptedModel | None:
     """The model of ``--script``, which is read once and then goes on where it was."""
     if path is None:
         return None
-    from ...models import read_script
 
     return read_script(path)
 
@@ -276,25 +277,18 @@ class RunningOptions(ArmOptions):
 
     def library(self) -> ToolLibrary:
         """The tools that the options name; see `read_libraries`."""
-        from .reading import read_libraries
-
         return read_libraries(self.tools, self.mcp, self.openapi, offline=self.offline)
 
     def fresh_library(self) -> AbstractContextManager[ToolLibrary]:
         """The same tools, read anew for one run that shares nothing with others."""
-        from .reading import library_of_one_run
-
         return library_of_one_run(self.tools, self.mcp, self.openapi, offline=self.offline)
 
     def made_up_tools(
         self, program: Pattern, library: ToolLibrary, file: str | None = None
     ) -> ToolLibrary:
         """With --offline, tools for those of a program that have no Python yet; else none."""
-        from ...tools import empty_tool_library
-
         if not self.offline:
             return empty_tool_library
-        from .reading import made_up_tools, tools_beside
 
         hint = "" if self.named_tools else f"\n  hint: --tools {tools_beside(file)} for your own"
         return made_up_tools(program, library, hint)
@@ -306,8 +300,6 @@ class RunningOptions(ArmOptions):
         tool of a server.
         """
         if self.asks_before_servers:
-            from .reading import asking_before_servers
-
             return asking_before_servers(library)
         return POLICIES[self.approve or "all"]
 

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
+from ...history.records import RecordedRun, read_turns
+from ...history.stores import RunStore, address_of_run, load_runs, open_store, run_named
 from ..terminal.asking import state_folder
+from .program_files import STDIN
 from .project import record_of_project
-
-if TYPE_CHECKING:
-    from ...history.records import RecordedRun
-    from ...history.stores import RunStore
+from .reading import read_text
 
 VARIABLE: Final = "GRAM_RECORD"
 
@@ -89,11 +89,6 @@ def named_runs(run: str) -> tuple[RecordedRun, ...]:
     Raises:
         OSError, GramError: see `load_run`.
     """
-    from ...history.records import read_turns  # imported late: most commands read no runs
-    from ...history.stores import load_runs
-    from .program_files import STDIN
-    from .reading import read_text
-
     if run != STDIN:
         return load_runs(run, default_record())
     text, shown = read_text(run)
@@ -108,8 +103,6 @@ def run_in_store(run: str) -> Iterator[tuple[RunStore, str]]:
         click.UsageError: it is in a file.
         StoreError: there is no such run, or the store cannot be read.
     """
-    from ...history.stores import address_of_run, open_store, run_named
-
     address = address_of_run(run, default_record())
     if not address.is_store:
         raise click.UsageError(

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from gram import Pattern
 from gram.words import counted
@@ -28,6 +27,7 @@ from ...execution import (
     ToolProgress,
     ToolStarted,
 )
+from ...history.replaying import Replay
 from ...machine import (
     AgentFrame,
     AgentResponse,
@@ -59,9 +59,6 @@ from .output import (
     without_surrogates,
 )
 from .spinner import Spinner
-
-if TYPE_CHECKING:
-    from ...history.replaying import Replay
 
 _LONGEST_ARGUMENT = 500  # characters in a question; the user can ask to see the rest
 _LONG_QUESTION = 15  # lines of arguments, after which the question names the tool once more

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gram.json import Json
 
 from ...execution import (
@@ -16,15 +14,13 @@ from ...execution import (
     ToolProgress,
     ToolStarted,
 )
+from ...history.replaying import Replay
 from ...json_text import json_or_text
 from ...machine import AgentResponse, State, Status, ToolInvocation, frame_at, says_result
 from ...running import Run
 from ..failures import Failure, exit_code_of, shown
 from .answers import Terminal
 from .output import show_json_line
-
-if TYPE_CHECKING:
-    from ...history.replaying import Replay
 
 
 class JsonAnswers(Terminal):
