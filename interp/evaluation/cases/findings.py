@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from difflib import unified_diff
 from itertools import zip_longest
@@ -299,6 +298,4 @@ def _likeness(wanted: str, found: str) -> str:
     """In what alone two texts differ, if one does not see it."""
     if wanted.split() == found.split():
         return " (only blanks or line breaks differ)"
-    if unicodedata.normalize("NFC", wanted) == unicodedata.normalize("NFC", found):
-        return " (the characters look alike: their Unicode forms differ)"
     return _CAPITALS if wanted.casefold() == found.casefold() else ""

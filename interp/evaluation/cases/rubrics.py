@@ -49,13 +49,28 @@ Recorded: TypeAlias = Callable[[int, BeginOptions], AbstractContextManager[Begin
 """Gives the options with which the judge is run for a rubric, of which it is given the number."""
 
 
-def _judge(program: ProgramLike) -> Pattern:
-    agent = the_agent(program, by="RubricJudge")
+def judge_of(program: ProgramLike) -> Pattern:
+    """The agent of a program that judges; it declares the type of its verdict."""
+    agent = the_agent(program, by="judge")
     if view(agent_answer, agent) is None:
         raise ConfigurationError(
             "a judge must declare the type of its answer, such as (:Answer:Boolean)"
         )
     return agent
+
+
+def question_of(case: Case, **told: Json) -> str:
+    """What a judge is told of a run of a case, as JSON."""
+    told = {"input": case.input, **told}
+    return write_json(told | ({"expected": case.expected} if case.has_expected else {}))
+
+
+def verdict_in(value: Json) -> tuple[Json, str | None]:
+    """The score that a judge gave, and its reason."""
+    if not isinstance(value, dict):
+        return value, None
+    reason = value.get("reason")
+    return value.get("score"), reason if isinstance(reason, str) and reason else None
 
 
 @frozen
@@ -75,7 +90,7 @@ class RubricJudge:
         ConfigurationError: the program does not declare the type of its answer.
     """
 
-    program: Pattern = field(factory=built_in_judge, converter=_judge)
+    program: Pattern = field(factory=built_in_judge, converter=judge_of)
     model: str | Model | LanguageModel | None = None
     options: Mapping[str, Any] = field(factory=dict)
 
@@ -132,16 +147,8 @@ class RubricJudge:
             why = "a rehearsal judges no rubric; --judge-model names a model"
             return {each: Finding(None, f"{each!r} is not judged: {why}") for each in rubrics}
         for number, rubric in enumerate(rubrics):
-            told = {
-                "input": case.input,
-                "calls": [
-                    call_text(each.tool_name, each.args_text) for each in response.tools_used
-                ],
-                "answer": response.content,
-                "rubric": rubric,
-            }
-            if case.has_expected:
-                told["expected"] = case.expected
+            calls = [call_text(each.tool_name, each.args_text) for each in response.tools_used]
+            told = question_of(case, calls=calls, answer=response.content, rubric=rubric)
             try:
                 held = recorded(number, self._chosen) if recorded else nullcontext(self._chosen)
                 with held as options:
@@ -150,15 +157,9 @@ class RubricJudge:
                 found[rubric] = Finding(None, f"the judge of {rubric!r} failed: {said_by(error)}")
         return found
 
-    async def _finding(
-        self, rubric: str, told: Mapping[str, Json], options: BeginOptions
-    ) -> Finding:
-        run = begin(self.program, write_json(told), **options)
-        value: Json = (await run.afinish()).value
-        reason: object = None
-        if isinstance(value, dict):
-            value, reason = value.get("score"), value.get("reason")
+    async def _finding(self, rubric: str, told: str, options: BeginOptions) -> Finding:
+        value, reason = verdict_in((await begin(self.program, told, **options).afinish()).value)
         if not isinstance(value, bool):
             return Finding(None, f"the judge of {rubric!r} said neither yes nor no: {value!r}")
-        because = f": {reason}" if isinstance(reason, str) and reason else ""
+        because = f": {reason}" if reason else ""
         return Finding(value, f"the judge says {'yes' if value else 'no'} to {rubric!r}{because}")

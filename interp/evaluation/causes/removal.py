@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from attrs import evolve
 from pyrsistent import PMap, PVector, pmap, pvector
@@ -20,20 +21,6 @@ Path: TypeAlias = tuple[Any, ...]
 """Where a part is: keys and indexes from the outside in."""
 
 V = TypeVar("V")
-
-
-class Part(NamedTuple):
-    """A part of a value.
-
-    Attributes:
-        key: its key or index.
-        value: what it is; None for a word, which has no parts.
-        may_go: whether the value may be without it.
-    """
-
-    key: Any
-    value: Any
-    may_go: bool
 
 
 class Place(NamedTuple):
@@ -55,9 +42,6 @@ class Fields(NamedTuple):
 
     kind: type
     names: tuple[str, ...]
-
-
-_GONE: Final = object()
 
 
 def minimal(
@@ -143,77 +127,71 @@ def _inside(pattern: Pattern) -> Iterator[Pattern]:
         yield from _inside(each)
 
 
+class _Word(str):
+    """A word of a text, which has no parts."""
+
+    __slots__ = ()
+
+
 class _Parts:
     def __init__(self, fields: Sequence[Fields], held: Collection[str]) -> None:
         self.fields, self.held = dict(fields), held
 
     def of(self, value: object, depth: int) -> Iterator[Place]:
         """The places of the parts that are so deep."""
-        for part in self._parts(value):
+        for key, part in self._opened(value)[0].items():
             if depth == 1:
-                yield Place((part.key,), part.may_go, value)
+                yield Place((key,), type(value) not in self.fields, value)
             else:
-                for inner in self.of(part.value, depth - 1):
-                    yield inner._replace(path=(part.key, *inner.path))
-
-    def _parts(self, value: object) -> Iterator[Part]:
-        if names := self.fields.get(type(value)):
-            yield from (
-                Part(name, getattr(value, name), False) for name in names if name not in self.held
-            )
-        elif isinstance(value, Pattern):
-            yield from (Part(index, each, True) for index, each in enumerate(value.elements))
-            properties = value.value.properties
-            yield from (
-                Part(key, properties[key], True)
-                for key in sorted(properties)
-                if key not in self.held
-            )
-        elif isinstance(value, Mapping):
-            yield from (Part(key, each, True) for key, each in value.items())
-        elif isinstance(value, str):
-            for index, each in enumerate(_pieces(value)):
-                yield Part(index, each if len(_pieces(each)) > 1 else None, True)
-        elif isinstance(value, list | tuple | PVector):
-            yield from (Part(index, each, True) for index, each in enumerate(value))
+                for inner in self.of(part, depth - 1):
+                    yield inner._replace(path=(key, *inner.path))
 
     def without(self, value: Any, paths: Collection[Path]) -> Any:
         """A value without the parts at some paths."""
         inside: dict[Any, list[Path]] = {}
         for key, *rest in paths:
             inside.setdefault(key, []).append(tuple(rest))
+        parts, closed = self._opened(value)
+        return closed(
+            {
+                key: self.without(part, inside[key]) if key in inside else part
+                for key, part in parts.items()
+                if () not in inside.get(key, ())
+            }
+        )
 
-        def kept(key: Any, part: Any) -> Any:
-            if key not in inside:
-                return part
-            return _GONE if () in inside[key] else self.without(part, inside[key])
-
-        def items(given: Sequence[Any]) -> list[Any]:
-            return [each for each in map(kept, range(len(given)), given) if each is not _GONE]
-
-        def entries(given: Mapping[Any, Any]) -> dict[Any, Any]:
-            found = {key: kept(key, part) for key, part in given.items()}
-            return {key: part for key, part in found.items() if part is not _GONE}
-
-        if type(value) in self.fields:
-            return evolve(value, **{name: kept(name, getattr(value, name)) for name in inside})
+    def _opened(self, value: Any) -> tuple[Mapping[Any, Any], Callable[[Mapping[Any, Any]], Any]]:
+        """The parts of a value by their keys, and what makes one of those that are left."""
+        if names := self.fields.get(type(value)):
+            own = {name: getattr(value, name) for name in names if name not in self.held}
+            return own, lambda left: evolve(value, **left)
         match value:
             case Pattern():
-                subject = evolve(value.value, properties=pmap(entries(value.value.properties)))
-                return evolve(value, value=subject, elements=tuple(items(value.elements)))
-            case str():
-                return "".join(items(_pieces(value)))
+                properties = sorted(value.value.properties.items())
+                own = {key: each for key, each in properties if key not in self.held}
+                return {**dict(enumerate(value.elements)), **own}, partial(self._closed, value)
+            case str() if not isinstance(value, _Word):
+                return dict(enumerate(_pieces(value))), lambda left: "".join(left.values())
             case PMap():
-                return pmap(entries(value))
+                return value, pmap
             case Mapping():
-                return entries(value)
+                return value, dict
             case PVector():
-                return pvector(items(value))
-            case _:
-                return type(value)(items(value))
+                return dict(enumerate(value)), lambda left: pvector(left.values())
+            case list() | tuple():
+                return dict(enumerate(value)), lambda left: type(value)(left.values())
+        return {}, lambda _: value
+
+    def _closed(self, pattern: Pattern, left: Mapping[Any, Any]) -> Pattern:
+        subject = pattern.value
+        kept = {key: each for key, each in subject.properties.items() if key in self.held}
+        properties = pmap(kept | {key: each for key, each in left.items() if isinstance(key, str)})
+        elements = tuple(each for key, each in left.items() if isinstance(key, int))
+        return evolve(pattern, value=evolve(subject, properties=properties), elements=elements)
 
 
 def _pieces(text: str) -> list[str]:
     """The lines of a text, or the words of one line, each with the blanks around it."""
     lines = text.splitlines(keepends=True)
-    return lines if len(lines) > 1 else re.findall(r"\s*\S+\s*$|\s*\S+|\s+$", text)
+    pieces = lines if len(lines) > 1 else re.findall(r"\s*\S+\s*$|\s*\S+|\s+$", text)
+    return [_Word(each) if lines != pieces or len(each.split()) < 2 else each for each in pieces]

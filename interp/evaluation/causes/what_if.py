@@ -265,22 +265,15 @@ def _held(
 
 def _place(kept: RecordedRun, change: Change) -> int:
     """The index of the step that a change is about."""
-    kinds = {kind for name in change.values for kind in _CHANGED.get(name, ())}
-    at_place = [index for index, each in enumerate(kept.steps) if each.event.at == change.at]
-    for index in at_place:
-        if not kinds or isinstance(kept.steps[index].event, tuple(kinds)):
-            return index
-    if at_place:
-        events = [kept.steps[index].event for index in at_place]
-        has = [
-            name for name, kinds in _CHANGED.items() if any(isinstance(e, kinds) for e in events)
-        ]
-        told = f"{_dotted(change.at)} has no {' and '.join(change.values)}; it has {', '.join(has)}"
-        raise ReplayError(kept.placed(told))
-    known = [_dotted(each) for each in dict.fromkeys(each.event.at for each in kept.steps) if each]
-    some = ", ".join([*known[:8], *(["…"] if len(known) > 8 else [])])
-    hint = did_you_mean(_dotted(change.at), known) or f"positions are {some}"
-    raise ReplayError(kept.placed(f"nothing was recorded at {_dotted(change.at)}; {hint}"))
+    kinds = tuple(kind for name in change.values for kind in _CHANGED[name]) or (object,)
+    fitting = [number for number, each in enumerate(kept.steps) if isinstance(each.event, kinds)]
+    for number in fitting:
+        if kept.steps[number].event.at == change.at:
+            return number
+    known = [_dotted(each) for number in fitting if (each := kept.steps[number].event.at)]
+    what = " and ".join(change.values) or "event"
+    hint = did_you_mean(_dotted(change.at), known) or f"there is one at {', '.join(known[:8])}"
+    raise ReplayError(kept.placed(f"no {what} was recorded at {_dotted(change.at)}; {hint}"))
 
 
 def _changed(event: Event, values: Mapping[str, Json]) -> Event:

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import (
-    AbstractAsyncContextManager,
-    AbstractContextManager,
-    ExitStack,
-    asynccontextmanager,
-    contextmanager,
-)
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, TypeAlias, Union, Unpack
 
 from attrs import evolve, field, fields, frozen
@@ -242,20 +236,11 @@ def declared_answer(arms: Iterable[ReadyArm]) -> Mapping[str, Json]:
     return schema
 
 
-@asynccontextmanager
-async def fresh_library(given: Library | None) -> AsyncIterator[ToolLibrary]:
-    """The library for one run, as long as the run goes on.
-
-    Raises:
-        ConfigurationError: the function that makes it fails.
-    """
-    made = _made(given)
-    if isinstance(made, AbstractAsyncContextManager):
-        async with made as entered:
-            yield library_of(entered, by="ab")
-        return
+@contextmanager
+def fresh_library(given: Library | None) -> Iterator[ToolLibrary]:
+    """A library for one run; inside, what has to be entered is."""
     with ExitStack() as opened:
-        yield _entered(made, opened)
+        yield _entered(_made(given), opened)
 
 
 def _made(given: Library | None) -> Any:

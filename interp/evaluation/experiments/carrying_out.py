@@ -12,7 +12,7 @@ from typing import TypeAlias
 from gram import ArgumentError
 from gram.errors import expect, expect_all
 from gram.extras import install
-from gram.words import counted, did_you_mean
+from gram.words import counted
 
 from ...errors import ConfigurationError, ValidationError
 from ...execution import Spending
@@ -23,9 +23,9 @@ from .experiment import Experiment
 from .folder import Folder, PathLike, folder_of
 from .forecast import Budget, Forecast, forecast
 from .intervals import require_statistics
-from .metrics import Metric, MetricLike, read_metrics
+from .metrics import Metric, MetricLike, expect_known, read_metrics
 from .plan import Plan, make_plan
-from .running import Progress, Work, run_trials
+from .running import Work, run_trials
 from .trials import Trial
 
 OnPlan: TypeAlias = Callable[[Plan, tuple[Trial, ...]], None]
@@ -49,7 +49,7 @@ def ab(
     budget: Budget | None = None,
     out: PathLike | None = None,
     jobs: int = 4,
-    progress: bool | Progress | None = None,
+    progress: bool | None = None,
     on_plan: OnPlan | None = None,
     go_on: GoOn | None = None,
 ) -> Experiment:
@@ -243,9 +243,7 @@ def _primary(name: str | None, metrics: tuple[Metric, ...]) -> str:
     names = [each.name for each in metrics]
     if name is None:
         return names[0]
-    if name not in names:
-        hint = did_you_mean(name, names) or f"there are {', '.join(names)}"
-        raise ValidationError(f'the primary metric "{name}" is not among the metrics; {hint}')
+    expect_known(name, names, f'the primary metric "{name}" is not among the metrics')
     return name
 
 

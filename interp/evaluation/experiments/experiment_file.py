@@ -49,7 +49,7 @@ from ..cases import Case, read_cases
 from .arms import Arm, Edit, Library, agent_of
 from .forecast import Budget
 from .judging import judged_by
-from .metrics import NAMES, Metric, MetricLike, matches_schema
+from .metrics import NAMES, Metric, MetricLike, expect_known, matches_schema
 from .plan import EXPERIMENT, plan_from_patterns
 
 _ARM, _FACTOR, _CASE = "Arm", "Factor", "Case"
@@ -120,7 +120,7 @@ class WrittenExperiment:
             "budget": self._budget,
         }
         for key, step in steps.items():
-            with self._collected(self._head):
+            with self._collected(self._head, key):
                 self.options[key] = step(read)
 
     def _read_arms(self, parts: Sequence[Pattern]) -> None:
@@ -181,7 +181,7 @@ class WrittenExperiment:
     def _arm(self, read: Reader) -> Arm:
         edits = [edit_at(*each) for each in sorted(self._map(read, "edits").items())]
         if read.has("prompt"):
-            edits.insert(0, agent_instruction.set(self._prompt(read)))
+            edits.insert(0, agent_instruction.set(read.text("prompt")))
         program, library = self._path(read, "program"), read.text("library", "")
         if library and self._tools is not None and library not in self._tools:
             hint = did_you_mean(library, self._tools) or f"--tools {library}=FILE.py gives it"
@@ -197,14 +197,6 @@ class WrittenExperiment:
             read.text("agent", "") or None,
             limits=limits or None,
         )
-
-    def _prompt(self, read: Reader) -> str:
-        """A text, or that of the file after an @; no other files, as they may hold keys."""
-        text = read.text("prompt")
-        if text.startswith("@") and not text.endswith((".txt", ".md")):
-            read.refuse("no-file", "the file of a prompt is one of .txt or .md", "prompt")
-        path = self._path(read, "prompt", text[1:]) if text.startswith("@") else None
-        return decode(path.read_bytes(), str(path)).rstrip("\n") if path else text
 
     def _map(self, read: Reader, key: str) -> Mapping[str, Value]:
         value = read.properties.get(key, pmap())
@@ -256,20 +248,17 @@ class WrittenExperiment:
         for name in read.names("metrics") or ["passed"]:
             if name.endswith((".gram", ".json")):
                 found.append(self._path(read, "metrics", name) or name)
-            elif name in NAMES:
-                found.append(name)
             else:
-                hint = did_you_mean(name, NAMES) or f"there are {', '.join(NAMES)}"
-                read.refuse("no-metric", f'there is no metric "{name}"', "metrics", hint)
+                expect_known(name, NAMES, f'there is no metric "{name}"')
+                found.append(name)
         return found
 
     def _primary(self, read: Reader) -> str | None:
         metrics = self.options.get("metrics", ())
         names = [each.stem if isinstance(each, Path) else each for each in metrics]
         primary = read.text("primary", "") or None
-        if primary and names and primary not in names:
-            hint = did_you_mean(primary, names) or f"there are {', '.join(names)}"
-            read.refuse("no-metric", f"{primary} is not among the metrics", "primary", hint)
+        if primary and names:
+            expect_known(primary, names, f"{primary} is not among the metrics")
         return primary
 
     def _number(self, key: str, least: int, default: int | None, read: Reader) -> int | None:
@@ -285,17 +274,15 @@ class WrittenExperiment:
     # --- faults
 
     @contextmanager
-    def _collected(self, part: Pattern) -> Iterator[None]:
-        """Errors inside are faults; those without a place are about this part."""
+    def _collected(self, part: Pattern, key: str | None = None) -> Iterator[None]:
+        """Errors inside are faults; those without a place are about this part, or its property."""
         try:
             yield
-        except ValidationError as error:
-            if not error.faults:
-                self._fault(str(error), part)
-            for each in error.faults:
-                self.faults.append(each if each.source else evolve(each, **_place_of(part)))
         except (GramError, OSError) as error:
-            self._fault(str(error), part)
+            for each in error.faults if isinstance(error, ValidationError) else ():
+                self.faults.append(each if each.source else evolve(each, **_place_of(part)))
+            if not getattr(error, "faults", ()):
+                self._fault(str(error), part, key)
 
     def _fault(
         self, message: str, part: Pattern, key: str | None = None, hint: str | None = None

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import inf, sqrt
-from statistics import fmean, stdev
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any
 
-from attrs import asdict, field, frozen
+from attrs import asdict, astuple, evolve, field, frozen
 
 from gram import ArgumentError
 from gram.words import counted
 
 from .chance import ALPHA, POWER, findable, findable_rate, smallest_p
 from .comparing import clusters_of
-from .intervals import LEVEL, Interval
 from .plan import Plan
 from .trials import Trial
 
@@ -45,22 +43,61 @@ class Budget:
     runs: float | None = field(default=None, validator=_limit)
 
 
-def taken(trial: Trial) -> dict[str, float | None]:
-    """What a run took, judges included, by the names of a budget; None for what is unknown."""
-    judges = [each for each in trial.scores.values() if each.usage is not None]
-    tokens = [trial.usage, *(each.usage for each in judges if each.usage)]
-    costs = [trial.cost if trial.rounds else 0.0, *(each.cost for each in judges)]
-    return {
-        "tokens": total_of([each.total_tokens for each in tokens]),
-        "cost": total_of(costs),
-        "minutes": trial.seconds / 60,
-        "runs": 1.0,
-    }
+@frozen
+class Spent:
+    """What runs took, judges included; None where it is not known.
+
+    Attributes:
+        tokens: the tokens.
+        cost: what they cost, in US dollars.
+        minutes: how long each run went on, together.
+        runs: the number of runs.
+    """
+
+    tokens: float | None = 0
+    cost: float | None = 0.0
+    minutes: float | None = 0.0
+    runs: float = 0
+
+    def __add__(self, other: Spent) -> Spent:
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        both: list[Any] = [None if None in pair else sum(pair) for pair in pairs]
+        return Spent(*both)
+
+    def times(self, factor: float) -> Spent:
+        """What so many times as many runs take."""
+        whole: list[Any] = [each if each is None else factor * each for each in astuple(self)]
+        return Spent(*whole)
+
+    def told(self, *names: str) -> str:
+        """Some of the amounts, in words."""
+        amounts = ((name, getattr(self, name)) for name in names)
+        told = (
+            f"{name} unknown" if n is None else in_unit(name, _number(n)) for name, n in amounts
+        )
+        return ", ".join(told)
+
+    def __str__(self) -> str:
+        return f"{counted(round(self.runs), 'run')}, {self.told('tokens', 'cost')}"
 
 
-def in_unit(name: str, amount: str) -> str:
+def taken(trial: Trial) -> Spent:
+    """What a run took, judges included."""
+    own = Spent(
+        trial.usage.total_tokens, trial.cost if trial.rounds else 0.0, trial.seconds / 60, 1
+    )
+    judges = (each for each in trial.scores.values() if each.usage is not None)
+    return sum((Spent(each.usage.total_tokens, each.cost) for each in judges if each.usage), own)
+
+
+def in_unit(name: str, amount: str | float) -> str:
     """An amount of what a budget limits, in words."""
-    return f"{amount} {'USD' if name == 'cost' else name}"
+    told = amount if isinstance(amount, str) else f"{amount:,.10g}"
+    return f"{told} {'USD' if name == 'cost' else name}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
 
 class Meter:
@@ -81,11 +118,9 @@ class Meter:
     def __init__(self, budget: Budget, done: Iterable[Trial], jobs: int) -> None:
         self.used_up: str | None = None
         self._limits = asdict(budget, filter=lambda _, value: value is not None)
-        self._taken: dict[str, float | None] = {}
-        self._done, self._running, self._began = 0, 0, monotonic()
-        for each in done:
-            self._add(each)
-        self._earlier = (self._taken.get("minutes") or 0.0) / jobs
+        self._spent = sum(map(taken, done), Spent())
+        self._running, self._began = 0, monotonic()
+        self._earlier = (self._spent.minutes or 0.0) / jobs
 
     def begins(self) -> bool:
         """Whether another run may begin; if so, it is one of those that go on."""
@@ -96,36 +131,21 @@ class Meter:
     def count(self, trial: Trial) -> None:
         """Count a run that has ended."""
         self._running -= 1
-        self._add(trial)
-
-    def _add(self, trial: Trial) -> None:
-        self._done += 1
-        for name, more in taken(trial).items():
-            self._taken[name] = total_of([self._taken.get(name, 0.0), more])
+        self._spent += taken(trial)
 
     def _short_of(self) -> Iterator[str]:
+        done = self._spent.runs
         for name, limit in self._limits.items():
-            budget = f"budget of {in_unit(name, f'{limit:,.10g}')}"
-            total = self._taken.get(name, 0.0)
+            budget, total = f"budget of {in_unit(name, limit)}", getattr(self._spent, name)
             if total is None:
                 yield f"the {name} of a run is not known, so no {budget} can be kept"
                 return
-            mean = total / self._done if self._done else float(name == "runs")
+            mean = total / done if done else float(name == "runs")
             more = mean * (1 + self._running)
             if name == "minutes":  # those of the runs that go on pass at once
                 total, more = self._earlier + (monotonic() - self._began) / 60, mean
             if total >= limit or total + more > limit:
                 yield f"the {budget} is used up; with a larger one, it goes on from there"
-
-
-def total_of(values: list[float | None]) -> float | None:
-    """The sum; None if one of them is unknown."""
-    known = [each for each in values if each is not None]
-    return sum(known) if len(known) == len(values) else None
-
-
-Amount: TypeAlias = tuple[float, Interval | None]
-"""What runs will take, and how sure that is; no interval where one case says nothing of others."""
 
 
 @frozen
@@ -134,14 +154,14 @@ class Forecast:
 
     Attributes:
         plan: the plan.
-        amounts: the ``tokens``, ``cost`` in US dollars and ``minutes``, as far as they are known.
+        amounts: what they will take, as far as that is known.
         budget: what the experiment may take.
         jobs: how many runs go on at once.
         failures: why runs of the pilot failed.
     """
 
     plan: Plan
-    amounts: Mapping[str, Amount]
+    amounts: Spent
     budget: Budget
     jobs: int
     failures: tuple[str, ...] = ()
@@ -151,76 +171,38 @@ class Forecast:
         """What it says, in plain words."""
         plan, runs = self.plan, counted(len(self.plan.keys), "run")
         pilot = counted(len(plan.pilot), "case")
-        sure = f"in brackets: 95 % of the time, if cases vary as the {pilot} of the pilot did"
-        if len(plan.pilot) < 2:
-            sure = "one case does not say how sure that is"
-        told = ", ".join(_told(name, self.amounts.get(name)) for name in _TAKEN)
-        notes = [f"{runs} will take about {told}, {self.jobs} at once; {sure}"]
-        if not self.amounts:
+        told = self.amounts.told("tokens", "cost", "minutes")
+        much = f"about {told}, {self.jobs} at once, if they are like the {pilot} of the pilot"
+        notes = [f"{runs} will take {much}"]
+        if not plan.pilot:
             notes = [f"what {runs} will take is not known: there is no pilot"]
-        needed = {name: value for name, (value, _) in self.amounts.items()}
-        for name, value in {**needed, "runs": len(plan.keys)}.items():
+        whole = self.amounts.times(1 + len(plan.pilot_keys) / len(plan.keys))
+        for name, amount in asdict(whole).items():
             limit = getattr(self.budget, name)
-            whole = value * (1 + len(plan.pilot_keys) / len(plan.keys))  # the pilot took the rest
-            if limit is not None and whole > limit:
-                notes.append(f"the budget of {in_unit(name, f'{limit:,.10g}')} will not do")
+            if None not in (amount, limit) and amount > limit:
+                notes.append(f"the budget of {in_unit(name, limit)} will not do")
         if self.failures:
             runs, first = counted(len(plan.pilot_keys), "run"), self.failures[0].split("\n")[0]
             notes.append(f"{len(self.failures)} of {runs} of the pilot failed; the first: {first}")
         return tuple(notes)
 
 
-_TAKEN = ("tokens", "cost", "minutes")
-
-
 def forecast(plan: Plan, pilot: Sequence[Trial], budget: Budget, jobs: int) -> Forecast:
-    """What the cases of a plan will take.
-
-    The pilot ran each arm once on each of its cases, which were drawn from all. What the others
-    take is predicted with Student's t (1908, Biometrika 6, 1-25).
+    """What the cases of a plan will take, if they are like those of its pilot.
 
     Args:
         plan: the plan.
-        pilot: the trials of its pilot.
+        pilot: the trials of its pilot, which ran each arm once on each of its cases.
         budget: what the experiment may take.
         jobs: how many runs go on at once.
     """
-    amounts = {}
-    for name in _TAKEN if pilot else ():
-        by_case: dict[str, list[float | None]] = {}
-        for each in pilot:
-            by_case.setdefault(each.case.name, []).append(taken(each)[name])
-        sums = [total_of(each) for each in by_case.values()]
-        known = [each for each in sums if each is not None]
-        if len(known) == len(sums):
-            times = len(plan.cases) * plan.repeats / (jobs if name == "minutes" else 1)
-            amounts[name] = _predicted([times * each for each in known], len(plan.cases))
+    runs = len(plan.keys)
+    amounts = Spent(None, None, None, runs)
+    if pilot:
+        amounts = sum(map(taken, pilot), Spent()).times(runs / len(pilot))
+        amounts = evolve(amounts, minutes=(amounts.minutes or 0.0) / jobs)
     failures = tuple(each.failure for each in pilot if each.failure is not None)
     return Forecast(plan, amounts, budget, jobs, failures)
-
-
-def _predicted(totals: Sequence[float], cases: int) -> Amount:
-    """What so many cases take, by what they take if they are all as one or the other is."""
-    total, known = fmean(totals), len(totals)
-    if known < 2:
-        return total, None
-    from scipy import stats
-
-    t = float(stats.t.ppf((1 + LEVEL) / 2, known - 1))
-    half = t * stdev(totals) * sqrt(1 / known + 1 / cases)
-    return total, Interval(max(0.0, total - half), total + half)
-
-
-def _told(name: str, amount: Amount | None) -> str:
-    if amount is None:
-        return f"{name} unknown"
-    value, within = amount
-    sure = f" [{_number(within.low)}, {_number(within.high)}]" if within else ""
-    return in_unit(name, f"{_number(value)}{sure}")
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
 
 # --- what a plan can find

@@ -22,9 +22,9 @@ from gram.words import did_you_mean
 
 from ...errors import ValidationError, said_by
 from ...execution import Spending
-from ...json_text import Json, read_json
+from ...json_text import Json
 from ...machine import Usage
-from ...machine.contracts import check, require_schema
+from ...machine.contracts import require_schema
 from ...models import require_prices
 from ...tools import is_from_outside
 from ..cases import Case, Checks, Failure, RubricJudge, Seen, failures_of, takes_case
@@ -182,10 +182,15 @@ def _of(failures: Sequence[Failure]) -> Score:
     return Score(not failures, "; ".join(map(str, failures)) or None)
 
 
-def _exact(trial: Trial) -> Score:
-    assert trial.response
-    alone = Case(name=trial.case.name, input=trial.case.input, expected=trial.case.expected)
-    return _of(failures_of(Seen(alone, trial.response)))
+def _expecting(name: str, of: Callable[[Case], Mapping[str, Any]], details: str = "") -> Metric:
+    """Whether a run is what a case expects that expects this alone."""
+
+    def measure(trial: Trial) -> Score:
+        assert trial.response
+        alone = Case(name=trial.case.name, input=trial.case.input, **of(trial.case))
+        return _of(failures_of(Seen(alone, trial.response)))
+
+    return Metric(name, measure, worst=False, details=details)
 
 
 def matches_schema(schema: Mapping[str, Json], name: str = "schema") -> Metric:
@@ -200,17 +205,7 @@ def matches_schema(schema: Mapping[str, Json], name: str = "schema") -> Metric:
     """
     expect(schema, Mapping, "schema", by="matches_schema")
     text = require_schema(schema)
-
-    def measure(trial: Trial) -> Score:
-        try:
-            check(read_json(text), read_json(trial.content))
-        except ValidationError as error:
-            return Score(False, str(error))
-        except ValueError as error:
-            return Score(False, f"the answer is not JSON: {error}")
-        return Score(True)
-
-    return Metric(name, measure, worst=False, details=text)
+    return _expecting(name, lambda _: {"schema": schema}, text)
 
 
 def _cost(trial: Trial) -> float | Score:
@@ -304,12 +299,17 @@ def _metric(
             raise ValidationError(
                 f'the metric exact needs expected in every case; case "{without[0]}" has none'
             )
-        return Metric("exact", _exact, worst=False)
+        return _expecting("exact", lambda case: {"expected": case.expected})
     if given == "schema":
         return matches_schema(declared())
     if given == "cost":
         require_prices("the metric cost")
-    if given not in MEASURES:
-        hint = did_you_mean(given, NAMES) or f"there are {', '.join(NAMES)}"
-        raise ValidationError(f'there is no metric "{given}"; {hint}')
+    expect_known(given, NAMES, f'there is no metric "{given}"')
     return MEASURES[given]
+
+
+def expect_known(name: str, names: Sequence[str], told: str) -> None:
+    """Refuse a name that is not among those that are known, in words."""
+    if name not in names:
+        hint = did_you_mean(name, names) or f"there are {', '.join(names)}"
+        raise ValidationError(f"{told}; {hint}")

@@ -20,10 +20,9 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from attrs import asdict, evolve, frozen
+from attrs import asdict, evolve, field, frozen
 
 from gram import Pattern, dumps, format_text
-from gram.words import counted
 from lenses_ext import Model, write_program
 
 from ...history.records import Reader, expect_one_of, without_empty
@@ -83,18 +82,12 @@ class Plan:
     metrics: tuple[PlannedMetric, ...]
     primary: str
     levels: Mapping[str, Levels]
-    cases: tuple[Case, ...]
-    pilot: tuple[Case, ...]
+    cases: tuple[Case, ...] = field(repr=False)
+    pilot: tuple[Case, ...] = field(repr=False)
     repeats: int
     seed: int
-    head: Pattern
-    parts: tuple[Pattern, ...]
-
-    def __repr__(self) -> str:
-        runs = [counted(len(self.cases), "case"), " / ".join(self.arms)]
-        if self.repeats > 1:
-            runs.append(f"{self.repeats} times")
-        return f"<Plan {self.hash[:8]}: {', '.join(runs)}, decided by {self.primary}>"
+    head: Pattern = field(repr=False)
+    parts: tuple[Pattern, ...] = field(repr=False)
 
     @cached_property  # each result is signed with it
     def hash(self) -> str:

@@ -14,10 +14,8 @@ from gram.words import counted
 from ...history.stores import open_store
 from ...shown import shortened
 from ...views import Interval, facts, interval_plot, page, run_page, table
-from ..testing import file_name
 from .comparing import Comparison, Estimate
 from .contrasts import factors_of
-from .judging import beginning_of_judge
 from .tables import FIGURES, arm_rows, figures, legend, marked, verdict
 
 if TYPE_CHECKING:
@@ -29,8 +27,8 @@ _MOST_DIFFERING = 200
 _LONGEST = 500  # characters of an answer
 
 
-Links: TypeAlias = dict[tuple[str, int, str], dict[str, str]]
-"""Where the pages of a trial are, by what each is called, by the keys of trials."""
+Links: TypeAlias = dict[tuple[str, int, str], str]
+"""Where the page of a run is, by the key of its trial."""
 
 
 def report(experiment: Experiment, links: Links | None = None) -> str:
@@ -170,12 +168,10 @@ def _said(text: str) -> str:
 
 
 def _link(trial: Trial, links: Links) -> Content:
-    """The pages of a run, or the name of its record."""
-    pages = links.get(trial.key)
-    if not pages:
-        return trial.run.run if trial.run else ""
-    linked = [element("a", word, href=target) for word, target in pages.items()]
-    return [part for each in linked for part in (", ", each)][1:]
+    """The page of a run, or the name of its record."""
+    if page := links.get(trial.key):
+        return element("a", "run", href=page)
+    return trial.run.run if trial.run else ""
 
 
 def _plan(experiment: Experiment) -> Iterator[Markup]:
@@ -198,27 +194,22 @@ def write_report(experiment: Experiment, file: Path) -> None:
     if not file.exists() or file.is_file():
         folder = file.with_name(f"{file.stem}.runs")
         for trial in (each for group in shown_groups(experiment) for each in group):
-            links[trial.key] = dict(_pages(trial, folder))
+            if page := _page(trial, folder):
+                links[trial.key] = page
     write_atomically(file, report(experiment, links))
 
 
-def _pages(trial: Trial, folder: Path) -> Iterator[tuple[str, str]]:
-    """Write the pages of a run and of those that judged it: what each is called, and its link."""
+def _page(trial: Trial, folder: Path) -> str | None:
+    """Write the page of a run: its link, or None where the record is gone or was edited."""
     if trial.run is None or not Path(trial.run.place).exists():
-        return
+        return None
     again = f", repeat {trial.repeat + 1}" if trial.repeat else ""
-    name = trial.run.run
-    with open_store(trial.run.place) as store:
-        runs = {"run": (name, name)}
-        for judge in trial.scores:
-            for row in store.rows(beginning=beginning_of_judge(trial.run, judge), limit=1):
-                runs[judge] = (row.id, f"{name}.{file_name(judge)}")
-        for word, (run, stem) in runs.items():
-            title = f"{trial.case.name}{again}: {trial.arm}{'' if word == 'run' else f', {word}'}"
-            try:
-                page = run_page(store.recorded(run), title=title)
-            except GramError:  # the run is gone, or was edited: there is no page of it
-                continue
-            folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(folder / f"{stem}.html", page)
-            yield word, f"{quote(folder.name)}/{quote(f'{stem}.html')}"
+    title, name = f"{trial.case.name}{again}: {trial.arm}", f"{trial.run.run}.html"
+    try:
+        with open_store(trial.run.place) as store:
+            page = run_page(store.recorded(trial.run.run), title=title)
+    except GramError:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / name, page)
+    return f"{quote(folder.name)}/{quote(name)}"

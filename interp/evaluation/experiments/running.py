@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
-from typing import TypeAlias
 
 from attrs import evolve, frozen
 
@@ -28,59 +27,33 @@ from .metrics import Metric
 from .plan import Key, Plan
 from .trials import Trial, fingerprint
 
-Progress: TypeAlias = Callable[[Trial], None]
-"""Is called with each trial when it has ended."""
-
 
 @contextmanager
-def shown(progress: bool | Progress | None, planned: int, done: int) -> Iterator[Progress]:
-    """Show how far an experiment is; what is yielded is called with each trial that ends.
+def shown(progress: bool | None, planned: int, done: int) -> Iterator[Callable[[Trial], None]]:
+    """A progress bar, and what is to be called with each trial that has ended.
 
     Args:
-        progress: whether to show a bar, None for where standard error is a terminal; or who is
-            told instead.
-        planned: the number of all trials.
+        progress: whether there is one; None for one where standard error is a terminal.
+        planned: how many trials the plan has.
         done: how many are done already.
     """
     if progress is None:
         progress = sys.stderr is not None and sys.stderr.isatty()
-    if not isinstance(progress, bool):
-        yield progress
-        return
     if not progress or done == planned:
         yield lambda _: None
         return
-    with _bar(planned, done) as advance:
-        yield advance
-
-
-@contextmanager
-def _bar(planned: int, done: int) -> Iterator[Progress]:
-    # Imported late: it is of the extra, and takes longer than a short program.
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress as Bar,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import MofNCompleteColumn, Progress
 
-    columns = (
-        TextColumn("runs"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-        TimeRemainingColumn(),
-    )
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     failed = 0
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=planned, completed=done)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("runs", total=planned, completed=done)
 
         def advance(trial: Trial) -> None:
             nonlocal failed
             failed += trial.failure is not None
-            bar.update(task, advance=1, description=f"{failed} failed" if failed else "")
+            bar.update(task, advance=1, description=f"runs, {failed} failed" if failed else "runs")
 
         yield advance
 
@@ -109,7 +82,7 @@ class Work:
     metrics: Sequence[Metric]
     folder: Folder | None
     jobs: int
-    progress: bool | Progress | None
+    progress: bool | None
     budget: Budget
 
 
@@ -168,7 +141,7 @@ async def _trial(work: Work, key: Key) -> Trial:
         if state and state.status in _ENDED:
             response = finished(state).response
         else:
-            async with fresh_library(ready.arm.tools) as library:
+            with fresh_library(ready.arm.tools) as library:
                 began = monotonic()
                 options: RunOptions = {"record": log, "watch": spending.count}
                 if state:

@@ -6,53 +6,15 @@ from time import monotonic
 
 from attrs import asdict, field, frozen
 
-from gram.words import counted
-
 from ...errors import ConfigurationError, ValidationError
 from ..experiments import Budget
+from ..experiments.forecast import Spent
 from .searching import FINALISTS
 from .sets import Sets
 
 
 class BudgetEndedError(Exception):
     """The budget has ended amid the search; it is caught where the search is carried out."""
-
-
-@frozen
-class Spent:
-    """What a search took.
-
-    Attributes:
-        runs: the runs of the program and of candidates.
-        tokens: their tokens, and those of judges and the proposer; None if that is not known.
-        cost: what these cost in US dollars; None if that is not known.
-    """
-
-    runs: int = 0
-    tokens: float | None = 0
-    cost: float | None = 0.0
-
-    def plus(self, runs: int, tokens: float | None, cost: float | None) -> Spent:
-        """This, and what else was spent, together."""
-        return Spent(
-            self.runs + runs,
-            None if tokens is None or self.tokens is None else self.tokens + tokens,
-            None if cost is None or self.cost is None else self.cost + cost,
-        )
-
-    def rate(self, runs: float) -> Spent:
-        """What so many runs take, if each takes as much."""
-        share = runs / self.runs
-        tokens = None if self.tokens is None else round(self.tokens * share)
-        return Spent(round(runs), tokens, None if self.cost is None else self.cost * share)
-
-    def __str__(self) -> str:
-        told = [counted(self.runs, "run")]
-        if self.tokens is not None:
-            told.append(f"{self.tokens:,.0f} tokens")
-        if self.cost is not None:
-            told.append(f"{self.cost:.4g} USD")
-        return ", ".join(told)
 
 
 @frozen
@@ -96,7 +58,7 @@ class Allowance:
         """
         if not self.affords(spent, 1):
             raise BudgetEndedError
-        took = {**asdict(spent), "minutes": (monotonic() - self.began) / 60}
+        took = asdict(spent) | {"minutes": (monotonic() - self.began) / 60}
         limits = asdict(self.budget, filter=lambda part, most: most and part.name != "runs")
         return Budget(**{name: max(most - took[name], 1e-9) for name, most in limits.items()})
 

@@ -120,7 +120,7 @@ class OneSearch:
             )
         spent, most = self.world.spent, self.world.allowance.runs
         if spent.runs:
-            whole = spent.rate(most)
+            whole = spent.times(most / spent.runs)
             self.world.tell(f"the program took {spent}; at that rate, all of it takes {whole}")
         if not all(isinstance(each, bool) for each in scores.values()):
             return ""

@@ -110,7 +110,7 @@ def before_spending(sets: Sets, look: int, metric: Metric, allowance: Allowance)
             f"one in twenty is, of {told[2]} where one in ten is"
         )
     given = asdict(allowance.budget) | {"runs": allowance.runs}
-    told = [in_unit(name, f"{most:,.10g}") for name, most in given.items() if most is not None]
+    told = [in_unit(name, most) for name, most in given.items() if most is not None]
     yield f"the budget: {', '.join(reversed(told))}"
 
 
@@ -130,21 +130,18 @@ def expect_power(sets: Sets, unspent: tuple[Case, ...]) -> None:
             if not getattr(sets, name):
                 raise ValidationError(f"no case is in the set for {name}: add cases")
         return
-    total = len(sets.search) + len(sets.choosing) + len(sets.last)
     if spent := len(sets.last) - len(unspent):
         raise ValidationError(
             f"{counted(spent, 'case')} of the last set decided {LOOKS} times, and {len(unspent)} "
             "are left, which can show nothing: add new cases, half of which come into the last set"
         )
-    alike = (
-        ""
-        if units == len(unspent)
-        else f", and count as {units}: they ask the same, or are of one cluster"
-    )
+    total = len(sets.search) + len(sets.choosing) + len(sets.last)
+    alike = f", and count as {units}: they ask the same, or are of one cluster"
     raise ValidationError(
-        f"{len(unspent)} of {counted(total, 'case')} are in the last set{alike}: even a "
-        "program that fails all of them, and passes all of them then, could not be shown to be "
-        f"better at {LEVEL:g}; add cases, half of which come into the last set"
+        f"{len(unspent)} of {counted(total, 'case')} are in the last set"
+        f"{'' if units == len(unspent) else alike}: even a program that fails all of them, and "
+        f"passes all of them then, could not be shown to be better at {LEVEL:g}; add cases, half "
+        "of which come into the last set"
     )
 
 

@@ -14,7 +14,7 @@ from lenses_ext import Project
 from ...errors import ConfigurationError
 from ...json_text import Json
 from ..experiments import Comparison, Experiment, Trial
-from .budget import Spent
+from ..experiments.forecast import Spent
 from .changes import Candidate, diff_of
 from .deciding import LEVEL, LOOKS, Verdict, gain_still_possible
 

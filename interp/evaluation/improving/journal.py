@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from attrs import asdict, field, frozen
 
@@ -34,8 +34,8 @@ class OtherSearchError(ValidationError):
     """A folder holds a search of another program, or of other paths, cases or settings."""
 
 
-def _an_object(_: object, __: object, texts: object) -> None:
-    if not isinstance(texts, Mapping | None):
+def _an_object(_: object, __: object, given: Any) -> None:
+    if not isinstance(given, Mapping | None):
         raise TypeError("texts must be a JSON object")
 
 

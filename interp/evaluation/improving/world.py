@@ -13,9 +13,9 @@ from ...errors import ToolBindingError, ValidationError
 from ..cases import Case, Checks, RubricJudge
 from ..experiments import Budget, Experiment, Metric, Trial, ab
 from ..experiments.arms import Arm, ready
-from ..experiments.forecast import taken
+from ..experiments.forecast import Spent, taken
 from ..experiments.metrics import score_of
-from .budget import Allowance, BudgetEndedError, Spent
+from .budget import Allowance, BudgetEndedError
 from .changes import Candidate, Changeable, Leaks
 from .journal import Journal, Proposal
 from .proposing import Ask, FailingRun, Question
@@ -117,8 +117,7 @@ class Runs:
             progress=self.progress,
         )
         for each in found.trials:
-            took = taken(each)
-            self.spent = self.spent.plus(1, took["tokens"], took["cost"])
+            self.spent += taken(each)
         return found
 
     def propose(self, parent: Tried[Candidate], failing: Sequence[str]) -> Candidate | None:
@@ -136,14 +135,14 @@ class Runs:
                 tuple(refusals[-_MOST_REASONS:]),
                 self.most,
             )
-            took = f"{self.spent.runs} of at most {self.allowance.runs:g} runs are done"
+            took = f"{self.spent.runs:g} of at most {self.allowance.runs:g} runs are done"
             self.tell(f"change {self.asked + 1} is proposed; {took}")
             said = self.ask(question, self.journal.path / "proposals.db")
             texts, refused = self._judged(parent.candidate, said.answer)
             proposal = Proposal(number, texts, refused, said.usage.total_tokens, said.cost)
             self.journal.add(proposal)
         self.asked += 1
-        self.spent = self.spent.plus(0, proposal.tokens, proposal.cost)
+        self.spent += Spent(proposal.tokens, proposal.cost)
         return proposal.texts
 
     def _judged(self, parent: Candidate, answer: object) -> tuple[Candidate | None, str]:

@@ -145,30 +145,23 @@ def test_a_pilot_is_drawn_runs_first_and_is_not_compared(tmp_path: Path) -> None
     ab(cases(12), arms, repeats=2, **options)
     assert len(told) == 2  # what has begun is not asked about again
 
-    amounts = told[0].amounts
-    assert amounts["tokens"][0] == pytest.approx(3600)
-    assert str(amounts["tokens"][1]) == "3.6e+03 to 3.6e+03"
-    assert "36 runs will take about 3,600 [3,600, 3,600] tokens, 0 [0, 0] USD, " in told[0].notes[0]
+    assert told[0].amounts.tokens == pytest.approx(3600)
+    assert told[0].notes[0].startswith("36 runs will take about 3,600 tokens, 0 USD, ")
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_interval_of_a_forecast_holds_what_is_taken(seed: int) -> None:
+def test_a_budget_that_will_not_do_is_told() -> None:
     told: list[Forecast] = []
 
-    def go_on(forecast: Forecast) -> bool:
-        told.append(forecast)
-        return True
-
-    model = Counted(lambda number: 100 + 37 * (number * number % 7))
-    found = ab(cases(40), two(model), seed=seed, pilot=4, go_on=go_on, budget=Budget(tokens=9000))
-
-    within = told[0].amounts["tokens"][1]
-    assert within is not None
-    taken = sum(100 + 37 * (number * number % 7) for number in range(40)) * 2 * 36 / 40
-    assert within.low < taken < within.high
-    assert ("the budget of 9,000 tokens will not do" in told[0].notes) == (
-        told[0].amounts["tokens"][0] * 40 / 36 > 9000
+    found = ab(
+        cases(40),
+        two(Counted(lambda _: 100)),
+        seed=1,
+        pilot=4,
+        go_on=lambda forecast: not told.append(forecast),
+        budget=Budget(tokens=7000),
     )
+
+    assert "the budget of 7,000 tokens will not do" in told[0].notes
     assert not found.is_complete
 
 

@@ -24,7 +24,7 @@ WHOLE = """
 [library:Factor {levels: ["warm", "cool"]}]
 [tone:Factor |
   (plain:Arm),
-  (brief:Arm {prompt: "@brief.txt", settings: {temperature: 0}, limits: {iterations: 2}})]
+  (brief:Arm {prompt: "Be brief.", settings: {temperature: 0}, limits: {iterations: 2}})]
 (`hello_world_agent.description`:Factor {levels: ["Greets", "Says hello"]})
 """
 
@@ -32,7 +32,6 @@ WHOLE = """
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "hello.gram").write_text((EXAMPLES / "hello_world.gram").read_text())
-    (tmp_path / "brief.txt").write_text("Be brief.\n")
     names = ("Ada", "Bob", "Cyd", "Dan", "Eve", "Fay", "Gil", "Hal")
     rows = "".join(f"I'm {name},Hi {name}\n" for name in names)
     (tmp_path / "cases.csv").write_text(f"input,expected\n{rows}")
@@ -129,7 +128,7 @@ def test_a_pilot_leaves_cases_enough(folder: Path, cases: int, pilot: int) -> No
         (HEAD.replace("cases:", "repeats: 0, cases:"), "1:24", "must be at least 1"),
         (HEAD.replace("cases:", "pilot: 8, cases:"), "1:22", "fewer cases than all 8 cases"),
         (HEAD.replace("cases:", "budget: {tokn: 1}, cases:"), "1:1", "no property tokn"),
-        (HEAD.replace("cases:", "budget: {cost: 0}, cases:"), "1:1", "must be a number above 0"),
+        (HEAD.replace("cases:", "budget: {cost: 0}, cases:"), "1:23", "must be a number above 0"),
         (HEAD.replace("cases:", "budget: 5, cases:"), "1:23", "must be a map"),
         (HEAD.replace('cases: "cases.csv", ', ""), "1:1", "the experiment has no cases"),
         (HEAD + HEAD, "2:1", "another experiment is in this file"),
@@ -147,8 +146,6 @@ def test_a_pilot_leaves_cases_enough(folder: Path, cases: int, pilot: int) -> No
         (HEAD + "(a:Arm {limits: {iteration: 1}})", "2:1", "iteration"),
         (HEAD + '(a:Arm {agent: "other"})', "2:1", "other"),
         (HEAD + "(a:Arm {edits: {`no.such`: 1}})", "2:1", "an edit failed: .*no.such"),
-        (HEAD + '(a:Arm {prompt: "@no.txt"})', "2:17", "there is no file .*no.txt"),
-        (HEAD + '(a:Arm {prompt: "@.env"})', "2:17", "one of .txt or .md"),
         (HEAD + '(a:Arm {tools: "x.py"})', "2:16", "no property tools"),
     ],
 )

@@ -10,8 +10,6 @@ import pytest
 
 from interp import ConfigurationError, ModelError, Usage, ab, open_store
 from interp.evaluation import judged_by, load_experiment
-from interp.evaluation.experiments.judging import beginning_of_judge
-from interp.history.stores import Address
 from lenses_ext import parse_program
 from tests.interp.evaluation.experiments.worlds import Answering, arm, cases, right, wrong
 
@@ -103,12 +101,3 @@ def test_a_judge_is_the_same_in_another_process() -> None:
 
     assert judge() == judge()
     assert judge() != judged_by(JUDGE, model="Offline/rehearsal").code
-
-
-def test_judges_with_long_names_that_begin_alike_have_records_of_their_own() -> None:
-    names = [f"is the answer as polite as {who}?" for who in ("a host", "a guest")]
-
-    runs = {beginning_of_judge(Address("runs.db", "0001"), each) for each in names}
-
-    assert len(runs) == 2
-    assert all(Address.of(f"runs.db#{each}1").run == f"{each}1" for each in runs)

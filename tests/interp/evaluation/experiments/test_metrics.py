@@ -109,10 +109,13 @@ def test_what_ends_the_process_goes_through_a_metric(raised: BaseException) -> N
 
 def test_an_answer_matches_a_schema_or_not() -> None:
     metric = matches_schema({"type": "object", "required": ["a"]})
+    said = {"say 0": '{"a": 1}', "say 1": "{}", "say 2": "no"}
 
-    assert scored(metric, content='{"a": 1}').value is True
-    assert scored(metric, content="{}").value is False
-    assert "not JSON" in (scored(metric, content="no").problem or "")
+    found = ab(cases(3), {"a": arm(said.get)}, [metric], seed=1)
+
+    scores = [each.scores["schema"] for each in found.trials]
+    assert [each.value for each in scores] == [True, False, False]
+    assert "not JSON" in (scores[2].problem or "")
     assert scored(metric, failure="x").value is False
 
 

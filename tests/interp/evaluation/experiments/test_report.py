@@ -10,16 +10,13 @@ from urllib.parse import unquote
 import pytest
 
 from interp import Case, ab, open_store
-from interp.evaluation import judged_by, load_experiment
-from tests.interp.evaluation.experiments.test_judging import JUDGE
+from interp.evaluation import load_experiment
 from tests.interp.evaluation.experiments.worlds import (
-    Answering,
     arm,
     cases,
     failing,
     half,
     right,
-    wrong,
 )
 from tests.interp.views.browser import PHONE, a_browser, needs_a_browser
 
@@ -64,19 +61,6 @@ def test_on_a_phone_no_name_is_broken_and_answers_keep_their_lines(tmp_path: Pat
     assert "SAY 0\nand more" in answers
     assert width == PHONE[0]
     assert browser.complaints == []
-
-
-def test_what_a_judge_said_has_a_page_too(tmp_path: Path) -> None:
-    is_loud = Answering(lambda text: "true" if json.loads(text)["answer"].isupper() else "false")
-    judge = judged_by(JUDGE, name="is it loud?", model=is_loud)
-    found = ab(
-        cases(2), {"low": arm(wrong), "loud": arm(right)}, [judge], out=tmp_path / "x", seed=1
-    )
-
-    found.write_html(tmp_path / "r.html")
-
-    assert (tmp_path / "r.html").read_text().count(">is it loud?</a>") == 4
-    assert len(list((tmp_path / "r.runs").iterdir())) == 8
 
 
 def test_a_record_that_is_gone_has_no_page_and_the_report_is_whole(tmp_path: Path) -> None:
