@@ -106,6 +106,11 @@ class Comparison:
         cases = counted(self.cases, "case")
         return f"<Comparison of {self.metric}: {found}, p = {self.p_corrected:.3g}, {cases}>"
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from .report import compared  # it knows comparisons
+
+        return {"text/plain": repr(self), "text/html": compared(self, self.metric)}
+
     @property
     def is_significant(self) -> bool:
         """Whether chance alone makes such a difference in at most 5 % of experiments."""

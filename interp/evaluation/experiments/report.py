@@ -74,7 +74,7 @@ def _body(experiment: Experiment) -> Iterator[Content]:
     if experiment.comparisons:
         yield element("h2", "Comparisons")
         for each in experiment.comparisons:
-            yield _compared(each, marked(each.metric, plan.primary))
+            yield compared(each, marked(each.metric, plan.primary))
         yield from _plots(experiment, experiment.comparisons, mark=0)
     if experiment.is_complete:
         yield element("h2", "Arms")
@@ -86,7 +86,7 @@ def _body(experiment: Experiment) -> Iterator[Content]:
         yield element("ul", *(element("li", each) for each in experiment.notes))
 
 
-def _compared(found: Comparison, metric: str) -> Markup:
+def compared(found: Comparison, metric: str) -> Markup:
     """What a comparison comes to, and its figures."""
     title = f"{metric}: {found.name}: {verdict(found)}"
     named = zip(FIGURES, figures(found), strict=True)

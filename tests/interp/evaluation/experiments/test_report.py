@@ -124,3 +124,9 @@ def test_a_notebook_shows_the_table_and_the_figures() -> None:
     assert bundle["text/plain"] == found.table()
     assert "<table" in bundle["text/html"]
     assert "<html" not in bundle["text/html"]
+
+
+def test_a_comparison_shows_what_it_comes_to() -> None:
+    (compared, *_) = ab(cases(2), {"a": arm(right), "b": arm(right)}, seed=1).comparisons
+
+    assert "passed: b − a: no difference shown" in compared._repr_mimebundle_()["text/html"]
