@@ -18,12 +18,13 @@ from .shown import NOTEBOOK
 __getattr__, __dir__, __all__ = front(__name__, __file__)
 
 
-def _when_shown(name: str) -> Callable[[object], dict[str, str]]:
-    """A function of the views, which are loaded when it is first called."""
-    return lambda shown: getattr(import_module(".views", __name__), name)(shown)  # type: ignore[no-any-return]  # a function
+def _when_shown(name: str, room: str = ".views") -> Callable[[object], dict[str, str]]:
+    """A function of a room, which is loaded when it is first called."""
+    return lambda shown: getattr(import_module(room, __name__), name)(shown)  # type: ignore[no-any-return]  # a function
 
 
 NOTEBOOK.update(
+    comparison=_when_shown("comparison_form", ".evaluation.experiments.report"),
     conversation=_when_shown("conversation_form"),
     run=_when_shown("run_form"),
 )

@@ -39,10 +39,10 @@ def _escape(char: str) -> str:
     return char.encode("unicode_escape", "surrogatepass").decode()
 
 
-Shown: TypeAlias = Literal["conversation", "run"]
+Shown: TypeAlias = Literal["comparison", "conversation", "run"]
 
 NOTEBOOK: Final[dict[Shown, Callable[[Any], dict[str, str]]]] = {}
-"""What notebooks show of conversations and runs; the package's front fills it."""
+"""What notebooks show of conversations, runs and comparisons; the package's front fills it."""
 
 
 def short_repr(value: object) -> str:

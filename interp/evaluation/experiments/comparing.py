@@ -15,6 +15,7 @@ from attrs import Factory, evolve, frozen
 
 from gram.words import counted
 
+from ...shown import NOTEBOOK
 from ..cases import Case
 from .chance import ALPHA, holm, mcnemar, sign_flips, smallest_p
 from .intervals import FEWEST_DRAWN, Clusters, Interval, bootstrap, by_cluster, tango, wilson
@@ -107,9 +108,7 @@ class Comparison:
         return f"<Comparison of {self.metric}: {found}, p = {self.p_corrected:.3g}, {cases}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .report import compared  # it knows comparisons
-
-        return {"text/plain": repr(self), "text/html": compared(self, self.metric)}
+        return NOTEBOOK["comparison"](self)
 
     @property
     def is_significant(self) -> bool:

@@ -74,7 +74,7 @@ def _body(experiment: Experiment) -> Iterator[Content]:
     if experiment.comparisons:
         yield element("h2", "Comparisons")
         for each in experiment.comparisons:
-            yield compared(each, marked(each.metric, plan.primary))
+            yield _compared(each, marked(each.metric, plan.primary))
         yield from _plots(experiment, experiment.comparisons, mark=0)
     if experiment.is_complete:
         yield element("h2", "Arms")
@@ -86,7 +86,12 @@ def _body(experiment: Experiment) -> Iterator[Content]:
         yield element("ul", *(element("li", each) for each in experiment.notes))
 
 
-def compared(found: Comparison, metric: str) -> Markup:
+def comparison_form(found: Comparison) -> dict[str, str]:
+    """What a notebook shows of a comparison."""
+    return {"text/plain": repr(found), "text/html": _compared(found, found.metric)}
+
+
+def _compared(found: Comparison, metric: str) -> Markup:
     """What a comparison comes to, and its figures."""
     title = f"{metric}: {found.name}: {verdict(found)}"
     named = zip(FIGURES, figures(found), strict=True)
