@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import pairwise, permutations, product
+from itertools import permutations, product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
@@ -22,52 +22,36 @@ class DiffersError(Exception):
 class FlowGraph:
     """The nodes of a flow and the edges between them.
 
-    A node of parallel flows is taken apart: each is a node by itself, one after another.
-
     Attributes:
         nodes: the nodes by id.
         start: the id of the first one.
         control: the id of the next node, by node and branch.
-        at_once: those of its edges between what runs at once.
         data: where each input comes from, by node and input.
     """
 
     def __init__(self, flow: Flow) -> None:
-        self.nodes: dict[str, Any] = {}
+        self.nodes: dict[str, Any] = {node.id: node for node in flow.nodes}
         self.start = flow.start_node.id
         self.control: dict[tuple[str, str], str] = {}
-        self.data: dict[str, dict[str, list[Port]]] = {}
-        self.at_once: set[tuple[str, str]] = set()
-        parts: dict[str, list[Any]] = {}
-        for node in flow.nodes:
-            parts[node.id] = [node]
-            if type(node).__name__ == "ParallelFlowNode":
-                parts[node.id] = _flow_nodes(node)
-            self.nodes |= {each.id: each for each in parts[node.id]}
-        for several in parts.values():
-            for one, after in pairwise(several):
-                self.control[one.id, one.branches[0]] = after.id
-                self.at_once.add((one.id, after.id))
         for edge in flow.control_flow_connections:
-            last = parts[edge.from_node.id][-1]
-            source, branch = last.id, edge.from_branch or last.branches[0]
-            if (source, branch) in self.control:
-                raise DiffersError(f"two edges leave the branch {branch} of {edge.from_node.name}")
-            self.control[source, branch] = parts[edge.to_node.id][0].id
-        self.data = {each: {title: [] for title in self.inputs(each)} for each in self.nodes}
-        for source, output, target, title in self._wires(flow, parts):
-            if output in self.outputs(source) and title in self.inputs(target):
-                self.data[target][title].append((source, output))
+            source = edge.from_node
+            branch = edge.from_branch or source.branches[0]
+            if (source.id, branch) in self.control:
+                raise DiffersError(f"two edges leave the branch {branch} of {source.name}")
+            self.control[source.id, branch] = edge.to_node.id
+        self.data: dict[str, dict[str, list[Port]]] = {
+            each: {title: [] for title in self.inputs(each)} for each in self.nodes
+        }
+        for one, output, target, title in self._wires(flow):
+            if output in self.outputs(one) and title in self.inputs(target):
+                self.data[target][title].append((one, output))
         self._end(flow)
 
-    def _wires(
-        self, flow: Flow, parts: Mapping[str, list[Any]]
-    ) -> Iterator[tuple[str, str, str, str]]:
+    def _wires(self, flow: Flow) -> Iterator[tuple[str, str, str, str]]:
         """The edges of data; where none are written, an input is the output of its name."""
         for wire in flow.data_flow_connections or ():
-            for one in parts[wire.source_node.id]:
-                for other in parts[wire.destination_node.id]:
-                    yield one.id, wire.source_output, other.id, wire.destination_input
+            source, target = wire.source_node.id, wire.destination_node.id
+            yield source, wire.source_output, target, wire.destination_input
         if flow.data_flow_connections is None:
             for one, other in permutations(self.nodes, 2):
                 if self.kind(one) != "EndNode":
@@ -141,12 +125,3 @@ class FlowGraph:
                 raise DiffersError(f"it goes back to {self.nodes[after].name}, without a bound")
             way.append(after)
         return way
-
-
-def _flow_nodes(node: Any) -> list[Any]:
-    from pyagentspec.flows.nodes import FlowNode
-
-    return [
-        FlowNode(id=f"{node.id}.{index}", name=f"{node.name}.{each.name}", subflow=each)
-        for index, each in enumerate(node.subflows)
-    ]

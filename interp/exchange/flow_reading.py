@@ -317,11 +317,7 @@ class _FlowReader:
             found = [node]
             for each in found:
                 found += leads.get(each, set()) - {*found}
-            is_said = {node, after} <= self._uses.keys() and (
-                node,
-                after,
-            ) not in self._graph.at_once
-            if is_said and after not in found:
+            if {node, after} <= self._uses.keys() and after not in found:
                 reason = f"{self._said(after)} takes nothing from it, and may run before it ends"
                 self._reader.tell(f"{self._path}.{self._names[node]}", reason)
 

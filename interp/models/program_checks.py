@@ -110,17 +110,12 @@ def setting_not_taken(reading: Reading) -> Iterator[Diagnostic]:
 
 def models_in(reading: Reading) -> tuple[tuple[TreePath, Model], ...]:
     """The models of the agents, except the offline model and those that cannot be read."""
-    return tuple(_all_models(reading))
-
-
-def _all_models(reading: Reading) -> Iterator[tuple[TreePath, Model]]:
+    found: list[tuple[TreePath, Model]] = []
     for path, pattern in walk(reading.patterns):
         if is_agent(pattern):
-            try:
-                models = view(agent_models, pattern)
-            except FocusError:
-                continue  # validation reports it
-            yield from ((path, model) for model in models if model.provider != OFFLINE.provider)
+            with suppress(FocusError):  # validation reports it
+                found += ((path, model) for model in view(agent_models, pattern))
+    return tuple((path, model) for path, model in found if model.provider != OFFLINE.provider)
 
 
 MODEL_CHECKS: Final = (

@@ -35,19 +35,10 @@ _REFUSED: Final[Mapping[str, str]] = {
 }
 """What no request may ask for, and why."""
 
-_HARMLESS: Final[Mapping[str, tuple[Json, ...]]] = {
-    "tools": ([],),
-    "functions": ([],),
-    "tool_choice": ("auto", "none"),
-    "function_call": ("auto", "none"),
-    "response_format": ({"type": "text"},),
-    "text": ({}, {"format": {"type": "text"}}),
-    "n": (1,),
-    "logprobs": (False,),
-    "top_logprobs": (0,),
-    "modalities": (["text"],),
-    "background": (False,),
-}
+_HARMLESS: Final[tuple[Json, ...]] = (
+    *([], {}, ["text"], {"type": "text"}, {"format": {"type": "text"}}),
+    *("auto", "none", False, 1),
+)
 """The values that ask for nothing."""
 
 _LONGEST_NAME: Final = 200
@@ -142,7 +133,7 @@ def _fields(body: Json) -> Mapping[str, Any]:
         raise RefusedError("the body is a JSON object")
     for name, why in _REFUSED.items():
         value = body.get(name)
-        if value is not None and value not in _HARMLESS.get(name, ()):
+        if value is not None and (value is True or value not in _HARMLESS):
             raise RefusedError(f"{name} is not taken: {why}", code="unsupported", param=name)
     return body
 

@@ -39,7 +39,7 @@ class ChatReply:
             "logprobs": None,
             "finish_reason": _finish(answer),
         }
-        usage = {"usage": _chat_usage(answer.usage)}
+        usage = {"usage": _usage(answer.usage, "prompt", "completion")}
         return {**self._head, "object": "chat.completion", "choices": [choice], **usage}
 
     def begun(self) -> Iterator[str]:
@@ -66,7 +66,7 @@ class ChatReply:
             yield self._chunk({"refusal": answer.text})
         yield self._chunk({}, _finish(answer))
         if self._asked.with_usage:
-            yield self._data([], usage=_chat_usage(answer.usage))
+            yield self._data([], usage=_usage(answer.usage, "prompt", "completion"))
         yield "data: [DONE]\n\n"
 
     def failed(self, error: RefusedError) -> Iterator[str]:
@@ -84,15 +84,16 @@ def _finish(answer: Answer) -> str:
     return "length" if answer.is_cut else "stop"
 
 
-def _chat_usage(usage: Usage) -> Json:
+def _usage(usage: Usage, given: str, said: str) -> Json:
+    """The tokens used, under a dialect's names for those of the request and of the reply."""
     if usage.total_tokens is None:
         return None
     return {
-        "prompt_tokens": usage.input_tokens,
-        "completion_tokens": usage.output_tokens,
+        f"{given}_tokens": usage.input_tokens,
+        f"{given}_tokens_details": {"cached_tokens": usage.cached_tokens},
+        f"{said}_tokens": usage.output_tokens,
+        f"{said}_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
         "total_tokens": usage.total_tokens,
-        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
-        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
     }
 
 
@@ -127,11 +128,15 @@ class ResponseReply:
         self._head |= {"model": asked.model, "conversation": named or None, **_SETTINGS}
         self._output: list[Json] = []
         self._words: list[str] = []
+        self._kind = "output_text"
         self._numbers = count()
 
     def whole(self, answer: Answer) -> dict[str, Json]:
         """The reply as one object."""
-        return self._ended(answer, [self._item(answer.text, "completed", answer.is_refusal)])
+        kind = "refusal" if answer.is_refusal else "output_text"
+        for _ in (*self.said(answer.text, kind), *self.parted()):
+            pass  # nobody sees its events
+        return self._ended(answer)
 
     def begun(self) -> Iterator[str]:
         """The response as it begins."""
@@ -139,20 +144,28 @@ class ResponseReply:
         yield self._event("response.created", response=response)
         yield self._event("response.in_progress", response=response)
 
-    def said(self, text: str) -> Iterator[str]:
+    def said(self, text: str, kind: str = "output_text") -> Iterator[str]:
         """Words of an item, which begins with the first of them."""
         if not self._words:
-            yield from self._opened("output_text")
+            self._kind, place = kind, len(self._output)
+            item = {**self._item("in_progress"), "content": []}
+            yield self._event("response.output_item.added", output_index=place, item=item)
+            yield self._event("response.content_part.added", **self._place, part=self._part)
         self._words.append(text)
-        yield self._event("response.output_text.delta", **self._part, delta=text, logprobs=[])
+        more: dict[str, Json] = {} if kind == "refusal" else {"logprobs": []}
+        yield self._event(f"response.{kind}.delta", **self._place, delta=text, **more)
 
     def parted(self) -> Iterator[str]:
         """The end of an item."""
         if self._words:
-            text, part = "".join(self._words), self._part
+            part, place, item = self._part, self._place, self._item("completed")
+            said = {key: value for key, value in part.items() if key not in ("type", "annotations")}
+            yield self._event(f"response.{self._kind}.done", **place, **said)
+            yield self._event("response.content_part.done", **place, part=part)
             self._words = []
-            yield self._event("response.output_text.done", **part, text=text, logprobs=[])
-            yield from self._closed(text, is_refusal=False)
+            self._output.append(item)
+            index = place["output_index"]
+            yield self._event("response.output_item.done", output_index=index, item=item)
 
     def watched(self, kind: str, fields: dict[str, Json]) -> Iterator[str]:
         """An event of our own kind."""
@@ -161,13 +174,10 @@ class ResponseReply:
     def ended(self, answer: Answer) -> Iterator[str]:
         """The end of the last item, and the whole response."""
         if answer.is_refusal and not self._words:
-            yield from self._opened("refusal")
-            yield self._event("response.refusal.delta", **self._part, delta=answer.text)
-            yield self._event("response.refusal.done", **self._part, refusal=answer.text)
-            yield from self._closed(answer.text, is_refusal=True)
+            yield from self.said(answer.text, "refusal")
         yield from self.parted()
         kind = "response.incomplete" if answer.is_cut else "response.completed"
-        yield self._event(kind, response=self._ended(answer, self._output))
+        yield self._event(kind, response=self._ended(answer))
 
     def failed(self, error: RefusedError) -> Iterator[str]:
         """The response as it failed."""
@@ -175,39 +185,28 @@ class ResponseReply:
         yield self._event("response.failed", response=self._as_json("failed", error=told))
 
     @property
-    def _part(self) -> dict[str, Any]:
+    def _place(self) -> dict[str, Any]:
         """The place of the part that is being said."""
-        place = len(self._output)
-        return {"item_id": self._id(place), "output_index": place, "content_index": 0}
+        return {"item_id": self._id, "output_index": len(self._output), "content_index": 0}
 
-    def _id(self, place: int) -> str:
-        return f"msg_{self._run}_{place}"
+    @property
+    def _id(self) -> str:
+        return f"msg_{self._run}_{len(self._output)}"
 
-    def _opened(self, kind: str) -> Iterator[str]:
-        item = {**self._item("", "in_progress", False), "content": []}
-        place = len(self._output)
-        yield self._event("response.output_item.added", output_index=place, item=item)
-        part = _part_of("", kind == "refusal")
-        yield self._event("response.content_part.added", **self._part, part=part)
+    @property
+    def _part(self) -> dict[str, Json]:
+        """What has been said of an item."""
+        text = "".join(self._words)
+        if self._kind == "refusal":
+            return {"type": "refusal", "refusal": text}
+        return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
-    def _closed(self, text: str, *, is_refusal: bool) -> Iterator[str]:
-        part, place = _part_of(text, is_refusal), len(self._output)
-        item = self._item(text, "completed", is_refusal)
-        yield self._event("response.content_part.done", **self._part, part=part)
-        self._output.append(item)
-        yield self._event("response.output_item.done", output_index=place, item=item)
+    def _item(self, status: str) -> dict[str, Json]:
+        said = {"role": "assistant", "status": status, "content": [self._part]}
+        return {"type": "message", "id": self._id, **said}
 
-    def _item(self, text: str, status: str, is_refusal: bool) -> dict[str, Json]:
-        return {
-            "type": "message",
-            "id": self._id(len(self._output)),
-            "role": "assistant",
-            "status": status,
-            "content": [_part_of(text, is_refusal)],
-        }
-
-    def _ended(self, answer: Answer, output: list[Json]) -> dict[str, Json]:
-        more = {"output": output, "usage": _response_usage(answer.usage)}
+    def _ended(self, answer: Answer) -> dict[str, Json]:
+        more = {"output": self._output, "usage": _usage(answer.usage, "input", "output")}
         if answer.is_cut:
             why = {"reason": "max_output_tokens"}
             return self._as_json("incomplete", incomplete_details=why, **more)
@@ -228,24 +227,6 @@ class ResponseReply:
 
 OpenAIReply: TypeAlias = Union[ChatReply, ResponseReply]
 """The reply to one request, in one dialect of OpenAI."""
-
-
-def _part_of(text: str, is_refusal: bool) -> dict[str, Json]:
-    if is_refusal:
-        return {"type": "refusal", "refusal": text}
-    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-
-
-def _response_usage(usage: Usage) -> Json:
-    if usage.total_tokens is None:
-        return None
-    return {
-        "input_tokens": usage.input_tokens,
-        "input_tokens_details": {"cached_tokens": usage.cached_tokens},
-        "output_tokens": usage.output_tokens,
-        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-        "total_tokens": usage.total_tokens,
-    }
 
 
 def event(data: Json, kind: str = "") -> str:
