@@ -192,7 +192,10 @@ def is_address(text: str) -> bool:
 
 def shown_address(address: str) -> str:
     """An address without what may be secret in it: user, password and query."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "an address that cannot be read"
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 

@@ -10,9 +10,11 @@ from attrs import frozen
 from gram import ArgumentError
 from gram.display import Content, Markup, element
 
+from ..shown import shortened
+
 _WIDTH, _RIGHT, _ROW = 440, 20, 30
 _ACCENT, _FONT = "#2f8fb0", "system-ui, sans-serif"
-_LONGEST_LABEL = 20
+_LONGEST_LABEL = 19
 
 
 @frozen
@@ -53,7 +55,7 @@ def interval_plot(
     if not all(map(isfinite, numbers)):
         raise ArgumentError("the numbers of a plot must be finite")
     ticks = _ticks(min(numbers, default=0.0), max(numbers, default=1.0))
-    labels = [_shortened(row.label) for row in rows]
+    labels = [shortened(row.label, _LONGEST_LABEL) for row in rows]
     left = 26 + 7.5 * max(map(len, labels), default=0)
     scale = (_WIDTH - left - _RIGHT) / (ticks[-1] - ticks[0])
 
@@ -94,11 +96,6 @@ def _interval(row: Interval, y: float, x: Callable[[float], float]) -> Markup:
         _line(x(row.high), y - 5, x(row.high), y + 5, stroke=_ACCENT, stroke_width=2),
         element("circle", cx=x(row.value), cy=y, r=5.5, fill=_ACCENT),
     )
-
-
-def _shortened(label: str) -> str:
-    most = _LONGEST_LABEL
-    return label if len(label) <= most else f"{label[: most - 1]}…"
 
 
 def _tick(x: float, bottom: float, label: str) -> list[Markup]:

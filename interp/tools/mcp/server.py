@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias, Union
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from attrs import field, frozen
 from typing_extensions import TypedDict
@@ -22,6 +22,7 @@ from gram.reading import quote
 from gram.words import did_you_mean
 
 from ...errors import ConfigurationError
+from ...files import is_address, shown_address
 from ...json_text import read_json
 from ...secrets import Hidden, hide, without_keys
 from .untrusted import cut, said, visible
@@ -105,7 +106,7 @@ def read_servers(
     if isinstance(given, Mapping):
         return _of_list(given, name, handed_on, "the mapping")
     if isinstance(given, str) and is_address(given):
-        return (_of_entry(name or without_secrets(given), {"url": given}, handed_on),)
+        return (_of_entry(name or shown_address(given), {"url": given}, handed_on),)
     words = _words(given)
     assigned: dict[str, str] = dict(handed_on)
     while words and (match := _ASSIGNMENT.fullmatch(words[0])):
@@ -115,20 +116,6 @@ def read_servers(
         raise ConfigurationError("an MCP server is a command or an address, and this is empty")
     entry = _Entry(command=words[0], args=words[1:])
     return (_of_entry(name or shlex.join(words), entry, assigned),)
-
-
-def is_address(given: str) -> bool:
-    """Whether a text is the address of a server, and not a command."""
-    return re.match(r"https?:", given, re.IGNORECASE) is not None
-
-
-def without_secrets(url: str) -> str:
-    """An address without its password and query, for messages."""
-    try:
-        parts = urlsplit(url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    except ValueError:
-        return "an address that cannot be read"
 
 
 def _words(given: object) -> list[str]:
@@ -197,10 +184,12 @@ def _of_entry(name: str, entry: _Entry, env: Mapping[str, str]) -> McpServer:
     hidden = hide(*_secrets(written, words, environment, headers))
     name = cut(visible(without_keys(name)), _LONGEST_NAME)
     if "url" in entry:
+        from ...models import is_address as is_server  # imported late: few ask servers
+
         (url,) = words
-        if not is_address(url) or not _has_host(url):
+        if not is_server(url):
             raise ConfigurationError(
-                f"{where}: an address is http://… or https://…, found {quote(without_secrets(url))}"
+                f"{where}: an address is http://… or https://…, found {quote(shown_address(url))}"
             )
         return McpServer(name, url=url, headers=headers, hidden=hidden)
     if not words[0].strip():
@@ -213,13 +202,6 @@ def _of_entry(name: str, entry: _Entry, env: Mapping[str, str]) -> McpServer:
         folder=folder and _expand(where, folder),
         hidden=hidden,
     )
-
-
-def _has_host(url: str) -> bool:
-    try:
-        return bool(urlsplit(url).hostname) and urlsplit(url).port != 0
-    except ValueError:
-        return False
 
 
 def _expand(where: str, text: str) -> str:

@@ -16,6 +16,7 @@ from gram.extras import install
 from lenses_ext.schemas import MissingYamlError, NotJson, read_yaml, resolve_ref
 
 from ...errors import ConfigurationError, ValidationError
+from ...files import is_address
 from ...json_text import Json, read_json, write_json
 from ...machine.contracts import from_openapi_schema
 
@@ -175,11 +176,6 @@ def _why_not_read(root: dict[str, Json]) -> str:
 
 def _kind(value: Json) -> str:
     return {list: "a list", str: "a text", type(None): "nothing"}.get(type(value), "a number")
-
-
-def is_address(given: str) -> bool:
-    """Whether a text is an address of http or https, and no file."""
-    return given.lower().startswith(("http://", "https://"))
 
 
 _FOR_DOCUMENTS: Final = {"xml", "externalDocs", "discriminator"}

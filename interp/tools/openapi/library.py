@@ -14,10 +14,12 @@ from gram.errors import expect, expect_all
 from gram.words import counted, did_you_mean
 
 from ...errors import ConfigurationError, ToolError
+from ...files import is_address
 from ...json_text import Json
+from ...models import is_address as is_server
 from ..implementation import Tool
 from ..library import ToolLibrary
-from .document import ApiDocument, is_address, read_document
+from .document import ApiDocument, read_document
 from .keys import ApiKey, keys_for, read_keys
 from .operations import Operation, operation_id, operation_name, read_operation
 
@@ -193,10 +195,8 @@ class _Making:
 
 def _parts(address: str) -> SplitResult | None:
     """The parts of an address of http or https; None if it is none or has a password."""
-    try:
-        parts = urlsplit(address)
-        is_plain = parts.scheme in ("http", "https") and parts.username is None
-        is_whole = parts.hostname and parts.port != 0 and not parts.query and not parts.fragment
-    except ValueError:
+    if not is_server(address):
         return None
-    return parts if is_plain and is_whole else None
+    parts = urlsplit(address)
+    has_more = parts.username is not None or parts.query or parts.fragment
+    return None if has_more else parts
