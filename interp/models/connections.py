@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 from ..concurrency import call_in_thread
@@ -49,55 +50,46 @@ async def close_clients(server: Hashable) -> None:
     await (await _clients_of_the_loop()).forget(server)
 
 
-class _Kept(Generic[Client]):
-    """A client, and how many requests use it."""
-
-    def __init__(self, client: Client) -> None:
-        self.client = client
-        self.users = 0
-        self.is_kept = True
-
-
 class _Clients:
     """Clients by the servers they are for, those used last at the end."""
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, _Kept[Any]] = {}
+        self._kept: dict[Hashable, Any] = {}
+        self._users: Counter[Any] = Counter()
 
     @asynccontextmanager
     async def lent(self, server: Hashable, make: Callable[[], Client]) -> AsyncIterator[Client]:
         """The client for a server, which stays open inside."""
         if server not in self._kept:
             made = await call_in_thread(make)
-            self._kept.setdefault(server, _Kept(made))  # another task may have been faster
-        self._kept[server] = kept = self._kept.pop(server)
-        kept.users += 1
+            self._kept.setdefault(server, made)  # another task may have been faster
+        self._kept[server] = client = self._kept.pop(server)
+        self._users[client] += 1
         try:
-            yield kept.client
+            yield client
         finally:
-            kept.users -= 1
-            if not (kept.is_kept or kept.users):
-                await _closed(kept)
-            unused = [name for name, each in self._kept.items() if not each.users]
+            self._users[client] -= 1
+            if client not in self._kept.values():
+                await self._close(client)
+            unused = [name for name, each in self._kept.items() if not self._users[each]]
             for name in unused[: max(0, len(self._kept) - _MOST)]:
                 await self.forget(name)
 
     async def forget(self, server: Hashable) -> None:
         """Close a client, now or after the last request that uses it."""
-        if kept := self._kept.pop(server, None):
-            kept.is_kept = False
-            if not kept.users:
-                await _closed(kept)
+        if server in self._kept:
+            await self._close(self._kept.pop(server))
+
+    async def _close(self, client: Any) -> None:
+        if not self._users[client]:
+            del self._users[client]
+            await client.__aexit__(None, None, None)
 
     async def close(self) -> None:
         """Close all clients."""
+        self._users.clear()
         while self._kept:
-            _, kept = self._kept.popitem()
-            await _closed(kept)
-
-
-async def _closed(kept: _Kept[Any]) -> None:
-    await kept.client.__aexit__(None, None, None)
+            await self._close(self._kept.popitem()[1])
 
 
 def no_cookies() -> CookieJar:

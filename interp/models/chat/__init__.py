@@ -1,5 +1,5 @@
 """Chat Completions, in its current form and in its older one."""
 
-from .stream import ChatCompletions, request_body
+from .request import ChatCompletions, request_body
 
 __all__ = ["ChatCompletions", "request_body"]

@@ -12,9 +12,9 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from lenses_ext.language import wire_name
 from lenses_ext.weak_cache import memo
@@ -24,39 +24,13 @@ from ...machine import AssistantRole, FunctionRole, Message, Request, ToolCall
 from ...machine.contracts import function_definition_text, has_strict_form, response_format
 from ..attached_parts import PartOf, chat_part, no_part, no_part_in_functions, parts_of_result
 from ..providers import CHAT_FIELDS, Dialect, not_taken
-from ..reply_reading import ECHOED
+from ..refusals import takes
+from ..reply_reading import ECHOED, Reply, read_reply
 from ..typed_answers import answer_in_words, answer_tool
-
-if TYPE_CHECKING:
-    from .stream import ChatCompletions
+from ..wire import Wire
+from .stream import StreamedReply
 
 _log = logging.getLogger("interp.model")
-
-
-def request_content(
-    request: Request, form: ChatCompletions, *, with_files: bool, streaming: bool
-) -> bytes:
-    """The bytes of a request, each message and tool encoded only once. Empty fields are left out.
-
-    Args:
-        request: What the model is asked.
-        form: How its server wants it.
-        with_files: Send the files that tools returned, where the dialect takes them.
-        streaming: Ask for the reply as a stream.
-
-    Raises:
-        ConfigurationError: A file that a user attached cannot be sent in the dialect.
-    """
-    dialect = form.dialect
-    first, tools, others = _fields(request, form)
-    if streaming:
-        others |= {"stream": True, "stream_options": {"include_usage": True}}
-    said = _one_call_each(request.messages) if dialect == "functions" else request.messages
-    messages = _texts(said, _message_texts(dialect, form.server, with_files))
-    lists: dict[str, Iterable[str]] = {"messages": [dumped(first), *messages]}
-    if tools:
-        lists[dialect] = tools
-    return joined(lists, others)
 
 
 def joined(lists: Mapping[str, Iterable[str]], others: Mapping[str, Json]) -> bytes:
@@ -256,3 +230,54 @@ def _echoed(echo: str | None, server: str | None) -> dict[str, Any]:
     if not isinstance(fields, dict) or fields.get("server") != server:
         return {}
     return {key: value for key, value in fields.items() if key in ECHOED}
+
+
+@frozen(kw_only=True)
+class ChatCompletions(Wire):
+    """Chat Completions, as one server wants it.
+
+    Attributes:
+        dialect: The current dialect or the older one.
+        max_tokens: The server's name for the setting ``maxTokens``.
+    """
+
+    path = "/chat/completions"
+
+    dialect: Dialect = "tools"
+    max_tokens: str = CHAT_FIELDS["maxTokens"]
+
+    def content(self, request: Request, *, streaming: bool = False) -> bytes:
+        """The bytes of a request, each message and tool encoded only once."""
+        with_files = takes("files of tools", self.server, request.model)
+        first, tools, others = _fields(request, self)
+        if streaming:
+            others |= {"stream": True, "stream_options": {"include_usage": True}}
+        said = request.messages
+        messages = _one_call_each(said) if self.dialect == "functions" else said
+        texts = _texts(messages, _message_texts(self.dialect, self.server, with_files))
+        lists: dict[str, Iterable[str]] = {"messages": [dumped(first), *texts]}
+        if tools:
+            lists[self.dialect] = tools
+        return joined(lists, others)
+
+    def read_as_it_is(self, reply: Json, request: Request) -> Reply:
+        """Read a completion."""
+        return read_reply(reply, request, server=self.server)
+
+    def new_stream(self) -> StreamedReply:
+        """Puts chunks together into a completion."""
+
+        return StreamedReply()
+
+
+def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json]:
+    """The JSON of a request in Chat Completions; `OpenAIModel.body` has that of one server.
+
+    Args:
+        request: What the model is asked.
+        dialect: The current dialect, or the older one.
+
+    Raises:
+        ConfigurationError: A file that a user attached cannot be sent in the dialect.
+    """
+    return ChatCompletions(dialect=dialect).body(request)

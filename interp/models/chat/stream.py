@@ -9,18 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from attrs import frozen
-
 from ...errors import ModelError
 from ...json_text import Json
-from ...machine import Request
 from ..failures import failed, reported_in
-from ..providers import CHAT_FIELDS, Dialect
-from ..refusals import takes
-from ..reply_reading import Reply, json_text, read_reply, reasoning_of, text_of, well_formed
+from ..reply_reading import json_text, reasoning_of, text_of, well_formed
 from ..server_events import END, json_or_text
-from ..wire import Piece, Reasoning, Wire
-from .request import request_content
+from ..wire import Piece, Reasoning
 
 _TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")
 """The fields whose pieces are joined."""
@@ -217,45 +211,3 @@ class _Call:
         function = {"name": self._name, "arguments": "".join(self._arguments)}
         extra = {"extra_content": self._extra} if self._extra else {}
         return {"id": self.id, "type": "function", "function": function, **extra}
-
-
-@frozen(kw_only=True)
-class ChatCompletions(Wire):
-    """Chat Completions, as one server wants it.
-
-    Attributes:
-        dialect: The current dialect or the older one.
-        max_tokens: The server's name for the setting ``maxTokens``.
-    """
-
-    path = "/chat/completions"
-
-    dialect: Dialect = "tools"
-    max_tokens: str = CHAT_FIELDS["maxTokens"]
-
-    def content(self, request: Request, *, streaming: bool = False) -> bytes:
-        """The bytes of a request."""
-        with_files = takes("files of tools", self.server, request.model)
-        return request_content(request, self, with_files=with_files, streaming=streaming)
-
-    def read_as_it_is(self, reply: Json, request: Request) -> Reply:
-        """Read a completion."""
-        return read_reply(reply, request, server=self.server)
-
-    def new_stream(self) -> StreamedReply:
-        """Puts chunks together into a completion."""
-
-        return StreamedReply()
-
-
-def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json]:
-    """The JSON of a request in Chat Completions; `OpenAIModel.body` has that of one server.
-
-    Args:
-        request: What the model is asked.
-        dialect: The current dialect, or the older one.
-
-    Raises:
-        ConfigurationError: A file that a user attached cannot be sent in the dialect.
-    """
-    return ChatCompletions(dialect=dialect).body(request)

@@ -27,28 +27,6 @@ if TYPE_CHECKING:
     from .stream import StreamedResponse
 
 
-def request_content(
-    request: Request, form: Responses, *, with_reasoning: bool, with_files: bool, streaming: bool
-) -> bytes:
-    """The bytes of a request, each message and tool encoded only once. Empty fields are left out.
-
-    Args:
-        request: What the model is asked.
-        form: How its server wants it.
-        with_reasoning: Ask for encrypted reasoning, and send it back.
-        with_files: Send the files that tools returned.
-        streaming: Ask for the reply as a stream.
-    """
-    tools, others = _fields(request, form, with_reasoning=with_reasoning)
-    if streaming:
-        others["stream"] = True
-    texts = _message_texts(form.server, request.model.name, with_reasoning, with_files)
-    lists: dict[str, Iterable[str]] = {"input": filter(None, map(texts, request.messages))}
-    if tools:
-        lists["tools"] = tools
-    return joined(lists, others)
-
-
 @lru_cache(maxsize=16)
 def _message_texts(
     server: str, model: str, with_reasoning: bool, with_files: bool
@@ -125,14 +103,17 @@ class Responses(Wire):
     server: str
 
     def content(self, request: Request, *, streaming: bool = False) -> bytes:
-        """The bytes of a request."""
-        return request_content(
-            request,
-            self,
-            with_reasoning=takes("encrypted reasoning", self.server, request.model),
-            with_files=takes("files of tools", self.server, request.model),
-            streaming=streaming,
-        )
+        """The bytes of a request, each message and tool encoded only once."""
+        with_reasoning = takes("encrypted reasoning", self.server, request.model)
+        with_files = takes("files of tools", self.server, request.model)
+        tools, others = _fields(request, self, with_reasoning=with_reasoning)
+        if streaming:
+            others["stream"] = True
+        texts = _message_texts(self.server, request.model.name, with_reasoning, with_files)
+        lists: dict[str, Iterable[str]] = {"input": filter(None, map(texts, request.messages))}
+        if tools:
+            lists["tools"] = tools
+        return joined(lists, others)
 
     def read_as_it_is(self, reply: Json, request: Request) -> Reply:
         """Read a response."""

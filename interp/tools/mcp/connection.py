@@ -22,7 +22,7 @@ from ..invocation import ToolContext, ToolResult, current_context
 from .listing import listed_tools, result_of
 from .server import McpServer
 from .transports import ErrorLines, is_lost, start_failure, transport_to, why_unreadable
-from .untrusted import said, visible
+from .untrusted import fault_in, said, visible
 
 if TYPE_CHECKING:
     from mcp import Client, types
@@ -134,10 +134,8 @@ class Connection:
                 raise ToolError(f"{self.server}: {reason}") from None
             raise ToolError(f"{self.server} refuses the call: {said(str(error))}") from None
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            part = ".".join(map(str, first["loc"])) or "it"
-            reason = said(f"an answer that is no result of a tool: {part}: {first['msg']}")
-            raise ToolError(f"{self.server} gives {reason}") from None
+            gives = f"{self.server} gives an answer that is no result of a tool"
+            raise ToolError(f"{gives}: {fault_in(error)}") from None
         except Exception as error:  # a server may answer anything
             raise ToolError(f"{self.server}: {said(said_by(error))}") from error
         return result_of(answer)

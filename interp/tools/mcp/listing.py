@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from gram.words import counted
 
@@ -15,7 +15,7 @@ from ...json_text import Json, write_json
 from ...secrets import known_keys, without_keys
 from ...shown import visible_text
 from ..invocation import ToolResult
-from .untrusted import cut, said, visible
+from .untrusted import cut, fault_in, said, visible
 
 if TYPE_CHECKING:
     from mcp import Client, types
@@ -48,7 +48,7 @@ async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
         try:
             page = await client.list_tools(cursor=cursor, cache_mode="bypass")
         except ValidationError as error:
-            raise ConfigurationError(f"{server} {_broken(error)}") from None
+            raise ConfigurationError(f"{server} lists a broken tool: {fault_in(error)}") from None
         for tool in map(_without_keys, page.tools):
             name = tool.name
             if name in found:
@@ -89,23 +89,6 @@ def _require_sane(tool: types.Tool, server: str) -> None:
             f'{server}: the description of the tool "{name}" has '
             f"{len(tool.description or '')} characters, over {LONGEST_DESCRIPTION}"
         )
-
-
-def _broken(error: Any) -> str:
-    """What pydantic found wrong in a page of tools: the tool, and the part of it."""
-    first = error.errors(include_url=False)[0]
-    place = [str(each) for each in first["loc"]]
-    if len(place) < 2:
-        return f"answers tools/list with what is no list of tools: {said(first['msg'])}"
-    found = first.get("input")
-    named = found.get("name") if isinstance(found, dict) else None
-    which = f'"{said(str(named), LONGEST_NAME)}"' if named else f"number {_number(place)}"
-    part = ".".join(place[2:]) or "it"
-    return f"lists a broken tool, {which}: {part}: {said(first['msg'])}"
-
-
-def _number(place: list[str]) -> str:
-    return str(int(place[1]) + 1) if place[1].isdigit() else "?"
 
 
 MOST_ANSWERED: Final = 1_000_000

@@ -25,7 +25,7 @@ from ...errors import ConfigurationError
 from ...files import is_address, shown_address
 from ...json_text import read_json
 from ...secrets import Hidden, hide, without_keys
-from .untrusted import cut, said, visible
+from .untrusted import cut, fault_in, visible
 
 ServerLike: TypeAlias = Union[str, Sequence[str], Path, Mapping[str, Any]]
 """A command, an address, an ``mcpServers`` file, or what such a file says."""
@@ -148,9 +148,7 @@ def _entries(data: Any, where: str) -> dict[str, _Entry]:
     try:
         return TypeAdapter(dict[str, _Entry]).validate_python(listed)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        part = ".".join(["mcpServers", *map(str, first["loc"])])
-        raise ConfigurationError(f"{where}: {said(part, _LONGEST_NAME)}: {first['msg']}") from None
+        raise ConfigurationError(f"{where}: {fault_in(error, 'mcpServers')}") from None
 
 
 def _of_list(

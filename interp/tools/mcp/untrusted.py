@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 from unicodedata import category, normalize
 
 from gram import display
@@ -33,6 +33,17 @@ def visible(text: str) -> str:
 def said(text: str, most: int = MOST_SAID) -> str:
     """What a server says, as a message shows it: visible, cut, and without keys."""
     return cut(visible(without_keys(text)[: 2 * most]).strip(), most, len(text))
+
+
+def fault_in(error: Any, *path: str) -> str:
+    """What pydantic found wrong: the part, and the reason.
+
+    Args:
+        error: its ``ValidationError``.
+        path: what the part is in.
+    """
+    first = error.errors(include_url=False)[0]
+    return said(f"{'.'.join([*path, *map(str, first['loc'])]) or 'it'}: {first['msg']}")
 
 
 def cut(text: str, most: int, length: int | None = None) -> str:
