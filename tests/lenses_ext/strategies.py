@@ -259,7 +259,7 @@ def strict_arguments(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
         leaves.append(({"$ref": reference}, values))
         leaves.append(({"$ref": reference, "default": draw(values)}, values))
 
-    anything = st.recursive(st.sampled_from(leaves), around, max_leaves=6)
+    anything = st.recursive(st.sampled_from(leaves), around, max_leaves=4)
     schema, values = objects(draw(properties(anything)))
     definitions = {name: schema for name, (schema, _) in shared.items()}
     return {**schema, "$defs": definitions}, draw(values)

@@ -60,7 +60,7 @@ from lenses_ext.errors import ManyPartsError
 from lenses_ext.language.tool_spec import parameter, parameter_names, tool_parameters
 from lenses_ext.laws import check_getter, check_lens, check_prism, check_traversal
 from lenses_ext.optics.parts import any_property, elements_with
-from tests.gram.strategies import patterns, symbols, texts, values
+from tests.gram.strategies import symbols, texts, values
 from tests.lenses_ext.strategies import (
     agent_forests,
     agents,
@@ -148,7 +148,7 @@ SOME_ARROWS = st.lists(ARROWS, max_size=3).map(tuple)
 ONLY_NODES = SOME_NODES.map(lambda some: Pattern(Subject("w", {"Workflow"}), some))
 ONLY_ARROWS = SOME_ARROWS.map(lambda some: Pattern(Subject("w", {"Workflow"}), some))
 FLAT = st.lists(
-    agents(depth=0) | patterns(3).filter(lambda each: not collect(each_agent, (each,))), max_size=3
+    agents(depth=0) | NODES.filter(lambda each: not collect(each_agent, (each,))), max_size=3
 ).map(tuple)
 """Documents whose agents have no agents inside."""
 
@@ -196,15 +196,15 @@ GETTERS: list[tuple[Getter[Any, Any], st.SearchStrategy[Any]]] = [
     (tool_spec_schema, like_tools()),
 ]
 PRISMS = [
-    (as_agent, like_agents() | patterns(3), agents()),
-    (as_tool, like_tools() | patterns(3), tool_specs()),
-    (as_workflow, LIKE_WORKFLOWS | patterns(3), st.just(Pattern(Subject("w", {"Loop"})))),
+    (as_agent, BARE | NODES, agents(depth=0)),
+    (as_tool, like_tools() | NODES, tool_specs()),
+    (as_workflow, LIKE_WORKFLOWS | NODES, st.just(Pattern(Subject("w", {"Loop"})))),
 ]
 TRAVERSALS: list[tuple[Traversal[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any]]] = [
     (each_agent, FLAT, agents(depth=0)),
     (each_agent_tool, like_agents(), tool_specs()),
     (each_instruction, agent_forests() | programs(), texts()),
-    (each_agent & agent_model, agent_forests() | programs(), models()),
+    (each_agent & agent_model, programs(), models()),
     (each_agent_tool & tool_spec_description, like_agents(), texts()),
     (as_agent & agent_name, BARE, NAMES),
 ]
@@ -227,7 +227,7 @@ NESTED = st.sampled_from(
     loads("(a) (a {s: 1}) (a {s: {}}) (a {s: {t: 1}}) (a {s: {t: {u: 1, v: 2}}}) (a {s: {t: {}}})")
 )
 MADE: list[tuple[Lens[Any, Any], st.SearchStrategy[Any], st.SearchStrategy[Any], bool]] = [
-    (any_property("s"), NESTED | patterns(3), st.none() | values(), True),
+    (any_property("s"), NESTED | BARE, st.none() | values(), True),
     (any_property("s", "t"), NESTED, values(), True),
     (any_property("s", "t"), NESTED, st.none() | values(), False),
     (any_property("s", "t", "u"), NESTED, st.none() | values(), False),
@@ -364,8 +364,8 @@ def test_our_optics_compose_with_those_of_lenses_in_both_directions() -> None:
 
 def test_compositions_keep_the_laws_in_both_directions() -> None:
     words = filled_texts()
-    check_lens(raw.value & raw.identity, patterns(3), texts())
-    check_traversal(raw.Each() & agent_name, st.lists(like_agents(), max_size=2), symbols())
+    check_lens(raw.value & raw.identity, BARE, texts())
+    check_traversal(raw.Each() & agent_name, st.lists(BARE, max_size=2), symbols())
     check_traversal(each_agent_tool & raw.value.identity, agents(depth=0), symbols())
     check_lens(
         raw["a"] & agent_model & raw.GetAttr("name"), agents(depth=0).map(lambda a: {"a": a}), words
