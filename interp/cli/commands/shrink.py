@@ -14,7 +14,17 @@ from gram import GramError, dumps
 from gram.words import counted, did_you_mean
 
 from ...errors import ReplayError
-from ...evaluation.causes import CASES, MOST_RUNS, PROGRAM, RUN, Shrunk, shrink, write_folder
+from ...evaluation.causes import (
+    BEFORE,
+    CASES,
+    MOST_RUNS,
+    PROGRAM,
+    RUN,
+    Shrunk,
+    shrink,
+    write_folder,
+)
+from ...machine import context_before
 from ...programs import callable_in
 from ..failures import Refused
 from ..inputs.file_options import checks_option, json_option
@@ -130,7 +140,8 @@ def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -
         return
     for line in (*_lines(found), *_told(found)):
         show(line)
-    show(f"{out}: {PROGRAM}, {CASES} and {RUN}")
+    before = f"{BEFORE}, " * bool(context_before(found.state))
+    show(f"{out}: {PROGRAM}, {before}{CASES} and {RUN}")
 
 
 def _sizes(found: Shrunk) -> dict[str, tuple[int, int]]:

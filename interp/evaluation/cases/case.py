@@ -12,7 +12,7 @@ from lenses_ext.language import written_signature
 
 from ...files import File
 from ...json_text import Json, write_json
-from ...machine import Given
+from ...machine import ConversationContext, Given, empty_context
 from ...shown import short_repr, shortened
 from .expectations import ANY_ANSWER, READERS, ExpectedCall, names_of
 
@@ -91,6 +91,7 @@ class Case:
         name: its name, which no other case of its file has.
         input: what is said to the agent: a text, or an object of arguments.
         attachments: the files that are attached to the input.
+        after: the conversation that goes before it.
         expected: the answer that is expected: a text or another JSON value; `ANY_ANSWER` for any.
         contains: texts that the answer has.
         matches: regular expressions that are found in the answer.
@@ -115,6 +116,7 @@ class Case:
     name: str
     input: Json
     attachments: tuple[File, ...] = ()
+    after: ConversationContext = empty_context
     expected: Json = ANY_ANSWER
     contains: tuple[str, ...] | None = _written("contains")
     matches: tuple[str, ...] | None = _written("matches")

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from gram import Diagnostic
+from gram import Diagnostic, GramError
 from gram.words import nearest
 
 from ...errors import ValidationError
 from ...files import File, is_address
+from ...history.records import load_context
 from ...json_text import Json, read_json
 from .case import Case, Row
 from .expectations import READERS, found as shown, names_of
@@ -69,6 +70,14 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
             found.append(
                 row.fault("ill-typed", "attach goes with an input that is a text", "attach")
             )
+    if "after" in cells:
+        try:
+            cells["after"] = load_context(folder / cells["after"])
+        except (OSError, GramError) as error:
+            is_missing = isinstance(error, FileNotFoundError)
+            told = f"there is no file {folder / cells['after']}" if is_missing else str(error)
+            hint = "gram conversations export writes one"
+            found.append(row.fault("no-conversation", told.partition("\n")[0], "after", hint))
     faults.extend(found)
     if found:
         return None
@@ -121,6 +130,7 @@ _CELLS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "name": _text,
     "input": _input,
     "attach": names_of,
+    "after": _text,
     "tags": names_of,
     "cluster": lambda value: _text(str(value) if type(value) is int else value),
     "program": _text,

@@ -16,7 +16,7 @@ from gram.words import counted
 
 from ...errors import ConfigurationError, ModelError, ReplayError
 from ...execution import LiveHandler, ModelChoice, named_model
-from ...history.records import PathLike, RecordedRun, program_text, run_text
+from ...history.records import PathLike, RecordedRun, program_text, run_text, save_context
 from ...history.stores import load_run
 from ...json_text import write_json
 from ...machine import AgentResponse, Limits, ModelReplied, State, context_before
@@ -253,6 +253,7 @@ class _Oracle:
 
 PROGRAM: Final = "program.gram"
 CASES: Final = "cases.jsonl"
+BEFORE: Final = "before.gram"
 RUN: Final = f"recordings/{CASES}/shrunk{SUFFIX}"
 """Where ``gram test`` looks for the recording of the case."""
 
@@ -280,12 +281,14 @@ def write_folder(
     if check:
         row |= {"not": {"checks": [check]}} if says else {"checks": [check]}
     (place / RUN).parent.mkdir(parents=True, exist_ok=True)
+    if before := context_before(state):
+        row["after"] = BEFORE
+        save_context(place / BEFORE, before)
     write_atomically(place / PROGRAM, program_text(state.agent)[0].rstrip("\n") + "\n")
     write_atomically(place / CASES, f"{write_json(row)}\n")
     write_atomically(place / RUN, run_text(state, shrunk.library))
     usual = asdict(Limits(), recurse=False)
     counts = {
-        "earlier message": len(context_before(state)),
         "attachment": len(run.attachments),
         "model": run.model is not None,
         "setting": len(run.settings),

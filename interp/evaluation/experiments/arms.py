@@ -158,7 +158,7 @@ class ReadyArm:
     def begin(self, case: Case, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
         """Begin a run of a case, with a library and a model of its own."""
         chosen: RunOptions = {**self.options, "model": self.fresh_model(), **self._where, **options}
-        return begin(self.agent, case.given_to(self.agent), library, **chosen)
+        return begin(self.agent, case.given_to(self.agent), library, case.after, **chosen)
 
     def take_up(self, state: State, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
         """Go on with a run from a state, which keeps what the arm has chosen for it."""
@@ -208,7 +208,7 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         for case in cases:  # an input may not fit, as settings and options may not
             chosen = made.options
             chosen["model"] = ScriptedModel(())  # the run is begun only to see that it can be
-            begin(agent, case.given_to(agent), library, **chosen)
+            begin(agent, case.given_to(agent), library, case.after, **chosen)
         return made
 
 

@@ -186,7 +186,7 @@ class Leaks:
                 for each in case.attachments
                 if each.content and each.media_type.startswith("text/")
             ]
-            for text in _texts([case.input, case.expectations, case.columns, attached]):
+            for text in _texts([case.input, case.after, case.expectations, case.columns, attached]):
                 self._runs.update(dict.fromkeys(_in_a_row(_words(text)), case.name))
             for value in map(case.expectations.get, _ANSWERS):
                 for text in (*_texts(value), " ".join(_texts(value))):

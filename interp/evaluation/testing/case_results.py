@@ -130,9 +130,10 @@ async def run_case(
 
     began = monotonic()
     try:
-        given = cast(BeginOptions, {**options, "observe": observe})
-        with recording.around(given) as added:
-            response = await begin(agent, case.given_to(agent), library, **added).afinish()
+        chosen = cast(BeginOptions, {**options, "observe": observe})
+        with recording.around(chosen) as added:
+            given = case.given_to(agent)
+            response = await begin(agent, given, library, case.after, **added).afinish()
     except (GramError, OSError) as raised:
         error = raised
     seconds = monotonic() - began

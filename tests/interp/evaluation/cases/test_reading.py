@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import GramDecodeError, Source, loads_one
-from interp import Case, File, ValidationError
+from interp import Case, File, ValidationError, save_context
 from interp.evaluation import ExpectedCall, read_cases
 from interp.evaluation.cases.rows import csv_rows, jsonl_rows
+from interp.machine import AssistantRole, Message, UserRole
 
 PROGRAM = '[a:Agent {instruction: "Greet", model: "Offline/rehearsal"}]\n'
 
@@ -365,6 +366,22 @@ def test_a_case_has_files(tmp_path: Path, name: str, text: str) -> None:
     files = (File(b"GIF89a", "x.gif"), File("https://example.com/b.png"))
     assert case.attachments == files
     assert case.given_to(loads_one(PROGRAM)) == ["Look", *files]
+
+
+def test_a_case_may_come_after_a_conversation(tmp_path: Path) -> None:
+    said = [Message(UserRole, "Hi"), Message(AssistantRole, "Hello")]
+    save_context(tmp_path / "talk.gram", said)
+    (tmp_path / "c.jsonl").write_text('{"input": "and then?", "after": "talk.gram"}\n')
+    (tmp_path / "wrong.csv").write_text("input,after\na,gone.gram\nb,wrong.csv\n")
+
+    (case,) = read_cases(tmp_path / "c.jsonl")
+
+    assert [*case.after] == said
+    with pytest.raises(ValidationError) as raised:
+        read_cases(tmp_path / "wrong.csv")
+    gone, wrong = map(str, raised.value.faults)
+    assert "wrong.csv:2:3: error[no-conversation] there is no file" in gone
+    assert "wrong.csv:3:3: error[no-conversation]" in wrong
 
 
 def test_files_that_cannot_be_attached_are_told_with_their_places(tmp_path: Path) -> None:

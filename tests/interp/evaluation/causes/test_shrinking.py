@@ -9,8 +9,9 @@ import pytest
 
 import gram
 from gram import Pattern
-from interp import LimitError, Tool, ToolLibrary, begin, tool
+from interp import LimitError, Tool, ToolLibrary, begin, run, tool
 from interp.errors import ConfigurationError, ModelError, ReplayError
+from interp.evaluation import read_cases
 from interp.evaluation.causes import Shrunk, shrink, write_folder
 from interp.history.records import RecordedRun, run_text
 from interp.history.stores import load_run
@@ -114,6 +115,18 @@ def test_a_run_that_reaches_a_limit_is_shrunk_by_its_error(tmp_path: Path) -> No
     assert len(found.state.events) < 5
     assert not found.state.agent.elements
     assert "1 limit" in write_folder(found, tmp_path / "out")
+
+
+def test_a_later_turn_is_a_case_after_a_conversation(tmp_path: Path) -> None:
+    program = gram.parse('[a:Agent {model: "Offline/rehearsal", instruction: "i"}]')
+    before = run(program, "Hello there").context
+    run(program, "and then?", context=before, record=tmp_path / "late.run.gram")
+
+    write_folder(shrink(tmp_path / "late.run.gram", lambda _: True), tmp_path / "out")
+
+    (case,) = read_cases(tmp_path / "out/cases.jsonl")
+    assert case.after == before
+    assert case.input == "and then?"
 
 
 TWO_TOOLS = """
