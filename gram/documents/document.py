@@ -17,7 +17,7 @@ from ..reading import (
     trivia_end,
 )
 from ..showing import Shown
-from ..source import Source, Span
+from ..source import Source
 from ..trees import Pattern
 from ..words import counted
 from ..writing import Style
@@ -151,28 +151,6 @@ class Document(Shown):
             construct = below[index]
             below = construct.elements
         return spans_of(construct)
-
-    def path_at(self, span: Span) -> tuple[int, ...]:
-        """The path of the pattern at ``span``; of a node shared by two hops, the first path.
-
-        Raises:
-            NoPatternError: no pattern is at the span.
-        """
-        expect(span, Span, "span", by="path_at")
-        path: tuple[int, ...] = ()
-        below: Sequence[Construct] = self.items
-        while True:
-            around = (
-                index
-                for index, construct in enumerate(below)
-                if construct.start <= span.start and span.end <= construct.end
-            )
-            if (index := next(around, None)) is None:
-                raise NoPatternError(f"no pattern was read at {span}")
-            path = (*path, index)
-            if below[index].span == span:
-                return path
-            below = below[index].elements
 
     def __repr__(self) -> str:
         name = f"{self.filename!r}, " if self.filename is not None else ""

@@ -115,7 +115,7 @@ _SETTINGS = Codec(_decode_settings, _encode_settings)
 _A_TOOL = f"a pattern labelled {' or '.join(sorted(TOOLS))}"
 _tools = elements_with("each_agent_tool", is_tool, _A_TOOL)
 
-AGENTS = Vocabulary("an agent", frozenset({AGENT}))
+AGENTS = Vocabulary(frozenset({AGENT}))
 
 agent_name = AGENTS.word("name", identity("agent_name", "The name of an agent, its identity."))
 agent_description = AGENTS.optional(

@@ -188,7 +188,7 @@ def _one_of(*allowed: str | bool) -> Codec[Any, Any]:
     return Codec(checked, checked)
 
 
-TOOL_SPECS = Vocabulary("a tool", TOOLS)
+TOOL_SPECS = Vocabulary(TOOLS)
 
 tool_spec_name = TOOL_SPECS.word("name", identity("tool_spec_name", "A tool's name, its identity."))
 tool_spec_description = TOOL_SPECS.required(

@@ -24,19 +24,17 @@ class Vocabulary:
     """What the patterns with some labels consist of.
 
     Args:
-        called: what one of them is called in messages: ``an agent``.
         labels: the labels that are read.
 
     Attributes:
-        called, labels: as above.
+        labels: as above.
         properties: the lenses onto the properties that mean something, by key; a pattern may have
             others of its own.
         needed: the keys of those that have to be there.
         words: the lens or getter for each word of a path that is not a property.
     """
 
-    def __init__(self, called: str, labels: frozenset[str]) -> None:
-        self.called = called
+    def __init__(self, labels: frozenset[str]) -> None:
         self.labels = labels
         self.properties: dict[str, Lens[Pattern, Any, Any]] = {}
         self.needed: set[str] = set()

@@ -24,7 +24,7 @@ def _same(value: Value) -> Value:
     return value
 
 
-WORKFLOW_PARTS = Vocabulary("a workflow", WORKFLOWS)
+WORKFLOW_PARTS = Vocabulary(WORKFLOWS)
 
 workflow_name = WORKFLOW_PARTS.word("name", identity("workflow_name", "The name of a workflow."))
 workflow_description = WORKFLOW_PARTS.optional(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, TypeAlias, Union
 
 from attrs import evolve
 
 from gram import Diagnostic, Pattern, walk
-from gram.errors import expect, expect_all
+from gram.errors import expect
 
 from ..cycles import cycles
 from ..labels import is_tool
@@ -198,15 +198,12 @@ _Reading: TypeAlias = tuple[TypeSignature | None, tuple[Diagnostic, ...]]
 """A signature as it was read, None when it has errors, and its faults."""
 
 
-def parse_type_signature(
-    x: SignatureLike, *, shapes: Iterable[Pattern] = (), open: bool = False
-) -> TypeSignature:
+def parse_type_signature(x: SignatureLike, *, open: bool = False) -> TypeSignature:
     """The parameters, result and types of a signature.
 
     Args:
         x: text (a gram path with its shapes, a tool, or the form ``(name: Text) --> IO Text``),
             a tool pattern, or the pattern of a signature (path or atom).
-        shapes: the patterns at the top of the file, whose shapes the signature may use.
         open: whether a name that is not defined is taken for a type that is defined elsewhere.
 
     Raises:
@@ -218,20 +215,17 @@ def parse_type_signature(
     """
     if isinstance(x, TypeSignature):
         return x
-    signature, faults = _reading(x, shapes, open)
+    signature, faults = _reading(x, open)
     if signature is None:
         raise SignatureError(each for each in faults if each.severity == "error")
     return signature
 
 
-def signature_diagnostics(
-    x: SignatureLike, *, shapes: Iterable[Pattern] = ()
-) -> tuple[Diagnostic, ...]:
+def signature_diagnostics(x: SignatureLike) -> tuple[Diagnostic, ...]:
     """Everything that is wrong with a signature and likely slips in it, in the order of the text.
 
     Args:
         x: a signature, as `parse_type_signature` takes it.
-        shapes: the patterns at the top of the file, whose shapes the signature may use.
 
     >>> for fault in signature_diagnostics("(limit::Int {optinal: true})==>(::String)"):
     ...     print(fault.severity, fault.message)
@@ -239,12 +233,10 @@ def signature_diagnostics(
     """
     if isinstance(x, TypeSignature):
         return ()
-    return _reading(x, shapes, False)[1]
+    return _reading(x, False)[1]
 
 
-def type_signature_to_json_schema(
-    x: SignatureLike, *, shapes: Iterable[Pattern] = ()
-) -> dict[str, Any]:
+def type_signature_to_json_schema(x: SignatureLike) -> dict[str, Any]:
     """The JSON Schema of a tool's parameters, a fresh copy each time.
 
     Raises:
@@ -253,11 +245,11 @@ def type_signature_to_json_schema(
     >>> type_signature_to_json_schema('(name::Text)==>(::String)')
     {'type': 'object', 'properties': {'name': {'type': 'string'}}, 'required': ['name']}
     """
-    schema: dict[str, Any] = copy.deepcopy(_schema(parse_type_signature(x, shapes=shapes)))
+    schema: dict[str, Any] = copy.deepcopy(_schema(parse_type_signature(x)))
     return schema
 
 
-def result_schema(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> dict[str, Any] | None:
+def result_schema(x: SignatureLike) -> dict[str, Any] | None:
     """The JSON Schema of a tool's result, a fresh copy each time; None when anything may come.
 
     Raises:
@@ -266,7 +258,7 @@ def result_schema(x: SignatureLike, *, shapes: Iterable[Pattern] = ()) -> dict[s
     >>> result_schema('(name::Text)==>(::String)')
     {'type': 'string'}
     """
-    return schema_of_result(parse_type_signature(x, shapes=shapes))
+    return schema_of_result(parse_type_signature(x))
 
 
 def signature_elements(x: SignatureLike, *, open: bool = False) -> tuple[Pattern, ...]:
@@ -290,7 +282,7 @@ def signature_elements(x: SignatureLike, *, open: bool = False) -> tuple[Pattern
         return x.elements if is_tool(x) else (x,)
     if isinstance(x, TypeSignature):
         return signature_patterns(signature)
-    parts = _parts_of(x, ())
+    parts = _parts_of(x)
     if parts.nodes is not None or any(
         "fields" in each.value.properties for top in parts.elements for _, each in walk(top)
     ):
@@ -298,21 +290,20 @@ def signature_elements(x: SignatureLike, *, open: bool = False) -> tuple[Pattern
     return parts.elements
 
 
-def _reading(x: object, around: Iterable[Pattern], open: bool) -> _Reading:
+def _reading(x: object, open: bool) -> _Reading:
     expect(x, (str, Pattern, TypeSignature), "x", by="parse_type_signature")
-    shapes = expect_all(around, Pattern, "shapes", by="parse_type_signature")
     if isinstance(x, Pattern):
-        return _read(parts_of_pattern(x, shapes), open) if shapes or open else _of_pattern(x)
+        return _read(parts_of_pattern(x), open) if open else _of_pattern(x)
     try:
-        return _read(_parts_of(str(x), shapes), open)
+        return _read(_parts_of(str(x)), open)
     except SignatureError as error:  # the text is of no form
         return None, error.faults
 
 
-def _parts_of(text: str, shapes: tuple[Pattern, ...]) -> Parts:
+def _parts_of(text: str) -> Parts:
     from .text_form import is_text_form, parts_of_text_form  # most signatures are patterns
 
-    return (parts_of_text_form if is_text_form(text) else parts_of_text)(text, shapes)
+    return (parts_of_text_form if is_text_form(text) else parts_of_text)(text)
 
 
 def _read(parts: Parts, open: bool = False) -> _Reading:

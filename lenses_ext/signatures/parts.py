@@ -206,7 +206,7 @@ def parts_of_pattern(pattern: Pattern, shapes: Iterable[Pattern] = ()) -> Parts:
     return _parts(elements, shapes, tuple(_spelling_faults(each.pattern for each in elements)))
 
 
-def parts_of_text(text: str, shapes: Iterable[Pattern] = ()) -> Parts:
+def parts_of_text(text: str) -> Parts:
     """The parts of a signature in gram notation, or of the one tool in the text.
 
     Raises:
@@ -219,12 +219,11 @@ def parts_of_text(text: str, shapes: Iterable[Pattern] = ()) -> Parts:
     # without name and elements it is the type of a result, called `Tool`
     tools = [each for each in patterns if is_tool(each) and (each.value.identity or each.elements)]
     if len(tools) == 1:
-        others = (pattern for pattern in patterns if pattern is not tools[0])
-        parts = parts_of_pattern(tools[0], (*others, *shapes))
+        parts = parts_of_pattern(tools[0], (each for each in patterns if each is not tools[0]))
         return parts._replace(faults=(*check(patterns, checks=_REPEATED_KEYS), *parts.faults))
     elements = [Element(pattern, (index,)) for index, pattern in enumerate(patterns)]
     faults = (*check(patterns, checks=_REPEATED_KEYS), *_spelling_faults(patterns))
-    return _parts(elements, shapes, faults)
+    return _parts(elements, (), faults)
 
 
 def _parts(

@@ -15,7 +15,7 @@ from gram import Diagnostic, Pattern, Source, Span, Subject
 from gram.reading import Stop, Token, parse_tokens, tokens, unescape
 
 from .faults import Element, SignatureError
-from .parts import Parts, shared_shapes, used_shapes
+from .parts import Parts
 
 _GRAMMAR = Path(__file__).with_name("text_form.lark")
 _TAILS, _HEADS = ("-", "=", "~"), ("->", "=>", "~>")
@@ -52,30 +52,17 @@ def is_text_form(text: str) -> bool:
     return False
 
 
-def parts_of_text_form(text: str, shapes: Iterable[Pattern] = ()) -> Parts:
+def parts_of_text_form(text: str) -> Parts:
     """The parts of a signature in the text form.
-
-    Args:
-        text: the signature.
-        shapes: the patterns around it, whose shapes it may use.
 
     Raises:
         SignatureError: it is not of this form; the error has the place.
     """
     builder = _Builder(text)
     nodes: tuple[Pattern, ...] = parse_tokens(_GRAMMAR, text, builder, builder.refuse)
-    shared = shared_shapes(shapes)
-    used = enumerate(used_shapes(nodes, shared), len(nodes))
-    return Parts(
-        nodes,
-        None,
-        tuple(Element(shape, (index,)) for index, shape in used),
-        tuple(builder.faults),
-        tuple(shared),
-        tuple(Element(node, (index,)) for index, node in enumerate(nodes)),
-        builder.spans,
-        builder.source,
-    )
+    elements = tuple(Element(node, (index,)) for index, node in enumerate(nodes))
+    faults, spans, source = tuple(builder.faults), builder.spans, builder.source
+    return Parts(nodes, None, faults=faults, nodes=elements, spans=spans, source=source)
 
 
 class _Type(NamedTuple):

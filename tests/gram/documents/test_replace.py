@@ -87,7 +87,6 @@ def test_spans_and_paths_of_an_edited_document_are_of_its_own_text() -> None:
     assert edited.text == "[x | (a {n: 1000}), m, b]\n(c {k: 2})"
     span = edited.spans((1,)).values["k"]
     assert edited.text[slice(*span)] == "2"
-    assert edited.path_at(edited.spans((0, 2)).pattern) == (0, 2)
     assert edited.source.position(span.start) == (2, 8)
     assert [item.pattern for item in edited.items] == list(edited.patterns)
 

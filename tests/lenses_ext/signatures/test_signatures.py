@@ -94,17 +94,6 @@ def test_a_name_that_is_not_defined_may_be_a_type_of_elsewhere() -> None:
         parse_type_signature(text)
 
 
-@pytest.mark.parametrize(
-    "form", ["(u: User) --> [User]", "(u::User)==>(::Array {elementType: User})"]
-)
-def test_the_text_form_takes_the_types_of_its_file_too(form: str) -> None:
-    shapes = loads("[User:Object | (id::Int)]")
-
-    schema = type_signature_to_json_schema(form, shapes=shapes)
-
-    assert schema["properties"]["u"]["properties"] == {"id": {"type": "integer"}}
-
-
 def test_a_key_that_a_text_gives_again_is_told_as_the_notation_tells_it() -> None:
     with pytest.raises(SignatureError) as caught:
         parse_type_signature("(age::Int {default: 1, default: 2})==>(::String)")
@@ -138,18 +127,16 @@ def test_a_schema_is_a_fresh_copy_each_time_and_unknown_keys_stay_in_it() -> Non
     assert type_signature_to_json_schema(tool)["properties"]["a"] == expected
 
 
-def test_shapes_of_the_file_are_visible_when_passed_and_come_along_when_it_is_written() -> None:
-    tool, *shapes = loads("[t:Tool | (u::User)==>(::String)] [User:Object | (id::Id)] [Id:Text]")
+def test_the_types_beside_a_tool_in_a_text_are_its_own_and_a_tool_by_itself_needs_them() -> None:
+    text = "[t:Tool | (u::User)==>(::String)] [User:Object | (id::Id)] [Id:Text] [x:Agent {k: 1}]"
 
-    schema = type_signature_to_json_schema(tool, shapes=shapes)
+    schema = type_signature_to_json_schema(text)
 
     assert schema["properties"]["u"]["properties"] == {"id": {"type": "string"}}
-    text = "[t:Tool | (u::User)==>(::String)] [User:Object | (id::Text)] [x:Agent {k: 1}]"
-    assert type_signature_to_json_schema(text) == schema
-    written = write_type_signature(parse_type_signature(tool, shapes=shapes))
+    written = write_type_signature(parse_type_signature(text))
     assert written == "(u::User)==>(::String)\n[User::Object | (id::Id)]\n[Id::Text]"
     with pytest.raises(SignatureError, match='unknown type "User"'):
-        type_signature_to_json_schema(tool)
+        type_signature_to_json_schema(loads(text)[0])
 
 
 @pytest.mark.parametrize(
