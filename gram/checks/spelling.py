@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from typing import TypeAlias, Union
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from pyrsistent import pvector
 
@@ -20,54 +20,38 @@ _UPPER_SNAKE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*", re.ASCII)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+", re.ASCII)
 _FRACTION_WITH_UNIT = re.compile(r"[0-9]\.[0-9]+[A-Za-z]", re.ASCII)
 
-_List: TypeAlias = Union[syntax.Record, syntax.Map, syntax.Annotated]
-
 
 def duplicate_key(reading: Reading) -> Iterator[Diagnostic]:
     """A key given twice in a record or map: only its last value counts."""
     for each, construct in reading.written(lambda each: each.repeats_keys):
         for record in _records(construct):
-            yield from _given_again(each, record, record.entries, "the key `{}`")
+            yield from _given_again(each, record.entries, "the key `{}`")
 
 
 def duplicate_annotation_key(reading: Reading) -> Iterator[Diagnostic]:
     """A key annotated twice: only its last value counts."""
     for each, construct in reading.written(lambda each: each.repeats_keys):
         if isinstance(construct, syntax.Annotated):
-            yield from _given_again(each, construct, construct.annotations, "the annotation `@{}`")
+            yield from _given_again(each, construct.annotations, "the annotation `@{}`")
 
 
 def _given_again(
-    each: Occurrence, whole: _List, entries: Sequence[syntax.Entry], called: str
+    each: Occurrence, entries: Sequence[syntax.Entry], called: str
 ) -> Iterator[Diagnostic]:
-    """The entries of a list whose key comes again; one fix removes all but those with comments."""
+    """The entries whose key comes again; a fix removes one where no comment goes with it."""
     last = {entry.key.text: entry for entry in entries}
-    if len(last) == len(entries):
-        return
-    assert each.source is not None
-    dead = [index for index, entry in enumerate(entries) if last[entry.key.text] is not entry]
-    removed = {index for index in dead if not comments(each.text, *entries[index].span)}
-    fix = _removal(each.text, whole, removed)
-    for index in dead:
-        key = entries[index].key
+    for entry, after in pairwise(entries):
+        key = entry.key
+        if last[key.text] is entry:
+            continue
+        assert each.source is not None
         where = each.source.line_and_column(last[key.text].key.start)
         message = f"{called.format(key.text)} is given again at {where}, which counts"
-        own = fix if index in removed else ()
+        is_plain = not comments(each.text, entry.start, after.start)
+        fix = (Edit(Span(entry.start, after.start)),) if is_plain else ()
         yield Diagnostic.found(
-            message, each.path, key.text, span=key.span, hint="remove it", fix=own
+            message, each.path, key.text, span=key.span, hint="remove it", fix=fix
         )
-
-
-def _removal(text: str, whole: _List, removed: Collection[int]) -> tuple[Edit, ...]:
-    """The edits that take entries out of a list."""
-    from ..editing import annotations_of, changes_without, entries_of  # only this fault needs it
-
-    if isinstance(whole, syntax.Annotated):
-        first = 1 if whole.identified else 0
-        changes = changes_without(annotations_of(text, whole), {first + each for each in removed})
-    else:
-        changes = changes_without(entries_of(text, whole), removed)
-    return tuple(Edit(each.before, each.new) for each in changes)
 
 
 def label_case(reading: Reading) -> Iterator[Diagnostic]:

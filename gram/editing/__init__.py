@@ -7,7 +7,7 @@ from .adopting import (
     common_ends as common_ends,
     longest_increasing as longest_increasing,
 )
-from .comma_list import ElementList, ListElement, annotations_of, entries_of, list_of
+from .comma_list import ElementList, ListElement, list_of
 from .pairing import ChangedPattern as ChangedPattern, changed_patterns
-from .replacement import Change, Replacement, changes_without, end_of_head, replace
+from .replacement import Change, Replacement, end_of_head, replace
 from .rewrite_subject import respell

@@ -89,18 +89,15 @@ class ElementList(NamedTuple):
     first_lead: str = ""
     opens_file: bool = False
 
-    def write(
-        self, writer: Writer, places: Sequence[Place], *, keeps_comments: bool = False
-    ) -> None:
+    def write(self, writer: Writer, places: Sequence[Place]) -> None:
         """Write the list with the old and new elements of ``places``, in that order.
 
         Args:
             writer: receives the text.
             places: what the new list consists of.
-            keeps_comments: whether the comments of a removed element stay.
         """
         staying = {place.old for place in places}
-        cut_off = self._cut_off(staying, keeps_comments)
+        cut_off = self._cut_off(staying)
         writer.copy_trivia(*self.head)
         if self.opens_file and self.elements and 0 not in staying:
             writer.copy_trivia(*self.elements[0].before)
@@ -141,9 +138,7 @@ class ElementList(NamedTuple):
         cut_off = any(self._cut_off(set()).values())
         return cut_off or self._commented(self.head) or self._commented(self.tail)
 
-    def _cut_off(
-        self, staying: set[int | None], keeps_comments: bool = False
-    ) -> dict[int | None, list[Span]]:
+    def _cut_off(self, staying: set[int | None]) -> dict[int | None, list[Span]]:
         """The comments of removed elements that stay, by the next element that stays."""
         found: dict[int | None, list[Span]] = {}
         pending: list[Span] = []
@@ -151,11 +146,7 @@ class ElementList(NamedTuple):
             if index not in staying:
                 if index == 0 and self.opens_file:
                     continue
-                if keeps_comments:
-                    for trivia in (element.before, element.before_comma, element.after):
-                        for last in list(comments_in(self.text, *trivia))[-1:]:
-                            pending.append(Span(trivia.start, last.end))
-                elif rest := without_block_above(self.text[slice(*element.before)]):
+                if rest := without_block_above(self.text[slice(*element.before)]):
                     start = element.before.start
                     pending.append(Span(start, start + len(rest)))
             elif pending:

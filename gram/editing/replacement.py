@@ -8,8 +8,8 @@ spelled as it was, and says nothing about the place where it is now.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from functools import cache, partial
+from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from attrs import frozen
@@ -31,7 +31,7 @@ from ..source import Source, Span
 from ..trees import Pattern, is_header, origin
 from ..writing import Style, write_pattern, write_record
 from .adopting import adopt, common_ends, longest_increasing
-from .comma_list import ElementList, Place, list_of
+from .comma_list import ElementList, list_of
 from .pairing import Part, pair
 from .rewrite import Rewriter, Role, fits_role
 from .rewrite_path import hops_of
@@ -236,18 +236,3 @@ def _canonical(tree: Pattern, role: Role, style: Style | None) -> str:
     if role == "first" and is_header(tree):
         return write_record(tree.value.properties)
     return write_pattern(tree, style=style)
-
-
-def changes_without(old: ElementList, removed: Collection[int]) -> tuple[Change, ...]:
-    """Where a text changes when elements, given by index, are taken out of a list in it."""
-    text = old.text
-    writer = Writer(text, line_break(text))
-    places = [
-        Place(index, partial(writer.copy, *element.span))
-        for index, element in enumerate(old.elements)
-        if index not in removed
-    ]
-    writer.copy(0, old.head.start)
-    old.write(writer, places, keeps_comments=True)
-    writer.copy(old.tail.end, len(text))
-    return Replacement(text, tuple(writer.pieces)).changes
