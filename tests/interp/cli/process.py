@@ -20,10 +20,11 @@ from interp.cli.terminal.output import set_loudness
 from tests.interp.cli.forked import COMMANDS
 from tests.interp.forking import run_forked
 from tests.interp.model_server import ModelServer
-from tests.paths import ROOT
+from tests.paths import EXAMPLES, ROOT
 
 COMMAND = [sys.executable, "-c", "from interp.cli import main; main()"]
 KEY = "sk-known-key-0123456789"
+HELLO = str(EXAMPLES / "hello_world.gram")
 
 
 def gram(
@@ -135,6 +136,12 @@ def gram_from_its_start(
         check=False,
         start_new_session=True,
     )
+
+
+def written(path: Path, text: str) -> str:
+    """A file with a text, by its name as commands take it."""
+    path.write_text(text, encoding="utf-8")
+    return str(path)
 
 
 def at(server: ModelServer) -> dict[str, str]:

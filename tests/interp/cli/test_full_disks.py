@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from interp import load_run
-from tests.interp.cli.process import at, forked, gram
+from tests.interp.cli.process import HELLO, at, forked, gram
 from tests.interp.model_server import ModelServer, tool_calls
-from tests.paths import EXAMPLES
 
-HELLO = str(EXAMPLES / "hello_world.gram")
 CALL = tool_calls(("c1", "sayHello", {"personName": "Al"}))
 
 

@@ -12,12 +12,10 @@ import pytest
 
 from interp import open_store
 from interp.cli import keeping
-from tests.interp.cli.process import at, forked, gram, refused
+from tests.interp.cli.process import HELLO, at, forked, gram, refused
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, tool_calls
-from tests.paths import EXAMPLES
 
-HELLO = str(EXAMPLES / "hello_world.gram")
 HI = tool_calls(("c", "sayHello", {"personName": "Al"}))
 BAD = Answer({"error": {"message": "bad"}}, 400)
 

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import COMMAND, gram, gram_from_its_start, relayed
-from tests.paths import EXAMPLES, ROOT
-
-HELLO = str(EXAMPLES / "hello_world.gram")
+from tests.interp.cli.process import COMMAND, HELLO, gram, gram_from_its_start, relayed, written
+from tests.paths import ROOT
 
 INTERRUPTED_AT = """
 import os, signal, sys
@@ -158,9 +156,8 @@ UNNEEDED = {"openai", "httpx", "httpx2", "aiohttp", "pydantic", "lark", "interp.
 
 
 def test_commands_on_files_load_no_network_and_nothing_that_runs(tmp_path: Path) -> None:
-    program = tmp_path / "p.gram"
-    program.write_text(PROGRAM)
-    file = str(program)
+    program = written(tmp_path / "p.gram", PROGRAM)
+    file = program
     commands = [
         ["check", file],
         ["get", file, "a.model"],

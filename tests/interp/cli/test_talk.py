@@ -12,13 +12,20 @@ from pathlib import Path
 import pytest
 
 from interp import load_run
-from tests.interp.cli.process import COMMAND, KEY, at, gram, refused, relayed, without_keys
+from tests.interp.cli.process import (
+    COMMAND,
+    HELLO,
+    KEY,
+    at,
+    gram,
+    refused,
+    relayed,
+    without_keys,
+    written,
+)
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, delta, tool_calls
 from tests.paths import EXAMPLES, ROOT
-
-HELLO = str(EXAMPLES / "hello_world.gram")
-
 
 # --- sessions
 
@@ -208,11 +215,10 @@ PROGRAM = """
 def test_agents_of_one_program_share_their_tools(
     model_server: ModelServer, tmp_path: Path, agent: str, instruction: str
 ) -> None:
-    program = tmp_path / "p.gram"
-    program.write_text(PROGRAM)
+    program = written(tmp_path / "p.gram", PROGRAM)
     model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "done")
 
-    done = gram("run", str(program), "hi", "--agent", agent, **at(model_server))
+    done = gram("run", program, "hi", "--agent", agent, **at(model_server))
 
     body = model_server.requests[0]
     assert (done.returncode, done.stdout) == (0, "done\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interp.history.stores import open_conversation
-from tests.interp.cli.process import at, gram
+from tests.interp.cli.process import at, gram, written
 from tests.interp.model_server import ModelServer
 
 NEWS = """
@@ -113,12 +113,11 @@ RESULT_FIRST = """
 def test_the_words_of_the_agent_that_gives_the_result_are_streamed_once(
     model_server: ModelServer, tmp_path: Path
 ) -> None:
-    program = tmp_path / "a.gram"
-    program.write_text(RESULT_FIRST)
+    program = written(tmp_path / "a.gram", RESULT_FIRST)
     model_server.will_say(*["found", "The article.", "checked"] * 2)
 
-    done = gram("run", str(program), "x", "--stream", **at(model_server))
-    lines = gram("run", str(program), "x", "--stream", "--json", **at(model_server)).stdout
+    done = gram("run", program, "x", "--stream", **at(model_server))
+    lines = gram("run", program, "x", "--stream", "--json", **at(model_server)).stdout
 
     assert done.stdout == "The article.\n"
     seen = [json.loads(line) for line in lines.splitlines()]

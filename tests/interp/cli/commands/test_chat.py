@@ -9,12 +9,10 @@ import pytest
 
 from interp import load_context, load_run
 from interp.history.stores import open_conversation
-from tests.interp.cli.process import at, gram, refused
+from tests.interp.cli.process import HELLO, at, gram, refused
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, tool_calls
-from tests.paths import EXAMPLES
 
-HELLO = str(EXAMPLES / "hello_world.gram")
 GREETED = "Hello, Alice! Nice to meet you.\n"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, written
 from tests.interp.cli.typing_at import Terminal
 
 TWICE = '[a:Agent {model: "Ollama/x", model: "Ollama/y", instruction: "hi"}]\n'
@@ -70,10 +70,9 @@ def test_a_terminal_has_colours(
 
 
 def test_a_file_cannot_colour_or_move_what_is_shown(tmp_path: Path) -> None:
-    path = tmp_path / "a.gram"
-    path.write_text('(a {k: "\x1b[2J", k: 1})')
+    path = written(tmp_path / "a.gram", '(a {k: "\x1b[2J", k: 1})')
 
-    with Terminal("check", str(path), TERM="xterm") as terminal:
+    with Terminal("check", path, TERM="xterm") as terminal:
         assert terminal.leaves() == 1
 
     assert "\x1b[2J" not in terminal.raw
@@ -106,12 +105,11 @@ def test_sarif_has_rules_results_and_fixes(twice: Path) -> None:
 
 
 def test_github_annotates_the_line(tmp_path: Path) -> None:
-    path = tmp_path / "a,b:c.gram"
-    path.write_text(TWICE)
+    path = written(tmp_path / "a,b:c.gram", TWICE)
 
-    done = gram("check", "--format", "github", str(path))
+    done = gram("check", "--format", "github", path)
 
-    place = str(path).replace(",", "%2C").replace(":", "%3A")
+    place = path.replace(",", "%2C").replace(":", "%3A")
     head = f"::error title=duplicate-key,file={place},line=1,col=11,endLine=1,endColumn=16::"
     assert done.stdout.startswith(head)
     assert done.stdout.endswith("%0Ahint: remove it\n")
@@ -119,11 +117,10 @@ def test_github_annotates_the_line(tmp_path: Path) -> None:
 
 
 def test_strict_makes_warnings_fail(tmp_path: Path) -> None:
-    path = tmp_path / "a.gram"
-    path.write_text(WARNED)
+    path = written(tmp_path / "a.gram", WARNED)
 
-    assert gram("check", str(path)).returncode == 0
-    assert gram("check", "--strict", str(path)).returncode == 1
+    assert gram("check", path).returncode == 0
+    assert gram("check", "--strict", path).returncode == 1
 
 
 @pytest.mark.parametrize("command", ["check", "fmt"])

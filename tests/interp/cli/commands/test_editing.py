@@ -13,7 +13,7 @@ import pytest
 
 from gram.documents import holding
 from interp.cli.edits import rewrite
-from tests.interp.cli.process import gram, refused, started
+from tests.interp.cli.process import gram, refused, started, written
 
 PROGRAM = """\
 // Who greets.
@@ -404,13 +404,12 @@ WORKFLOW = """\
 
 
 def test_nodes_and_arrows_are_added_and_removed_by_paths(tmp_path: Path) -> None:
-    path = tmp_path / "w.gram"
-    path.write_text(WORKFLOW)
+    path = written(tmp_path / "w.gram", WORKFLOW)
 
-    refused = gram("add", str(path), "news.arrows", "(again::writer)", "-i")
-    gram("add", str(path), "news.arrows", "(editor)-->(again::writer)", "-i")
-    got = gram("get", str(path), "news.arrows")
-    removed = gram("del", str(path), "news.arrows.2")
+    refused = gram("add", path, "news.arrows", "(again::writer)", "-i")
+    gram("add", path, "news.arrows", "(editor)-->(again::writer)", "-i")
+    got = gram("get", path, "news.arrows")
+    removed = gram("del", path, "news.arrows.2")
 
     assert refused.returncode == 1
     assert "unexpected-element" in refused.stderr
@@ -419,11 +418,10 @@ def test_nodes_and_arrows_are_added_and_removed_by_paths(tmp_path: Path) -> None
 
 
 def test_a_signature_is_set_where_there_was_none(tmp_path: Path) -> None:
-    path = tmp_path / "w.gram"
-    path.write_text(WORKFLOW)
+    path = written(tmp_path / "w.gram", WORKFLOW)
 
-    done = gram("set", str(path), "writer.signature", "(topic::Text)==>(::Text)")
-    wrong = gram("set", str(path), "editor.signature", "(topic::Integer)==>(::Text)")
+    done = gram("set", path, "writer.signature", "(topic::Text)==>(::Text)")
+    wrong = gram("set", path, "editor.signature", "(topic::Integer)==>(::Text)")
 
     assert done.stdout == WORKFLOW.replace(
         'rehearsal"}]', 'rehearsal"} | (topic::Text)==>(::Text)]'
@@ -477,10 +475,9 @@ TEAM = """\
 def test_values_are_set_where_a_condition_holds(
     tmp_path: Path, path: str, where: str, changed: str
 ) -> None:
-    file = tmp_path / "team.gram"
-    file.write_text(TEAM)
+    file = written(tmp_path / "team.gram", TEAM)
 
-    done = gram("set", path, "Offline/rehearsal", str(file), "--where", where)
+    done = gram("set", path, "Offline/rehearsal", file, "--where", where)
 
     assert done.returncode == 0
     now = dict(re.findall(r"^\[(\w):Agent \{model: (.*?)[,}]", done.stdout, re.M))
@@ -488,11 +485,10 @@ def test_values_are_set_where_a_condition_holds(
 
 
 def test_a_condition_that_holds_nowhere_or_is_none_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "team.gram"
-    file.write_text(TEAM)
+    file = written(tmp_path / "team.gram", TEAM)
 
-    done = gram("set", "*.model", "x/y", str(file), "--where", "model = nix")
-    wrong = gram("set", "*.model", "x/y", str(file), "--where", "model ~ nix")
+    done = gram("set", "*.model", "x/y", file, "--where", "model = nix")
+    wrong = gram("set", "*.model", "x/y", file, "--where", "model ~ nix")
 
     assert (done.returncode, wrong.returncode) == (1, 2)
     assert "at no `*.model` does model = nix hold" in done.stderr

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import at, gram, refused
+from tests.interp.cli.process import HELLO, at, gram, refused, written
 from tests.interp.model_server import ModelServer
-from tests.paths import EXAMPLES, ROOT
+from tests.paths import ROOT
 
-HELLO = str(EXAMPLES / "hello_world.gram")
 QUESTION = "Count the words of 'to be or not to be'"
 
 
@@ -166,16 +165,14 @@ def test_doctor_says_what_is_wrong(environment: dict[str, str], problem: str) ->
 
 
 def test_doctor_looks_at_a_program(tmp_path: Path) -> None:
-    program = tmp_path / "p.gram"
-    program.write_text('[a:Agent {instruction: "x", model: "Nobody/x"}]', "utf-8")
-    broken = tmp_path / "b.gram"
-    broken.write_text("[a:Agent", "utf-8")
+    program = written(tmp_path / "p.gram", '[a:Agent {instruction: "x", model: "Nobody/x"}]')
+    broken = written(tmp_path / "b.gram", "[a:Agent")
 
-    found = json.loads(gram("doctor", str(program), "--json").stdout)
+    found = json.loads(gram("doctor", program, "--json").stdout)
     messages = [each["message"] for each in found if not each["ok"]]
 
     assert any('unknown provider "Nobody"' in each for each in messages)
-    assert "problem  " + str(broken) in gram("doctor", str(broken)).stdout
+    assert "problem  " + broken in gram("doctor", broken).stdout
     assert gram("doctor", str(tmp_path / "none.gram")).returncode == 2
 
 

@@ -8,11 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from interp import ScriptedModel, hello_world_tool_library, load, run
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import HELLO, gram
 from tests.interp.model_server import tool_calls
-from tests.paths import EXAMPLES
-
-HELLO = str(EXAMPLES / "hello_world.gram")
 
 
 def test_mermaid_is_printed() -> None:

@@ -25,7 +25,7 @@ from interp import (
 )
 from interp.machine import Request
 from lenses_ext import parse_program
-from tests.interp.cli.process import at, gram, refused, started
+from tests.interp.cli.process import at, gram, refused, started, written
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
 from tests.paths import ROOT
 
@@ -426,12 +426,11 @@ BRANCHES = """
 def test_a_failure_in_a_parallel_branch_names_its_step(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
-    program = tmp_path / "both.gram"
-    program.write_text(BRANCHES)
+    program = written(tmp_path / "both.gram", BRANCHES)
     model_server.will_say("fine")
     model_server.answers.append(Answer({"error": {"message": "no"}}, 401))
 
-    done = gram("run", str(program), "go", **at(model_server))
+    done = gram("run", program, "go", **at(model_server))
 
     assert done.returncode == 4
     assert re.search(r"^both/(one|two) failed$", done.stderr, re.MULTILINE), done.stderr

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import at, gram, refused
+from tests.interp.cli.process import HELLO, at, gram, refused, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
-from tests.paths import EXAMPLES, ROOT
+from tests.paths import ROOT
 
-HELLO = str(EXAMPLES / "hello_world.gram")
 GREETED = "Hello, Alice! Nice to meet you.\n"
 
 
@@ -112,10 +111,9 @@ SAY_HELLO = '[sayHello:Tool {description: "Returns a friendly greeting message f
 def test_run_says_what_is_wrong_with_a_program(
     tmp_path: Path, program: str, code: int, message: str
 ) -> None:
-    path = tmp_path / "p.gram"
-    path.write_text(program)
+    path = written(tmp_path / "p.gram", program)
 
-    refused(gram("run", str(path), "hello"), code, message)
+    refused(gram("run", path, "hello"), code, message)
 
 
 HELLO_ALICE = ("run", HELLO, "I'm Alice, hello", "--offline", "--approve")
@@ -189,10 +187,9 @@ def test_check_reports_every_fault_with_its_place(tmp_path: Path) -> None:
 
 
 def test_check_takes_a_file_without_an_agent_as_plain_data(tmp_path: Path) -> None:
-    path = tmp_path / "p.gram"
-    path.write_text("(a)-->(b)")
+    path = written(tmp_path / "p.gram", "(a)-->(b)")
 
-    done = gram("check", str(path))
+    done = gram("check", path)
 
     assert (done.returncode, "no agent here" in done.stderr) == (0, True)
 

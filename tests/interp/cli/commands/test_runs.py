@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from interp import open_store
-from tests.interp.cli.process import gram, refused
-from tests.paths import EXAMPLES
+from tests.interp.cli.process import HELLO, gram, refused, written
 
-HELLO = str(EXAMPLES / "hello_world.gram")
 SAY = ("run", HELLO, "hello, I'm Al", "--offline")
 
 
@@ -224,11 +222,10 @@ def test_an_imported_conversation_goes_on_by_c(address: str, tmp_path: Path) -> 
 
 
 def test_a_file_with_a_conversation_alone_is_no_run(tmp_path: Path) -> None:
-    copy = tmp_path / "copy.gram"
-    copy.write_text('[:Conversation | (:User {content: "hi"})]\n')
+    copy = written(tmp_path / "copy.gram", '[:Conversation | (:User {content: "hi"})]\n')
 
     for command in ("trace", "replay", "resume"):
-        done = gram(command, str(copy))
+        done = gram(command, copy)
         assert (done.returncode, "no run is recorded in it" in done.stderr) == (2, True), done
 
 

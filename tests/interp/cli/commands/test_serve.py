@@ -18,12 +18,10 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from interp.history.stores import open_store
-from tests.interp.cli.process import gram, refused, relayed, started, without_keys
+from tests.interp.cli.process import HELLO, gram, refused, relayed, started, without_keys
 from tests.interp.serving.served import GREETER, ask, client, until
 from tests.interp.serving.test_openai_client import COUNTER
 from tests.paths import ROOT
-
-HELLO = str(ROOT / "examples" / "hello_world.gram")
 
 
 class Log:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gram import loads, to_json
-from tests.interp.cli.process import gram
+from tests.interp.cli.process import gram, written
 from tests.paths import EXAMPLES
 
 UGLY = '(a:Person{name:"A", // who\n age:3})   -->(b)'
@@ -69,9 +69,8 @@ def test_the_examples_are_laid_out() -> None:
 
 def test_convert_goes_to_json_and_back(ugly: Path, tmp_path: Path) -> None:
     as_json = gram("convert", str(ugly)).stdout
-    path = tmp_path / "p.json"
-    path.write_text(as_json)
+    path = written(tmp_path / "p.json", as_json)
 
     assert json.loads(as_json) == to_json(loads(UGLY))
-    assert loads(gram("convert", str(path)).stdout) == loads(UGLY)
+    assert loads(gram("convert", path).stdout) == loads(UGLY)
     assert loads(gram("convert", "-", "--to", "gram", stdin=as_json).stdout) == loads(UGLY)

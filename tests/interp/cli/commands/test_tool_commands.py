@@ -10,10 +10,9 @@ import pytest
 from gram import loads, loads_one
 from interp.machine import TOOL_FORMS
 from lenses_ext import agent_tool_specs, tool_spec_schema, view
-from tests.interp.cli.process import gram, refused
+from tests.interp.cli.process import HELLO, gram, refused, written
 from tests.paths import EXAMPLES
 
-HELLO = str(EXAMPLES / "hello_world.gram")
 TOOLS = str(EXAMPLES / "hello_world.py")
 SCHEMA = {
     "type": "object",
@@ -61,9 +60,8 @@ def test_tools_says_why_one_does_not_bind(tmp_path: Path) -> None:
 
 def test_tools_writes_the_gram_of_python_and_of_json(tmp_path: Path) -> None:
     from_python = gram("tools", TOOLS, "--print-gram").stdout
-    path = tmp_path / "tools.json"
-    path.write_text(gram("schema", HELLO, "--as", "spec").stdout)
-    from_json = gram("tools", str(path), "--print-gram").stdout
+    path = written(tmp_path / "tools.json", gram("schema", HELLO, "--as", "spec").stdout)
+    from_json = gram("tools", path, "--print-gram").stdout
 
     (spec,) = view(agent_tool_specs, loads_one(Path(HELLO).read_text()))
     assert loads_one(from_json) == spec
@@ -160,10 +158,9 @@ def test_every_form_is_written_and_read_back_to_the_same_types(form: str, tmp_pa
 def test_a_list_that_cannot_be_read_is_one_message_with_its_place(
     text: str, message: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "tools.json"
-    path.write_text(text)
+    path = written(tmp_path / "tools.json", text)
 
-    done = gram("tools", str(path), "--print-gram")
+    done = gram("tools", path, "--print-gram")
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"{path}: ")
@@ -173,10 +170,9 @@ def test_a_list_that_cannot_be_read_is_one_message_with_its_place(
 
 def test_hundreds_of_tools_with_long_texts_are_read(tmp_path: Path) -> None:
     tools = [{"name": f"t{n}", "description": "x" * 1_000} for n in range(300)]
-    path = tmp_path / "tools.json"
-    path.write_text(json.dumps(tools))
+    path = written(tmp_path / "tools.json", json.dumps(tools))
 
-    assert gram("tools", str(path), "--print-gram").stdout.count(":ToolSpecification {") == 300
+    assert gram("tools", path, "--print-gram").stdout.count(":ToolSpecification {") == 300
 
 
 CHANGED = """\
@@ -339,10 +335,9 @@ def test_a_rehearsal_makes_up_what_tools_without_python_return_and_says_so(
 def test_a_tool_without_python_stops_a_run_that_is_no_rehearsal(
     undescribed: tuple[str, str], tmp_path: Path
 ) -> None:
-    script = tmp_path / "script.json"
-    script.write_text('["hello"]')
+    script = written(tmp_path / "script.json", '["hello"]')
 
-    stopped = gram("run", undescribed[0], "hi", "--script", str(script))
+    stopped = gram("run", undescribed[0], "hi", "--script", script)
     refused(stopped, 3, 'tool "g" is not in the library')
 
 

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram, relayed, without_keys
+from tests.interp.cli.process import HELLO, gram, relayed, without_keys
 from tests.paths import EXAMPLES, ROOT
 
-HELLO = str(EXAMPLES / "hello_world.gram")
 TOOLS = str(EXAMPLES / "hello_world.py")
 OFFERED = [
     ("gram ch", ["chat", "check"]),

@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 
 from interp import File, load_run
-from tests.interp.cli.process import at, gram, refused
+from tests.interp.cli.process import HELLO, at, gram, refused
 from tests.interp.model_server import ModelServer
-from tests.paths import EXAMPLES
 
-HELLO = str(EXAMPLES / "hello_world.gram")
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 ADDRESS = "https://example.com/b.png"
 

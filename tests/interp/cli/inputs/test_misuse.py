@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import gram, refused
-from tests.paths import EXAMPLES
-
-HELLO = str(EXAMPLES / "hello_world.gram")
+from tests.interp.cli.process import HELLO, gram, refused
 
 USAGE, NO_GRAM, NO_MODEL = 2, 3, 4  # exit codes
 WRONG = [

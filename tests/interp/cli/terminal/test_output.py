@@ -12,12 +12,10 @@ from hypothesis import given, strategies as st
 from gram.display import visible
 from interp.machine import question_text
 from interp.shown import visible_text
-from tests.interp.cli.process import at, gram
+from tests.interp.cli.process import HELLO, at, gram
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import ModelServer, tool_calls
-from tests.paths import EXAMPLES, ROOT
-
-HELLO = str(EXAMPLES / "hello_world.gram")
+from tests.paths import ROOT
 
 HARMFUL = [
     "\x00", "\x07", "\x08", "\x0b", "\x1b", "\x7f", "\x85", "\x9b", "\r", "\u2028", "\u2029",

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.interp.cli.process import at, forked, gram
+from tests.interp.cli.process import HELLO, at, forked, gram, written
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import ModelServer, tool_calls
-from tests.paths import EXAMPLES
 
-HELLO = str(EXAMPLES / "hello_world.gram")
 TYPED = """\
 [a:Agent {instruction: "x", model: "OpenAI/m"} |
   [answer::Answer::Object | (city::String), (people::Integer)]]
@@ -119,11 +117,10 @@ def test_json_has_the_answer_its_calls_and_what_they_cost(
 
 
 def test_json_has_the_value_of_a_typed_answer(model_server: ModelServer, tmp_path: Path) -> None:
-    program = tmp_path / "a.gram"
-    program.write_text(TYPED)
+    program = written(tmp_path / "a.gram", TYPED)
     model_server.will_say('{"city": "Bern", "people": 134000}')
 
-    done = gram("run", str(program), "hi", "--json", **at(model_server))
+    done = gram("run", program, "hi", "--json", **at(model_server))
 
     assert json.loads(done.stdout)["value"] == {"city": "Bern", "people": 134000}
 
@@ -160,10 +157,9 @@ def test_json_is_a_line_for_each_thing_that_happens_when_it_streams(
     model_server: ModelServer, tmp_path: Path
 ) -> None:
     model_server.will_say(tool_calls(("a", "sayHello", {"personName": "Al"})), "Hi, Al.")
-    tools = tmp_path / "tools.py"
-    tools.write_text(REPORTING)
+    tools = written(tmp_path / "tools.py", REPORTING)
 
-    done = gram("run", HELLO, "hi", "--json", "--stream", "--tools", str(tools), **at(model_server))
+    done = gram("run", HELLO, "hi", "--json", "--stream", "--tools", tools, **at(model_server))
 
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = [each["type"] for each in lines if each["type"] != "text"]

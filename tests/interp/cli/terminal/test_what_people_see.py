@@ -10,7 +10,7 @@ import pytest
 
 from interp import FunctionRole, load_run
 from interp.history.stores import open_conversation
-from tests.interp.cli.process import at, gram, started
+from tests.interp.cli.process import HELLO, at, gram, started
 from tests.interp.cli.typing_at import Terminal
 from tests.interp.model_server import (
     Answer,
@@ -20,9 +20,7 @@ from tests.interp.model_server import (
     streamed,
     tool_calls,
 )
-from tests.paths import EXAMPLES
 
-HELLO = str(EXAMPLES / "hello_world.gram")
 HI = ("c", "sayHello", {"personName": "Al"})
 
 PROGRAM = """
