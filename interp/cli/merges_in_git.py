@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import overload
 
 from gram import Document, GramDecodeError
 from gram.documents import decode
@@ -36,15 +35,16 @@ def judge_in_git(revisions: Sequence[str]) -> bool:
     same = [merged.same_in(side) for side in (ours, theirs)]
     is_clean = True
     for path in merged.hashes:
-        program = merged.program(path)
-        if program and any(program.documents.keys() <= files for files in same):
-            continue
-        if program is None:
+        document = merged.document(path)
+        if document is None:
             tell(f"{os.path.relpath(path)}: not judged, for the merge is not gram here")
-            is_clean = is_clean and not all(side.program(path) for side in (ours, theirs))
+            is_clean = is_clean and not all(side.document(path) for side in (ours, theirs))
+            continue
+        program = merged.program(path, document)
+        if any(program.documents.keys() <= files for files in same):
             continue
         # where a side has no such file, what it says of the imported files is compared
-        missing = _header_of(program.document)
+        missing = _header_of(document)
         before, we, they = (tree.program(path, missing) for tree in (base, ours, theirs))
         faults = judge_merge(before, we, they, program)
         tell_merge_faults(faults, "ours", "theirs")
@@ -104,21 +104,15 @@ class _Tree:
         """The files that another tree has with the same content."""
         return {path for path, hash_ in self.hashes.items() if other.hashes.get(path) == hash_}
 
-    @overload
-    def program(self, path: Path) -> Project | None: ...
-    @overload
-    def program(self, path: Path, missing: Document) -> Project: ...
-
-    def program(self, path: Path, missing: Document | None = None) -> Project | None:
+    def program(self, path: Path, missing: Document) -> Project:
         """The program of a file with what it imports; ``missing`` is for a file that is no gram."""
-        document = self._document(path) or missing
-        if document is None:
-            return None
+        document = self.document(path) or missing
         others = self.hashes if any(imports_of(document.patterns)) else ()
-        known = {each: found for each in others if (found := self._document(each))}
+        known = {each: found for each in others if (found := self.document(each))}
         return load_project(path, {**known, path: document})
 
-    def _document(self, path: Path) -> Document | None:
+    def document(self, path: Path) -> Document | None:
+        """What a file has; None where it is missing or no gram."""
         hash_ = self.hashes.get(path)
         return _document(hash_, os.path.relpath(path)) if hash_ else None
 

@@ -37,7 +37,6 @@ from ...evaluation.experiments import (
 )
 from ...models import OFFLINE
 from ..completion.completing import (
-    complete_metric,
     complete_model,
 )
 from ..failures import LIMIT, WAITING
@@ -104,7 +103,6 @@ def comparing_options(command: _Command) -> _Command:
     "metrics",
     multiple=True,
     metavar="NAME|FILE",
-    shell_complete=complete_metric,
     help="What is tested: passed (the default), exact, schema (the answer is of its declared "
     "type), calls, rounds, tokens, input_tokens, output_tokens, cost, seconds; functions of a run, "
     "as FILE.py[:NAME]; a JSON Schema of the answer, as FILE.json; or a judge, as FILE.gram: an "
@@ -161,7 +159,6 @@ def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: An
 
 
 def _experiment(files: tuple[str, ...], given: Mapping[str, Any]) -> Experiment:
-
     if given["cases"] is not None:
         return _run(_of_programs(files, given), "-".join(Path(each).stem for each in files), given)
     if len(files) != 1:
@@ -172,7 +169,6 @@ def _experiment(files: tuple[str, ...], given: Mapping[str, Any]) -> Experiment:
 
 
 def _run(arguments: Mapping[str, Any], name: str, given: Mapping[str, Any]) -> Experiment:
-
     folder = given["out"] or f"{name}{_FOLDER}"
     plan = partial(_tell_plan, folder, given["by"])
     with telling_what_is_kept():
@@ -191,7 +187,6 @@ def telling_what_is_kept() -> Iterator[None]:
 
 
 def _tell_plan(folder: str, columns: tuple[str, ...], plan: Plan, done: tuple[Trial, ...]) -> None:
-
     for column in columns:
         require_column(plan.cases, column)
     left = len(plan.keys) + len(plan.pilot_keys) - len(done)
@@ -298,7 +293,6 @@ def metrics_of(given: Mapping[str, Any]) -> list[MetricLike]:
 
 
 def _judge(given: Mapping[str, Any], file: Path) -> MetricLike:
-
     tools = _tools(given).get(file.stem, ())
     model = OFFLINE if given["options"].offline else None
     try:

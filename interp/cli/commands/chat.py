@@ -153,10 +153,6 @@ def _attach(talk: Talk, argument: str) -> None:
         tell("nothing is attached; write /attach FILE or an address")
 
 
-def _usage(talk: Talk, _argument: str) -> None:
-    talk.tell_usage()
-
-
 def _save(talk: Talk, argument: str) -> None:
     if not argument:
         kept = f"it is kept as {talk.name}; " if talk.name else ""
@@ -209,7 +205,7 @@ COMMANDS: Final[Mapping[str, _Command]] = {
     "/undo": _Command("takes the last message and its answer back", _undo),
     "/edit": _Command("edits the last message in your editor, and says it instead", _edit),
     "/attach": _Command("attaches a file to the next message: /attach FILE|ADDRESS", _attach),
-    "/usage": _Command("shows the tokens used", _usage),
+    "/usage": _Command("shows the tokens used", lambda talk, _: talk.tell_usage()),
     "/save": _Command("saves the conversation to a file: /save FILE", _save),
     "/reset": _Command("begins the conversation anew", _reset),
     "/quit": _Command("leaves, as Ctrl-D, exit and quit do", None),

@@ -90,7 +90,6 @@ def _is_agent_spec(text: str, file: str) -> bool:
 
 
 def _show(name: str, make: Callable[[], Exchanged]) -> None:
-
     try:
         made = make()
     except NoCounterpartError as error:

@@ -105,7 +105,6 @@ def fork(
 def _compare(
     store: Any, run: str, change: Change, repeats: int, as_json: bool, given: dict[str, Any]
 ) -> None:
-
     over = 0
 
     def progress(outcome: str) -> None:

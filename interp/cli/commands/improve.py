@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,7 @@ from click.core import ParameterSource
 
 from ...evaluation import Improvement, improve
 from ...evaluation.experiments import Budget
-from ...evaluation.improving import OtherSearchError, Proposer, search_by_front, search_with_gepa
-from ..completion.completing import complete_metric
+from ...evaluation.improving import Proposer, search_by_front, search_with_gepa
 from ..failures import NO
 from ..inputs.reading import read_checks
 from ..process import interruptible
@@ -51,7 +48,6 @@ from .ab import base_of, comparing_options, metrics_of, running_of, telling_what
     "--metric",
     default="passed",
     metavar="NAME|FILE",
-    shell_complete=complete_metric,
     help="What is to be better: a metric, function or judge, as of gram ab; passed by default.",
 )
 @click.option(
@@ -88,7 +84,6 @@ def command(program: str, in_place: bool, as_json: bool, **given: Any) -> None:
 
 
 def _improved(program: str, given: dict[str, Any]) -> Improvement:
-
     base = base_of(given)
     source = click.get_current_context().get_parameter_source("match")
     if source is ParameterSource.DEFAULT:  # where texts of tools may change, it is looser
@@ -96,37 +91,21 @@ def _improved(program: str, given: dict[str, Any]) -> Improvement:
     metric, *others = metrics_of({**given, "metrics": (given["metric"],)})
     if others:
         raise click.UsageError(f"--metric {given['metric']}: one metric decides; name one of them")
-    for folder in _folders(program, given["out"]):
-        try:
-            with telling_what_is_kept():
-                return improve(
-                    program,
-                    ",".join(given["changes"]),
-                    given["cases"],
-                    metric,
-                    base=base,
-                    **running_of(given),
-                    budget=Budget(given["tokens"], given["cost"], runs=given["runs"]),
-                    proposer=_proposer(given["proposer"]),
-                    search=search_with_gepa if given["optimizer"] == "gepa" else search_by_front,
-                    out=folder,
-                    tell=note,
-                    tries=given["tries"],
-                )
-        except OtherSearchError:
-            if given["out"]:
-                raise
-    raise AssertionError("there is always another folder")
-
-
-def _folders(program: str, out: str | None) -> Iterator[str]:
-    """The folder that is named; or the first that has no other search."""
-    if out:
-        yield out
-        return
-    stem = Path(program).stem
-    yield f"{stem}.improve"
-    yield from (f"{stem}-{number}.improve" for number in count(2))
+    with telling_what_is_kept():
+        return improve(
+            program,
+            ",".join(given["changes"]),
+            given["cases"],
+            metric,
+            base=base,
+            **running_of(given),
+            budget=Budget(given["tokens"], given["cost"], runs=given["runs"]),
+            proposer=_proposer(given["proposer"]),
+            search=search_with_gepa if given["optimizer"] == "gepa" else search_by_front,
+            out=given["out"] or f"{Path(program).stem}.improve",
+            tell=note,
+            tries=given["tries"],
+        )
 
 
 def _proposer(given: str | None) -> Proposer:

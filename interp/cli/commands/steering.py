@@ -80,7 +80,6 @@ def decide(
 
 
 def _ask_json(state: State, ask: Ask) -> dict[str, Json]:
-
     return {
         "at": list(ask.at),
         "place": list(path_of_names(state, ask.at)),
@@ -93,7 +92,6 @@ def _ask_json(state: State, ask: Ask) -> dict[str, Json]:
 def _decisions(
     allow: tuple[str, ...], deny: tuple[str, ...], result: tuple[str, ...]
 ) -> Mapping[At, Decision]:
-
     found: dict[At, Decision] = {position(at): True for at in allow}
     for each in deny:
         at, _, why = each.partition("=")

@@ -168,7 +168,6 @@ def _case_run(
 
 
 def _judge(file: str | None, model: str | None, options: RunningOptions) -> RubricJudge:
-
     if file is not None:
         chosen = model or (options.named_model if options.offline else None)
         try:

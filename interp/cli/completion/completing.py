@@ -58,13 +58,6 @@ def complete_model(context: click.Context, _: click.Parameter, begun: str) -> li
     return [*_begun_with(begun, models), *shown]
 
 
-def complete_metric(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    """The names of metrics."""
-    from ...evaluation.experiments import NAMES
-
-    return _begun_with(begun, NAMES)
-
-
 def complete_setting(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """The names of the settings, each with the ``=`` before its value."""
     return _begun_with(begun, (f"{name}=" for name in SETTINGS), is_open=True)

@@ -28,9 +28,8 @@ from ..completion.completing import (
     complete_model,
     complete_setting,
 )
-from ..terminal.output import expect_a_name
+from ..terminal.output import expect_a_file
 from .file_options import agent_option, mcp_option, openapi_option
-from .program_files import STDIN
 from .project import tools_of_project
 from .reading import (
     asking_before_servers,
@@ -262,18 +261,13 @@ class RunningOptions(ArmOptions):
     @property
     def words_to_resume(self) -> str:
         """The options that a run does not keep, as they are written again to go on with it."""
-        given = {
-            "--tools": self.tools,
-            "--mcp": self.mcp,
-            "--openapi": self.openapi,
-            "--base-url": (self.base_url,) if self.base_url else (),
-            "--dialect": (self.dialect,) if self.dialect else (),
-            "--match": () if self.match == "full" else (self.match,),
-            "--on-tool-error": () if self.on_tool_error == "tell" else (self.on_tool_error,),
-        }
-        return "".join(
-            f" {name} {quote(each)}" for name, values in given.items() for each in values
-        )
+        words = ""
+        for name in ("tools", "mcp", "openapi", "base_url", "dialect", "match", "on_tool_error"):
+            given = getattr(self, name)
+            if given not in (None, (), "full", "tell"):
+                values = given if isinstance(given, tuple) else (given,)
+                words += "".join(f" --{name.replace('_', '-')} {quote(each)}" for each in values)
+        return words
 
     def library(self) -> ToolLibrary:
         """The tools that the options name; see `read_libraries`."""
@@ -372,9 +366,7 @@ class TalkOptions(AnsweringOptions):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        expect_a_name(self.record, "--record")
-        if self.record == STDIN:
-            raise click.UsageError("--record needs the name of a file, and - is standard output")
+        expect_a_file(self.record, "--record")
         if self.conversation == "":
             raise click.UsageError("--conversation needs a name")
         if self.goes_on and self.conversation is not None:

@@ -15,6 +15,7 @@ import click
 from ...history.records import RecordedRun, read_turns
 from ...history.stores import RunStore, address_of_run, load_runs, open_store, run_named
 from ..terminal.asking import state_folder
+from ..terminal.output import expect_a_name
 from .program_files import STDIN
 from .project import record_of_project
 from .reading import read_text
@@ -47,14 +48,13 @@ def named_record() -> str | None:
     return os.environ.get(VARIABLE) or (project if isinstance(project, str) else None)
 
 
-def _expect_a_name(_: click.Context, __: click.Parameter, record: str | None) -> str | None:
-    if record == "":
-        raise click.UsageError("--record is empty: name a file, or leave the option out")
+def _named(_: click.Context, __: click.Parameter, record: str | None) -> str | None:
+    expect_a_name(record, "--record")
     return record
 
 
 def _store_named(context: click.Context, option: click.Parameter, record: str | None) -> str:
-    return _expect_a_name(context, option, record) or default_record()
+    return _named(context, option, record) or default_record()
 
 
 store_option = click.option(
@@ -73,7 +73,7 @@ record_option = click.option(
     metavar="FILE|STORE",
     envvar=VARIABLE,
     show_envvar=True,
-    callback=_expect_a_name,
+    callback=_named,
     help="Keep what is said: in a new file, best named *.run.gram, or in a store, such as runs.db "
     "or postgresql://…; gram resume, replay and trace read it.",
 )

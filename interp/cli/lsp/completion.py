@@ -11,15 +11,15 @@ from lsprotocol.types import CompletionItem, CompletionItemKind
 
 from gram.reading import tokens
 from lenses_ext import find_agents
-from lenses_ext.labels import AGENT, ANSWER, LOOP, TOOL, TOOLS, WORKFLOW, WORKFLOWS, kind_of
-from lenses_ext.language import AGENTS, SETTINGS, SKILLS, TOOL_SPECS, WORKFLOW_PARTS, Vocabulary
+from lenses_ext.labels import AGENT, ANSWER, LOOP, TOOL, WORKFLOW, kind_of
+from lenses_ext.language import SETTINGS, SKILLS
 from lenses_ext.names import SKILL_FILE
 from lenses_ext.signatures import RESERVED
 from lenses_ext.workflows import EACH, HANDOFF, OTHERWISE, WHEN
 
 from ...models import OFFLINE, known_providers
 from .open_files import Meaning
-from .told import told_of_key
+from .told import told_of_key, vocabulary_of
 
 
 class What(Enum):
@@ -169,7 +169,7 @@ def _keys(context: Context) -> Iterator[CompletionItem]:
         yield from _items(SETTINGS, CompletionItemKind.Property)
     elif keys:
         return  # a map of one's own
-    elif words := _vocabulary(holder.labels):
+    elif words := vocabulary_of(holder.labels):
         for key in words.properties:
             told = told_of_key(words, key)
             yield CompletionItem(key, kind=CompletionItemKind.Property, documentation=told)
@@ -178,11 +178,6 @@ def _keys(context: Context) -> Iterator[CompletionItem]:
     elif holder.labels & RESERVED:
         known = ("default", "description", "enum", "optional", "elementType", "minimum", "maximum")
         yield from _items(known, CompletionItemKind.Property)
-
-
-def _vocabulary(labels: set[str]) -> Vocabulary | None:
-    kinds = (({AGENT}, AGENTS), (WORKFLOWS, WORKFLOW_PARTS), (TOOLS, TOOL_SPECS))
-    return next((words for known, words in kinds if labels & known), None)
 
 
 def _values(meaning: Meaning, context: Context) -> Iterator[CompletionItem]:

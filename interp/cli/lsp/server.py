@@ -172,9 +172,8 @@ class GramServer(LanguageServer):
 
     # --- names
 
-    def uses_of(self, uri: str, position: lsp.Position) -> list[lsp.Location]:
-        """Every place, in the file and what it imports, of the name at a position."""
-        meaning, offset = self.place(uri, position)
+    def uses_of(self, meaning: Meaning, offset: int) -> list[lsp.Location]:
+        """Every place, in a file and what it imports, of the name at an offset."""
         found = meaning.use_at(offset)
         if found is None:
             return []
@@ -239,9 +238,7 @@ def make_server() -> GramServer:
     def closed(asked: lsp.DidCloseTextDocumentParams) -> None:
         server.forget(asked.text_document.uri)
 
-    @answer(lsp.TEXT_DOCUMENT_HOVER)
-    def hover(asked: lsp.HoverParams) -> lsp.Hover | None:
-        meaning, offset = server.place(asked.text_document.uri, asked.position)
+    def hover(meaning: Meaning, offset: int) -> lsp.Hover | None:
         found = told_at(meaning, offset)
         if found is None:
             return None
@@ -249,28 +246,30 @@ def make_server() -> GramServer:
         shown = lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
         return lsp.Hover(shown, meaning.file.places.range(span))
 
-    triggers = lsp.CompletionOptions(trigger_characters=[":", "|", ",", "(", "{", '"'])
-
-    @answer(lsp.TEXT_DOCUMENT_COMPLETION, triggers)
-    def complete(asked: lsp.CompletionParams) -> list[lsp.CompletionItem]:
-        return completions(*server.place(asked.text_document.uri, asked.position))
-
-    @answer(lsp.TEXT_DOCUMENT_DEFINITION)
-    def definition(asked: lsp.DefinitionParams) -> lsp.Location | None:
-        meaning, offset = server.place(asked.text_document.uri, asked.position)
+    def definition(meaning: Meaning, offset: int) -> lsp.Location | None:
         found = meaning.use_at(offset)
         place = meaning.place(found[1].meant.pattern, "identity") if found else None
         return server.location(*place) if place else None
 
-    @answer(lsp.TEXT_DOCUMENT_REFERENCES)
-    def references(asked: lsp.ReferenceParams) -> list[lsp.Location]:
-        return server.uses_of(asked.text_document.uri, asked.position)
-
-    @answer(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
-    def prepare_rename(asked: lsp.PrepareRenameParams) -> lsp.Range | None:
-        meaning, offset = server.place(asked.text_document.uri, asked.position)
+    def prepare_rename(meaning: Meaning, offset: int) -> lsp.Range | None:
         found = meaning.use_at(offset)
         return meaning.file.places.range(found[0]) if found else None
+
+    def at_place(method: str, tell: Callable[[Meaning, int], Any], *options: Any) -> None:
+        """Answer what is asked of a place in a file."""
+
+        @answer(method, *options)
+        def told(asked: Any) -> Any:
+            return tell(*server.place(asked.text_document.uri, asked.position))
+
+    triggers = lsp.CompletionOptions(trigger_characters=[":", "|", ",", "(", "{", '"'])
+    of_signature = lsp.SignatureHelpOptions(trigger_characters=["(", ">"])
+    at_place(lsp.TEXT_DOCUMENT_HOVER, hover)
+    at_place(lsp.TEXT_DOCUMENT_COMPLETION, completions, triggers)
+    at_place(lsp.TEXT_DOCUMENT_DEFINITION, definition)
+    at_place(lsp.TEXT_DOCUMENT_REFERENCES, server.uses_of)
+    at_place(lsp.TEXT_DOCUMENT_PREPARE_RENAME, prepare_rename)
+    at_place(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, hints.signature_help, of_signature)
 
     @answer(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
     def rename_(asked: lsp.RenameParams) -> lsp.WorkspaceEdit:
@@ -293,12 +292,6 @@ def make_server() -> GramServer:
     @answer(lsp.TEXT_DOCUMENT_INLAY_HINT)
     def inlay_hints(asked: lsp.InlayHintParams) -> list[lsp.InlayHint]:
         return list(hints.arrow_hints(server.meaning(asked.text_document.uri)))
-
-    @answer(
-        lsp.TEXT_DOCUMENT_SIGNATURE_HELP, lsp.SignatureHelpOptions(trigger_characters=["(", ">"])
-    )
-    def signature(asked: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
-        return hints.signature_help(*server.place(asked.text_document.uri, asked.position))
 
     def of_file(method: str, tell: Callable[[OpenFile], Any], *options: Any) -> None:
         """Answer what is asked of a whole file."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from decimal import Decimal
 from pathlib import Path
 
 from gram import GramError, Pattern, Span, format_text
 from gram.reading import spans_in_text
-from lenses_ext import FocusError, agent_model, is_agent, is_tool, is_workflow, view
-from lenses_ext.labels import kind_of
+from lenses_ext import FocusError, agent_model, is_agent, is_workflow, view
+from lenses_ext.labels import AGENT, TOOLS, WORKFLOWS, kind_of
 from lenses_ext.language import (
     AGENTS,
     SETTINGS,
@@ -37,7 +38,7 @@ def told_at(meaning: Meaning, offset: int) -> tuple[str, Span] | None:
     spans = spans_in_text(pattern)
     assert spans, "it was read"
     for key, span in spans.keys.items():
-        words = vocabulary_of(pattern)
+        words = vocabulary_of(pattern.value.labels)
         if span.start <= offset <= span.end and words and (text := told_of_key(words, key)):
             return text, span
     span = spans.values.get("model", Span(0, -1))
@@ -46,10 +47,10 @@ def told_at(meaning: Meaning, offset: int) -> tuple[str, Span] | None:
     return None
 
 
-def vocabulary_of(pattern: Pattern) -> Vocabulary | None:
-    """The vocabulary of an agent, a workflow or a tool; None for other patterns."""
-    kinds = ((is_agent, AGENTS), (is_workflow, WORKFLOW_PARTS), (is_tool, TOOL_SPECS))
-    return next((words for is_one, words in kinds if is_one(pattern)), None)
+def vocabulary_of(labels: Collection[str]) -> Vocabulary | None:
+    """The vocabulary of an agent, a workflow or a tool, by its labels; None for others."""
+    kinds = (({AGENT}, AGENTS), (WORKFLOWS, WORKFLOW_PARTS), (TOOLS, TOOL_SPECS))
+    return next((words for known, words in kinds if known.intersection(labels)), None)
 
 
 def told_of_key(words: Vocabulary, key: str) -> str | None:

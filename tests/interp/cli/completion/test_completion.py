@@ -30,7 +30,6 @@ OFFERED = [
     (f"gram graph {HELLO} --agent hel", ["hello_world_agent"]),
     (f"gram run {HELLO} hi --limit tool_s", ["tool_seconds="]),
     (f"gram run {HELLO} hi --approve al", ["all"]),
-    ("gram ab --metric out", ["output_tokens"]),
     (f"gram run {HELLO} --input @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
     (f"gram run {HELLO} @{EXAMPLES}/hello_world.g", [f"@{HELLO}"]),
     ("gram conve", ["conversations", "convert"]),
