@@ -153,7 +153,7 @@ class Keys:
         try:
             value = parse_json(text)
             wanted = self._without_in_value(value)
-            return text if wanted == value else _as_written(clean, wanted) or write_json(wanted)
+            return text if wanted == value else write_json(wanted)
         except (ValueError, RecursionError):
             return clean
 
@@ -190,16 +190,6 @@ class Keys:
     @property
     def _has_marks(self) -> bool:
         return any(mark in key for key in self._plain for mark in _MARKS)
-
-
-def _as_written(text: str, wanted: Any) -> str:
-    """A text if it is JSON of the wanted value; else an empty one."""
-    from .json_text import parse_json
-
-    try:
-        return text if parse_json(text) == wanted else ""
-    except ValueError:
-        return ""
 
 
 def _may_begin(text: str, at: int, spelling: tuple[re.Pattern[str], ...]) -> bool:

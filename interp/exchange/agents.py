@@ -216,9 +216,7 @@ def handed_on(names: list[str]) -> str:
 def _function_elements(types: Types) -> tuple[Pattern, ...]:
     """The signature of an agent, or the type of its answer, or nothing where both are usual."""
     result = TEXT if types.result is None else types.result
-    if not types.inputs["properties"]:
-        return () if result == TEXT else (json_schema_to_answer(result),)
-    if is_usual(types.inputs):
+    if not types.inputs["properties"] or is_usual(types.inputs):
         return () if result == TEXT else (json_schema_to_answer(result),)
     return signature_elements(attrs.evolve(types, result=result).signature)
 

@@ -143,7 +143,7 @@ def test_only_what_may_be_the_beginning_of_a_key_is_held_back() -> None:
     ("text", "shown"),
     [
         ('{"n": 1234567890123456}', '{"n":"[redacted]"}'),
-        ('{"n": "1234567890123456"}', '{"n": "[redacted]"}'),
+        ('{"n": "1234567890123456"}', '{"n":"[redacted]"}'),
         ('{"n": 1234567890123456', '{"n": [redacted]'),
         ('{"1234567890123456": 1, "[redacted]": 2}', '{"[redacted] 0":1,"[redacted]":2}'),
     ],

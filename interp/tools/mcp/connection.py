@@ -184,7 +184,7 @@ class Connection:
         try:
             async with (
                 transport_to(self.server, lines) as transport,
-                Client(transport, logging_callback=self._note) as client,
+                Client(transport) as client,
             ):
                 started.set_result(client)
                 await asyncio.Event().wait()
@@ -196,9 +196,6 @@ class Connection:
         finally:
             if lines:
                 lines.writer.close()
-
-    async def _note(self, params: types.LoggingMessageNotificationParams) -> None:
-        _log.debug("%s: %s", self.server, said(str(params.data)))
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:

@@ -57,16 +57,10 @@ def cut(text: str, most: int, length: int | None = None) -> str:
 
 
 _LOOKS_LIKE: Final = str.maketrans(
-    {
-        **dict(
-            zip("авгеікмнорстухѕјԁԛԝһӏьёїґҽпүѵѡ", "abreikmhopctyxsjdqwhlbeirenyvw", strict=True)
-        ),
-        **dict(zip("αβγεζηικλμνορστυχωϲϳ", "abyezniklmvopctuxwcj", strict=True)),
-        **dict(zip("ցհյոսօզքլաթ", "ghjnuoqplwp", strict=True)),
-        **dict(zip("ɑɡɩıſʟɴʀꜱᴀᴄᴇᴋᴍᴏᴘᴛᴜᴠᴡᴢɾƒǀ", "agiislnrsacekmoptuvwzrfl", strict=True)),
-        **dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abezhikmnoptyx", strict=True)),
-        **dict(zip("ᎠᎬᎻᎫᏦᏞᎷᏢᏚᎢᏙᎳᏃ", "dehjklmpstvwz", strict=True)),
-    }
+    "авгеікмнорстухѕјԁԛԝһӏьёїґҽпүѵѡαβγεζηικλμνορστυχωϲϳցհյոսօզքլաթ"
+    "ɑɡɩıſʟɴʀꜱᴀᴄᴇᴋᴍᴏᴘᴛᴜᴠᴡᴢɾƒǀΑΒΕΖΗΙΚΜΝΟΡΤΥΧᎠᎬᎻᎫᏦᏞᎷᏢᏚᎢᏙᎳᏃ",
+    "abreikmhopctyxsjdqwhlbeirenyvwabyezniklmvopctuxwcjghjnuoqplwp"
+    "agiislnrsacekmoptuvwzrflabezhikmnoptyxdehjklmpstvwz",
 )
 """Letters of other alphabets, from Cyrillic to Cherokee, and the letters that they pass for."""
 
