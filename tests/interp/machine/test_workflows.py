@@ -410,6 +410,14 @@ def test_a_workflow_is_a_tool_of_an_agent_and_its_failure_is_told() -> None:
     assert good.context[-1].content == "done"
     assert bad.context[-1].content == 'error: step "t" failed: broke'
 
+    limits = Limits(tool_calls=1, on_limit="answer")
+    state, _, _ = start(agent, "go", limits=limits)
+    state, (asked,), _ = step(state, ModelReplied((0,), Message(AssistantRole, "", calls)))
+    state, (last,), _ = step(state, answer(asked, shown))
+    assert last.request.messages[-1].content == (
+        "error: not run: the run has reached 1 tool call (limit: tool_calls)"
+    )
+
 
 def test_a_node_may_be_used_again_under_another_name() -> None:
     workflow = program("[w:Workflow | a, b, (a)-->(b)-->(again::a)]", "a", "b")
