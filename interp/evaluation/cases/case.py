@@ -166,10 +166,16 @@ class Case:
         found = {name: getattr(self, "not_" if name == "not" else name) for name in READERS}
         return {name: value for name, value in found.items() if _is_expected(name, value)}
 
+    def named(self, name: str) -> list[tuple[str, Any]]:
+        """What an expectation names, also where that may not be, each with its column."""
+        unwanted = (self.not_ or {}).get(name, ())
+        own = getattr(self, name) or ()
+        return [*((name, each) for each in own), *(("not", each) for each in unwanted)]
+
     @property
     def rubrics(self) -> tuple[str, ...]:
         """All rubrics by which the run is judged, also those that may not hold."""
-        return (*(self.judge or ()), *(self.not_ or {}).get("judge", ()))
+        return tuple(each for _, each in self.named("judge"))
 
     @property
     def has_expected(self) -> bool:

@@ -38,13 +38,12 @@ def require_checks(cases: Iterable[Case], checks: Checks) -> None:
             raise ArgumentError(f"check {name} must be a plain function, got {kind}")
     faults: list[Diagnostic] = []
     for case in cases:
-        for column, names in (("checks", case.checks), ("not", (case.not_ or {}).get("checks"))):
-            for name in names or ():
-                if name not in checks:
-                    known = f"the checks are {', '.join(sorted(checks))}" if checks else None
-                    hint = did_you_mean(name, checks) or known or "no checks were given"
-                    message = f"there is no check {name}"
-                    faults.append(case.fault("unknown-check", message, column, hint))
+        for column, name in case.named("checks"):
+            if name not in checks:
+                known = f"the checks are {', '.join(sorted(checks)) or 'none'}"
+                hint = did_you_mean(name, checks) or known
+                message = f"there is no check {name}"
+                faults.append(case.fault("unknown-check", message, column, hint))
     if faults:
         raise ValidationError.of(faults)
 

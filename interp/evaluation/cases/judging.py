@@ -114,8 +114,7 @@ def require_tools(cases: Iterable[tuple[Case, Sequence[Pattern]]]) -> None:
     faults: list[Diagnostic] = []
     for case, programs in cases:
         known = dict.fromkeys(name for each in programs for name in callable_in(each))
-        named = [("calls", case.calls), ("not", (case.not_ or {}).get("calls"))]
-        for column, name in dict.fromkeys((c, e.name) for c, calls in named for e in calls or ()):
+        for column, name in dict.fromkeys((c, each.name) for c, each in case.named("calls")):
             if name not in known:
                 tools = f"the tools are {', '.join(known)}" if known else "there are no tools"
                 hint = did_you_mean(name, known) or tools

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TypeAlias
 
 from gram import ArgumentError
@@ -160,27 +160,20 @@ def _carried_out(work: Work, on_plan: OnPlan | None, go_on: GoOn | None) -> Expe
     done = list(folder.read(plan)) if folder else []
     if on_plan:
         on_plan(plan, tuple(done))
-    with _telling(work, done):
+    try:
         stopped = run_trials(work, plan.pilot_keys, done)
         if stopped is None and go_on and len(done) == len(plan.pilot_keys):
             told = forecast(plan, done, work.budget, work.jobs)
             stopped = None if go_on(told) else NOT_BEGUN
         if stopped is None:
             stopped = run_trials(work, plan.order, done)
-    return Experiment(plan, done, folder.path if folder else None, stopped)
-
-
-@contextmanager
-def _telling(work: Work, done: list[Trial]) -> Iterator[None]:
-    """What stops the experiment inside says what is kept."""
-    try:
-        yield
     except BaseException as error:  # says what is kept, and is raised again
-        if work.folder:
-            runs = counted(len(work.plan.pilot_keys) + len(work.plan.keys), "run")
-            kept = f"{len(done)} of {runs} are kept in {work.folder.path}"
+        if folder:
+            runs = counted(len(plan.pilot_keys) + len(plan.keys), "run")
+            kept = f"{len(done)} of {runs} are kept in {folder.path}"
             error.add_note(f"{kept}; the same call goes on with them")
         raise
+    return Experiment(plan, done, folder.path if folder else None, stopped)
 
 
 def expect_counts(by: str, **given: int) -> None:

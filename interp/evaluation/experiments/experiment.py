@@ -219,24 +219,17 @@ class Experiment:
         for arm in plan.arms if self.is_complete else ("the arms together",):  # no early look
             mine = [each for each in self.trials if each.arm == arm or not self.is_complete]
             runs = counted(len(mine), "run")
-            failed = [each.failure for each in mine if each.failure is not None]
-            if failed:
-                first = " ".join(failed[0].split())[:120]
-                yield (
-                    f"{len(failed)} of {runs} of {arm} failed, which is no success; "
-                    f"the first: {first}"
-                )
+            lacking = {"failed, which is no success": [each.failure for each in mine]}
             for metric in plan.metrics:
-                without = [
-                    each.scores[metric.name].problem or "no score"
-                    for each in mine
-                    if each.failure is None and each.scores[metric.name].value is None
+                scores = (each.scores[metric.name] for each in mine if each.failure is None)
+                told = f"without a score for {metric.name}, which counts as the worst"
+                lacking[told] = [
+                    each.problem or "no score" if each.value is None else None for each in scores
                 ]
-                if without:
-                    yield (
-                        f"{len(without)} of {runs} of {arm} without a score for {metric.name}, "
-                        f"which counts as the worst; the first: {without[0][:120]}"
-                    )
+            for told, problems in lacking.items():
+                if found := [each for each in problems if each is not None]:
+                    first = " ".join(found[0].split())[:120]
+                    yield f"{len(found)} of {runs} of {arm} {told}; the first: {first}"
         for name, (usage, cost) in self.judges.items():
             tokens = usage.total_tokens
             took = "an unknown number of tokens" if tokens is None else counted(tokens, "token")
@@ -255,14 +248,12 @@ class Experiment:
     def _deterministic(self) -> Iterator[str]:
         if self.plan.repeats < 2 or not self.is_complete:
             return
-        said: dict[str, list[bool]] = {}
-        prints: dict[tuple[str, str], set[str]] = {}
-        for each in self.trials:
-            prints.setdefault((each.arm, each.case.name), set()).add(each.fingerprint)
-        for (arm, _), found in prints.items():
-            said.setdefault(arm, []).append(len(found) == 1)
-        for arm, same in said.items():
-            if all(same):
+        for arm in self.plan.arms:
+            prints: dict[str, set[str]] = {}
+            for each in self.trials:
+                if each.arm == arm:
+                    prints.setdefault(each.case.name, set()).add(each.fingerprint)
+            if all(len(found) == 1 for found in prints.values()):
                 yield f"the runs of {arm} are deterministic: its repeats say nothing"
 
     # --- showing

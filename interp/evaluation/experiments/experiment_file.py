@@ -181,7 +181,7 @@ class WrittenExperiment:
     def _arm(self, read: Reader) -> Arm:
         edits = [edit_at(*each) for each in sorted(self._map(read, "edits").items())]
         if read.has("prompt"):
-            edits.insert(0, agent_instruction.set(read.text("prompt")))
+            edits.insert(0, agent_instruction.set(self._prompt(read)))
         program, library = self._path(read, "program"), read.text("library", "")
         if library and self._tools is not None and library not in self._tools:
             hint = did_you_mean(library, self._tools) or f"--tools {library}=FILE.py gives it"
@@ -197,6 +197,14 @@ class WrittenExperiment:
             read.text("agent", "") or None,
             limits=limits or None,
         )
+
+    def _prompt(self, read: Reader) -> str:
+        """A text, or that of the file after an @; no other files, as they may hold keys."""
+        text = read.text("prompt")
+        if text.startswith("@") and not text.endswith((".txt", ".md")):
+            read.refuse("no-file", "the file of a prompt is one of .txt or .md", "prompt")
+        path = self._path(read, "prompt", text[1:]) if text.startswith("@") else None
+        return decode(path.read_bytes(), str(path)).rstrip("\n") if path else text
 
     def _map(self, read: Reader, key: str) -> Mapping[str, Value]:
         value = read.properties.get(key, pmap())

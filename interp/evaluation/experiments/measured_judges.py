@@ -109,7 +109,7 @@ class MeasuredJudge:
         return both, missed, granted, neither
 
     @property
-    def agreement(self) -> tuple[float, Interval]:
+    def agreement(self) -> tuple[float, Interval] | None:
         """How often both say the same, with Wilson's interval."""
         both, _, _, neither = self.table
         return _rate(both + neither, len(self.verdicts))
@@ -118,19 +118,13 @@ class MeasuredJudge:
     def sensitivity(self) -> tuple[float, Interval] | None:
         """How often the judge says yes to what people say yes to; None without such answers."""
         both, missed, _, _ = self.table
-        return _rate(both, both + missed) if both + missed else None
+        return _rate(both, both + missed)
 
     @property
     def specificity(self) -> tuple[float, Interval] | None:
         """How often the judge says no to what people say no to; None without such answers."""
         _, _, granted, neither = self.table
-        return _rate(neither, granted + neither) if granted + neither else None
-
-    @property
-    def _one_label(self) -> str | None:
-        """The label of all answers in words, or None where there are good ones and bad ones."""
-        both, missed, granted, neither = self.table
-        return None if both + missed and granted + neither else "good" if both + missed else "bad"
+        return _rate(neither, granted + neither)
 
     @cached_property
     def leans(self) -> tuple[Lean, ...]:
@@ -193,11 +187,7 @@ class MeasuredJudge:
     @property
     def figures(self) -> dict[str, tuple[float, Interval] | None]:
         """The figures with their intervals, by what they are called."""
-        return {
-            "agreement": self.agreement,
-            "sensitivity": self.sensitivity,
-            "specificity": self.specificity,
-        }
+        return {name: getattr(self, name) for name in ("agreement", "sensitivity", "specificity")}
 
     def text(self) -> str:
         """What was found, as a table, with what has to be known to read it."""
@@ -223,8 +213,8 @@ class MeasuredJudge:
         for column, word in (("model", "own model"), ("position", "position")):
             if word not in kinds:
                 yield f"no bias by {word} is measured: it takes a column {column} with both kinds"
-        if label := self._one_label:
-            other = "bad" if label == "good" else "good"
+        if len(labels := {each.label for each in self.verdicts}) == 1:
+            label, other = ("good", "bad") if True in labels else ("bad", "good")
             yield f"all are labelled {label}: label {other} ones, too, or no rate can be corrected"
         elif self.corrected(1, 2) is None:
             yield "it tells good from bad no better than chance here: no rate can be corrected"
@@ -308,8 +298,8 @@ def _text(value: Json) -> str:
     return value if isinstance(value, str) else write_json(value)
 
 
-def _rate(successes: int, trials: int) -> tuple[float, Interval]:
-    return successes / trials, wilson(successes, trials)
+def _rate(successes: int, trials: int) -> tuple[float, Interval] | None:
+    return (successes / trials, wilson(successes, trials)) if trials else None
 
 
 def _difference(verdicts: Sequence[Verdict], is_of: Sequence[bool]) -> tuple[float, float] | None:

@@ -149,12 +149,10 @@ async def _trial(work: Work, key: Key) -> Trial:
                 else:
                     run = ready.begin(case, library, **options)
                 response = await run.afinish()
-    except StoreError:
-        raise  # the run cannot be recorded any more
+    except (StoreError, OSError):  # the record cannot be kept
+        raise
     except GramError as error:
         failure = f"{type(error).__name__}: {error}"
-    except OSError:
-        raise
     except BaseException as error:  # a model of the user may raise anything
         if is_from_outside(error):
             raise

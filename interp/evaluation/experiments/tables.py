@@ -12,7 +12,6 @@ from gram.words import counted
 from ...json_text import Json
 from .comparing import Comparison, Estimate, clusters_of
 from .contrasts import factors_of
-from .intervals import Interval
 
 if TYPE_CHECKING:
     from .experiment import Experiment
@@ -116,15 +115,23 @@ def marked(metric: str, primary: str) -> str:
 
 def estimated(found: Estimate) -> str:
     """An estimate with its interval."""
-    value = number(found.value, found.metric, is_rate=found.is_rate)
-    return f"{value}{interval_text(found.interval, found.metric, is_rate=found.is_rate)}"
+    return _within(found.value, found)
 
 
 def differing(found: Comparison) -> str:
     """A difference with its interval."""
-    value = number(found.difference, found.metric, is_rate=found.is_rate, sign=True)
-    shown = interval_text(found.interval, found.metric, is_rate=found.is_rate, sign=True)
-    return f"{value}{shown}"
+    return _within(found.difference, found, sign=True)
+
+
+def _within(value: float, found: Estimate | Comparison, *, sign: bool = False) -> str:
+    told = number(value, found.metric, is_rate=found.is_rate, sign=sign)
+    if found.interval is None:
+        return told
+    ends, plus = (found.interval.low, found.interval.high), "+" if sign else ""
+    low, high = (
+        f"{100 * each:{plus}.1f}" if found.is_rate else _digits(each, 3, plus) for each in ends
+    )
+    return f"{told} [{low}, {high}]"
 
 
 def number(value: float, metric: str, *, is_rate: bool, sign: bool = False) -> str:
@@ -136,11 +143,8 @@ def number(value: float, metric: str, *, is_rate: bool, sign: bool = False) -> s
     plus = "+" if sign else ""
     if is_rate:
         return f"{100 * value:{plus}.1f} {'points' if sign else '%'}"
-    if metric == "cost":
-        return f"{_digits(value, 4, plus)} USD"
-    if metric == "seconds":
-        return f"{_digits(value, 3, plus)} s"
-    return _digits(value, 4, plus)
+    unit = {"cost": " USD", "seconds": " s"}.get(metric, "")
+    return f"{_digits(value, 3 if metric == 'seconds' else 4, plus)}{unit}"
 
 
 def _digits(value: float, most: int, plus: str = "") -> str:
@@ -150,18 +154,6 @@ def _digits(value: float, most: int, plus: str = "") -> str:
     ('1001', '0.0123', '+2')
     """
     return f"{value:{plus}.0f}" if abs(value) >= 10**most - 0.5 else f"{value:{plus}.{most}g}"
-
-
-def interval_text(
-    interval: Interval | None, metric: str, *, is_rate: bool, sign: bool = False
-) -> str:
-    """An interval in brackets."""
-    if interval is None:
-        return ""
-    plus = "+" if sign else ""
-    if is_rate:
-        return f" [{100 * interval.low:{plus}.1f}, {100 * interval.high:{plus}.1f}]"
-    return f" [{_digits(interval.low, 3, plus)}, {_digits(interval.high, 3, plus)}]"
 
 
 def p_text(p: float) -> str:
