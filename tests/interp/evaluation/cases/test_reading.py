@@ -183,7 +183,7 @@ COMMAS = ", and have to be by commas"
 CSV_HEAD = "name,input,calls\n"
 
 
-WRONG = {
+WRONG: dict[str, list[tuple[str, ...]]] = {
     "c.txt": [
         ("x", "1:1 the ending of the file is not one of .jsonl, .csv, .gram"),
     ],

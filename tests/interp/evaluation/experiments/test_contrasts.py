@@ -35,9 +35,10 @@ def test_a_matrix_is_full_and_its_levels_are_changes_of_the_arm() -> None:
     assert [*made] == ["a, low", "a, high", "b, low", "b, high"]
     assert made["b, low"] == Arm(PROGRAM, model="X/b", settings={"seed": 3, "temperature": 0})
     assert levels["b, low"] == {"model": "b", "heat": "low"}
-    made, levels = crossed({"A": Arm("a.gram"), "B": Arm("b.gram")}, {"size": TWO_BY_THREE["size"]})
+    arms = {"A": Arm("a.gram", settings={"seed": 1}), "B": Arm("b.gram")}
+    made, levels = crossed(arms, {"size": TWO_BY_THREE["size"]})
     assert [*made] == ["A, small", "A, large", "B, small", "B, large"]
-    assert made["B, large"].program == "b.gram"
+    assert made["B, large"] == Arm("b.gram")
     assert levels["B, large"] == {"arm": "B", "size": "large"}  # several arms are a factor
 
 
