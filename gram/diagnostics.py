@@ -131,6 +131,11 @@ class Diagnostic:
         """The line it begins on with carets below it; empty when the pattern was made."""
         return self.source.excerpt(*self.span) if self.source and self.span else ""
 
+    @property
+    def tree_path(self) -> TreePath:
+        """The path of the pattern that it is about, without the name of a part."""
+        return tuple(step for step in self.path if isinstance(step, int))
+
     def below(self, *path: int | str) -> Diagnostic:
         """The same, with its path from a pattern further up; ``path`` leads to the one checked."""
         return evolve(self, path=(*path, *self.path))

@@ -35,6 +35,16 @@ def one_of(words: Sequence[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def dotted(path: Iterable[str | int]) -> str:
+    """A path as messages show it.
+
+    >>> dotted((0, "elements", 2, "properties", "limit"))
+    '[0].elements[2].properties.limit'
+    """
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).removeprefix(".")
+
+
 _MOST = 100  # names that are compared letter by letter
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from ..diagnostics import Diagnostic, Edit, PartPath, Severity
+from ..diagnostics import Diagnostic, Edit, Severity
 from ..documents import Document
 from ..errors import GramDecodeError, expect, expect_all
 from ..source import Source, Span
@@ -111,7 +111,7 @@ def check(
     superseding: dict[tuple[str, object], Check] = {}
     for row in rows:
         for each in row.find(reading):
-            if not reading.judges(_steps(each.path)):
+            if not reading.judges(each.tree_path):
                 continue
             fault = _of_rule(reading, row, each)
             found.append((row, fault))
@@ -129,7 +129,7 @@ def check(
 
     def place_in_text(fault: Diagnostic) -> tuple[int, Span, TreePath]:
         file = order.get(fault.source, 0) if fault.source else 0
-        return file, fault.span or Span(0, 0), _steps(fault.path)
+        return file, fault.span or Span(0, 0), fault.tree_path
 
     return tuple(sorted(once.values(), key=place_in_text))
 
@@ -150,7 +150,7 @@ def _of_rule(reading: Reading, row: Check, found: Diagnostic) -> Diagnostic:
     """What a rule found with its place; with the rule's code and severity, if it has no code."""
     if found.code:
         return _placed(reading, found)
-    steps = _steps(found.path)
+    steps = found.tree_path
     keys = [str(step) for step in found.path[len(steps) :]]
     part = keys[0] if keys else None
     if found.span is not None:  # the rule knows it already
@@ -163,19 +163,14 @@ def _of_rule(reading: Reading, row: Check, found: Diagnostic) -> Diagnostic:
 
 def _placed(reading: Reading, fault: Diagnostic) -> Diagnostic:
     """A fault with a place; one without it gets that of the pattern it is about."""
-    place = reading.place(_steps(fault.path)) if fault.span is None else None
+    place = reading.place(fault.tree_path) if fault.span is None else None
     return evolve(fault, source=place[0], span=place[1]) if place else fault
 
 
 def _pattern_at(reading: Reading, fault: Diagnostic) -> object:
     """Which pattern a fault is about: its place in the text, else its path."""
-    path = _steps(fault.path)
+    path = fault.tree_path
     return reading.place(path) or path
-
-
-def _steps(path: PartPath) -> TreePath:
-    """The path of the pattern that a part is of."""
-    return tuple(step for step in path if isinstance(step, int))
 
 
 def apply_fixes(document: Document | str, faults: Iterable[Diagnostic]) -> str:

@@ -21,6 +21,7 @@ from pyrsistent import PMap, PVector, pmap, pvector
 from ..editing import Pairing, align, longest_increasing
 from ..errors import GramError
 from ..trees import Pattern, Subject, Value, exact, origin, walk
+from ..words import dotted
 from ..writing import write_value
 
 _ALIKE = 0.6
@@ -213,7 +214,7 @@ class DiffError(GramError, ValueError):
     def _text(self) -> str:
         place = origin(self.near) if self.near else None
         name = self.near.value.identity if self.near else ""
-        parts = [str(place) if place else "", path_text(self.path), f"`{name}`" if name else ""]
+        parts = [str(place) if place else "", dotted(self.path), f"`{name}`" if name else ""]
         return ": ".join([part for part in parts if part] + [self.msg])
 
 
@@ -455,13 +456,3 @@ def _shown(part: Any) -> str:
         return "elements"
     text = repr(part) if isinstance(part, Pattern) else write_value(part)
     return text if len(text) <= 60 else f"{text[:60]}…"
-
-
-def path_text(path: EditPath) -> str:
-    """A path as text.
-
-    >>> path_text((0, "elements", 2, "properties", "limit"))
-    '[0].elements[2].properties.limit'
-    """
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return "".join(steps).removeprefix(".")

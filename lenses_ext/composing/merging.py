@@ -99,7 +99,7 @@ def judge_merge(
     found = []
     for fault in (each for each in new if each in known):
         names, below = {*re.findall(r'"([^"]+)"', fault.message)}, merged.patterns
-        for step in (each for each in fault.path if isinstance(each, int)):
+        for step in fault.tree_path:
             names.add(below[step].value.identity)
             below = below[step].elements
         said = ([str(each) for each in side if not each.said.is_detail] for side in sides)

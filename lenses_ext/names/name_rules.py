@@ -118,7 +118,7 @@ def dangling_reference(reading: Reading) -> Iterator[Diagnostic]:
     """A bare name among elements that no pattern in sight has, nor what the file imports."""
     program = reading.once(Program.of)
     for found in _DANGLING.find(reading):
-        path = tuple(step for step in found.path if isinstance(step, int))
+        path = found.tree_path
         imported = program.files.seen_from(program.files.scope_of(path))
         name = pattern_at(program.patterns, path).value.identity
         if program.files.are_read(path) and all(

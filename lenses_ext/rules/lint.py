@@ -109,7 +109,7 @@ def with_levels(
     headers = _headers(patterns)
     for fault in faults:
         level: Level = levels.get(fault.code, fault.severity)
-        steps = tuple(step for step in fault.path if isinstance(step, int))
+        steps = fault.tree_path
         way = [pattern_at(patterns, steps[: at + 1]) for at in range(len(steps))]
         header = headers.get(steps[0] if way and way[0].value == FILE else None)
         for pattern in (header, *way) if header else way:

@@ -12,9 +12,8 @@ from typing import Final
 
 import attrs
 
-from gram import Check, Diagnostic, Document, Pattern, TreePath, check, only_errors, pattern_at
+from gram import Check, Diagnostic, Document, Pattern, check, only_errors, pattern_at
 from gram.checks import CHECKS
-from gram.diagnostics import PartPath
 from gram.errors import expect
 from gram.trees import carry_origin
 
@@ -216,14 +215,10 @@ def _words(fault: Diagnostic, _: Document | Project) -> object:
 
 def _spot(fault: Diagnostic, program: Document | Project) -> object:
     """Where a fault is: the place in the trees, and the part at fault."""
-    subject = pattern_at(program.patterns, _steps(fault.path)).value
+    subject = pattern_at(program.patterns, fault.tree_path).value
     known = {"identity": subject.identity, "labels": subject.labels}
     part = next((step for step in fault.path if isinstance(step, str)), "")
     return fault.code, fault.path, known.get(part, subject.properties.get(part))
-
-
-def _steps(path: PartPath) -> TreePath:
-    return tuple(step for step in path if isinstance(step, int))
 
 
 def _validated(pattern: Pattern, label: str, labels: Collection[str]) -> tuple[Diagnostic, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from gram.trees import exact
+from gram.words import dotted
 
 from .canonical_form import Match, canonical
 from .checks import value_judge
@@ -74,8 +75,7 @@ class Difference:
         return None
 
     def __str__(self) -> str:
-        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
-        place = "$" + "".join(steps)
+        place = dotted(("$", *self.path))
         return f"{place}: spec {self.spec}, implementation {self.implementation}"
 
 

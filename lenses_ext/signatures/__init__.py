@@ -6,7 +6,6 @@ from .from_schema import (
     json_schema_to_type_signature,
 )
 from .parsing import (
-    dotted,
     parse_type_signature,
     result_schema,
     signature_diagnostics as signature_diagnostics,

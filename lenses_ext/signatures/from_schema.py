@@ -9,6 +9,7 @@ from attrs import evolve
 
 from gram import Diagnostic
 from gram.errors import expect
+from gram.words import dotted
 
 from ..schemas import (
     Keywords,
@@ -23,7 +24,7 @@ from ..schemas import (
     subschemas,
 )
 from .faults import SignatureError
-from .parsing import dotted, remote_reference
+from .parsing import remote_reference
 from .to_schema import reference_to
 from .values import (
     ANY,

@@ -11,11 +11,11 @@ from attrs import evolve
 
 from gram import Diagnostic, Pattern, walk
 from gram.errors import expect
+from gram.words import dotted
 
 from ..cycles import cycles
 from ..labels import is_tool
 from ..schemas import (
-    SchemaPath,
     breaches,
     default_misfits,
     dump_json,
@@ -151,16 +151,6 @@ def _judged(type: Type) -> dict[str, Any]:
         for key, value in type.overlay().items()
         if value is not None or key not in ("type", "properties")
     }
-
-
-def dotted(path: SchemaPath) -> str:
-    """A path as messages show it.
-
-    >>> dotted(("anyOf", 0, "minimum"))
-    'anyOf[0].minimum'
-    """
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return "".join(steps).removeprefix(".")
 
 
 def remote_reference(keyword: str, reference: str) -> str:
