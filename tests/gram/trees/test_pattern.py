@@ -15,16 +15,7 @@ from hypothesis import given
 from lenses import lens
 from pyrsistent import pmap, pvector
 
-from gram import (
-    MAX_LEVELS,
-    GramEncodeError,
-    Pattern,
-    Subject,
-    dumps,
-    from_json,
-    loads_one,
-    to_json,
-)
+from gram import MAX_LEVELS, GramEncodeError, Pattern, Subject, dumps, from_json, loads_one, to_json
 from tests.gram.strategies import patterns
 
 

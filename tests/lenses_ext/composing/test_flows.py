@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import Pattern, loads, loads_one, only_errors
-from lenses_ext import (
-    FocusError,
-    parallel,
-    sequence,
-    validate_program,
-    workflow_of,
-    write_program,
-)
+from lenses_ext import FocusError, parallel, sequence, validate_program, workflow_of, write_program
 
 A, B = loads(
     '(a:Agent {instruction: "x", model: "p/m"}) (b:Agent {instruction: "x", model: "p/m"})'

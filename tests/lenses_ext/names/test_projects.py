@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -32,27 +31,11 @@ from lenses_ext import (
     write_program,
 )
 from lenses_ext.names import find_runnables
+from tests.lenses_ext.conftest import Written
 from tests.lenses_ext.strategies import linked_programs
 
-Written = Callable[..., Path]
 AGENT = 'Agent {description: "d", instruction: "x", model: "p/m"}'
 TOOL = "[search:Tool {description: 'Searches'} | (q::Text)==>(::Text)]"
-
-
-@pytest.fixture
-def written(tmp_path: Path) -> Written:
-    """Writes the files of a project, or ``.gram`` files by name; the first is given back."""
-
-    def write(files: Mapping[str, str] = {}, /, **named: str) -> Path:
-        (tmp_path / "gram.toml").touch()
-        files = {**files, **{f"{name}.gram": text for name, text in named.items()}}
-        for name, text in files.items():
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
-        return tmp_path / next(iter(files))
-
-    return write
 
 
 def faults_of(file: Path) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -22,27 +21,12 @@ from lenses_ext import (
 )
 from lenses_ext.labels import is_skill
 from lenses_ext.names.imports import MOST_SKILL_BYTES, read_skill
+from tests.lenses_ext.conftest import Written
 
-Written = Callable[[Mapping[str, str | bytes]], Path]
 SAID = 'description: "d", instruction: "x", model: "p/m"'
 REFUNDS = "---\nname: refunds\ndescription: How to refund.\n---\nAsk first.\n"
 FILE = "skills/refunds/SKILL.md"
 DESK = f'[desk:Agent {{{SAID}, skills: ["skills/refunds"]}}]'
-
-
-@pytest.fixture
-def written(tmp_path: Path) -> Written:
-    """Writes the files of a project, the first of which is given back."""
-
-    def write(files: Mapping[str, str | bytes]) -> Path:
-        (tmp_path / "gram.toml").touch()
-        for name, text in files.items():
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return tmp_path / next(iter(files))
-
-    return write
 
 
 def skills_in(agent: Pattern) -> list[str]:
