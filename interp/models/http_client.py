@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
-from typing import Final
 
 import anyio
 import httpx2
@@ -40,7 +39,7 @@ if find_spec("aiohttp"):
     AIOHTTP_ERRORS = (ClientError,)
     NETWORK_ERRORS = (*NETWORK_ERRORS, ClientError)
 
-_LONGEST_ERROR: Final = 8_192  # bytes, which are a thousand times as many at most when unpacked
+_LONGEST_ERROR, _LONGEST_PACKED_ERROR = 65_536, 8_192  # bytes, as they are sent
 
 
 def http_client(where: str, max_bytes: int, auth: tuple[str, str] | None) -> httpx2.AsyncClient:
@@ -67,7 +66,9 @@ def _guard(where: str, max_bytes: int) -> Callable[[httpx2.Response], Awaitable[
             _check_redirect(where, response)
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         most = max_bytes * STREAMED_TIMES if is_stream else max_bytes
-        needed = sys.maxsize if response.is_success else _LONGEST_ERROR
+        is_packed = response.headers.get("content-encoding", "identity") != "identity"
+        needed = _LONGEST_PACKED_ERROR if is_packed else _LONGEST_ERROR
+        needed = sys.maxsize if response.is_success else needed
         limit_body(response, most, too_large(where, most), needed=needed)
 
     return check

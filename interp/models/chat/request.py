@@ -266,7 +266,6 @@ class ChatCompletions(Wire):
 
     def new_stream(self) -> StreamedReply:
         """Puts chunks together into a completion."""
-
         return StreamedReply()
 
 
