@@ -51,7 +51,7 @@ def test_an_interrupt_at_start_up_is_quiet(module: str) -> None:
     ],
 )
 def test_streams_that_are_closed_are_quiet(command: str, codes: set[int]) -> None:
-    start = COMMAND if "&-" in command else relayed()
+    start = COMMAND if "&-" in command else relayed()  # a relay needs all three streams
     shell = f"set -o pipefail; {shlex.join(start)} {command.format(hello=HELLO)}"
     done = subprocess.run(
         ["bash", "-c", shell], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False

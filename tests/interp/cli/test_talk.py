@@ -122,7 +122,7 @@ def test_the_session_is_saved_although_nothing_can_be_told(
     session = tmp_path / "talk.gram"
     model_server.will_say(tool_calls(("c", "sayHello", {"personName": "Al"})), "Done.")
     options = ["--debug", "--usage", "-c", "--record", str(session)]
-    start = COMMAND if ">&-" in ending else relayed()
+    start = COMMAND if ">&-" in ending else relayed()  # a relay needs all three streams
     command = shlex.join([*start, "run", HELLO, "hello", *options])
 
     done = subprocess.run(

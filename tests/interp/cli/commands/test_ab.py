@@ -66,9 +66,10 @@ def test_arms_ask_their_server_in_the_dialect_that_is_named(
     asked = ("--model", "Mine/a", "--base-url", model_server.url, "--dialect", "responses")
     arms = ("A.gram", "B.gram", "--tools", "brief.py", "--set", "temperature=0")
 
-    gram("ab", "--cases", "two.jsonl", *asked, *arms, "--limit", "run_seconds=1", cwd=folder)
+    model_server.will_say(*["Hi."] * 4)
+    done = gram("ab", "--cases", "two.jsonl", *asked, *arms, cwd=folder)
 
-    assert model_server.requests
+    assert (done.returncode, len(model_server.requests)) == (0, 4)
     assert all("input" in each for each in model_server.requests)
     assert all(each["temperature"] == 0 for each in model_server.requests)
 
