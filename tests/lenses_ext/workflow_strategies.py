@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -199,9 +199,7 @@ def _one_more_parameter(flow: Flow, arrow: Arrow) -> Broken:
     """A join, or what a node takes as it is, misses a field."""
     source, target = arrow
     if flow.gives[source] == "Object":
-        return _more_arrows("arrow-cycle", lambda at: at[::-1])(
-            flow, arrow
-        )  # it may have any field
+        return _circle(flow, arrow)  # it may have any field
     takes = {**flow.takes, target: [*flow.takes[target], ("more", "Boolean")]}
     text = evolve(flow, takes=takes).text()
     return Broken(text, {"missing-field", "arrow-type"}, frozenset({target}))
@@ -213,16 +211,16 @@ def _more_arrows(code: str, more: Callable[[Arrow], Arrow]) -> Mutation:
 
 
 def _written(
-    code: str, inside: str, end: str = "->", *, unless: str = "", about: bool = False
+    code: str, inside: str, end: str = "->", *, unless: Set[str | None] = frozenset()
 ) -> Mutation:
-    """An arrow that is written in another way, if its source does not give some type."""
+    """An arrow that is written in another way, unless its source gives one of some types."""
 
     def mutated(flow: Flow, arrow: Arrow) -> Broken:
         source, target = arrow
-        if unless and (flow.gives[source] == unless.strip("!")) == (unless[0] != "!"):
+        if flow.gives[source] in unless:
             return _circle(flow, arrow)
         old, new = f"({source})-->({target})", f"({source})-{inside}{end}({target})"
-        return respelt(flow, code, old, new, *([source] if about else []))
+        return respelt(flow, code, old, new, *([source] if unless else []))
 
     return mutated
 
@@ -237,13 +235,13 @@ MUTATIONS: list[Mutation] = [
     _defined_twice,
     _carried_otherwise,
     _one_more_parameter,
-    _written("each-type", "[:EACH]", unless="Array", about=True),
+    _written("each-type", "[:EACH]", unless={"Array"}),
     _written("arrow-direction", "", "-"),
     _written("arrow-label", "[:ECH]"),
     _written("arrow-key", '[{az: "x"}]'),
     _written("handoff", "[:HANDOFF]"),
     # a choice by what does not declare its answers, with one of them covered
-    _written("uncovered-choice", '[:WHEN {is: "x"}]', unless="!String", about=True),
+    _written("uncovered-choice", '[:WHEN {is: "x"}]', unless={*TYPES, None} - {"String"}),
     lambda flow, _: broken(flow, "missing-name", head=flow.head.removeprefix("w")),
 ]
 

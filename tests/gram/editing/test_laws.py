@@ -251,7 +251,7 @@ def test_setting_a_property_replaces_exactly_its_value(
     document = parse(text)
     targets = [
         path
-        for path in [path for path, _ in walk(document.patterns)]
+        for path, _ in walk(document.patterns)
         if pattern_at(document.patterns, path).value.properties
         and not stands_in_walk(document, path)
     ]
