@@ -98,7 +98,7 @@ def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | No
 
 
 def _option(*names: str, converter: Callable[[Any], Any] | None = None, **how: Any) -> Any:
-    """The same, with an option that is for this attribute alone."""
+    """An attribute with an option that no other command declares; see `_given_by`."""
     return _given_by(click.option(*names, **how), converter)
 
 
