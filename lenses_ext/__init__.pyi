@@ -2,6 +2,9 @@
 
 from .composing.bundling import bundle as bundle
 from .composing.flows import (
+    choice as choice,
+    for_each as for_each,
+    loop as loop,
     parallel as parallel,
     sequence as sequence,
 )

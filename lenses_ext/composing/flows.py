@@ -1,4 +1,4 @@
-"""Workflows from parts: steps in a row, or at once.
+"""Workflows from parts: steps in a row, at once, by choice, for each item, and in rounds.
 
 Like the other functions that compose, these take patterns and give others; nothing that was given
 is changed, so the result goes into a text with `gram.Document.replace`.
@@ -6,18 +6,22 @@ is changed, so the result goes into a text with `gram.Document.replace`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import TypeAlias, Union
+from types import MappingProxyType
+from typing import Any, TypeAlias, Union
 
 from gram import Pattern, Subject, is_reference
 from gram.errors import expect
 from gram.trees import WALK_SUBJECT
+from gram.words import did_you_mean
 
 from ..errors import FocusError
-from ..labels import WORKFLOW, kind_of
+from ..labels import LOOP, WORKFLOW, kind_of
 from ..language import is_node
 from ..optics import with_elements
+from ..schemas import from_json_value
+from ..workflows import EACH, OTHERWISE, WHEN
 
 Step: TypeAlias = Union[Pattern, str]
 """A node: an agent, a tool, a workflow, or the name of one that is defined elsewhere."""
@@ -73,12 +77,120 @@ def parallel(name: str, *steps: Step, description: str | None = None) -> Pattern
     [both:Workflow | left, right]
     """
     nodes = _nodes("parallel", name, steps, description)
-    names = [each.value.identity for each in nodes]
-    for each in nodes:
-        if names.count(each.value.identity) > 1:
-            reason = f'two steps are named "{each.value.identity}"'
-            raise FocusError("parallel", "elements", each, reason)
+    _refuse_twice("parallel", nodes)
     return _workflow("parallel", name, description, nodes)
+
+
+def choice(
+    name: str,
+    chooser: Step,
+    arms: Mapping[Any, Step],
+    *,
+    otherwise: Step | None = None,
+    description: str | None = None,
+) -> Pattern:
+    """A workflow in which the answer of a step says which step comes next.
+
+    That one gets what the choosing step was given.
+
+    Args:
+        name: the name of the workflow.
+        chooser: the step whose answer decides.
+        arms: the step for each answer: a text, a number, a bool, or what else gram can write.
+        otherwise: the step for all other answers.
+        description: what the workflow is for.
+
+    Raises:
+        FocusError: there is no arm, a step has no name, or two have one name.
+
+    >>> from lenses_ext import write_program
+    >>> print(write_program(choice("desk", "ask", {"bill": "pay"}, otherwise="help")))
+    [desk:Workflow | ask, pay, help, (ask)-[:WHEN {is: "bill"}]->(pay), (ask)-[:OTHERWISE]->(help)]
+    """
+    expect(arms, Mapping, "arms", by="choice")
+    steps = [chooser, *arms.values(), *(() if otherwise is None else (otherwise,))]
+    nodes = _nodes("choice", name, steps, description)
+    different = [nodes[0], *_once(nodes[1:])]
+    _refuse_twice("choice", different)
+    if not arms:
+        raise FocusError("choice", "elements", Pattern(Subject(name)), "there are no arms")
+    ends = [Pattern(Subject(each.value.identity)) for each in nodes]
+    labelled = [Subject("", {WHEN}, {"is": from_json_value(answer)}) for answer in arms]
+    labelled += [Subject("", {OTHERWISE})] * (otherwise is not None)
+    arrows = [Pattern(label, (ends[0], end)) for label, end in zip(labelled, ends[1:], strict=True)]
+    return _workflow("choice", name, description, [*different, *arrows])
+
+
+def for_each(
+    name: str,
+    source: Step,
+    worker: Step,
+    *,
+    at_once: int | None = None,
+    description: str | None = None,
+) -> Pattern:
+    """A workflow in which a step is used for each item of a list; it gives the list of results.
+
+    Args:
+        name: the name of the workflow.
+        source: the step that gives the list.
+        worker: the step that takes an item.
+        at_once: how many items are under way at once; None leaves it to the run.
+        description: what the workflow is for.
+
+    Raises:
+        FocusError: a step has no name, or both have one name.
+
+    >>> from lenses_ext import write_program
+    >>> print(write_program(for_each("review", "files", "reviewer", at_once=4)))
+    [review:Workflow | files, reviewer, (files)-[:EACH {at_once: 4}]->(reviewer)]
+    """
+    nodes = _nodes("for_each", name, (source, worker), description)
+    _refuse_twice("for_each", nodes)
+    ends = [Pattern(Subject(each.value.identity)) for each in nodes]
+    label = Subject("", {EACH}, {} if at_once is None else {"at_once": at_once})
+    return _workflow("for_each", name, description, [*nodes, Pattern(label, ends)])
+
+
+def loop(
+    name: str,
+    *steps: Step,
+    max: int,
+    until: Any,
+    result: str | None = None,
+    description: str | None = None,
+) -> Pattern:
+    """Steps that are repeated until one of them says so.
+
+    Args:
+        name: the name of the loop.
+        steps: what comes one after another in each round.
+        max: how many rounds there are at the most.
+        until: what the last step says at the end, or a mapping from the name of a step to that.
+        result: the step whose answer the loop gives; None is the last one.
+        description: what the loop is for.
+
+    Raises:
+        FocusError: there is no step, one has no name, two have one name, or none is ``result``.
+
+    >>> from lenses_ext import write_program
+    >>> print(write_program(loop("refine", "write", "judge", max=3, until="fine", result="write")))
+    [refine:Loop {max: 3, until: "fine"} | write, judge, (write)-->(judge), (write)-->()]
+    """
+    nodes = _nodes("loop", name, steps, description)
+    _refuse_twice("loop", nodes)
+    names = [each.value.identity for each in nodes]
+    if result is not None and result not in names:
+        reason = f'no step is named "{result}"'
+        raise FocusError(
+            "loop", "elements", Pattern(Subject(name)), reason, did_you_mean(result, names)
+        )
+    ends = [Pattern(Subject(each)) for each in names]
+    arrows = [Pattern(Subject(), two) for two in pairwise(ends)]
+    if result is not None and result != names[-1]:
+        arrows.append(Pattern(Subject(), (Pattern(Subject(result)), Pattern())))
+    record = {"max": max, "until": from_json_value(until)}
+    return _workflow("loop", name, description, [*nodes, *arrows], LOOP, record)
 
 
 # --- steps
@@ -111,8 +223,35 @@ def _nodes(by: str, name: object, steps: Iterable[object], description: object) 
     return nodes
 
 
-def _workflow(by: str, name: str, description: str | None, elements: Iterable[Pattern]) -> Pattern:
+def _once(nodes: Iterable[Pattern]) -> Iterable[Pattern]:
+    """The nodes without those that come again; a definition goes before a reference to it."""
+    found: dict[str, Pattern] = {}
+    for each in nodes:
+        name = each.value.identity
+        if name not in found or is_reference(found[name]):
+            found[name] = each
+    return found.values()
+
+
+def _refuse_twice(by: str, nodes: Iterable[Pattern]) -> None:
+    """Refuse nodes of one name."""
+    names: set[str] = set()
+    for each in nodes:
+        if each.value.identity in names:
+            reason = f'two steps are named "{each.value.identity}"'
+            raise FocusError(by, "elements", each, reason)
+        names.add(each.value.identity)
+
+
+def _workflow(
+    by: str,
+    name: str,
+    description: str | None,
+    elements: Iterable[Pattern],
+    label: str = WORKFLOW,
+    record: Mapping[str, Any] = MappingProxyType({}),
+) -> Pattern:
     if not name:
-        raise FocusError(by, "value.identity", Pattern(), "a workflow needs a name")
-    record = {} if description is None else {"description": description}
-    return with_elements(by, Pattern(Subject(name, {WORKFLOW}, record)), elements)
+        raise FocusError(by, "value.identity", Pattern(), f"a {label.lower()} needs a name")
+    record = record if description is None else {**record, "description": description}
+    return with_elements(by, Pattern(Subject(name, {label}, record)), elements)
