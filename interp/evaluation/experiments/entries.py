@@ -21,7 +21,7 @@ def entry(label: str, told: Mapping[str, Any], elements: Iterable[Pattern] = ())
     Args:
         label: its label.
         told: its properties, without those that are None; what is no text, number, true or false
-            becomes JSON.
+            becomes JSON, but for tagged strings.
         elements: its elements.
     """
     properties = {key: _property(value) for key, value in told.items() if value is not None}
@@ -31,7 +31,7 @@ def entry(label: str, told: Mapping[str, Any], elements: Iterable[Pattern] = ())
 def _property(value: Any) -> Value:
     if isinstance(value, str):
         return write_text(value)
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | int | float | TaggedString):
         return value
     text = json.dumps(value, sort_keys=True, default=_plain)
     return TaggedString("json", write_json(json.loads(text)))

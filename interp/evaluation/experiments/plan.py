@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 from attrs import asdict, evolve, field, frozen
 
-from gram import Pattern, dumps, format_text
+from gram import Pattern, TaggedString, dumps, format_text
 from lenses_ext import Model, write_program
 
 from ...history.records import Reader, expect_one_of, without_empty
@@ -272,6 +272,8 @@ def _metric_entry(metric: Metric) -> Pattern:
 def _case_entry(case: Case) -> Pattern:
     more = {name: getattr(case, name) for name in ("tags", "cluster", "columns")}
     told = {"name": case.name, "input": case.input, **case.expectations}
+    if told.get("expected", "") is None:
+        told["expected"] = TaggedString("json", "null")  # it is expected, not left out
     return entry("Case", told | without_empty(more))
 
 

@@ -525,3 +525,13 @@ def test_experiments_run_inside_a_running_loop() -> None:
         return ab(cases(2), {"a": arm(right)}, seed=1)
 
     assert asyncio.run(notebook()).is_complete
+
+
+def test_a_plan_has_the_answer_null_that_a_case_expects(tmp_path: Path) -> None:
+    expects = Case(name="c", input="say 0", expected=None)
+
+    ab([expects], {"a": arm(lambda _: "null")}, out=tmp_path / "x", seed=1)
+
+    (case,) = load_experiment(tmp_path / "x").plan.cases
+    assert case.has_expected
+    assert case.expected is None
