@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
         ["test", "cases.jsonl", "--offline", "--tools", "t.py:greet", "--junit", "t.py"],
         ["test", "cases.jsonl", "--offline", "--junit", "a.gram"],
         ["trace", "runs.db#1", "--html", "runs.db"],
-        ["run", "a.gram", "hi", "--offline", "--record", "a.gram"],
+        ["run", "a.gram", "long " * 1_000, "--offline", "--record", "a.gram"],  # no name of a file
     ],
 )
 def test_a_result_is_never_written_over_what_is_read(folder: Path, words: list[str]) -> None:
