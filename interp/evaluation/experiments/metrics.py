@@ -202,9 +202,11 @@ def matches_schema(schema: Mapping[str, Json], name: str = "schema") -> Metric:
 
     Raises:
         ValidationError: it is not a JSON Schema.
+        ArgumentError: it refuses no answer, or its patterns are not searched in linear time.
     """
     expect(schema, Mapping, "schema", by="matches_schema")
     text = require_schema(schema)
+    Case(name=name, input="", schema=schema)  # what no case may expect is refused before any run
     return _expecting(name, lambda _: {"schema": schema}, text)
 
 

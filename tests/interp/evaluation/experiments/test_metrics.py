@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
+from gram import ArgumentError
 from interp import (
     AssistantRole,
     Case,
@@ -117,6 +118,8 @@ def test_an_answer_matches_a_schema_or_not() -> None:
     assert [each.value for each in scores] == [True, False, False]
     assert "not JSON" in (scores[2].problem or "")
     assert scored(metric, failure="x").value is False
+    with pytest.raises(ArgumentError, match="no keyword that refuses an answer"):
+        matches_schema({})
 
 
 def test_the_model_that_was_served_is_kept_by_arm() -> None:
