@@ -98,6 +98,16 @@ _LONGEST_QUOTE: Final = 500  # characters
 _LOOKED_AT: Final = 20_000  # characters, from which the quote is taken
 
 
+class CallNotMadeError(ModelError):
+    """The model tried to call a tool, and its provider could not read the call.
+
+    Attributes:
+        generation: What the model wrote.
+    """
+
+    generation: str = ""
+
+
 def failed(
     body: object,
     *,
@@ -141,7 +151,8 @@ def failed(
             else hint_about(f"{said} {_place_in(body)}", model) or hint
         )
     reported = f"answered {status}" if status else "reports an error"
-    return ModelError(
+    generation = _generation_in(body)
+    error = (ModelError if generation is None else CallNotMadeError)(
         without_keys(f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else "")),
         status=status,
         code=code,
@@ -149,6 +160,9 @@ def failed(
         retriable=retriable,
         retry_after=_retry_after(headers or {}),
     )
+    if isinstance(error, CallNotMadeError):
+        error.generation = generation or ""
+    return error
 
 
 NO_RESPONSES: Final = "does the server speak the Responses API? --dialect tools is Chat Completions"
@@ -221,6 +235,12 @@ def _errors_in(body: object) -> Iterator[Mapping[str, Any]]:
             if isinstance(body.get(key), Mapping | list):
                 yield from _errors_in(body[key])
         yield body
+
+
+def _generation_in(body: object) -> str | None:
+    """The call that a provider could not read, as the model wrote it (Groq does)."""
+    written = (error.get("failed_generation") for error in _errors_in(body))
+    return next((each for each in written if isinstance(each, str)), None)
 
 
 def _place_in(body: object) -> str:

@@ -21,7 +21,7 @@ from ..json_text import Json
 from ..machine import Request
 from ..secrets import hide
 from .chat import ChatCompletions
-from .failures import awith_retries
+from .failures import CallNotMadeError, awith_retries
 from .incoming_reply import IncomingReply
 from .providers import (
     CHAT_FIELDS,
@@ -32,7 +32,7 @@ from .providers import (
     is_own_server,
 )
 from .refusals import learn
-from .reply_reading import Reply, warn_about_calls_in_text
+from .reply_reading import Reply, call_not_made, warn_about_calls_in_text
 from .responses import Responses
 from .server import Server, import_network
 from .typed_answers import request_for_the_answer, streams_word_by_word, words_of
@@ -249,16 +249,19 @@ class OpenAIModel:
                     await incoming.reply()
                 return incoming, pieces, opened.pop_all()
 
-        async with server.client() as client:  # the first takes a second
-            incoming, pieces, opened = await awith_retries(ask, self._attempts)
-            async with opened:
-                for piece in incoming.pieces():
-                    yield piece
-                while not incoming.is_complete:
-                    await incoming.take(await server.piece(pieces, begun=True))
+        try:
+            async with server.client() as client:  # the first takes a second
+                incoming, pieces, opened = await awith_retries(ask, self._attempts)
+                async with opened:
                     for piece in incoming.pieces():
                         yield piece
-                reply = await incoming.reply()
+                    while not incoming.is_complete:
+                        await incoming.take(await server.piece(pieces, begun=True))
+                        for piece in incoming.pieces():
+                            yield piece
+                    reply = await incoming.reply()
+        except CallNotMadeError as error:
+            reply = call_not_made(request, error)
         warn_about_calls_in_text(request, reply.message)
         is_own = is_own_server(request.model, server.where)
         yield reply if is_own else reply._replace(server=server.where)

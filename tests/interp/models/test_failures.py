@@ -9,9 +9,9 @@ from email.utils import format_datetime
 import pytest
 
 from gram import Pattern
-from interp import ConfigurationError, ModelError, hello_world_tool_library, run
+from interp import ConfigurationError, ModelError, begin, hello_world_tool_library, run
 from interp.models.failures import failed
-from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
+from tests.interp.model_server import Answer, ModelServer, completion, delta, tool_calls
 
 UNUSABLE = [
     (Answer({"error": {"message": "m", "code": "context_length_exceeded"}}, 400), "shorten it"),
@@ -237,3 +237,40 @@ def test_a_call_that_was_written_as_text_is_warned_about(
     said = [record.getMessage() for record in caplog.records if record.name == "interp.model"]
     assert bool(said) == warned
     assert not warned or "wrote a call of sayHello as text" in said[0]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(
+    ("written", "arguments"),
+    [
+        ('<function=sayHello{"personName": "Al"</function>', None),
+        ('{"name": "sayHello", "arguments": {"personName": "Al"}}', {"personName": "Al"}),
+        ('[{"name": "sayHello", "parameters": {"personName": 3}}]', None),
+    ],
+)
+def test_the_model_learns_of_a_call_that_its_provider_could_not_read(
+    hello_world: Pattern,
+    model_server: ModelServer,
+    written: str,
+    arguments: object,
+    streaming: bool,
+) -> None:
+    error = {"message": "Failed to call a function.", "code": "tool_use_failed"}
+    error["failed_generation"] = written
+    answer = (
+        Answer(events=[delta("a"), {"error": error}])
+        if streaming
+        else Answer({"error": error}, 400)
+    )
+    model_server.will_say(answer, "Done.")
+    begun = begin(hello_world, "hi", hello_world_tool_library)
+
+    if streaming:
+        list(begun.stream())
+
+    response = begun.finish()
+
+    (used,) = response.tools_used
+    assert response.content == "Done."
+    assert (used.tool_name, used.error is None) == ("sayHello", arguments is not None)
+    assert arguments is None or used.args_text.value == arguments
