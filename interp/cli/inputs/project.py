@@ -50,6 +50,7 @@ from ..terminal.asking import NoTerminal, ask_user, state_folder
 from ..terminal.output import tell
 
 _KEYS: Final = ("tools", "record", "lint", "providers")
+_MOST_BYTES: Final = 1_000_000
 _TABLE: Final = re.compile(r"^\s*\[\s*tool\s*\.\s*gram\b", re.M)
 
 
@@ -111,7 +112,12 @@ def _read(path: Path) -> ProjectFile | None:
         return None
     shown = os.path.relpath(path)
     try:
-        content = path.read_bytes()
+        if not path.is_file():
+            raise ConfigurationError(f"{shown} is not a file")
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise ConfigurationError(f"{shown} has more than {_MOST_BYTES:,} bytes")
         text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{shown} cannot be read: {error}") from None

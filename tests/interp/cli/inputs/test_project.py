@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -114,6 +115,7 @@ def test_pyproject_has_a_table_for_it(folder: Path) -> None:
         ('tols = ["x"]', 'gram.toml:1:1: there is no "tols"; did you mean tools?'),
         ("tools = [1]", "gram.toml:1:1: tools must be a list of texts"),
         ("tools = [\n", "gram.toml: not TOML: "),
+        ("# " + "x" * 1_000_000, "gram.toml has more than 1,000,000 bytes"),
         ("record = 1", "gram.toml:1:1: record must be the address that runs are kept at"),
         (
             'lint = {lone-agnt = "off"}',
@@ -141,6 +143,13 @@ def test_a_wrong_file_is_refused_with_its_place(folder: Path, text: str, said: s
     assert done.returncode == 4
     assert done.stderr.startswith(said)
     assert not (folder / "was_run").exists()
+
+
+def test_what_is_no_file_is_not_read(folder: Path) -> None:
+    (folder / "gram.toml").unlink()
+    os.mkfifo(folder / "gram.toml")
+
+    assert run(folder).stderr.startswith("gram.toml is not a file")
 
 
 def test_a_new_provider_is_known_once_it_is_trusted(folder: Path) -> None:
