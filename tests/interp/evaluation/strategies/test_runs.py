@@ -72,6 +72,7 @@ def test_runs_show_all_that_can_happen() -> None:
     assert {Status.DONE, Status.LIMITED, "failed", "went well", "several"} <= seen
 
 
+@settings(max_examples=40)  # enough for a model that fails, too
 @given(runs(SHOP, policy=ApprovalPolicy(otherwise="ask")) | runs(TYPED))
 def test_a_drawn_run_is_what_its_events_fold_to(drawn: RecordedRun) -> None:
     assert fold(drawn.first, drawn.events) == drawn.state
