@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
 from typing import Any, Final
 
 from attrs import field, frozen
@@ -12,7 +13,7 @@ from lenses_ext.language import written_signature
 
 from ...files import File
 from ...json_text import Json, write_json
-from ...machine import ConversationContext, Given, empty_context
+from ...machine import ConversationContext, Given, Message, conversation_of, empty_context
 from ...shown import short_repr, shortened
 from .expectations import ANY_ANSWER, READERS, ExpectedCall, names_of
 
@@ -78,6 +79,10 @@ def _written(name: str, default: Any = None) -> Any:
     return field(default=default, converter=_read(name, READERS.get(name, names_of)))
 
 
+def _conversation(messages: Iterable[Message]) -> ConversationContext:
+    return conversation_of(messages, by="Case")
+
+
 @frozen(kw_only=True, repr=False)
 class Case:
     """One input for an agent, and what is expected of the run; `judge` compares them.
@@ -116,7 +121,7 @@ class Case:
     name: str
     input: Json
     attachments: tuple[File, ...] = ()
-    after: ConversationContext = empty_context
+    after: ConversationContext = field(default=empty_context, converter=_conversation)
     expected: Json = ANY_ANSWER
     contains: tuple[str, ...] | None = _written("contains")
     matches: tuple[str, ...] | None = _written("matches")
@@ -159,6 +164,12 @@ class Case:
         if isinstance(self.input, Mapping) and written_signature(program) is not None:
             return self.input
         return [self.message, *self.attachments] if self.attachments else self.message
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """What is given beside the input, as texts to compare: files, and messages before it."""
+        files = (f"{each!r} {sha256(each.content or b'').hexdigest()}" for each in self.attachments)
+        return (*files, *(f"{each.role}: {each.content}" for each in self.after))
 
     @property
     def expectations(self) -> dict[str, Any]:

@@ -274,8 +274,11 @@ def _case_entry(case: Case) -> Pattern:
     told = {"name": case.name, "input": case.input, **case.expectations}
     if told.get("expected", "") is None:
         told["expected"] = TaggedString("json", "null")  # it is expected, not left out
+    if case.beside:
+        told["beside"] = sha256("\0".join(case.beside).encode(errors="surrogatepass")).hexdigest()
     return entry("Case", told | without_empty(more))
 
 
-def _case_of(**told: Any) -> Case:
+def _case_of(beside: str | None = None, **told: Any) -> Case:
+    """The case of an entry, without what was given beside its input: the hash is of that, too."""
     return Case(**{"not_" if key == "not" else key: value for key, value in told.items()})

@@ -29,9 +29,7 @@ _SHARES: Final[tuple[tuple[SetName, float], ...]] = (
 
 def digest_of(case: Case) -> str:
     """A short text that is the same for cases that ask the same, or are of one cluster."""
-    asked = [" ".join(case.message.split()).casefold(), *map(repr, case.attachments)]
-    asked += [f"{each.role}: {each.content}" for each in case.after]
-    asked += [sha256(each.content or b"").hexdigest() for each in case.attachments]
+    asked = [" ".join(case.message.split()).casefold(), *case.beside]
     text = "\0".join(asked if case.cluster is None else ["cluster", case.cluster])
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -29,6 +30,7 @@ from interp import (
 from interp.errors import StoreError
 from interp.evaluation import Arm, ExpectedCall, Experiment, Metric, Trial, load_experiment
 from interp.evaluation.experiments.comparing import Comparison
+from interp.machine import Message, UserRole
 from lenses_ext import agent_instruction, parse_program
 from tests.interp.evaluation.experiments.worlds import arm, cases, failing, half, right, wrong
 from tests.paths import EXAMPLES
@@ -404,6 +406,9 @@ def test_a_changed_plan_is_refused_with_the_difference(tmp_path: Path) -> None:
         ab(cases(3), {"a": arm(right)}, out=out)
     with pytest.raises(ValidationError, match="seed: 2"):
         ab(cases(2), {"a": arm(right)}, out=out, seed=2)
+    later = [attrs.evolve(each, after=[Message(UserRole, "Hi")]) for each in cases(2)]
+    with pytest.raises(ValidationError, match="beside"):
+        ab(later, {"a": arm(right)}, out=out)
 
 
 def test_edited_results_and_plans_are_found(tmp_path: Path) -> None:
