@@ -13,7 +13,7 @@ from gram.display import visible
 
 from ...json_text import Json
 from .document import ApiDocument, Schemas, result_type
-from .styles import STYLES, TOKEN, ApiBody, ApiParameter, read_body, why_no_body
+from .styles import DEEP, STYLES, TOKEN, ApiBody, ApiParameter, read_body, why_no_body
 
 _LONGEST_NAME: Final = 64
 _NOT_PARAMETERS: Final = {"accept", "content-type", "authorization"}
@@ -161,8 +161,8 @@ def _why_not_sent(given: dict[str, Json]) -> str | None:
         return f'its parameter "{name}" is no name of a header'
     if place == "header" and name.lower() in _OF_THE_CONNECTION:
         return f'its parameter "{name}" is a header that belongs to the connection'
-    style = "content" if "content" in given else given.get("style", STYLES[place])
-    if style != STYLES[place]:
+    style = "content" if "content" in given else given.get("style", STYLES[place][0])
+    if style not in STYLES[place]:
         return f'its parameter "{name}" has the style {style} in its {place}, which is not sent'
     return None
 
@@ -172,7 +172,7 @@ def _parameter(given: dict[str, Json], others: Collection[str]) -> ApiParameter:
     key = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:_LONGEST_NAME] or "_"
     explode = given.get("explode", place == "query") is True
     free = _free(key, f"{key}_{place}"[-_LONGEST_NAME:], others)
-    return ApiParameter(free, name, place, explode)
+    return ApiParameter(free, name, place, explode, given.get("style") == DEEP)
 
 
 def _free(name: str, other: str, taken: Collection[str]) -> str:

@@ -6,7 +6,7 @@ What separates values is never part of one: it is escaped, or the value is refus
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 from unicodedata import normalize
 from urllib.parse import quote, unquote_to_bytes
@@ -16,8 +16,11 @@ from attrs import frozen
 from ...errors import ToolError
 from ...json_text import Json, write_json
 
-STYLES: Final = {"path": "simple", "query": "form", "header": "simple"}
-"""The style of each place that is sent, which is its default."""
+DEEP: Final = "deepObject"
+"""The style in which each value has the names that lead to it: ``filter[from]=1``."""
+
+STYLES: Final = {"path": ("simple",), "query": ("form", DEEP), "header": ("simple",)}
+"""The styles of each place that are sent; the first is the default."""
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """What names of headers and cookies consist of (RFC 9110)."""
@@ -37,13 +40,14 @@ class ApiParameter:
     Attributes:
         key: its name as the model knows it.
         name, place: its name in the request, and where it is: path, query or header.
-        explode: how lists and objects are written.
+        explode, is_deep: how lists and objects are written.
     """
 
     key: str
     name: str
     place: str
     explode: bool
+    is_deep: bool = False
 
 
 def plain(value: Json) -> str:
@@ -100,6 +104,8 @@ def _of_code(found: re.Match[bytes]) -> bytes:
 
 def in_query(parameter: ApiParameter, value: Json) -> list[tuple[str, str]]:
     """A value as names and values of a query, escaped."""
+    if parameter.is_deep:
+        return [*_deep_pairs(parameter.name, value)]
     name = _escaped(parameter.name)
     if not isinstance(value, dict | list):
         return [(name, _escaped(plain(value)))]
@@ -108,6 +114,14 @@ def in_query(parameter: ApiParameter, value: Json) -> list[tuple[str, str]]:
     if isinstance(value, list):
         return [(name, _escaped(plain(one))) for one in value]
     return [(_escaped(key), _escaped(plain(one))) for key, one in value.items()]
+
+
+def _deep_pairs(name: str, value: Json) -> Iterator[tuple[str, str]]:
+    if not isinstance(value, dict | list):
+        yield _escaped(name), _escaped(plain(value))
+        return
+    for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _deep_pairs(f"{name}[{key}]", one)
 
 
 def in_header(parameter: ApiParameter, value: Json) -> str:
@@ -161,36 +175,55 @@ class ApiBody:
     Attributes:
         key: the argument that is the body.
         media_type, schema: its kind, and its schema as the document has it.
+        deep: the fields of a form whose style is `DEEP`.
     """
 
     key: str
     media_type: str
     schema: Json
+    deep: frozenset[str] = frozenset()
 
 
 def read_body(request: dict[str, Json], key: str) -> ApiBody | None:
     """The body of a request, in the first kind that a model can write; None if there is none."""
     content = request.get("content") or {}
     kind, media_type = _kind(content)
-    return ApiBody(key, media_type, (content[kind] or {}).get("schema", {})) if kind else None
+    if not kind:
+        return None
+    media = content[kind] or {}
+    styles = _styles_of_fields(media) if media_type == FORM else {}
+    if not {*styles.values()} <= {*STYLES["query"]}:
+        return None
+    deep = frozenset(name for name, style in styles.items() if style == DEEP)
+    return ApiBody(key, media_type, media.get("schema", {}), deep)
+
+
+def _styles_of_fields(form: dict[str, Json]) -> dict[str, str]:
+    return {
+        name: given.get("style", "form") if given.get("explode", True) else "joined"
+        for name, given in (form.get("encoding") or {}).items()
+    }
 
 
 def why_no_body(request: dict[str, Json]) -> str:
     """What is said of a body of which no kind is sent."""
-    kinds = ", ".join(request.get("content") or {}) or "nothing"
-    return f"its body is {kinds}, which is not sent"
+    content = request.get("content") or {}
+    if _kind(content)[0]:
+        return "a field of its form has a style that is not sent"
+    return f"its body is {', '.join(content) or 'nothing'}, which is not sent"
 
 
 def content_of(body: ApiBody, value: Json) -> bytes:
     """A body as it is sent; in a form, a list is a field for each of its values."""
     if body.media_type == FORM:
-        fields = value.items() if isinstance(value, dict) else ()
-        pairs = [
-            f"{_escaped(name)}={_escaped(plain(one))}"
-            for name, several in fields
-            for one in (several if isinstance(several, list) else [several])
-        ]
-        return "&".join(pairs).encode()
+        pairs: list[tuple[str, str]] = []
+        for name, one in value.items() if isinstance(value, dict) else ():
+            if name in body.deep:
+                pairs += _deep_pairs(name, one)
+            else:
+                several = one if isinstance(one, list) else [one]
+                pairs += [(_escaped(name), _escaped(plain(each))) for each in several]
+        return "&".join(map("=".join, pairs)).encode()
     return (plain(value) if body.media_type.startswith("text/") else write_json(value)).encode()
 
 

@@ -16,6 +16,7 @@ from interp.tools import acall_tool, invoke_tool
 from tests.interp.cli.process import gram
 
 KEY = "a-key-of-pets-17"
+PIPED = {"application/x-www-form-urlencoded": {"encoding": {"a": {"style": "pipeDelimited"}}}}
 
 
 def packed(body: bytes) -> bytes:
@@ -110,13 +111,15 @@ def test_a_call_sends_path_query_header_body_and_key(
 
 
 def test_a_form_is_sent_as_one(server: Any) -> None:
-    form = {"schema": {"type": "object"}}
+    form = {"schema": {"type": "object"}, "encoding": {"c": {"style": "deepObject"}}}
     body = {"content": {"application/x-www-form-urlencoded": form}}
     library = openapi_library(document(server.url, requestBody=body))
 
-    said = invoke_tool(library["pets_update"], {"id": "1", "body": {"a": "x y", "b": [2, 3]}})
+    said = invoke_tool(
+        library["pets_update"], {"id": "1", "body": {"a": "x y", "b": [2, 3], "c": {"d": 4}}}
+    )
 
-    assert said["body"] == "a=x%20y&b=2&b=3"
+    assert said["body"] == "a=x%20y&b=2&b=3&c%5Bd%5D=4"
 
 
 @pytest.mark.parametrize(
@@ -244,6 +247,7 @@ def test_operations_are_chosen_by_their_names() -> None:
         ({"requestBody": {"required": True, "content": {"multipart/form-data": {}}}},
          "its body is multipart/form-data, which is not sent"),
         ({"requestBody": {"required": True, "content": {"image/png": {}}}}, "image/png"),
+        ({"requestBody": {"required": True, "content": PIPED}}, "a style that is not sent"),
         ({"requestBody": {"content": {"application/json": {"schema": {"type": 5}}}}}, "schema"),
         ({"servers": [{"url": "ftp://h"}]}, "no address"),
         ({"operationId": "list"}, "another operation"),

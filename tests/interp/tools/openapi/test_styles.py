@@ -150,3 +150,13 @@ def test_queries_are_those_of_the_specification(explode: bool, value: Any, said:
     pairs = in_query(ApiParameter("c", "c", "query", explode), value)
 
     assert "&".join(f"{name}={one}" for name, one in pairs) == said
+
+
+def test_a_deep_object_has_the_names_that_lead_to_each_value() -> None:
+    value = {"at": {"from": 1, "to": "é"}, "in": ["x"]}
+
+    assert in_query(ApiParameter("c", "c", "query", True, is_deep=True), value) == [
+        ("c%5Bat%5D%5Bfrom%5D", "1"),
+        ("c%5Bat%5D%5Bto%5D", "%C3%A9"),
+        ("c%5Bin%5D%5B0%5D", "x"),
+    ]
