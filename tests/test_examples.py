@@ -36,7 +36,8 @@ PRINTED = {
         "change 1 is proposed; 15 of at most 275 runs are done\n"
         "change 2 is proposed; 19 of at most 275 runs are done\n"
         "change 3 is proposed; 23 of at most 275 runs are done\n"
-        "1 candidate did well enough to be run on all cases for search; 38 runs\n"
+        "1 candidate did well enough to be run on all cases for search; 38 runs, tokens unknown, "
+        "cost unknown\n"
         "better <Comparison of passed: candidate − program +0.686 [+0.519, +0.814], "
         "p = 1.19e-07, 35 cases>\n"
         '  instruction: "Answer the customer. Look the order up before you answer.",  '
