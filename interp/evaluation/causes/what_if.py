@@ -272,7 +272,8 @@ def _place(kept: RecordedRun, change: Change) -> int:
             return number
     known = [_dotted(each) for number in fitting if (each := kept.steps[number].event.at)]
     what = " and ".join(change.values) or "event"
-    hint = did_you_mean(_dotted(change.at), known) or f"there is one at {', '.join(known[:8])}"
+    some = f"there is one at {', '.join(known[:8])}" if known else "the run has none"
+    hint = did_you_mean(_dotted(change.at), known) or some
     raise ReplayError(kept.placed(f"no {what} was recorded at {_dotted(change.at)}; {hint}"))
 
 

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from typing import Any, TypeAlias, Union, Unpack
 
 from attrs import evolve, field, fields, frozen
@@ -236,11 +242,16 @@ def declared_answer(arms: Iterable[ReadyArm]) -> Mapping[str, Json]:
     return schema
 
 
-@contextmanager
-def fresh_library(given: Library | None) -> Iterator[ToolLibrary]:
-    """A library for one run; inside, what has to be entered is."""
+@asynccontextmanager
+async def fresh_library(given: Library | None) -> AsyncIterator[ToolLibrary]:
+    """A library for one run; inside, what has to be entered is: other runs go on meanwhile."""
+    made = _made(given)
+    if isinstance(made, AbstractAsyncContextManager):
+        async with made as entered:
+            yield library_of(entered, by="ab")
+        return
     with ExitStack() as opened:
-        yield _entered(_made(given), opened)
+        yield _entered(made, opened)
 
 
 def _made(given: Library | None) -> Any:

@@ -141,7 +141,7 @@ async def _trial(work: Work, key: Key) -> Trial:
         if state and state.status in _ENDED:
             response = finished(state).response
         else:
-            with fresh_library(ready.arm.tools) as library:
+            async with fresh_library(ready.arm.tools) as library:
                 began = monotonic()
                 options: RunOptions = {"record": log, "watch": spending.count}
                 if state:

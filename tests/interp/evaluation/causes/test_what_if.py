@@ -238,6 +238,7 @@ def test_what_cannot_be_changed_is_told(store: RunStore) -> None:
     for at, name, value, error, message in (
         (("scout", 9), "result", 1, ReplayError, "no result was recorded at scout.9"),
         (AT, "reply", "x", ReplayError, "no reply was recorded at scout.0.0; "),
+        (AT, "allowed", True, ReplayError, "at scout.0.0; the run has none"),
         (AT, "reslt", 1, ValidationError, "did you mean"),
         (AT, "result", "The moon is cheese.", ReplayError, "has this result already"),
         (AT, "result", 13, ReplayError, 'result of "search" is not what it declares'),

@@ -239,6 +239,29 @@ def test_a_library_that_is_entered_is_left_when_its_run_has_ended() -> None:
     assert lives == ["entered", "left", *["entered", "called", "left"] * 2]
 
 
+def test_other_runs_go_on_while_a_library_is_entered() -> None:
+    both = asyncio.Barrier(2)
+
+    class Slow:
+        def __enter__(self) -> ToolLibrary:
+            return greeting(str)
+
+        async def __aenter__(self) -> ToolLibrary:
+            await both.wait()
+            return greeting(str)
+
+        def __exit__(self, *_: object) -> None: ...
+
+        async def __aexit__(self, *_: object) -> None:
+            await both.wait()
+
+    arms = {"a": Arm(EXAMPLES / "hello_world.gram", Slow, "Offline/rehearsal")}
+    found = ab([Case(name=each, input="Hello, I'm Ada!") for each in "xy"], arms, seed=1, jobs=2)
+
+    assert [each.failure for each in found.trials] == [None, None]
+    assert both.n_waiting == 0
+
+
 def test_a_library_that_is_entered_but_not_made_anew_is_refused() -> None:
     arms = {"a": Arm(EXAMPLES / "hello_world.gram", nullcontext(ToolLibrary()))}  # type: ignore[arg-type]  # wrong on purpose
 
