@@ -56,6 +56,7 @@ class _Entry(TypedDict, total=False):
     headers: dict[str, str]
     type: str
     disabled: bool
+    enabled: bool
 
 
 @frozen
@@ -158,7 +159,7 @@ def _of_list(
     if name is not None and name not in entries:
         hint = did_you_mean(name, entries) or f"it has {', '.join(entries) or 'none'}"
         raise ConfigurationError(f'{where} has no server "{name}"; {hint}')
-    on = [key for key, one in entries.items() if not one.get("disabled")]
+    on = [key for key, one in entries.items() if one.get("enabled", not one.get("disabled"))]
     chosen = on if name is None else [name]
     if not chosen:
         raise ConfigurationError(f"{where} names no server that is enabled")

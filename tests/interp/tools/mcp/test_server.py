@@ -101,6 +101,8 @@ def test_keys_of_a_server_are_hidden_wherever_they_are_written(
         ("A=${NOT_SET_ANYWHERE} uvx x", "needs the environment variable NOT_SET_ANYWHERE"),
         ("http:///mcp", "an address is http://"),
         ({"mcpServers": {}}, "names no server"),
+        ({"mcpServers": {"a": {"command": "x", "disabled": True}}}, "no server that is enabled"),
+        ({"mcpServers": {"a": {"command": "x", "enabled": False}}}, "no server that is enabled"),
         ({"mcpServers": []}, "mcpServers: Input should be a valid dictionary"),
         ({"mcpServers": {"a": 5}}, "mcpServers.a: Input should be a valid dictionary"),
         ({"command": "x"}, 'expected an object with "mcpServers"'),
