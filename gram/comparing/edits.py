@@ -3,8 +3,8 @@
 An edit has the form of what it changes. A pattern is edited as a map of its identity, labels,
 properties and elements.
 
-They are matched by identity, then by what they are. Their order is kept apart: an element that
-moved has its partner all the same.
+Elements of two lists are matched by identity, then by what they are. Their order is kept apart: one
+that moved has its partner all the same.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ The shape of a pattern says what it is: without elements it is a node, with one 
 annotation, with two atoms a relationship, and with edges that each share a node with the next one
 a walk.
 
-An occurrence that is a bare name is a reference and stays one; so does everything anonymous.
-Elements keep their order.
+Where each name gets one definition, a bare name is a reference and stays one; what is anonymous
+stays as it is. Elements keep their order.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Builds constructs and trees: one method for each rule of ``grammar.lark``, under its name.
 
-The parser calls a method with the tokens and constructs that the rule consists of. The trees that
-they spell were read before and are handed to the constructs afterwards.
+The parser calls a method of `ConstructBuilder` with the tokens and constructs that the rule
+consists of. The trees that they spell were read before and are handed to the constructs afterwards.
 
-The parser calls a method with the parts of the rule: the lexer's matches, whose group 1 is the
+A method of `TreeBuilder` gets the parts of the rule: the lexer's matches, whose group 1 is the
 token, and what was built of the rules below. This is the only place that says which tree a text
 spells. Each pattern is given the place that it was read from.
 """

@@ -1,7 +1,7 @@
 """Cuts a text into tokens with the grammar's terminals; trivia are what stands between two.
 
-``grammar.lark`` defines them: every ignored terminal but ``BLANKS`` is a kind of comment. The
-functions here take offsets where trivia begins, or a piece of trivia, never an offset inside a
+``grammar.lark`` defines both: every ignored terminal but ``BLANKS`` is a kind of comment. What is
+asked of trivia takes offsets where trivia begins, or a piece of trivia, never an offset inside a
 token.
 """
 

@@ -3,8 +3,9 @@
 `TreeBuilder` makes the trees, which is all that `gram.loads` asks for. `ConstructBuilder` makes
 the constructs: how the text spells these trees.
 
-Trees that are let go of one after another cost less than half of trees that are all kept, mostly
-because Python looks through everything that is kept again and again for what could be freed.
+A long text can be read in pieces: trees that are let go of one after another cost less than half
+of trees that are all kept, mostly because Python looks through everything that is kept again and
+again for what could be freed.
 """
 
 from __future__ import annotations

@@ -52,27 +52,28 @@ from ..machine import (
 )
 from ..tools import Tool, ToolContext, providing
 from .door import progress_without_keys
+from .handlers import Handler, LiveHandler, Report
+from .logs import log_event
 from .observations import (
     Delta,
     Finished,
     Observation,
+    Observer,
     ToolProgress,
     ToolStarted,
+    Watcher,
+    called_for_user,
     finished,
     observations,
     under_way,
 )
 from .recorder import Recorder
+from .scheduling import startable
+from .spending import Budget
 
 if TYPE_CHECKING:
     from .recorder import RunLog
     from .telemetry import RunSpans, Telemetry
-
-from .handlers import Handler, LiveHandler, Report
-from .logs import log_event
-from .observations import Observer, Watcher, called_for_user
-from .scheduling import startable
-from .spending import Budget
 
 _PATIENCE: Final = 1.0  # seconds for what is under way when a run is cancelled
 _FAR_BEHIND: Final = 16  # what is said that nobody has read; progress is dropped then

@@ -1,7 +1,7 @@
 """Recording a run while it goes on: its events, and notes of what happened between them.
 
-They stand between the events and are kept, but not folded. `note_pattern` says how they are
-written.
+Notes stand between the events and are kept, but not folded. `interp.history.records.event_pattern`
+says how they are written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the model of an agent is asked, read from the agent's pattern at every turn.
 
-They are its tools, the agents and workflows in it, its skills, and the agents that it may hand over
-to.
+It is offered its tools, the agents and workflows in it, its skills, and the agents that it may
+hand over to.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ Each function takes what the run shares, the frame of the workflow and an event,
 they are then, with what is new to do. A node begins when all nodes whose arrows lead to it have
 ended; one to which only dead arrows lead is skipped. The order of answers changes nothing: what a
 node is given depends on what the others gave alone.
-
-What is carried depends on what the nodes gave alone, never on the order in which they gave it.
 """
 
 from __future__ import annotations

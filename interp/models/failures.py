@@ -5,7 +5,7 @@ whether it comes as a status, in a body or in the middle of a stream. Which stat
 as in the ``openai`` package (408, 409, 429 and from 500 on) and RFC 8470 (425). The words by which
 failures are recognised are those of the providers' own messages.
 
-The error itself says whether asking again can help (see `failures`).
+A request is sent again where its error says so, waiting longer each time or as the provider says.
 """
 
 from __future__ import annotations

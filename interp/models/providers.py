@@ -3,8 +3,8 @@
 A new OpenAI-compatible provider is a new row of `PROVIDERS`. A project file adds others, see
 `added`. A provider without a row can be used if ``<NAME>_BASE_URL`` is set.
 
-``strictTools`` and ``toolChoice`` change how the tools are sent, and ``extraBody`` has fields with
-their own names.
+The settings ``strictTools`` and ``toolChoice`` change how the tools are sent, and ``extraBody``
+has fields with their own names.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Servers leave out, repeat and misspell much of what the protocol asks for. What can be understood
 is read; everything else is a ModelError. Nothing here does I/O.
 
-Models do this when their server does not know the format of their calls, and the run then ends
-with the text of the call as its answer.
+A call that a model wrote as text instead of making it is warned of. Models do this when their
+server does not know the format of their calls, and the run then ends with that text as its answer.
 """
 
 from __future__ import annotations

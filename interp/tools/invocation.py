@@ -3,7 +3,7 @@
 ``SystemExit`` becomes an error for the model too; ``KeyboardInterrupt`` comes from the user and is
 not caught. Nothing can be done about ``os._exit``, which ends the process at once.
 
-The tool in turn can report how far it is.
+A tool can ask about the run that calls it, and report how far it is.
 
 A function receives it in a parameter with the hint `ToolContext`, which the model does not see.
 The caller of the tool provides it with `providing`, around the call of `Tool.invoke` and around

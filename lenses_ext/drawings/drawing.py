@@ -1,7 +1,7 @@
 """What there is to draw of a program: nodes, arrows between them, and groups around them.
 
-It is made of the patterns as they are, so faulty programs can be drawn too: what a reference does
-not find is drawn as undefined.
+A drawing is made of the patterns as they are, so faulty programs can be drawn too: what a
+reference does not find is drawn as undefined.
 """
 
 from __future__ import annotations

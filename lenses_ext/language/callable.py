@@ -4,10 +4,10 @@ A path among the elements whose last node is unnamed and typed is the signature.
 agent takes ``(input::String)`` and gives what its `Answer` declares, or a text; a workflow takes
 the same and gives its result.
 
-``[:Answer:Object | (name::String), (age::Integer)]`` is written as a type beside a tool's signature
-is, and means what it would mean there: its labels and members are the type, its record holds JSON
-Schema keywords. Its own name, when it has one, is what providers call the schema. Labelled ``Type``
-too, its members may refer to it by the label ``Answer``.
+An answer ``[:Answer:Object | (name::String), (age::Integer)]`` is written as a type beside a
+tool's signature is, and means what it would mean there: its labels and members are the type, its
+record holds JSON Schema keywords. Its own name, when it has one, is what providers call the
+schema. Labelled ``Type`` too, its members may refer to it by the label ``Answer``.
 
 Without another label it holds what a signature without parameters holds, a type and the shapes
 that it names: ``[:Answer | (:Array {elementType: Person}), [Person:Object | (name::String)]]``. An

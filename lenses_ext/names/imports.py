@@ -3,7 +3,8 @@
 ``{imports: ["tools/search.gram", "../shared/desk.gram"]}`` names files by their paths from the file
 itself. What these define at their top is seen in it, and not what they import themselves.
 
-It is a public form: a front matter in YAML, with a name and a description, and a text.
+The ``SKILL.md`` of a skill has a public form: a front matter in YAML, with a name and a
+description, and a text.
 """
 
 from __future__ import annotations

@@ -3,7 +3,9 @@
 The vocabulary of the language says which words may follow an agent or a tool; after anything, the
 key of a property may follow.
 
-model = "OpenAI/x" and temperature != 0
+Conditions beside a path say which of several places are meant::
+
+    model = "OpenAI/x" and temperature != 0
 
 A comparison has a path, which begins where the value is; what is compared is a value in gram, and a
 bare word is a text. ``and`` binds more than ``or``.

@@ -1,6 +1,6 @@
 """Paths into a document in the words of the lenses, and values as texts, for the command line.
 
-hello_world_agent.model
+    hello_world_agent.model
     hello_world_agent.tools.sayHello.description
     *.tools.*.parameters.personName.default
 

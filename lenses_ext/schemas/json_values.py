@@ -3,8 +3,8 @@
 Strings, numbers, booleans, arrays of scalars and maps of scalars are written as such; every other
 JSON value is a string tagged ``json``. `Keywords` keeps JSON immutable.
 
-There are no tags but those of JSON, dates and words such as ``yes`` are texts, and what aliases
-repeat is counted each time.
+In YAML there are no tags but those of JSON, dates and words such as ``yes`` are texts, and what
+aliases repeat is counted each time.
 """
 
 from __future__ import annotations

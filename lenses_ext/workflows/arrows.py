@@ -3,7 +3,8 @@
 Every path but the signature is made of arrows between names: ``(a)-->(b)-->(c)`` is two. The empty
 node ``()`` is the input of the workflow at the left of an arrow, and its result at the right.
 
-The run of a workflow, its checks and the combinations of its choices all ask here.
+Whether an answer is the one that an arrow asks for is said here alone: for the run of a workflow,
+its checks and the combinations of its choices.
 
 Every way in which the choices can go is followed once. Choices that no run makes after another one
 are not combined, so a chain of choices has as many ways as it has ends.

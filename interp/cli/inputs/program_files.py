@@ -4,7 +4,8 @@ Of a folder, these are all files ``*.gram`` in it, at any depth, in the order of
 without recorded runs (``*.run.gram``) and those that git ignores. A file that is named itself is
 always meant.
 
-What a user names is given to git once, to look up the object of it; all else goes by its hash.
+A revision that a user names is given to git once, to look up the object of it; all else goes by
+its hash.
 """
 
 from __future__ import annotations

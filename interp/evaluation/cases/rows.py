@@ -1,7 +1,7 @@
 """Cases as CSV, as JSON Lines and as gram.
 
-Cells are separated by commas. A cell with a comma, a quote or a line break is put in quotes, and
-quotes in it are doubled.
+In CSV, cells are separated by commas. A cell with a comma, a quote or a line break is put in
+quotes, and quotes in it are doubled.
 
 .. code-block:: text
 

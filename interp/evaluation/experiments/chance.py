@@ -1,8 +1,8 @@
 """Could chance alone make such a difference, and how many cases does one need to be found?
 
-Every test flips signs: if the arms are alike, a case could have come out the other way round just
-as well. That is exact for any number of cases, needs no distribution, and treats the repeats of a
-case as one.
+Tests of two arms flip signs: if the arms are alike, a case could have come out the other way round
+just as well. That is exact for any number of cases, needs no distribution, and treats the repeats
+of a case as one.
 """
 
 from __future__ import annotations
