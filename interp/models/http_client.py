@@ -61,13 +61,19 @@ def http_client(where: str, max_bytes: int, auth: tuple[str, str] | None) -> htt
 
 def _guard(where: str, max_bytes: int) -> Callable[[httpx2.Response], Awaitable[None]]:
     async def check(response: httpx2.Response) -> None:
-        """Refuse a redirect to another server, and limit the size of a response."""
+        """Refuse a redirect to another server, and limit the size of a response.
+
+        What is packed twice could be a million times as large as what is sent.
+        """
         if response.has_redirect_location:
             _check_redirect(where, response)
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         most = max_bytes * STREAMED_TIMES if is_stream else max_bytes
-        is_packed = response.headers.get("content-encoding", "identity") != "identity"
-        needed = _LONGEST_PACKED_ERROR if is_packed else _LONGEST_ERROR
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in ("identity", "gzip", "deflate"):
+            said = f"{where} sent a reply compressed as {encoding!r}, which nobody asked for"
+            raise ModelError(without_keys(said))
+        needed = _LONGEST_ERROR if encoding == "identity" else _LONGEST_PACKED_ERROR
         needed = sys.maxsize if response.is_success else needed
         limit_body(response, most, too_large(where, most), needed=needed)
 

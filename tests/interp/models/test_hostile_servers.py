@@ -130,14 +130,22 @@ def test_a_compressed_reply_is_read(model_server: ModelServer, way: str, encodin
     assert model_server.headers[0]["accept-encoding"] == "gzip"
 
 
-@pytest.mark.parametrize("encoding", ["x-unknown", "gzip, gzip", "gzip"])
+@pytest.mark.parametrize("status", [200, 418])
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("x-unknown", "compressed as 'x-unknown', which nobody asked for"),
+        ("gzip, gzip", "compressed as 'gzip, gzip', which nobody asked for"),
+        ("gzip", "incorrect header"),
+    ],
+)
 def test_a_reply_that_cannot_be_decompressed_is_a_model_error(
-    model_server: ModelServer, encoding: str
+    model_server: ModelServer, encoding: str, said: str, status: int
 ) -> None:
-    answer = Answer(raw=b"not compressed", headers={"content-encoding": encoding})
+    answer = Answer(raw=b"not compressed", status=status, headers={"content-encoding": encoding})
     model_server.will_say(*[answer] * 3)
 
-    with pytest.raises(ModelError, match=r"incorrect header|not JSON"):
+    with pytest.raises(ModelError, match=said):
         ask(OpenAIModel(model_server.url, KEY), "acomplete")
 
 
