@@ -78,7 +78,11 @@ def offered_models(asked: str) -> Offered:
     if asked.lower() == OFFLINE.provider.lower():
         return Offered("built in", (OFFLINE.name,))
     if is_address(asked):
-        return _ask(asked, NO_KEY)
+        try:
+            return _ask(asked, NO_KEY)
+        except ConfigurationError as error:
+            hint = "an address gets no key, a provider does: name it, such as OpenAI"
+            raise ConfigurationError(f"{error.message}\n  hint: {hint}") from None
     return _ask(*address_and_key(_provider_named(asked)))
 
 

@@ -97,9 +97,11 @@ def test_a_provider_is_asked_at_its_address_with_its_key(
 def test_an_address_gets_no_key(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", model_server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-1234567890")
-    model_server.will_say(Answer({"data": []}))
+    model_server.will_say(Answer({"data": []}), Answer({"error": "who are you?"}, 401))
 
     offered_models(model_server.url)
+    with pytest.raises(ConfigurationError, match="hint: an address gets no key"):
+        offered_models(model_server.url)
 
     assert "sk-secret" not in str(model_server.headers)
 
