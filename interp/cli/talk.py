@@ -18,6 +18,7 @@ from ..history.records import context_after
 from ..json_text import write_json
 from ..machine import (
     AgentResponse,
+    ConversationContext,
     Given,
     State,
     Status,
@@ -127,6 +128,7 @@ class Talk:
         self._telemetry = self._held.enter_context(telemetry())
         self._is_anew = False
         self.context = self._kept.conversation.context if self._kept else empty_context
+        self._turns: list[tuple[ConversationContext, Said]] = []
         self._unanswered: Said | None = None
         self._is_refused = False
         self.attached: tuple[File, ...] = ()
@@ -226,7 +228,10 @@ class Talk:
         try:
             return self._say(message)
         finally:
-            self._unanswered = Said.of(message) if self.context == before else None
+            said, is_same = Said.of(message), self.context == before
+            self._unanswered = said if is_same else None
+            if not is_same:
+                self._turns.append((before, said))
 
     @property
     def last_message(self) -> str | None:
@@ -234,7 +239,7 @@ class Talk:
         if self._unanswered is not None:
             return self._unanswered.text
         said = [each.content for each in self.context if each.role == UserRole]
-        return said[-1] if said else None
+        return self._turns[-1][1].text if self._turns else said[-1] if said else None
 
     def take_back(self) -> tuple[Said, bool] | None:
         """Take the last turn out of the conversation.
@@ -247,11 +252,14 @@ class Talk:
         message, self._unanswered = self._unanswered, None
         if message is not None:
             return message, False
-        said = [index for index, each in enumerate(self.context) if each.role == UserRole]
-        if not said:
-            return None
-        last = self.context[said[-1]]
-        before, message = self.context[: said[-1]], Said(last.content, last.attachments)
+        if self._turns:
+            before, message = self._turns.pop()
+        else:  # the conversation comes from a file
+            said = [index for index, each in enumerate(self.context) if each.role == UserRole]
+            if not said:
+                return None
+            last = self.context[said[-1]]
+            before, message = self.context[: said[-1]], Said(last.content, last.attachments)
         if self._kept:
             self._kept.conversation.cut(before)
         self.context = before
@@ -259,7 +267,7 @@ class Talk:
 
     def begin_anew(self) -> None:
         """Begin an empty conversation; what is kept of the old one stays until the next message."""
-        self.context, self._unanswered = empty_context, None
+        self.context, self._turns, self._unanswered = empty_context, [], None
         self.attached, self._is_anew = (), True
 
     def _log(self) -> RunLog | None:

@@ -270,6 +270,19 @@ def test_undo_takes_back_what_a_session_brought_and_then_nothing(tmp_path: Path)
     assert not open_conversation(tmp_path / "s.gram", True, None).context
 
 
+def test_undo_takes_back_what_was_said_and_not_only_what_corrected_the_answer(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    program = tmp_path / "a.gram"
+    program.write_text('[a:Agent {instruction: "x", model: "OpenAI/m"} | [:Answer:Integer]]')
+    model_server.will_say("many", "3")
+
+    done = gram("chat", str(program), stdin="How many?\n/undo\n/undo\n", **at(model_server))
+
+    assert '"How many?" and what followed are taken back' in done.stderr
+    assert done.stderr.endswith("nothing has been said yet\n")
+
+
 def test_retry_says_the_last_message_again_instead(model_server: ModelServer) -> None:
     model_server.will_say("a", "b", "c")
 
