@@ -234,8 +234,8 @@ def _of_file(file: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if name not in {"", *own}
     }
     judge = partial(_judge, given)
-    found = read_experiment(file, libraries, base=base_of(given), judge=judge)
-    found["metrics"] += metrics_of(given)
+    more = metrics_of(given)
+    found = read_experiment(file, libraries, base=base_of(given), judge=judge, metrics=more)
     if given["options"].offline:
         levels = [found["arms"], *found["factors"].values()]
         for arms in levels:

@@ -314,7 +314,7 @@ def _readings(found: Comparison, alpha: float) -> Iterator[str]:
     differ = found.better + found.worse
     who = " ".join((*found.factors, f"{found.arm} and {found.baseline}"))
     if differ == 0:
-        yield f"{who} score the same in every case"
+        yield f"{who} score the same in {found.metric} in every case"
     elif smallest_p(differ) > ALPHA >= found.smallest_p:
         yield (
             f"{who} differ in {counted(differ, 'case')}: with so few, 5 % cannot be reached, "

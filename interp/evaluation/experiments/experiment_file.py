@@ -10,12 +10,12 @@
 What the experiment says of a program is for all arms. A factor has the name of what it changes (a
 property of arms, or a path as `gram set` takes it) and its levels; or any name, and an arm for each
 level. Paths are from the folder of the file, and inside its project. A file names no code: a
-``library`` is the name of tools that the caller gives.
+``library`` is the name of tools that the caller gives, and so is a metric that is a function.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -82,6 +82,7 @@ class WrittenExperiment:
     Args:
         document: the file.
         tools: the libraries that arms may name; None for any.
+        own_metrics: what else `metrics` and `primary` may name; None for any.
 
     Attributes:
         options: the arguments of `ab`; metrics that are files are their paths.
@@ -92,11 +93,16 @@ class WrittenExperiment:
         ValidationError: there is no experiment in it.
     """
 
-    def __init__(self, document: Document, tools: Mapping[str, Library] | None = None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        tools: Mapping[str, Library] | None = None,
+        own_metrics: Collection[str] | None = None,
+    ) -> None:
         self.options: dict[str, Any] = {}
         self.faults: list[Diagnostic] = []
         self.libraries: set[str] = set()
-        self._document, self._tools = document, tools
+        self._document, self._tools, self._own_metrics = document, tools, own_metrics
         self._file = Path(document.filename or "")
         heads = [each for each in document.patterns if _is(EXPERIMENT, each)]
         if not heads:
@@ -257,16 +263,23 @@ class WrittenExperiment:
             if name.endswith((".gram", ".json")):
                 found.append(self._path(read, "metrics", name) or name)
             else:
-                expect_known(name, NAMES, f'there is no metric "{name}"')
+                given = f"no function of this name is given (--metric FILE.py:{name})"
+                self._expect_metric(name, NAMES, f'there is no metric "{name}", and {given}')
                 found.append(name)
         return found
+
+    def _expect_metric(self, name: str, names: Sequence[str], told: str) -> None:
+        own = self._own_metrics
+        if own is None and name not in NAMES and not did_you_mean(name, NAMES):
+            return  # who runs it gives it
+        expect_known(name, [*names, *(own or ())], told)
 
     def _primary(self, read: Reader) -> str | None:
         metrics = self.options.get("metrics", ())
         names = [each.stem if isinstance(each, Path) else each for each in metrics]
         primary = read.text("primary", "") or None
         if primary and names:
-            expect_known(primary, names, f"{primary} is not among the metrics")
+            self._expect_metric(primary, names, f"{primary} is not among the metrics")
         return primary
 
     def _number(self, key: str, least: int, default: int | None, read: Reader) -> int | None:
@@ -317,6 +330,7 @@ def read_experiment(
     *,
     base: Arm | None = None,
     judge: Callable[[Path], MetricLike] | None = None,
+    metrics: Sequence[MetricLike] = (),
 ) -> dict[str, Any]:
     """Read an experiment from its file, as arguments: ``ab(**read_experiment("x.gram"))``.
 
@@ -325,6 +339,7 @@ def read_experiment(
         tools: the libraries that arms name.
         base: what the file leaves out of its arms.
         judge: makes a metric of the file of a judge; by default one without tools.
+        metrics: more metrics; `metrics` and `primary` of the file may name functions of them.
 
     Raises:
         OSError: the file cannot be read.
@@ -333,7 +348,8 @@ def read_experiment(
         ConfigurationError: no arm names a library that is given, or a judge cannot be asked.
     """
     text = decode(Path(path).read_bytes(), str(path))
-    written = WrittenExperiment(parse_program(text, str(path)), tools)
+    own = {_name_of(each): each for each in metrics if _name_of(each) not in NAMES}
+    written = WrittenExperiment(parse_program(text, str(path)), tools, own)
     if written.faults:
         raise ValidationError.of(written.faults)
     found = written.options
@@ -342,7 +358,8 @@ def read_experiment(
         hint = f"it names {', '.join(sorted(written.libraries)) or 'none'}"
         raise ConfigurationError(f"{path}: no arm has the library {unused[0]}; {hint}")
     found["base"] = found["base"].over(base) if base else found["base"]
-    found["metrics"] = [metric_of(each, judge or _judge) for each in found["metrics"]]
+    named = [own.get(str(each)) or metric_of(each, judge or _judge) for each in found["metrics"]]
+    found["metrics"] = named + [each for each in metrics if each not in named]
     return found
 
 
@@ -382,6 +399,12 @@ def metric_of(named: str | Path, judge: Callable[[Path], MetricLike]) -> MetricL
     if isinstance(named, str):
         return named
     return judge(named) if named.suffix == ".gram" else _schema_in(named)
+
+
+def _name_of(metric: MetricLike) -> str:
+    if isinstance(metric, str):
+        return metric
+    return metric.name if isinstance(metric, Metric) else getattr(metric, "__name__", "")
 
 
 def _judge(file: Path) -> MetricLike:

@@ -66,7 +66,7 @@ def test_arms_that_are_equal_show_no_difference() -> None:
     assert (one.difference, one.p_value, one.is_significant) == (0.0, 1.0, False)
     assert one.interval is not None
     assert one.interval.low < 0 < one.interval.high
-    assert "score the same in every case" in notes(found)
+    assert "score the same in passed in every case" in notes(found)
     assert not found.differing()
 
 

@@ -164,6 +164,24 @@ def test_what_is_wrong_with_a_file_is_told_with_its_place(
     assert experiment_faults(parse(text, str(file)))
 
 
+def short(run: Any) -> bool:
+    return len(run.content) < 7
+
+
+def test_a_function_that_is_given_may_be_named_and_may_decide(folder: Path) -> None:
+    said = 'metrics: ["calls", "short"], primary: "short", cases:'
+    text = HEAD.replace("cases:", said) + '(a:Arm)\n(b:Arm {prompt: "Hi."})'
+    file = written(folder, text)
+
+    found = read_experiment(file, base=SAID, metrics=[short, "passed"])
+
+    assert (found["metrics"], found["primary"]) == (["calls", short, "passed"], "short")
+    assert experiment_faults(parse(text, str(file))) == ()
+    with pytest.raises(ValidationError, match=r"--metric FILE\.py:short"):
+        read_experiment(file)
+    assert ab(**found, jobs=1).plan.primary == "short"
+
+
 def test_cases_are_judged_with_the_experiment(folder: Path) -> None:
     (folder / "cases.csv").write_text("inputt\nx\n")
 
@@ -174,7 +192,9 @@ def test_cases_are_judged_with_the_experiment(folder: Path) -> None:
 
 
 def test_several_faults_are_told_at_once(folder: Path) -> None:
-    text = HEAD.replace("cases:", 'repeats: 0, metrics: ["x"], cases:') + "(model:Factor)\n(:Arm)"
+    text = (
+        HEAD.replace("cases:", 'repeats: 0, metrics: ["pased"], cases:') + "(model:Factor)\n(:Arm)"
+    )
 
     assert len(experiment_faults(parse(text, str(folder / "x.gram")))) == 4
 
