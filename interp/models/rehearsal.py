@@ -257,6 +257,8 @@ _COMMON = frozenset(_LITTLE_SAID.split())
 _SAME = dict.fromkeys(["hi", "hey", "hiya", "howdy", "greet", "greeting", "greets"], "hello")
 _GREETING = re.compile(r"\bgood (?:morning|afternoon|evening|day)\b", re.IGNORECASE)
 
+_TOLD = "(rehearsal, no language model) You said: "
+
 _IN_NAME, _IN_DESCRIPTION, _ENOUGH = 3, 1, 2
 
 
@@ -286,7 +288,9 @@ def _reply(request: Request) -> Message:
     tool = max(others, key=fit, default=None)  # of equals, the first
     if tool is None or fit(tool) < _ENOUGH:
         with_files = "".join(f"\n(attached: {file})" for file in _attached(request))
-        words = f"(rehearsal, no language model) You said: {said[0]}{with_files}"
+        # What another agent rehearsed is not said twice: in loops it would grow without an end.
+        told = "" if said[0].startswith(_TOLD) else _TOLD
+        words = f"{told}{said[0]}{with_files}"
         return _answer(request, words, said)
     arguments = Filling(view(tool_spec_schema, tool), said).value()
     call = ToolCall("call_0", view(tool_spec_name, tool), write_json(arguments))

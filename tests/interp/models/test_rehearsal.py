@@ -67,6 +67,13 @@ def test_a_name_given_earlier_informs_a_later_call(hello_world: Pattern) -> None
     assert answers[1] == "Hello, Bob! Nice to meet you."
 
 
+def test_what_another_agent_rehearsed_is_not_said_twice(hello_world: Pattern) -> None:
+    (once,) = talk(hello_world, "what is the weather?")
+
+    assert once.endswith("You said: what is the weather?")
+    assert talk(hello_world, once) == [once]
+
+
 def test_the_same_conversation_always_goes_the_same_way(hello_world: Pattern) -> None:
     said = ("My name is Bob", "what is the weather?", "hello")
 
