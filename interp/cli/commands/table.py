@@ -58,7 +58,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "submit": "Queue a run for workers, and print its id.",
         "worker": "Take queued runs, and drive them to their ends.",
         "workers": "Say which workers live, on what they work, and what waits.",
-        "runs": "List, show and steer the runs of a store.",
+        "runs": "List and steer the runs of a store (gram trace shows one).",
         "conversations": "List, show and remove the conversations of a store.",
         "limits": "List, set and remove the limits that all workers keep to.",
     },
