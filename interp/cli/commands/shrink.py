@@ -98,10 +98,14 @@ def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -
     most = given["runs"] or (200 if live else MOST_RUNS)
     note(f"gram: at most {counted(most, 'run')}")
     smallest: list[Shrunk] = []
+    noted = 0
 
     def progress(found: Shrunk) -> None:
+        nonlocal noted
         smallest[:] = [found]
-        tell_it = note if live else detail
+        is_due = live or found.runs >= noted + 25
+        noted = found.runs if is_due else noted
+        tell_it = note if is_due else detail
         tell_it(f"gram: after {counted(found.runs, 'run')}: {', '.join(_lines(found))}")
         if live:  # it has cost something, and may be killed
             write_folder(found, out, check and check.__name__, says=says)
