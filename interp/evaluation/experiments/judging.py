@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any, Unpack, cast
 
 from attrs import evolve
@@ -14,7 +14,7 @@ from lenses_ext import Model, ProgramLike, agent_model, view
 from ...errors import AgentError
 from ...execution import Spending, named_model
 from ...history.stores import StoredRun, open_store
-from ...machine import ApprovalPolicy, Limits
+from ...machine import ApprovalPolicy, Effect, Event, Limits
 from ...running import BeginOptions, RunOptions, begin
 from ...tools import LibraryLike, library_of
 from ..cases.rubrics import judge_of, question_of, verdict_in
@@ -58,8 +58,13 @@ def judged_by(
     asked = named_model(options.get("model")) or view(agent_model, agent)
 
     async def measure(trial: Trial) -> Score:
-        spending = Spending()
-        chosen = cast(BeginOptions, {**options, "observe": spending.count})
+        spending, theirs = Spending(), options.get("observe")
+
+        def observe(effect: Effect, event: Event) -> Awaitable[None] | None:
+            spending.count(effect, event)
+            return theirs(effect, event) if theirs else None
+
+        chosen = cast(BeginOptions, {**options, "observe": observe})
         if trial.run:
             own = f"{trial.run.run}.{file_name(name)}:{os.urandom(4).hex()}"
             store = open_store(trial.run.place)

@@ -30,12 +30,18 @@ def test_a_judge_sees_the_case_and_the_answer_but_neither_arm_nor_order(tmp_path
         told.append(json.loads(text))
         return "true" if told[-1]["answer"].isupper() else "false"
 
-    loud = judged_by(JUDGE, name="loud", model=Answering(verdict))
+    seen: list[object] = []
+
+    async def observe(_: object, event: object) -> None:
+        seen.append(event)
+
+    loud = judged_by(JUDGE, name="loud", model=Answering(verdict), observe=observe)
     arms = {"quiet one": arm(wrong), "loud one": arm(right)}
 
     found = ab(cases(6), arms, [loud], out=tmp_path / "x", seed=1)
 
     assert {each.value for each in found.estimates[:2]} == {0.0, 1.0}
+    assert len(seen) == len(told) == 12
     assert all(set(each) == {"input", "expected", "answer"} for each in told)
     assert not any(name in json.dumps(told) for name in arms)
     with open_store(tmp_path / "x" / "runs.db") as store:
