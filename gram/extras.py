@@ -12,10 +12,14 @@ def install(extra: str) -> str:
     True
     """
     from importlib.metadata import PackageNotFoundError, distribution  # late: seldom needed
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
 
     try:
         found = json.loads(distribution("gram-agents").read_text("direct_url.json") or "{}")
     except PackageNotFoundError:  # it is run from its folder
         found = {"dir_info": {"editable": True}}
-    is_clone = found.get("dir_info", {}).get("editable", False)
-    return f"pip install -e '.[{extra}]'" if is_clone else f"pip install 'gram-agents[{extra}]'"
+    if not found.get("dir_info", {}).get("editable", False):
+        return f"pip install 'gram-agents[{extra}]'"
+    clone = url2pathname(urlsplit(found.get("url", "")).path) or "."  # it may be another folder
+    return f"pip install -e '{clone}[{extra}]'"

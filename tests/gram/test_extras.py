@@ -9,13 +9,13 @@ import pytest
 
 from gram.extras import install
 
-CLONE = json.dumps({"dir_info": {"editable": True}, "url": "file:///somewhere"})
+CLONE = json.dumps({"dir_info": {"editable": True}, "url": "file:///some%20where"})
 
 
 @pytest.mark.parametrize(
     ("direct_url", "command"),
     [
-        (CLONE, "pip install -e '.[prices]'"),
+        (CLONE, "pip install -e '/some where[prices]'"),
         (json.dumps({"dir_info": {}, "url": "file:///x"}), "pip install 'gram-agents[prices]'"),
         (None, "pip install 'gram-agents[prices]'"),
     ],

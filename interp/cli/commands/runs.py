@@ -75,6 +75,8 @@ def list_runs(store: str, as_json: bool, limit: int | None, watch: bool, **filte
         shown = found if limit else found[:_MOST]
         for line in _table(shown):
             show(line)
+        if not shown:
+            note("gram: there are no such runs")
         if len(found) > len(shown):
             note(f"gram: there are more than {_MOST} runs; --most shows more, filters fewer")
 

@@ -36,6 +36,8 @@ def test_a_run_is_kept_listed_and_shown(address: str, tmp_path: Path) -> None:
     (row,) = listed(address)
     assert (row["id"], row["status"], row["agent"]) == (run, "done", "hello_world_agent")
     assert runs(address, "list").stdout.startswith(f"{run}  done ")
+    none = runs(address, "list", "--status", "failed")
+    assert (none.returncode, none.stdout, none.stderr) == (0, "", "gram: there are no such runs\n")
     shown = gram("trace", f"{address}#{run[:6]}").stdout
     assert "hello_world_agent · Offline/rehearsal · done" in shown
     assert 'sayHello(personName: "Al") -> "Hello, Al!' in shown
