@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from ...workers import Worker, read_schedules
 from ..inputs.file_options import mcp_option, openapi_option
 from ..inputs.options import match_option, tools_option
 from ..inputs.reading import read_libraries
@@ -63,6 +62,7 @@ def command(
     nothing new, and ends when its runs have. -q logs warnings alone, -v details, too.
     """
     leave_at_termination()  # until it works, which then ends what is under way
+    from ...workers import Worker, read_schedules  # late, as it may be told to stop meanwhile
 
     level = logging.WARNING if is_quiet() else logging.INFO
     show_logs(level, log_lines)
