@@ -14,7 +14,10 @@ from gram.words import counted, did_you_mean
 from ..errors import ConfigurationError, ModelError
 from ..json_text import write_json
 from ..machine import Request
+from ..shown import shortened
 from .language_model import ModelWithoutNetwork
+
+_MOST = 200  # characters of a message that has no reply
 
 Script: TypeAlias = Union[Iterable[Any], Mapping[str, Iterable[Any]]]
 """Replies in order: of the run as a whole, or of each agent by its name."""
@@ -67,7 +70,9 @@ class ScriptedModel(ModelWithoutNetwork):
         if not self._left[name]:
             asked = [each for each in self.requests if not name or each.agent == name]
             whose = f' for agent "{name}"' if name else ""
-            raise ModelError(f"the script has no reply number {len(asked)}{whose}")
+            said = "".join(f" to: {each.content}" for each in request.messages[-1:])
+            number = f"the script has no reply number {len(asked)}{whose}"
+            raise ModelError(f"{number},{shortened(said, _MOST)}" if said else number)
         reply = self._left[name].popleft()
         if isinstance(reply, BaseException):
             raise reply

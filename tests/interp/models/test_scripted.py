@@ -61,6 +61,13 @@ def test_an_agent_whose_lines_are_spent_is_told_by_name() -> None:
         run(load(NEWSROOM), "x", [search], model=model)
 
 
+def test_a_missing_line_is_told_with_what_it_would_answer() -> None:
+    model = ScriptedModel({"researcher": ["x"], "writer": ["A draft."], "editor": ["Fine."]})
+
+    with pytest.raises(ModelError, match=r'2 for agent "editor", to: Your answer cannot be used:'):
+        run(load(NEWSROOM), "x", [search], model=model)
+
+
 def test_the_command_line_runs_a_workflow_by_a_script(script: Path, tmp_path: Path) -> None:
     tools = tmp_path / "tools.py"
     tools.write_text(
