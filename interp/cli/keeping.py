@@ -113,7 +113,9 @@ def anew(kept: Kept, options: TalkOptions, program: str | None, agent: str) -> K
 
 
 def _warn(error: Exception) -> None:
-    tell([("warning", "warning"), (f": nothing more is kept of this conversation: {error}", "")])
+    named = isinstance(error, OSError) and error.filename and error.strerror
+    why = f"{error.filename}: {error.strerror}" if named else str(error)
+    tell([("warning", "warning"), (f": nothing more is kept of this conversation: {why}", "")])
 
 
 def _of_file(address: Address, options: TalkOptions) -> KeptConversation:

@@ -173,16 +173,21 @@ class Talk:
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """The models that are asked: the one chosen last, or else the program's."""
-        named = self.options.of_new_run.get("model")
-        given = Model.parse(named) if isinstance(named, str) else None
-        chosen = self._chosen or given
-        return (chosen,) if chosen else models_of(self.agent)
+        """The models that are asked: the one chosen last, or else the program's.
+
+        None are while a script answers.
+        """
+        if self._chosen:
+            return (self._chosen,)
+        if self.options.script:
+            return ()
+        named = self.options.named_model
+        return (Model.parse(named),) if named else models_of(self.agent)
 
     @property
     def model_names(self) -> str:
         """Their names, to show."""
-        return ", ".join(map(str, self.models))
+        return ", ".join(map(str, self.models)) or "the script"
 
     def use_model(self, model: Model) -> None:
         """Ask another model from now on.

@@ -68,7 +68,7 @@ def set_limit(name: str, store: str, at_most: int | None, per_minute: float | No
     """Set the limit of NAME, in place of the one that it had."""
     if at_most is None and per_minute is None:
         raise click.UsageError("give --at-most, --per-minute or both; gram limits remove removes")
-    with open_store(store, must_exist=True) as opened:
+    with open_store(store) as opened:
         set_shared_limits(opened, {name: SharedLimit(at_most, per_minute)})
 
 

@@ -22,6 +22,7 @@ from ...errors import ConfigurationError, StoreError
 from ...execution import RunLog
 from ...secrets import without_userinfo
 from ..records import RecordedRun, RunFile, load_turns, turn_named
+from .database import has_store
 from .run_store import RunStore
 from .stored_run import StoredRun
 
@@ -125,7 +126,7 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
         address: the path of a file, which sqlite3 reads and writes, or the address of a Postgres
             database in which the store makes its tables: ``postgresql://…``, or parameters such as
             ``host=… dbname=…``.
-        must_exist: whether a file that is missing is an error; else it is made.
+        must_exist: whether it is an error that there is no store; else one is made.
 
     Raises:
         ConfigurationError: the address is of no known kind, or psycopg is missing.
@@ -137,14 +138,21 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
     if found.is_database:
         from .postgres import PostgresDatabase  # an extra
 
-        return RunStore(PostgresDatabase(found.place))
+        database = PostgresDatabase(found.place)
+        if must_exist and not has_store(database):
+            database.close()
+            raise StoreError(f"{database.name}: {_NO_STORE}")
+        return RunStore(database)
     path = Path(os.fspath(address))
     resolved(path)  # refuses what is no path
     if must_exist and not path.exists():
-        raise StoreError(f"{path}: there is no store of runs")
+        raise StoreError(f"{path}: {_NO_STORE}")
     from .sqlite import SqliteDatabase  # imported late: not every store is a file
 
     return RunStore(SqliteDatabase(path))
+
+
+_NO_STORE: Final = "there is no store of runs"
 
 
 @contextmanager

@@ -254,6 +254,15 @@ _TABLES: Final = (
 )
 
 
+def has_store(database: Database) -> bool:
+    """Whether a database has the tables of a store, of whatever format.
+
+    Raises:
+        StoreError: the database cannot be used.
+    """
+    return bool(database.execute(database.has_table, "gram_store"))
+
+
 def make_store(database: Database) -> None:
     """Make the tables of a store, where there are none.
 

@@ -72,7 +72,10 @@ class PostgresDatabase(Database):
             raise _unreadable()
         self._hidden = hide(parts.get("password"))
         host, port, database = (parts.get(key) for key in ("host", "port", "dbname"))
-        super().__init__(f"postgresql://{host or ''}{f':{port}' if port else ''}/{database or ''}")
+        served, asked = f"{host or ''}{f':{port}' if port else ''}", ""
+        if host and host.startswith("/"):  # a socket, which a name in front of the path cannot be
+            served, asked = "", f"?host={host}{f'&port={port}' if port else ''}"
+        super().__init__(f"postgresql://{served}/{database or ''}{asked}")
         self.address = address
 
     def execute(self, sql: str, *values: object) -> Rows:

@@ -131,6 +131,16 @@ def test_a_terminal_is_asked_and_told(tmp_path: Path) -> None:
         assert terminal.leaves_by("\x04") == 0
 
 
+def test_a_script_answers_without_a_key_and_model_says_so(tmp_path: Path) -> None:
+    script = tmp_path / "lines.json"
+    script.write_text('["one"]')
+
+    done = gram("chat", HELLO, "--script", str(script), stdin="hello\n/model\n", OPENAI_API_KEY="")
+
+    assert (done.returncode, done.stdout) == (0, "one\n")
+    assert "the model is the script" in done.stderr
+
+
 def test_the_prompt_stays_out_of_redirected_answers(tmp_path: Path) -> None:
     answers = tmp_path / "answers"
     with Terminal("chat", HELLO, "--offline", answers=answers) as terminal:

@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
+import psycopg
 import pytest
 
 from gram import GramError
@@ -285,6 +286,21 @@ def test_what_is_no_store_is_told(tmp_path: Path) -> None:
         open_store(tmp_path / "typo.db", must_exist=True)
     with pytest.raises(ConfigurationError, match="no runs are kept at mysql:// addresses"):
         open_store("mysql://host/db")
+
+
+def test_reading_makes_no_tables_in_the_database_of_another_program(database: str) -> None:
+    with pytest.raises(StoreError, match="there is no store of runs"):
+        open_store(database, must_exist=True)
+    with psycopg.connect(database) as other:
+        found = "SELECT 1 FROM pg_tables WHERE schemaname = current_schema()"
+        assert other.execute(found).fetchall() == []
+
+
+def test_the_name_of_a_server_on_a_socket_is_an_address_of_it() -> None:
+    with open_store("postgresql://me:pa55@/runs?host=/run/postgres&port=5433") as store:
+        assert store.name == "postgresql:///runs?host=/run/postgres&port=5433"
+    with open_store(store.name) as again:
+        assert again.name == store.name
 
 
 def test_a_file_that_others_keep_locked_is_told(
