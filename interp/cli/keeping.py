@@ -113,8 +113,9 @@ def anew(kept: Kept, options: TalkOptions, program: str | None, agent: str) -> K
 
 
 def _warn(error: Exception) -> None:
-    named = isinstance(error, OSError) and error.filename and error.strerror
-    why = f"{error.filename}: {error.strerror}" if named else str(error)
+    why = str(error)
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        why = f"{error.filename}: {error.strerror}"
     tell([("warning", "warning"), (f": nothing more is kept of this conversation: {why}", "")])
 
 

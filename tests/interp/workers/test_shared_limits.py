@@ -290,7 +290,8 @@ def test_the_command_lists_sets_and_removes_limits(database: str) -> None:
         done = gram("limits", *arguments, "--record", database)
         return done.returncode, done.stdout, done.stderr
 
-    assert limits("list", "--json") == (0, "[]\n", "")
+    code, _, said = limits("list")
+    assert (code, "there is no store of runs" in said) == (2, True)
     set_both = limits("set", "openai/gpt-5.6-luna", "--at-most", "3", "--per-minute", "600")
     assert set_both == (0, "", "")
     shown = "OpenAI/gpt-5.6-luna  3 at once (0 under way), 600 a minute\n"
@@ -299,3 +300,4 @@ def test_the_command_lists_sets_and_removes_limits(database: str) -> None:
     assert (code, "did you mean OpenAI/gpt-5.6-luna?" in said) == (1, True)
     assert limits("remove", "OpenAI/gpt-5.6-luna") == (0, "", "")
     assert limits("list") == (0, "", "gram: there are no limits\n")
+    assert limits("list", "--json") == (0, "[]\n", "")

@@ -43,6 +43,9 @@ def test_it_says_who_lives_on_what_and_what_waits(database: str, model_server: M
 
 
 def test_health_is_a_code_for_a_supervisor(database: str) -> None:
+    assert workers(database, "--health")[0] == 2  # there is no store
+    with open_store(database) as store:
+        store.ready()
     assert workers(database, "--health")[0] == 1  # no worker lives
     with worker(database):
         until(lambda: workers(database, "--health")[0] == 0)
