@@ -210,6 +210,12 @@ def _record_of_yes(project: ProjectFile) -> Path:
     return state_folder() / "trusted" / project.digest
 
 
+def _has_yes(project: ProjectFile) -> bool:
+    with suppress(OSError):
+        return _record_of_yes(project).is_file()
+    return False
+
+
 def is_trusted(project: ProjectFile, *, is_told: bool) -> bool:
     """Whether the user has said yes to a project, now or before; the answer is kept.
 
@@ -217,9 +223,8 @@ def is_trusted(project: ProjectFile, *, is_told: bool) -> bool:
         project: the project.
         is_told: ``--trust`` was given.
     """
-    with suppress(OSError):
-        if _record_of_yes(project).is_file():
-            return True
+    if _has_yes(project):
+        return True
     if not is_told:
         name = visible(os.path.relpath(project.path))
         try:
@@ -262,13 +267,17 @@ def tools_of_project(
 
 
 def record_of_project() -> str | bool | None:
-    """Where the project of the command keeps runs; False for nowhere, None if it says nothing."""
+    """Where the project of the command keeps runs; False for nowhere, None if it says nothing.
+
+    Commands that only read, such as ``gram trace``, ask nobody; they keep to a yes of before.
+    """
     context = click.get_current_context(silent=True)
-    project = used_project(context) if context else None
-    if project is None:  # to keep nothing needs no yes
-        project = find_project()
-        return False if project and project.record is False else None
-    return project.record
+    if context and (used := used_project(context)):
+        return used.record
+    project = find_project()
+    if project and (project.record is False or _has_yes(project)):  # to keep nothing needs no yes
+        return project.record
+    return None
 
 
 def trust_option() -> click.Option:

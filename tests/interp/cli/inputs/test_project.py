@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from interp import hello_world_tool_library, load, open_store, run as run_agent
 from tests.interp.cli.process import gram, refused
 from tests.paths import EXAMPLES
 
@@ -52,6 +53,31 @@ def test_a_folder_runs_no_code_until_somebody_has_said_yes(folder: Path) -> None
 
     assert "gram.toml is not used, since nobody has said yes to it: --trust does" in done.stderr
     assert not (folder / "was_run").exists()
+
+
+def test_every_command_finds_runs_where_the_project_keeps_them_after_a_yes(folder: Path) -> None:
+    (folder / "gram.toml").write_text('record = "kept.db"\n')
+    at = {"cwd": folder, "XDG_STATE_HOME": str(folder.parent / "state")}
+    with open_store(folder / "kept.db") as store:
+        agent = load(EXAMPLES / "hello_world.gram")
+        run_agent(
+            agent,
+            "hello",
+            hello_world_tool_library,
+            model="Offline/rehearsal",
+            record=store,
+            conversation="hi",
+        )
+        (row,) = store.rows()
+    reading = (["trace", row.id], ["graph", "hello.gram", "--run", row.id])
+
+    for command in reading:
+        assert "there is no" in gram(*command, **at).stderr
+    assert row.id in gram("runs", "list", "--trust", **at).stdout
+    for command in reading:
+        done = gram(*command, **at)
+        assert (done.returncode, "hello_world_agent" in done.stdout) == (0, True)
+    assert "hi" in gram("conversations", "list", **at).stdout
 
 
 def test_a_yes_is_kept_for_this_content_alone_and_outside_the_folder(folder: Path) -> None:
