@@ -31,11 +31,10 @@ from ..source import Source, Span
 from ..trees import Pattern, is_header, origin
 from ..writing import Style, write_pattern, write_record
 from .adopting import adopt, common_ends, longest_increasing
-from .comma_list import ElementList, list_of
+from .comma_list import ElementList, Piece, Writer, list_of, text_of
 from .pairing import Part, pair
 from .rewrite import Rewriter, Role, fits_role
 from .rewrite_path import hops_of
-from .writer import Piece, Writer, text_of
 
 
 def read_copy(pattern: Pattern) -> tuple[Source, Pattern] | None:

@@ -28,7 +28,7 @@ from ..writing import (
     write_record,
     write_subject,
 )
-from .comma_list import NO_ELEMENTS, ElementList, Place, list_of
+from .comma_list import NO_ELEMENTS, ElementList, Place, Writer, list_of
 from .pairing import Part
 from .rewrite_path import NewHop, hops_around, hops_of, rewrite_path
 from .rewrite_subject import (
@@ -38,7 +38,6 @@ from .rewrite_subject import (
     rewrite_record,
     rewrite_subject,
 )
-from .writer import Writer
 
 Role: TypeAlias = Literal["first", "top", "body", "element", "node"]
 """Where a tree comes: first in the document, at its top, below annotations, in a bracket or, an

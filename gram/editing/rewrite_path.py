@@ -9,9 +9,9 @@ from ..reading import comments as comments_in, syntax
 from ..source import Span
 from ..trees import WALK_SUBJECT, Pattern, Subject, is_edge, walk_nodes
 from ..writing import Spelling, write_arrow, write_subject
+from .comma_list import Writer
 from .pairing import Part
 from .rewrite_subject import rewrite_subject
-from .writer import Writer
 
 Direction: TypeAlias = Literal["right", "left"]
 Spell: TypeAlias = Callable[[Part], Spelling]

@@ -23,8 +23,7 @@ from ..source import Source
 from ..trees import Pattern, Subject, TaggedString, Value, exact, is_symbol
 from ..writing import Spelling, write_key, write_name, write_record, write_subject, write_value
 from .adopting import align
-from .comma_list import Named, Place, annotations_of, entries_of, list_of, with_additions
-from .writer import Writer
+from .comma_list import Named, Place, Writer, annotations_of, entries_of, list_of, with_additions
 
 
 def respell(old: ValueSyntax, spelling: str, value: Value) -> str:

@@ -1,9 +1,8 @@
 """What a program is worth: cases, tests, comparisons, searches for better ones, causes of runs."""
 
 from .cases.expectations import ANY_ANSWER as ANY_ANSWER, ExpectedCall as ExpectedCall
-from .cases.judging import Failure as Failure, judge as judge
+from .cases.judging import Failure as Failure, RubricJudge as RubricJudge, judge as judge
 from .cases.reading import read_cases as read_cases
-from .cases.rubrics import RubricJudge as RubricJudge
 from .experiments.arms import Arm as Arm
 from .experiments.carrying_out import load_experiment as load_experiment
 from .experiments.chance import cases_needed as cases_needed
@@ -16,8 +15,7 @@ from .experiments.measured_judges import (
     MeasuredJudge as MeasuredJudge,
     measure_judge as measure_judge,
 )
-from .experiments.metrics import Metric as Metric, matches_schema as matches_schema
-from .experiments.trials import Trial as Trial
+from .experiments.metrics import Metric as Metric, Trial as Trial, matches_schema as matches_schema
 from .improving.carrying_out import improve as improve
 from .improving.improvement import Improvement as Improvement
 from .improving.proposing import FailingRun as FailingRun, Question as Question

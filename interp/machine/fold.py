@@ -31,7 +31,7 @@ from ..json_text import Json, write_json
 from ..programs import the_agent
 from . import agent_frame, workflow_frame
 from .approval import ApprovalPolicy, allow_all
-from .calls import call_begun, effects_of, frame_begun, frame_ended, refused
+from .calls import call_begun, effects_of, expect_readers, frame_begun, frame_ended, refused
 from .contracts import own_parameters_of
 from .effects import (
     Ask,
@@ -54,7 +54,6 @@ from .happened import CallDropped, Happened, New
 from .limits import Limits
 from .limits_reached import cost_is_reached, time_is_up
 from .messages import ConversationContext, Given, Message, conversation_of, empty_context, parts_of
-from .node_calls import expect_readers
 from .readings import context_before, pending
 from .requests import input_of, parameter_names_of
 from .run_context import RunContext

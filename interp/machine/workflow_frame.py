@@ -22,13 +22,12 @@ from lenses_ext.workflows import FlowArrow, FlowNode, Join, Loop
 
 from ..errors import ValidationError
 from ..json_text import Json, JsonText, write_json
-from .calls import answered, dropped, result_problem, taken_up, waiting
+from .calls import answered, begun_use, dropped, pattern_of, result_problem, taken_up, waiting
 from .effects import Ask, At, CallFailed, CallTool, Decided, Resumed, ToolReturned
 from .frames import Begin, BegunNode, EndedNode, Outcome, Status, WorkflowFrame
 from .happened import CallAnswered, Ended, Happened, New, WorkflowTaken
 from .limits_reached import is_under_an_agent, limit_reached, spent
 from .messages import AssistantRole, Message, Usage, UserRole
-from .node_calls import begun_use, pattern_of
 from .run_context import RunContext
 
 

@@ -60,8 +60,10 @@ class ScriptedModel(ModelWithoutNetwork):
         """The next reply.
 
         Raises:
+            ArgumentError: it is no request.
             ModelError: there is no reply left, or none for the agent that asks.
         """
+        expect(request, Request, "request", by="ScriptedModel")
         self.requests.append(request)
         name = request.agent if self._of_agents else ""
         if name not in self._left:
@@ -70,9 +72,9 @@ class ScriptedModel(ModelWithoutNetwork):
         if not self._left[name]:
             asked = [each for each in self.requests if not name or each.agent == name]
             whose = f' for agent "{name}"' if name else ""
-            said = "".join(f" to: {each.content}" for each in request.messages[-1:])
+            told = [f"it was asked: {shortened(m.content, _MOST)}" for m in request.messages[-1:]]
             number = f"the script has no reply number {len(asked)}{whose}"
-            raise ModelError(f"{number},{shortened(said, _MOST)}" if said else number)
+            raise ModelError("; ".join([number, *told]))
         reply = self._left[name].popleft()
         if isinstance(reply, BaseException):
             raise reply

@@ -1,11 +1,11 @@
 """Tools and libraries: making them of functions, binding them to a program, calling them."""
 
-from .agents import with_agents
 from .binding import (
     bind_agent_tools as bind_agent_tools,
     bind_tool as bind_tool,
     expect_match,
     explain_binding as explain_binding,
+    with_agents,
 )
 from .from_functions.json_types import AnswerType, answer_type_of
 from .implementation import Tool as Tool

@@ -10,6 +10,5 @@ from .checks import (
 )
 from .expectations import ANY_ANSWER, READERS as READERS, ExpectedCall
 from .findings import Seen as Seen
-from .judging import Failure, failures_of as failures_of, judge, require_tools
+from .judging import Failure, RubricJudge, failures_of as failures_of, judge, require_tools
 from .reading import case_faults, read_cases, rename_in_cases
-from .rubrics import RubricJudge

@@ -19,6 +19,8 @@ from .metrics import (
     NAMES,
     Metric,
     MetricLike,
+    Score,
+    Trial,
     matches_schema,
 )
 from .plan import Plan
@@ -31,4 +33,3 @@ from .slices import (
     require_column,
     slices,
 )
-from .trials import Score, Trial

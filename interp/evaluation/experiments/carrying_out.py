@@ -23,10 +23,9 @@ from .experiment import Experiment
 from .folder import Folder, PathLike, folder_of
 from .forecast import Budget, Forecast, forecast
 from .intervals import require_statistics
-from .metrics import Metric, MetricLike, expect_known, read_metrics
+from .metrics import Metric, MetricLike, Trial, expect_known, read_metrics
 from .plan import Plan, make_plan
 from .running import Work, run_trials
-from .trials import Trial
 
 OnPlan: TypeAlias = Callable[[Plan, tuple[Trial, ...]], None]
 NOT_BEGUN = "the pilot is done and the others were not begun; called again, it asks again"

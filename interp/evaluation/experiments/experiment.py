@@ -17,9 +17,8 @@ from .chance import ALPHA, POWER, cases_needed, smallest_p
 from .comparing import Comparison, Estimate, clusters_of, compare, corrected, estimate, filled
 from .forecast import before_running
 from .intervals import Clusters
-from .metrics import MEASURES, score_of
+from .metrics import MEASURES, Trial, score_of
 from .plan import Plan, PlannedMetric
-from .trials import Trial
 
 _DIFFERENCES = (0.05, 0.1, 0.2)
 """The differences of a rate whose number of cases is told."""

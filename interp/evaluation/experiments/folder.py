@@ -31,8 +31,8 @@ from ...history.records import PathLike, add_to_file, pattern_line
 from ...history.stores import Address
 from ..testing import file_name
 from .entries import entry, read_entry
+from .metrics import Score, Trial
 from .plan import Key, Plan, plan_from_patterns
-from .trials import Score, Trial
 
 _PLAN, _RESULTS, _RUNS = "plan.gram", "results.gram", "runs.db"
 _TRIAL = "Trial"

@@ -14,8 +14,8 @@ from gram.words import counted
 
 from .chance import ALPHA, POWER, findable, findable_rate, smallest_p
 from .comparing import clusters_of
+from .metrics import Trial
 from .plan import Plan
-from .trials import Trial
 
 
 def _limit(_: object, attribute: Any, value: Any) -> None:

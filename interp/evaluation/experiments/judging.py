@@ -17,12 +17,11 @@ from ...history.stores import StoredRun, open_store
 from ...machine import ApprovalPolicy, Effect, Event, Limits
 from ...running import BeginOptions, RunOptions, begin
 from ...tools import LibraryLike, library_of
-from ..cases.rubrics import judge_of, question_of, verdict_in
+from ..cases.judging import judge_of, question_of, verdict_in
 from ..testing import file_name
 from .comparing import Better
-from .metrics import Metric
+from .metrics import Metric, Score, Trial
 from .plan import described, tool_entry
-from .trials import Score, Trial
 
 
 def judged_by(

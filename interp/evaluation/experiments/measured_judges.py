@@ -31,9 +31,8 @@ from .intervals import (
     require_statistics,
     wilson,
 )
-from .metrics import Metric
+from .metrics import Metric, Trial
 from .tables import aligned, p_text
-from .trials import Trial
 
 _SAID: Final = {
     **dict.fromkeys(("true", "yes", "1", "good", "pass", "right", "correct"), True),

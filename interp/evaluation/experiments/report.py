@@ -20,7 +20,7 @@ from .tables import FIGURES, arm_rows, figures, legend, marked, verdict
 
 if TYPE_CHECKING:
     from .experiment import Experiment
-    from .trials import Trial
+    from .metrics import Trial
 
 
 _MOST_DIFFERING = 200

@@ -23,9 +23,8 @@ from ..cases import Case
 from .arms import ReadyArm, fresh_library
 from .folder import Folder
 from .forecast import Budget, Meter
-from .metrics import Metric
+from .metrics import Metric, Trial, fingerprint
 from .plan import Key, Plan
-from .trials import Trial, fingerprint
 
 
 @contextmanager

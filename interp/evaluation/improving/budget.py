@@ -9,8 +9,7 @@ from attrs import asdict, field, frozen
 from ...errors import ConfigurationError, ValidationError
 from ..experiments import Budget
 from ..experiments.forecast import Spent
-from .searching import FINALISTS
-from .sets import Sets
+from .searching import FINALISTS, Sets
 
 
 class BudgetEndedError(Exception):

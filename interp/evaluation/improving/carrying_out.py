@@ -31,8 +31,7 @@ from .deciding import Look, Looks, before_spending, expect_power, leaves_room, v
 from .improvement import Improvement
 from .journal import FILE, Journal
 from .proposing import Proposer, proposer_of
-from .searching import Search, choose, search_by_front
-from .sets import Sets, alike_together, digest_of
+from .searching import Search, Sets, alike_together, choose, digest_of, search_by_front
 from .world import Runs
 
 

@@ -34,7 +34,7 @@ from ..experiments.forecast import in_unit
 from ..experiments.intervals import wilson
 from ..experiments.metrics import MEASURES
 from .budget import Allowance
-from .sets import Sets, digest_of
+from .searching import Sets, digest_of
 
 LOOKS: Final = 5
 """How often one last set may decide."""

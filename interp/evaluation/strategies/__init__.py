@@ -5,7 +5,6 @@ they are used; `check_runs` holds an invariant against many runs and keeps the s
 breaks it.
 """
 
-from .invariants import check_runs as check_runs
 from .libraries import (
     arguments_of as arguments_of,
     broken_arguments_of as broken_arguments_of,
@@ -13,5 +12,5 @@ from .libraries import (
     results_of as results_of,
 )
 from .models import models as models, replies_to as replies_to
-from .runs import runs as runs
+from .runs import check_runs as check_runs, runs as runs
 from .schema_values import values_of as values_of

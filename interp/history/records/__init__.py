@@ -11,7 +11,6 @@ from .entry_lines import (
     run_text,
     taken_back,
 )
-from .fingerprints import effect_lines
 from .first_entry import Turn, context_after, head_of, program_text
 from .pattern_parts import (
     Reader,
@@ -20,7 +19,7 @@ from .pattern_parts import (
     without_empty,
     write_text,
 )
-from .recorded_run import Entry, RecordedRun, RecordedStep, Replayer, position_text
+from .recorded_run import Entry, RecordedRun, RecordedStep, Replayer, effect_lines, position_text
 from .run_file import (
     PathLike,
     RunFile,

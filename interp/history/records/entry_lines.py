@@ -22,10 +22,9 @@ from .event_pattern import (
     note_to_pattern,
     written_event,
 )
-from .fingerprints import fingerprint
 from .first_entry import RUN, Turn, head_of, run_from_head
 from .pattern_parts import Reader, node, pattern_line, write_text
-from .recorded_run import Entry, RecordedRun, RecordedStep, Replayer, awaited
+from .recorded_run import Entry, RecordedRun, RecordedStep, Replayer, awaited, fingerprint
 
 
 def event_line(folded: Folded, seconds: float | None = None) -> str:

@@ -64,7 +64,8 @@ def test_an_agent_whose_lines_are_spent_is_told_by_name() -> None:
 def test_a_missing_line_is_told_with_what_it_would_answer() -> None:
     model = ScriptedModel({"researcher": ["x"], "writer": ["A draft."], "editor": ["Fine."]})
 
-    with pytest.raises(ModelError, match=r'2 for agent "editor", to: Your answer cannot be used:'):
+    told = 'no reply number 2 for agent "editor"; it was asked: Your answer cannot be used:'
+    with pytest.raises(ModelError, match=told):
         run(load(NEWSROOM), "x", [search], model=model)
 
 

@@ -19,7 +19,7 @@ from interp.evaluation.improving.deciding import (
     leaves_room,
     verdict_of,
 )
-from interp.evaluation.improving.sets import Sets, alike_together, digest_of, set_of
+from interp.evaluation.improving.searching import Sets, alike_together, digest_of, set_of
 
 CASES = [Case(name=f"c{n}", input=f"Where is order {n}?", expected="sent") for n in range(400)]
 

@@ -22,7 +22,7 @@ from interp import (
     run,
 )
 from interp.history import from_pattern, to_pattern
-from interp.history.records.fingerprints import fingerprint
+from interp.history.records.recorded_run import fingerprint
 from interp.machine import Request
 from lenses_ext import Model
 
