@@ -175,7 +175,7 @@ class _Lines:
                 allowed = " (allowed)" if entry.approval else ""
                 return [(f"{named}{allowed} -> {_shortened(entry.result or '')}", "")]
         style = "failed" if entry.how == "failed" else "refused"
-        return [(f"{named} -> ", ""), (f"error: {_shortened(entry.error or '')}", style)]
+        return [(f"{named} -> ", ""), (f"error: {_problem(entry.error or '')}", style)]
 
     def _frame(self, entry: Entry) -> list[tuple[str, str]]:
         """What an agent or a workflow came to: name and summary stay visible, texts are cut."""
@@ -192,7 +192,7 @@ class _Lines:
             cut = [(f" ({entry.error})", "failed")] if entry.error else []
             return [(f"{line}{allowed} -> {gave}", ""), *cut]
         style = "failed" if entry.how == "failed" else "refused"
-        return [(f"{line} -> ", ""), (f"error: {_shortened(entry.error or '')}", style)]
+        return [(f"{line} -> ", ""), (f"error: {_problem(entry.error or '')}", style)]
 
     def _changes(self, arguments: str) -> str:
         """What was changed on resuming: ``model X/y; limits iterations=3``."""
@@ -209,7 +209,7 @@ class _Lines:
         if entry.is_open:
             return [(f"{'waits for' if entry.how == 'waiting' else 'asks'} {entry.name}", "")]
         if entry.how in ("failed", "dropped"):
-            return [("model: ", ""), (f"error: {_shortened(entry.error or '')}", "failed")]
+            return [("model: ", ""), (f"error: {_problem(entry.error or '')}", "failed")]
         said = _shortened(entry.result or "")
         said = f'"{said}"' if said and not said.startswith('"') else said
         calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
@@ -241,6 +241,11 @@ def _tokens(usage: Usage) -> str:
     ]
     more = f" ({', '.join(parts)})" if parts else ""
     return f"{usage.input_tokens}+{usage.output_tokens} tokens{more}"
+
+
+def _problem(error: str) -> str:
+    """An error on one line: its hint is for who ran it."""
+    return _shortened(error.partition("\n  hint:")[0])
 
 
 def _shortened(text: str, most: int = _LONGEST) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import click
 
 from ...history.records import RecordedRun, read_turns
-from ...history.stores import RunStore, address_of_run, load_runs, open_store, run_named
+from ...history.stores import Address, RunStore, address_of_run, load_runs, open_store, run_named
 from ..terminal.asking import state_folder
 from ..terminal.output import expect_a_name
 from .program_files import STDIN
@@ -54,7 +54,12 @@ def _named(_: click.Context, __: click.Parameter, record: str | None) -> str | N
 
 
 def _store_named(context: click.Context, option: click.Parameter, record: str | None) -> str:
-    return _named(context, option, record) or default_record()
+    store = _named(context, option, record) or default_record()
+    if (found := Address.of(store)).run:
+        raise click.UsageError(
+            f"{found} is one run, and this is for stores: leave #{found.run} out"
+        )
+    return store
 
 
 store_option = click.option(

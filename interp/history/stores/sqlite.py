@@ -112,7 +112,10 @@ def _told(error: sqlite3.Error) -> str:
     return _TOLD.get(str(error), str(error))
 
 
-_NO_STORE: Final = "the file is not a store of runs"
+_NO_STORE: Final = (
+    "the file is not a store of runs\n"
+    "  hint: gram trace shows a run file, and gram runs import takes it into a store"
+)
 _CANNOT_WRITE: Final = "the file, or its folder, cannot be written"
 
 _TOLD: Final = {

@@ -254,6 +254,7 @@ def test_a_run_that_is_somebody_elses_is_not_said_to_go_on_here(address: str) ->
         (["list", "--record", ""], "--record is empty"),
         (["list", "--record", HELLO], "hello_world.gram: the file is not a store of runs"),
         (["list", "--record", "/dev/null"], "/dev/null: the file is not a store of runs"),
+        (["list", "--record", "x.db#1"], "x.db#1 is one run, and this is for stores: leave #1"),
         (["list", "--record", "typo.db"], "typo.db: there is no store of runs"),
         (["list", "--record", "mysql://host/db"], "no runs are kept at mysql:// addresses"),
         (["decide", "{run}", "--result", "0.0=x"], "--result 0.0: this is not JSON"),

@@ -47,6 +47,7 @@ WRONG = [
     ("run HELLO hi --record ''", USAGE, "--record is empty"),
     ("run HELLO hi --conversation al -c", USAGE, "give -c for the last conversation, or"),
     ("run HELLO hi --no-record -c", USAGE, "--no-record keeps nothing, so nothing can be gone on"),
+    ("run HELLO hi --record a.gram#2", USAGE, "a.gram#2 is one turn: write a.gram"),
     ("run HELLO hi --record a.gram --conversation al", USAGE, "--conversation is for stores"),
     ("run HELLO - -", USAGE, "only once"),
     ("run - -", USAGE, "only once"),
