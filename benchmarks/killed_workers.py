@@ -53,6 +53,7 @@ HOLDERS = (
     "WHERE status = 'doing' AND worker_id IS NOT NULL AND queueing_lock = ANY(?)"
 )
 _LONGEST = 3600.0  # seconds
+_LOOK = 0.05  # seconds between two looks
 _TO_CLAIM = 5.0  # seconds in which a worker that has a job claims its run, unless it is killed
 
 
@@ -178,7 +179,7 @@ def _kill_until_ended(
     next_kill, left_then = began + chance.expovariate(1 / every), report.runs
     while (left := store.database.execute(LEFT)[0][0]) or waiting:
         assert time.monotonic() - began < _LONGEST, f"stuck: {report}"
-        time.sleep(0.2)
+        time.sleep(_LOOK)
         fences: dict[str, int] = dict(
             store.database.execute("SELECT id, fence FROM gram_runs WHERE id = ANY(?)", [*waiting])
         )
@@ -188,7 +189,9 @@ def _kill_until_ended(
         for run, holder in store.database.execute(HOLDERS, [*waiting]):
             waiting[run].holders.setdefault(holder, time.monotonic())
         # On a machine that is too busy for workers to get anywhere until the next kill, it waits.
-        if time.monotonic() > next_kill and left_then - left >= len(processes):
+        # The first kill comes as soon as runs end, so that a few on a fast machine see one, too.
+        is_due = time.monotonic() > next_kill or not kills
+        if is_due and left_then - left >= len(processes):
             left_then = left
             next_kill = time.monotonic() + chance.expovariate(1 / every)
             index = chance.randrange(len(processes))
