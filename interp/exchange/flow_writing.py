@@ -83,7 +83,7 @@ class _FlowWriter:
         name, description = self._pattern.value.identity, view(workflow_description, self._pattern)
         try:
             return _flow_of(self._path, name, nodes, control, data, description)
-        except NotImplementedError as error:
+        except NotImplementedError as error:  # the package has no form for it
             raise self._differs(str(error)) from None
 
     def _differs(self, reason: str) -> NoCounterpartError:

@@ -31,7 +31,7 @@ Tell: TypeAlias = Callable[[str, str], None]
 OUTPUT: Final = "output"
 TEXT: Final = {"type": "string"}
 PLACEHOLDER: Final = re.compile(r"\W")
-"""What a name has not that stands in a prompt, as ``{{name}}``."""
+"""A character that a name in a prompt, ``{{name}}``, may not have."""
 _NOT_IN_TITLES: Final = re.compile(r"""[.,{} \n'"]""")
 
 
