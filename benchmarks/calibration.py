@@ -16,8 +16,15 @@ from attrs import frozen
 
 from interp.evaluation.experiments import Arm, cases_needed
 from interp.evaluation.experiments.chance import ALPHA, findable_rate, holm, sign_flips
-from interp.evaluation.experiments.comparing import Comparison, Scores, compare, corrected, filled
-from interp.evaluation.experiments.contrasts import contrasts_of, crossed
+from interp.evaluation.experiments.comparing import (
+    Comparison,
+    Scores,
+    compare,
+    contrasts_of,
+    corrected,
+    crossed,
+    filled,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,6 +1,6 @@
 """What a program is worth: cases, tests, comparisons, searches for better ones, causes of runs."""
 
-from .cases.expectations import ANY_ANSWER as ANY_ANSWER, ExpectedCall as ExpectedCall
+from .cases.case import ANY_ANSWER as ANY_ANSWER, ExpectedCall as ExpectedCall
 from .cases.judging import Failure as Failure, RubricJudge as RubricJudge, judge as judge
 from .cases.reading import read_cases as read_cases
 from .experiments.arms import Arm as Arm
@@ -10,13 +10,13 @@ from .experiments.comparing import Comparison as Comparison, Estimate as Estimat
 from .experiments.experiment import Experiment as Experiment
 from .experiments.experiment_file import read_experiment as read_experiment
 from .experiments.forecast import Budget as Budget
-from .experiments.judging import judged_by as judged_by
-from .experiments.measured_judges import (
+from .experiments.judges import (
     MeasuredJudge as MeasuredJudge,
+    judged_by as judged_by,
     measure_judge as measure_judge,
 )
 from .experiments.metrics import Metric as Metric, Trial as Trial, matches_schema as matches_schema
 from .improving.carrying_out import improve as improve
-from .improving.improvement import Improvement as Improvement
+from .improving.deciding import Improvement as Improvement
 from .improving.proposing import FailingRun as FailingRun, Question as Question
 from .testing.runs_of_test import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest

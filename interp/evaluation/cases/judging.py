@@ -24,8 +24,7 @@ from ...models import OFFLINE, LanguageModel
 from ...programs import callable_in, models_of, the_agent
 from ...running import BeginOptions, begin
 from .case import Case
-from .checks import Checks, require_checks
-from .findings import FINDERS, Finding, Seen
+from .findings import FINDERS, Checks, Finding, Seen, require_checks
 
 _BUILT_IN: Final = """
 [judge:Agent {

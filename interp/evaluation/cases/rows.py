@@ -26,8 +26,7 @@ from lenses_ext import find_agents, parse_program
 from lenses_ext.schemas import NotJson, to_json_value
 
 from ...json_text import Json, json_or_text, read_json
-from .case import Row
-from .cells import COLUMNS
+from .case import COLUMNS, Row
 
 _CELL = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^",\r\n][^,\r\n]*|))')
 _END = re.compile(r",|\r?\n|\r|\Z")

@@ -25,9 +25,8 @@ from ...running import Run
 from ...tools import LibraryLike, library_of
 from ..cases import Case, Check, answer_of
 from ..testing import SUFFIX
-from .held_results import NoResultError, StandIns
 from .removal import minimal
-from .scenario import ASKED, FIELDS, HELD, Scenario, scenario_of
+from .scenario import ASKED, FIELDS, HELD, NoResultError, Scenario, StandIns, scenario_of
 
 _SAME: Final = "a check has to say the same of the same run"
 

@@ -2,7 +2,18 @@
 
 from .arms import Arm
 from .carrying_out import NOT_BEGUN as NOT_BEGUN, ab, load_experiment
-from .chance import ALPHA, cases_needed, detectable, fisher, newcombe, power_of, power_of_fisher
+from .chance import (
+    ALPHA,
+    Interval,
+    cases_needed,
+    detectable,
+    fisher,
+    newcombe,
+    power_of,
+    power_of_fisher,
+    require_statistics,
+    wilson,
+)
 from .comparing import Comparison, Estimate
 from .experiment import Experiment
 from .experiment_file import (
@@ -12,9 +23,7 @@ from .experiment_file import (
     read_experiment,
 )
 from .forecast import Budget, Forecast, before_running, what_it_finds
-from .intervals import Interval, require_statistics, wilson
-from .judging import judged_by
-from .measured_judges import Lean as Lean, MeasuredJudge, Verdict as Verdict, measure_judge
+from .judges import Lean as Lean, MeasuredJudge, Verdict as Verdict, judged_by, measure_judge
 from .metrics import (
     NAMES,
     Metric,

@@ -13,10 +13,9 @@ from gram.words import counted
 
 from ...json_text import Json
 from ...machine import Usage
-from .chance import ALPHA, POWER, cases_needed, smallest_p
+from .chance import ALPHA, POWER, Clusters, cases_needed, smallest_p
 from .comparing import Comparison, Estimate, clusters_of, compare, corrected, estimate, filled
 from .forecast import before_running
-from .intervals import Clusters
 from .metrics import MEASURES, Trial, score_of
 from .plan import Plan, PlannedMetric
 

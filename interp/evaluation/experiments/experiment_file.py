@@ -48,7 +48,7 @@ from ...shown import shortened
 from ..cases import Case, read_cases
 from .arms import Arm, Edit, Library, agent_of
 from .forecast import Budget
-from .judging import judged_by
+from .judges import judged_by
 from .metrics import NAMES, Metric, MetricLike, expect_known, matches_schema
 from .plan import EXPERIMENT, plan_from_patterns
 

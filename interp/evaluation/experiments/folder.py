@@ -30,9 +30,8 @@ from ...errors import ValidationError
 from ...history.records import PathLike, add_to_file, pattern_line
 from ...history.stores import Address
 from ..testing import file_name
-from .entries import entry, read_entry
 from .metrics import Score, Trial
-from .plan import Key, Plan, plan_from_patterns
+from .plan import Key, Plan, entry, plan_from_patterns, read_entry
 
 _PLAN, _RESULTS, _RUNS = "plan.gram", "results.gram", "runs.db"
 _TRIAL = "Trial"

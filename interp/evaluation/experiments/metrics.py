@@ -31,9 +31,13 @@ from ...shown import short_repr
 from ...tools import is_from_outside
 from ..cases import Case, Checks, Failure, RubricJudge, Seen, failures_of, takes_case
 from .comparing import Better
-from .entries import texts
 
 Value: TypeAlias = Union[float, bool, None]
+
+
+def texts(given: Iterable[str]) -> tuple[str, ...]:
+    """Texts as attributes have them, of what JSON or gram says."""
+    return tuple(given)
 
 
 def _usage(given: Any) -> Any:

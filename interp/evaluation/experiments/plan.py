@@ -13,28 +13,83 @@ was edited is found, and an experiment that goes on is known to be the same one.
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import unified_diff
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from attrs import asdict, evolve, field, frozen
 
-from gram import Pattern, TaggedString, dumps, format_text
+from gram import Pattern, Subject, TaggedString, Value, dumps, format_text
 from lenses_ext import Model, write_program
 
-from ...history.records import Reader, expect_one_of, without_empty
+from ...history.records import Reader, expect_one_of, without_empty, write_text
+from ...json_text import write_json
 from ...machine import Limits
 from ...tools import Tool
-from ..cases import Case
+from ..cases import Case, ExpectedCall
 from .arms import ReadyArm
 from .chance import ALPHA
-from .comparing import Better
-from .contrasts import Contrast, Levels, contrasts_of
-from .entries import entry, read_entry
+from .comparing import Better, Contrast, Levels, contrasts_of
 from .metrics import Metric, code_of
+
+T = TypeVar("T")
+
+
+def entry(label: str, told: Mapping[str, Any], elements: Iterable[Pattern] = ()) -> Pattern:
+    """A pattern that says something; equal things are equal texts.
+
+    Args:
+        label: its label.
+        told: its properties, without those that are None; what is no text, number, true or false
+            becomes JSON, but for tagged strings.
+        elements: its elements.
+    """
+    properties = {key: _property(value) for key, value in told.items() if value is not None}
+    return Pattern(Subject("", {label}, properties), elements)
+
+
+def _property(value: Any) -> Value:
+    if isinstance(value, str):
+        return write_text(value)
+    if isinstance(value, bool | int | float | TaggedString):
+        return value
+    text = json.dumps(value, sort_keys=True, default=_plain)
+    return TaggedString("json", write_json(json.loads(text)))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, ExpectedCall):
+        return value.to_json()
+    return dict(value) if isinstance(value, Mapping) else list(value)
+
+
+def read_entry(pattern: Pattern, label: str, make: Callable[..., T]) -> T:
+    """What `entry` wrote.
+
+    Args:
+        pattern: the entry.
+        label: the label that it must have.
+        make: makes it, of what its properties say.
+
+    Raises:
+        ValidationError: it is something else; the fault has its place.
+    """
+    read = Reader(pattern, label, pattern.value.properties)
+    told: dict[str, Any] = {}
+    for key, value in read.properties.items():
+        if isinstance(value, TaggedString) and value.tag == "json":
+            told[key] = read.json_value(key).value
+        else:
+            told[key] = read.text(key) if isinstance(value, str | TaggedString) else value
+    try:
+        return make(**told)
+    except (LookupError, TypeError, ValueError) as error:
+        read.refuse("ill-typed", f"this is no whole {label}: {error.args[0]}")
+
 
 Key: TypeAlias = tuple[str, int, str]
 """A trial: the name of its case, which repeat it is, the name of its arm."""

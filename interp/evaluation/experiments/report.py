@@ -14,8 +14,7 @@ from gram.words import counted
 from ...history.stores import open_store
 from ...shown import shortened
 from ...views import Interval, facts, interval_plot, page, run_page, table
-from .comparing import Comparison, Estimate
-from .contrasts import factors_of
+from .comparing import Comparison, Estimate, factors_of
 from .tables import FIGURES, arm_rows, figures, legend, marked, verdict
 
 if TYPE_CHECKING:

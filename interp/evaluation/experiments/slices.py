@@ -13,10 +13,9 @@ from gram.words import counted, did_you_mean
 from ...errors import ValidationError
 from ...json_text import Json, write_json
 from ..cases import Case
-from .chance import ALPHA, holm
+from .chance import ALPHA, holm, wilson
 from .comparing import Comparison, Estimate, Scores, clusters_of, corrected, estimate
 from .experiment import Experiment
-from .intervals import wilson
 from .tables import aligned, differing, estimated, p_text, verdict
 
 _SEED = 0  # the same figures for the same results

@@ -10,8 +10,7 @@ from attrs import asdict
 from gram.words import counted
 
 from ...json_text import Json
-from .comparing import Comparison, Estimate, clusters_of
-from .contrasts import factors_of
+from .comparing import Comparison, Estimate, clusters_of, factors_of
 
 if TYPE_CHECKING:
     from .experiment import Experiment

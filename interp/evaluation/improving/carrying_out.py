@@ -25,14 +25,19 @@ from ..experiments import Arm, Budget, MetricLike, require_statistics
 from ..experiments.carrying_out import cases_of, expect_counts, prepare
 from ..experiments.metrics import short_hash
 from ..experiments.plan import make_plan
-from .budget import Allowance, BudgetEndedError
 from .changes import Candidate, Changeable, Leaks
-from .deciding import Look, Looks, before_spending, expect_power, leaves_room, verdict_of
-from .improvement import Improvement
-from .journal import FILE, Journal
+from .deciding import (
+    Improvement,
+    Look,
+    Looks,
+    before_spending,
+    expect_power,
+    leaves_room,
+    verdict_of,
+)
 from .proposing import Proposer, proposer_of
 from .searching import Search, Sets, alike_together, choose, digest_of, search_by_front
-from .world import Runs
+from .world import FILE, Allowance, BudgetEndedError, Journal, Runs
 
 
 @frozen

@@ -1,25 +1,197 @@
-"""The world of a search: candidates are run on cases, and proposers are asked."""
+"""The world of a search: its folder, its budget, runs of candidates, and the proposer.
+
+.. code-block:: text
+
+    search.gram     which search it is, then a line for each proposal
+    proposals.db    a store with the runs of the proposer
+    program-1/      the program on the cases for search: the folder of an experiment, as of `ab`
+    candidate-1-1/  the first candidate on some cases; …-2/ on the others
+    last-2/         the program and the second candidate on the last set
+
+A search that is called again reads here what was done, and goes on behind it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final
 
-from attrs import define, evolve, field
+from attrs import asdict, define, evolve, field, frozen
 
-from gram import GramDecodeError, GramEncodeError
+from gram import GramDecodeError, GramEncodeError, parse, write_atomically
+from gram.documents import decode
 from lenses_ext import Project
 
-from ...errors import ToolBindingError, ValidationError
+from ...errors import ConfigurationError, ToolBindingError, ValidationError
+from ...history.records import Reader, add_to_file, pattern_line
 from ..cases import Case, Checks, RubricJudge
 from ..experiments import Budget, Experiment, Metric, Trial, ab
 from ..experiments.arms import Arm, ready
 from ..experiments.forecast import Spent, taken
 from ..experiments.metrics import score_of
-from .budget import Allowance, BudgetEndedError
+from ..experiments.plan import entry, read_entry
 from .changes import Candidate, Changeable, Leaks
-from .journal import Journal, Proposal
 from .proposing import Ask, FailingRun, Question
-from .searching import Scores, Tried
+from .searching import FINALISTS, Scores, Sets, Tried
+
+
+class BudgetEndedError(Exception):
+    """The budget has ended amid the search; it is caught where the search is carried out."""
+
+
+@frozen
+class Allowance:
+    """What a search may take: a budget, of whose runs some are kept for the end.
+
+    Attributes:
+        budget: the budget.
+        runs: how many runs it has.
+        reserved: how many of them are kept for choosing and for the last set.
+        began: when the search began or went on.
+    """
+
+    budget: Budget
+    runs: float
+    reserved: int
+    began: float = field(factory=monotonic)
+
+    @classmethod
+    def of(cls, sets: Sets, tries: int, budget: Budget) -> Allowance:
+        """The allowance of a search; where the budget says no runs, as many as ``tries`` need.
+
+        Raises:
+            ValidationError: the runs do not suffice for one candidate.
+        """
+        one, reserved = len(sets.search), (FINALISTS + 1) * len(sets.choosing) + 2 * len(sets.last)
+        most = budget.runs or one * (1 + tries) + reserved
+        if most < 2 * one + reserved:
+            raise ValidationError(
+                f"{most:g} runs are too few: with these cases, one candidate and the last "
+                f"test need {2 * one + reserved}"
+            )
+        return cls(budget, most, reserved)
+
+    def left(self, spent: Spent) -> Budget:
+        """What is left of tokens, cost and minutes.
+
+        Raises:
+            BudgetEndedError: it does not suffice for one more run.
+            ConfigurationError: it is not known what runs take.
+        """
+        if not self.affords(spent, 1):
+            raise BudgetEndedError
+        took = asdict(spent) | {"minutes": (monotonic() - self.began) / 60}
+        limits = asdict(self.budget, filter=lambda part, most: most and part.name != "runs")
+        return Budget(**{name: max(most - took[name], 1e-9) for name, most in limits.items()})
+
+    def affords(self, spent: Spent, runs: int) -> bool:
+        """Whether more runs fit, each as dear as those before.
+
+        Raises:
+            ConfigurationError: it is not known what runs take.
+        """
+        for name in ("tokens", "cost"):
+            most, used = getattr(self.budget, name), getattr(spent, name)
+            if most is None:
+                continue
+            if used is None:
+                raise ConfigurationError(
+                    f"a budget of {name} cannot be kept: it is not known how much runs take"
+                )
+            if used + used / max(spent.runs, 1) * runs > most:
+                return False
+        if self.budget.minutes and monotonic() - self.began > 60 * self.budget.minutes:
+            return False
+        return spent.runs + runs <= self.runs
+
+
+FILE: Final = "search.gram"
+
+
+class OtherSearchError(ValidationError):
+    """A folder holds a search of another program, or of other paths, cases or settings."""
+
+
+def _an_object(_: object, __: object, given: Any) -> None:
+    if not isinstance(given, Mapping | None):
+        raise TypeError("texts must be a JSON object")
+
+
+@frozen
+class Proposal:
+    """One answer of a proposer.
+
+    Attributes:
+        parent: the number of the candidate that it changes, 0 for the program.
+        texts: all texts that may change, by path; None where it was refused.
+        refused: why it was refused; empty if it was not.
+        tokens: the tokens it took, or None if that is not known.
+        cost: what it cost in US dollars, or None if that is not known.
+    """
+
+    parent: int
+    texts: Candidate | None = field(default=None, validator=_an_object)
+    refused: str = ""
+    tokens: int | None = None
+    cost: float | None = None
+
+
+class Journal:
+    """The folder of a search.
+
+    Args:
+        path: the folder, which need not be there yet.
+        subject: a hash of what is searched: the program, the paths, the cases and the settings.
+        drawn: an id and a seed for a search that begins.
+
+    Attributes:
+        id: the id of the search.
+        seed: draws what the search draws.
+        proposals: what was proposed before.
+
+    Raises:
+        OSError, GramDecodeError: the folder cannot be read or written.
+        OtherSearchError: another search is in it.
+    """
+
+    def __init__(self, path: Path, subject: str, drawn: tuple[str, int]) -> None:
+        self.path = path
+        self.id, self.seed = drawn
+        self.proposals: list[Proposal] = []
+        self._subject = subject
+        file = path / FILE
+        if not file.exists():
+            return
+        text = decode(file.read_bytes(), str(file))
+        patterns = parse(text[: text.rfind("\n") + 1], str(file)).patterns
+        if not patterns:
+            raise ValidationError(f"{file}: no search is in it; name another folder")
+        head, *entries = patterns
+        read = Reader(head, "Search", ("id", "seed", "subject"))
+        if read.text("subject") != subject:
+            raise OtherSearchError(
+                f"{path}: another search is in this folder, of another program, other paths, "
+                "cases or settings; name another folder"
+            )
+        self.id, self.seed = read.text("id"), read.number("seed")
+        self.proposals = [read_entry(each, "Proposal", Proposal) for each in entries]
+
+    def begin(self) -> None:
+        """Make the folder, where that was not done; raises OSError where it cannot be made."""
+        if not (self.path / FILE).exists():
+            self.path.mkdir(parents=True, exist_ok=True)
+            told = {"id": self.id, "seed": self.seed, "subject": self._subject}
+            line = pattern_line(entry("Search", told))
+            write_atomically(self.path / FILE, f"{line}\n", private=True)
+
+    def add(self, proposal: Proposal) -> None:
+        """Keep a proposal; raises OSError where it cannot be written."""
+        told = asdict(proposal, recurse=False) | {"refused": proposal.refused or None}
+        add_to_file(self.path / FILE, pattern_line(entry("Proposal", told)))
+        self.proposals.append(proposal)
+
 
 _MOST_REASONS = 5  # why proposals were refused, told with the next question
 

@@ -5,12 +5,13 @@ they are used; `check_runs` holds an invariant against many runs and keeps the s
 breaks it.
 """
 
-from .libraries import (
+from .runs import check_runs as check_runs, runs as runs
+from .schema_values import values_of as values_of
+from .worlds import (
     arguments_of as arguments_of,
     broken_arguments_of as broken_arguments_of,
     libraries as libraries,
+    models as models,
+    replies_to as replies_to,
     results_of as results_of,
 )
-from .models import models as models, replies_to as replies_to
-from .runs import check_runs as check_runs, runs as runs
-from .schema_values import values_of as values_of

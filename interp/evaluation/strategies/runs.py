@@ -53,8 +53,7 @@ from ...tools import (
     library_of,
     returned_unfinished,
 )
-from .libraries import results_of
-from .models import replies_to, words_for
+from .worlds import replies_to, results_of, words_for
 
 Library: TypeAlias = Union[LibraryLike, Callable[[], LibraryLike]]
 """The tools of runs: a library, or a function that makes a fresh one for each run."""

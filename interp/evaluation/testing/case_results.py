@@ -20,7 +20,7 @@ from ...machine import AgentResponse
 from ...running import BeginOptions, RunOptions, begin
 from ...tools import ToolLibrary
 from ..cases import Case, Checks, Failure, RubricJudge, Seen, failures_of
-from .recordings import Recording
+from .runs_of_test import Recording
 
 
 @frozen

@@ -15,7 +15,7 @@ from gram import ArgumentError
 from interp import ValidationError, ab
 from interp.evaluation import Arm, Trial
 from interp.evaluation.experiments import what_it_finds
-from interp.evaluation.experiments.contrasts import contrasts_of, crossed
+from interp.evaluation.experiments.comparing import contrasts_of, crossed
 from tests.interp.evaluation.experiments.worlds import PROGRAM, Answering, arm, cases, right, wrong
 
 TWO_BY_THREE = {

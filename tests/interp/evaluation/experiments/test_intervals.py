@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from interp.evaluation.experiments.intervals import Interval, bootstrap, tango, wilson
+from interp.evaluation.experiments.chance import Interval, bootstrap, tango, wilson
 
 
 @pytest.mark.parametrize(
