@@ -1,6 +1,5 @@
 """The names that the package offers, and where each lives."""
 
-from .composing.bundling import bundle as bundle
 from .composing.flows import (
     choice as choice,
     for_each as for_each,
@@ -8,9 +7,10 @@ from .composing.flows import (
     parallel as parallel,
     sequence as sequence,
 )
-from .composing.merging import merge_programs as merge_programs
+from .composing.program_changes import merge_programs as merge_programs
 from .composing.sharing import (
     Shared as Shared,
+    bundle as bundle,
     share_definition as share_definition,
     share_tool as share_tool,
 )
@@ -44,10 +44,17 @@ from .language.agent import (
     agent_skills as agent_skills,
     agent_tool_specs as agent_tool_specs,
     as_agent as as_agent,
+    as_workflow as as_workflow,
     create_agent_pattern as create_agent_pattern,
     each_agent as each_agent,
     each_agent_tool as each_agent_tool,
     each_instruction as each_instruction,
+    loop_max as loop_max,
+    loop_until as loop_until,
+    workflow_arrows as workflow_arrows,
+    workflow_description as workflow_description,
+    workflow_name as workflow_name,
+    workflow_nodes as workflow_nodes,
 )
 from .language.callable import (
     agent_type_signature as agent_type_signature,
@@ -68,15 +75,6 @@ from .language.tool_spec import (
     tool_spec_sends as tool_spec_sends,
     tool_spec_to_json as tool_spec_to_json,
     tool_spec_type_signature as tool_spec_type_signature,
-)
-from .language.workflow import (
-    as_workflow as as_workflow,
-    loop_max as loop_max,
-    loop_until as loop_until,
-    workflow_arrows as workflow_arrows,
-    workflow_description as workflow_description,
-    workflow_name as workflow_name,
-    workflow_nodes as workflow_nodes,
 )
 from .names.projects import Project as Project, load_project as load_project
 from .names.references import (
@@ -105,8 +103,8 @@ from .places.matches import (
     query as query,
     rewrite as rewrite,
 )
-from .places.paths import PathError as PathError
 from .places.place import (
+    PathError as PathError,
     Place as Place,
     change_places as change_places,
     remove_places as remove_places,

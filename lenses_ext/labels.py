@@ -31,7 +31,7 @@ DEFINITIONS = "Definitions"
 `lenses_ext.resolve` puts the agents into it that are handed over to."""
 
 SKILL = "Skill"
-"""A text of an agent that its model reads when it needs it, see `lenses_ext.language.skills`."""
+"""A text of an agent that its model reads when it needs it, see `lenses_ext.language.agent`."""
 
 
 def is_agent(pattern: Pattern) -> bool:

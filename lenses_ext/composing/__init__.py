@@ -1,12 +1,13 @@
 """Workflows from parts; definitions that are shared; files bundled and merged; what changed."""
 
-from .merging import (
+from .program_changes import (
     MergeFault as MergeFault,
     ProgramMerge as ProgramMerge,
+    changes as changes,
     conflict_in_words as conflict_in_words,
     judge_merge as judge_merge,
+    level_of as level_of,
 )
-from .program_changes import changes as changes, level_of as level_of
 from .signature_changes import (
     Level as Level,
     ProgramChange as ProgramChange,

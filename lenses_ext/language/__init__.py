@@ -3,13 +3,23 @@
 from ..signatures import INPUT
 from .agent import (
     AGENTS,
+    SKILLS,
+    WORKFLOW_PARTS,
     agent_model,
     agent_models,
     agent_skills,
     agent_tool_specs,
     create_agent_pattern,
     each_agent,
+    folders_of,
+    is_arrows,
+    is_node,
+    skill,
+    skill_tool as skill_tool,
     traversal_at,
+    with_skills,
+    workflow_arrows,
+    workflow_nodes,
 )
 from .callable import (
     answer_diagnostics,
@@ -21,7 +31,6 @@ from .callable import (
     written_signature as written_signature,
 )
 from .model import SETTINGS as SETTINGS, Model, setting_problems
-from .skills import SKILLS, folders_of, skill, skill_tool as skill_tool, with_skills
 from .tool_spec import (
     TOOL_SPECS,
     parameter,
@@ -32,5 +41,3 @@ from .tool_spec import (
     tool_spec_schema,
     wire_name as wire_name,
 )
-from .vocabulary import Vocabulary
-from .workflow import WORKFLOW_PARTS, is_arrows, is_node, workflow_arrows, workflow_nodes

@@ -1,31 +1,48 @@
-"""The lenses onto an agent, one line each, and the traversals over every agent of a document.
+"""The lenses onto agents and workflows, one line each, and the traversals over a document.
 
 An agent is a pattern labelled ``Agent``; its identity is its name, its properties say who it is
 and which model it runs on, its elements are its tools.
 
 A document is the tuple of its patterns, as `gram.loads` and `gram.Document.patterns` give it. A
 pattern, such as an agent with agents among its tools, is looked into as well.
+
+``skills: ["skills/refunds"]`` names folders. `lenses_ext.resolve` puts what their files say among
+the elements of the agent, a pattern each: ``[refunds:Skill {description: "…", text: "…"}]``.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import NoneType
-from typing import Any, TypeAlias, Union
+from typing import Any, Final, TypeAlias, Union
 
 import attrs
-from pyrsistent import PVector
+from pyrsistent import PVector, pvector
 
-from gram import Pattern, TreePath, walk, walk_up
+from gram import Pattern, Subject, TreePath, Value, is_reference, walk, walk_up
 from gram.errors import expect
+from gram.trees import carry_origin
 
 from ..errors import FocusError, PartError
-from ..labels import AGENT, ANSWER, TOOLS, is_agent, is_answer, is_tool, is_tool_or_name
+from ..labels import (
+    AGENT,
+    ANSWER,
+    SKILL,
+    TOOL,
+    TOOLS,
+    WORKFLOWS,
+    is_agent,
+    is_answer,
+    is_runnable,
+    is_tool,
+    is_tool_or_name,
+)
 from ..optics import (
     TEXT,
     Codec,
     Traversal,
+    Vocabulary,
     computed,
     each_of,
     elements_with,
@@ -36,11 +53,124 @@ from ..optics import (
     traversal_of,
     view,
 )
+from ..signatures import is_path, is_typed_path
 from .callable import agent_type_signature, answer_schema
 from .model import Model, Settings
-from .skills import FOLDERS, SKILLS
-from .vocabulary import Vocabulary
-from .workflow import workflow_arrows
+
+SKILLS: Final = "skills"
+"""The key under which an agent names the folders of its skills."""
+
+
+def _decode_folders(value: object) -> PVector[str]:
+    folders = value if isinstance(value, list | tuple | PVector) else (None,)
+    if not all(isinstance(each, str) and each for each in folders):
+        raise PartError('skills are a list of folders: ["skills/refunds"]')
+    if len({*folders}) < len(folders):
+        raise PartError("a folder is listed twice")
+    return pvector(map(str, folders))
+
+
+FOLDERS: Final = Codec[Sequence[str], Sequence[str]](_decode_folders, _decode_folders)
+
+
+def folders_of(agent: Pattern) -> list[tuple[int, str]]:
+    """The folders of skills that an agent names, each with its index; what is no text is left out.
+
+    >>> from gram import loads_one
+    >>> folders_of(loads_one('(a:Agent {skills: ["skills/refunds", 1]})'))
+    [(0, 'skills/refunds')]
+    """
+    written = agent.value.properties.get(SKILLS)
+    named = enumerate(written) if isinstance(written, PVector) else ()
+    return [(index, each) for index, each in named if isinstance(each, str) and each]
+
+
+def skill(name: str, description: str, text: str, folder: str | None = None) -> Pattern:
+    """The pattern of a skill; tools that read or run its other files find them in its folder."""
+    said = {"description": description, "text": text} | ({"folder": folder} if folder else {})
+    return Pattern(Subject(name, {SKILL}, said))
+
+
+def with_skills(agent: Pattern, skills: Iterable[Pattern]) -> Pattern:
+    """An agent with skills among its elements instead of the folders that it names."""
+    if SKILLS not in agent.value.properties:
+        return agent
+    said = attrs.evolve(agent.value, properties=agent.value.properties.discard(SKILLS))
+    elements = (*agent.elements, *skills)
+    return carry_origin(attrs.evolve(agent, value=said, elements=elements), agent)
+
+
+def skill_tool(skill: Pattern) -> Pattern:
+    """The specification of the tool that a skill is to a model: it gives a text.
+
+    >>> from gram import dumps
+    >>> print(dumps(skill_tool(skill("refunds", "How to refund.", "…"))))
+    [refunds:ToolSpecification {description: "Read the skill refunds: How to refund."} | (:String)]
+    """
+    name, said = skill.value.identity, skill.value.properties
+    where = f" (in {said['folder']})" if "folder" in said else ""
+    description = f"Read the skill {name}{where}: {said['description']}"
+    subject = Subject(name, {TOOL}, {"description": description})
+    return Pattern(subject, [Pattern(Subject("", {"String"}))])
+
+
+def _rounds(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise PartError(f"expected a whole number above 0, found {value!r:.60}")
+    return value
+
+
+def _same(value: Value) -> Value:
+    return value
+
+
+WORKFLOW_PARTS = Vocabulary(WORKFLOWS)
+
+workflow_name = WORKFLOW_PARTS.word("name", identity("workflow_name", "The name of a workflow."))
+workflow_description = WORKFLOW_PARTS.optional(
+    "workflow_description", "description", TEXT, "What a workflow is for; None if it does not say."
+)
+loop_max = WORKFLOW_PARTS.optional(
+    "loop_max", "max", Codec(_rounds, _rounds), "How many rounds a loop has at most."
+)
+loop_until = WORKFLOW_PARTS.optional(
+    "loop_until",
+    "until",
+    Codec(_same, _same),
+    "The answer that ends a loop: that of its last node, or a map by node.",
+)
+WORKFLOW_PARTS.word("signature", agent_type_signature)
+
+
+def is_node(element: Pattern) -> bool:
+    """Whether an element is an agent, a tool or a workflow, or the bare name of one."""
+    return is_runnable(element) or is_tool(element) or is_reference(element)
+
+
+def is_arrows(element: Pattern) -> bool:
+    """Whether an element is a path of arrows between names."""
+    return is_path(element) and not is_typed_path(element)
+
+
+workflow_nodes = WORKFLOW_PARTS.word(
+    "nodes",
+    elements_with(
+        "workflow_nodes",
+        is_node,
+        "an agent, a tool or a workflow, or the bare name of one",
+        "What the nodes of a workflow use, in order: definitions, or names of shared ones.",
+    ),
+)
+workflow_arrows = WORKFLOW_PARTS.word(
+    "arrows",
+    elements_with(
+        "workflow_arrows",
+        is_arrows,
+        "a path of arrows such as (a)-->(b)",
+        "The paths of arrows of a workflow, or of an agent that hands over, in order.",
+    ),
+)
+as_workflow = WORKFLOW_PARTS.prism("as_workflow")
 
 
 def _decode_models(value: object) -> tuple[Model, ...]:

@@ -27,6 +27,7 @@ from ..optics import (
     Codec,
     Getter,
     Lens,
+    Vocabulary,
     computed,
     expect_definition,
     identity,
@@ -45,7 +46,6 @@ from ..signatures import (
     type_signature_to_json_schema,
 )
 from ..weak_cache import memo
-from .vocabulary import Vocabulary
 
 
 def _get_nodes(tool: Pattern) -> tuple[Pattern, ...]:

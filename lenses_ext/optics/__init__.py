@@ -3,6 +3,7 @@
 from .parts import (
     TEXT,
     Codec,
+    Vocabulary as Vocabulary,
     any_property,
     each_of,
     elements_with,

@@ -32,7 +32,6 @@ from ..language import (
     TOOL_SPECS,
     WORKFLOW_PARTS,
     Model,
-    Vocabulary,
     is_arrows,
     is_node,
     parameter,
@@ -42,9 +41,8 @@ from ..language import (
     tool_spec_schema,
 )
 from ..names import Program, ProgramLike, program_of, tool_with_types
-from ..optics import Getter, any_property, computed, optic_name, view
-from .paths import ANY, PathError, read_path, write_path
-from .place import Kind, Place
+from ..optics import Getter, Vocabulary, any_property, computed, optic_name, view
+from .place import ANY, Kind, PathError, Place, read_path, write_path
 
 _NAMED = {Kind.PATTERN, Kind.PARAMETER}
 """What ``*`` leads to; parts and properties are named one by one."""

@@ -21,8 +21,7 @@ from ..language import parameter_names, rename_parameter, tool_spec_of, written_
 from ..names import D, Definition, Program, ProgramLike, program_of, uses, with_patterns
 from ..signatures import RESERVED, type_names
 from .finding import find_places
-from .paths import PathError, read_path, write_path
-from .place import Kind, Place, change_places
+from .place import Kind, PathError, Place, change_places, read_path, write_path
 
 _Change: TypeAlias = Callable[[Pattern], Pattern]
 

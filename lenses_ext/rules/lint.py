@@ -20,27 +20,27 @@ from gram.trees import is_header
 from gram.words import did_you_mean
 
 from ..names import FILE
-from . import leak_rules, use_rules, word_rules
+from . import leak_rules, lint_rules
 from .rules import judged
 
 Level: TypeAlias = Literal["error", "warning", "info", "off"]
 """How much a finding matters."""
 _LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
-NAMESAKES: Final = Check("namesake-differs", "info", use_rules.namesake_differs)
+NAMESAKES: Final = Check("namesake-differs", "info", lint_rules.namesake_differs)
 """What ``gram check`` tells of several files together."""
 
 LINT_CHECKS: Final = (
     Check("lethal-trifecta", "warning", leak_rules.lethal_trifecta),
-    Check("tool-in-instruction", "warning", word_rules.tool_in_instruction),
-    Check("unfinished-text", "warning", word_rules.unfinished_text),
-    Check("vague-description", "info", word_rules.vague_description),
-    Check("unused-tool", "warning", use_rules.unused_tool),
-    Check("unused-definition", "warning", use_rules.unused_definition),
-    Check("lone-agent", "info", use_rules.lone_agent),
-    Check("near-duplicate", "warning", use_rules.near_duplicate),
-    Check("parameter-types", "info", use_rules.parameter_types),
-    Check("contradictory-settings", "warning", use_rules.contradictory_settings),
+    Check("tool-in-instruction", "warning", lint_rules.tool_in_instruction),
+    Check("unfinished-text", "warning", lint_rules.unfinished_text),
+    Check("vague-description", "info", lint_rules.vague_description),
+    Check("unused-tool", "warning", lint_rules.unused_tool),
+    Check("unused-definition", "warning", lint_rules.unused_definition),
+    Check("lone-agent", "info", lint_rules.lone_agent),
+    Check("near-duplicate", "warning", lint_rules.near_duplicate),
+    Check("parameter-types", "info", lint_rules.parameter_types),
+    Check("contradictory-settings", "warning", lint_rules.contradictory_settings),
 )
 """All that is doubtful in a file with agents."""
 

@@ -24,7 +24,6 @@ from ..language import (
     SKILLS,
     TOOL_SPECS,
     WORKFLOW_PARTS,
-    Vocabulary,
     agent_models,
     agent_skills,
     answer_diagnostics,
@@ -35,7 +34,7 @@ from ..language import (
     written_signature,
 )
 from ..names import Definition, Program
-from ..optics import view
+from ..optics import Vocabulary, view
 from ..schemas import canonical
 from ..signatures import (
     SignatureError,

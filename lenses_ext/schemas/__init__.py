@@ -32,9 +32,10 @@ from .schema_parts import (
     TEXTS,
     Schema,
     SchemaPath,
+    kinds_of,
+    listed,
     remote_references,
     resolve_ref as resolve_ref,
     subschemas,
     validation_visits as validation_visits,
 )
-from .values_of import kinds_of, listed

@@ -7,8 +7,19 @@ from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
 from .json_values import check_json, dump_json, whole_numbers
-from .schema_parts import KIND_OF, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TEXTS, resolve_ref
-from .values_of import GROUPS, bare, kinds_of, may_be, with_referred
+from .schema_parts import (
+    GROUPS,
+    KIND_OF,
+    LIST_OF_SCHEMAS,
+    MAP_OF_SCHEMAS,
+    ONE_SCHEMA,
+    TEXTS,
+    bare,
+    kinds_of,
+    may_be,
+    resolve_ref,
+    with_referred,
+)
 
 Match: TypeAlias = Literal["full", "types", "name"]
 """How much a tool must have in common with its specification: everything, everything but texts for

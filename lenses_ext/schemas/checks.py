@@ -14,8 +14,7 @@ from attrs import field, frozen
 from gram import GramError
 
 from .json_values import dump_json, same_json
-from .schema_parts import ANNOTATIONS, Schema, SchemaPath, validation_visits
-from .values_of import kind_of
+from .schema_parts import ANNOTATIONS, Schema, SchemaPath, kind_of, validation_visits
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError

@@ -19,13 +19,14 @@ from gram.words import dotted
 from .canonical_form import Match, canonical
 from .checks import value_judge
 from .json_values import dump_json
-from .schema_parts import TEXTS, SchemaPath, resolve_ref
-from .values_of import (
+from .schema_parts import (
     BOUNDS,
+    CONSTRAINED_KIND,
     GROUPS,
-    KIND_OF,
     OF_ANY_KIND,
+    TEXTS,
     UNIONS,
+    SchemaPath,
     all_of,
     are_disjoint,
     bare,
@@ -38,6 +39,7 @@ from .values_of import (
     listed,
     may_be,
     refers,
+    resolve_ref,
     with_referred,
 )
 
@@ -283,7 +285,7 @@ class _Comparison:
             key = "enum" if "enum" in sup else "const"
             yield self._of_key(key, sub, sup, path, "list the values in the specification too")
         for key in sorted(sup):
-            constrains = key in OF_ANY_KIND or may_be(kinds, KIND_OF.get(key))
+            constrains = key in OF_ANY_KIND or may_be(kinds, CONSTRAINED_KIND.get(key))
             if constrains and not self._implies(sub, sup, key):
                 hint = "state it in the specification too, or drop it from the implementation"
                 yield self._of_key(key, sub, sup, path, hint)

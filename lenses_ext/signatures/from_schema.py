@@ -25,7 +25,6 @@ from ..schemas import (
 )
 from .faults import SignatureError
 from .parsing import remote_reference
-from .to_schema import reference_to
 from .values import (
     ANY,
     COMBINATORS,
@@ -40,7 +39,7 @@ from .values import (
     Type,
     TypeSignature,
 )
-from .writer import write_type_signature
+from .writer import reference_to, write_type_signature
 
 _MAX_LEVELS = 40
 """How deep members nest in each other; deeper schemas pass through whole."""

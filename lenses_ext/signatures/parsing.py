@@ -28,9 +28,14 @@ from ..weak_cache import memo
 from .faults import Faults, SignatureError, Written, keyword_hint
 from .parts import Parts, parts_of_pattern, parts_of_text
 from .reader import SignatureReader
-from .to_schema import SchemaWriter, named_by, parameters_schema, result_schema as schema_of_result
 from .values import NAMED, Type, TypeSignature, basic, json_types
-from .writer import signature_patterns
+from .writer import (
+    SchemaWriter,
+    named_by,
+    parameters_schema,
+    result_schema as schema_of_result,
+    signature_patterns,
+)
 
 
 def check_signature(signature: TypeSignature, reader: SignatureReader) -> None:

@@ -1,17 +1,21 @@
 """Workflows as they are read: nodes, arrows, what waits for what; and who hands over to whom."""
 
-from .arrows import (
+from .reading import (
     ARROW_LABELS as ARROW_LABELS,
     EACH as EACH,
     HANDOFF as HANDOFF,
     OTHERWISE as OTHERWISE,
     WHEN as WHEN,
     FlowArrow as FlowArrow,
+    FlowNode as FlowNode,
+    Join as Join,
+    Loop as Loop,
+    Workflow,
     all_hold,
     arrows_in as arrows_in,
     conditions_of,
     edges_in,
     handoffs as handoffs,
     parts_of,
+    workflow_of,
 )
-from .reading import FlowNode as FlowNode, Join as Join, Loop as Loop, Workflow, workflow_of

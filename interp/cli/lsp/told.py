@@ -10,14 +10,8 @@ from gram import GramError, Pattern, Span, format_text
 from gram.reading import spans_in_text
 from lenses_ext import FocusError, agent_model, is_agent, is_workflow, view
 from lenses_ext.labels import AGENT, TOOLS, WORKFLOWS, kind_of
-from lenses_ext.language import (
-    AGENTS,
-    SETTINGS,
-    TOOL_SPECS,
-    WORKFLOW_PARTS,
-    Vocabulary,
-    tool_spec_of,
-)
+from lenses_ext.language import AGENTS, SETTINGS, TOOL_SPECS, WORKFLOW_PARTS, tool_spec_of
+from lenses_ext.optics import Vocabulary
 from lenses_ext.signatures import write_program
 
 from ...machine import Usage

@@ -15,7 +15,7 @@ from lenses_ext import (
     remove_places,
 )
 from lenses_ext.places import Kind, completions, new_property
-from lenses_ext.places.paths import PathError, read_path, write_path
+from lenses_ext.places.place import PathError, read_path, write_path
 from tests.gram.strategies import texts
 
 PATTERNS = loads(

@@ -14,7 +14,7 @@ from lenses_ext import PathError, ProgramError, parse_program, rename, resolve, 
 from lenses_ext.labels import is_agent, is_runnable
 from lenses_ext.names import Definition, Program, uses
 from lenses_ext.places import mentions, named_at
-from lenses_ext.places.paths import write_path
+from lenses_ext.places.place import write_path
 from lenses_ext.strategies import programs
 
 PROGRAM = """\
