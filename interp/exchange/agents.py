@@ -101,7 +101,7 @@ class Reader:
         """Put a definition among the others, under a name of its own; that name."""
         name = self.free(component.name or type(component).__name__, self.made, path)
         self._names[component.id] = name
-        self.made[name] = attrs.evolve(pattern, value=attrs.evolve(pattern.value, identity=name))
+        self.made[name] = _named(name, pattern)
         return name
 
     def free(self, name: str, taken: Container[str], path: str) -> str:
@@ -136,8 +136,7 @@ class Reader:
         for each in agent.tools:
             at = f"{path}.tools.{each.name}"
             name = self.free(each.name or "tool", specs, at)
-            spec = self._tool(each, at)
-            specs[name] = attrs.evolve(spec, value=attrs.evolve(spec.value, identity=name))
+            specs[name] = _named(name, self._tool(each, at))
         made = create_agent_pattern(
             agent.name or "Agent", agent.description or None, model, prompt, specs.values(),
             settings=settings or None,
@@ -147,8 +146,7 @@ class Reader:
 
     def _instruction(self, prompt: str, types: Types, path: str) -> str:
         """The prompt without what only hands its inputs on; what is not filled in is told."""
-        names = [*types.inputs["properties"]]
-        kept = prompt.removesuffix(handed_on(names))
+        kept = prompt.removesuffix(handed_on([*types.inputs["properties"]]))
         for name in dict.fromkeys(_PLACEHOLDER.findall(kept)):
             reason = f"{{{{{name}}}}} is not filled in: what it is called with is the message"
             self.tell(f"{path}.system_prompt", reason)
@@ -160,50 +158,54 @@ class Reader:
     def _manager(self, group: Any, path: str) -> str:
         """A manager with workers: an agent that has others among its elements."""
         self.tell_rest(group, path, {"group_manager", "workers"})
-        manager = self.read(group.group_manager, f"{path}.group_manager")
-        if group.name != group.group_manager.name:
-            self.tell(f"{path}.name", f'it has the name of its manager, "{manager}"')
-        names = [self.read(each, f"{path}.workers.{each.name}") for each in group.workers]
-        self._add(manager, [Pattern(Subject(name)) for name in names])
-        return self._known(group, manager)
+        manager = self._led_by(group, "manager", group.group_manager, f"{path}.group_manager")
+        for each in group.workers:
+            worker = self.read(each, f"{path}.workers.{each.name}")
+            self._add(manager, Pattern(Subject(worker)))
+        return manager
 
     def _swarm(self, swarm: Any, path: str) -> str:
         """Agents that hand over to each other, or call each other, as the swarm says."""
         self.tell_rest(swarm, path, {"first_agent", "relationships", "handoff"})
         mode = getattr(swarm.handoff, "value", swarm.handoff)
-        first = self.read(swarm.first_agent, f"{path}.first_agent")
-        if swarm.name != swarm.first_agent.name:
-            self.tell(f"{path}.name", f'it has the name of its first agent, "{first}"')
+        first = self._led_by(swarm, "first agent", swarm.first_agent, f"{path}.first_agent")
         for index, pair in enumerate(swarm.relationships):
             ends = [self.read(each, f"{path}.relationships[{index}]") for each in pair]
+            atoms = [Pattern(Subject(end)) for end in ends]
             if mode in ("never", "optional"):
-                self._add(ends[0], [Pattern(Subject(ends[1]))])
+                self._add(ends[0], atoms[1])
             if mode in ("always", "optional"):
-                atoms = [Pattern(Subject(end)) for end in ends]
-                self._add(ends[0], [Pattern(Subject("", {HANDOFF}), atoms)])
-        return self._known(swarm, first)
+                self._add(ends[0], Pattern(Subject("", {HANDOFF}), atoms))
+        return first
 
-    def _add(self, name: str, elements: Iterable[Pattern]) -> None:
-        old = self.made[name]
-        self.made[name] = attrs.evolve(old, elements=(*old.elements, *elements))
-
-    def _known(self, component: Component, name: str) -> str:
-        self._names[component.id] = name
+    def _led_by(self, group: Component, role: str, leader: Component, path: str) -> str:
+        """Define who leads a group, whose name the group has here; that name."""
+        name = self._names[group.id] = self.read(leader, path)
+        if group.name != leader.name:
+            self.tell(path.rpartition(".")[0] + ".name", f'it has the name of its {role}, "{name}"')
         return name
+
+    def _add(self, name: str, element: Pattern) -> None:
+        old = self.made[name]
+        self.made[name] = attrs.evolve(old, elements=(*old.elements, element))
 
     # --- tools
 
     def _tool(self, tool: Any, path: str) -> Pattern:
         self.tell_rest(tool, path, {"description"})
         kind = type(tool).__name__
+        name, description = tool.name or kind, tool.description or ""
         if kind != "ServerTool":
             self.tell(path, f"{kind} is a tool as any: what runs it is brought with --tools")
-        description = tool.description
-        if not (description or "").strip():
-            description = f"Calls {tool.name or kind}."
+        if not description.strip():
+            description = f"Calls {name}."
             self.tell(f"{path}.description", f'is empty; the model is told "{description}"')
         types = types_of(tool.inputs or (), tool.outputs or (), path, self.tell)
-        return create_tool_specification(tool.name or kind, description or "", types.signature)
+        return create_tool_specification(name, description, types.signature)
+
+
+def _named(name: str, pattern: Pattern) -> Pattern:
+    return attrs.evolve(pattern, value=attrs.evolve(pattern.value, identity=name))
 
 
 def handed_on(names: list[str]) -> str:

@@ -8,7 +8,8 @@ same. Where that is not so the flow is not made, and it is said why.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import frozen
 
@@ -19,18 +20,26 @@ from lenses_ext.signatures import signature_elements
 from lenses_ext.workflows import EACH, OTHERWISE, WHEN
 
 from .agents import NoCounterpartError, Reader, is_usual
-from .flow_graph import DiffersError, FlowGraph, Port
-from .properties import OUTPUT, Types, types_of
+from .properties import OUTPUT, types_of
 
 if TYPE_CHECKING:
     from pyagentspec.flows.flow import Flow
 
-_MAPS = {"MapNode": 1, "ParallelMapNode": None}
+Port: TypeAlias = tuple[str, str]
+"""An output: the id of a node, and its title."""
+
+_MAPS = {"MapNode": {"at_once": 1}, "ParallelMapNode": {}}
 _STEPS = {"AgentNode": "agent", "ToolNode": "tool", "FlowNode": "subflow"}
-_READ = {"description", "start_node", "nodes"} | {
-    "control_flow_connections", "data_flow_connections",
-}  # fmt: skip
-_NO_STEPS = {"StartNode", "EndNode", "BranchingNode"}
+_NO_STEPS = ("StartNode", "EndNode", "BranchingNode")
+_READ = (
+    *("description", "start_node", "nodes"),
+    *("control_flow_connections", "data_flow_connections"),
+)
+_MOST_WAYS = 1000
+
+
+class DiffersError(Exception):
+    """A flow does something that no workflow does; its text says what."""
 
 
 def read_flow(reader: Reader, flow: Flow, path: str) -> Pattern:
@@ -62,46 +71,80 @@ class _Arrow:
 
 
 class _FlowReader:
+    """Reads one flow. Nodes are meant by their ids, inputs and outputs by their titles."""
+
     def __init__(self, reader: Reader, flow: Flow, path: str) -> None:
-        self._reader = reader
-        self._flow = flow
-        self._path = path
-        self._graph = FlowGraph(flow)
+        self._reader, self._flow, self._path = reader, flow, path
+        self._nodes: dict[str, Any] = {node.id: node for node in flow.nodes}
+        self._kinds = {each: type(node).__name__ for each, node in self._nodes.items()}
+        self._takes = {each: _schemas(node.inputs) for each, node in self._nodes.items()}
+        self._gives = {each: _schemas(node.outputs) for each, node in self._nodes.items()}
+        self._start: str = flow.start_node.id
+        self._control: dict[tuple[str, str], str] = {}  # the next node, by node and branch
         self._names: dict[str, str] = {}  # of the ends of arrows, by node
         self._uses: dict[str, str] = {}  # of the definitions, by node
         self._picks: dict[str, Pattern] = {}
         self._arrows: list[_Arrow] = []
+        for edge in flow.control_flow_connections:
+            branch = edge.from_branch or edge.from_node.branches[0]
+            if (edge.from_node.id, branch) in self._control:
+                raise DiffersError(f"two edges leave the branch {branch} of {edge.from_node.name}")
+            self._control[edge.from_node.id, branch] = edge.to_node.id
+        wanted = _schemas(flow.outputs)
+        for node in [each for each, kind in self._kinds.items() if kind == "EndNode"]:
+            if not wanted.keys() <= self._takes[node].keys():
+                raise DiffersError(f"it can end at {self._nodes[node].name} without its outputs")
+            self._takes[node], self._gives[node] = wanted, {}
+        self._data: dict[str, dict[str, list[Port]]] = {
+            node: {title: [] for title in takes} for node, takes in self._takes.items()
+        }
+        for source, output, node, title in self._wires():
+            if output in self._gives[source] and title in self._takes[node]:
+                self._data[node][title].append((source, output))
+
+    def _wires(self) -> Iterator[tuple[str, str, str, str]]:
+        """The edges of data; where none are written, an input is the output of its name."""
+        for wire in self._flow.data_flow_connections or ():
+            source, node = wire.source_node.id, wire.destination_node.id
+            yield source, wire.source_output, node, wire.destination_input
+        if self._flow.data_flow_connections is None:
+            for source, node in permutations(self._nodes, 2):
+                yield from ((source, title, node, title) for title in self._gives[source])
 
     def workflow(self) -> Pattern:
         self._define_steps()
-        ways = [*self._graph.ways()]  # a flow that goes back has none
-        for node in self._graph.nodes:
-            if self._graph.kind(node) not in ("StartNode", "BranchingNode"):
+        ways = [*self._ways()]  # a flow that goes back has none
+        for node, kind in self._kinds.items():
+            if kind not in ("StartNode", "BranchingNode"):
                 self._lead_to(node)
-        self._compare(ways)
-        flow, types = self._flow, self._types()
+        for way in ways:
+            self._compare(way)
+        self._tell_order()
+        flow = self._flow
         record = {"description": flow.description} if flow.description else {}
-        signature = () if self._is_usual(types) else signature_elements(types.signature)
-        elements = (*signature, *self._picks.values(), *self._paths())
+        elements = (*self._signature(), *self._picks.values(), *self._paths())
         return Pattern(Subject(flow.name, {"Workflow"}, record), elements)
 
-    def _types(self) -> Types:
-        return types_of(self._flow.inputs or (), self._flow.outputs or (), self._path, _silent)
+    def _signature(self) -> tuple[Pattern, ...]:
+        """The signature; none where it takes and gives what a workflow without one does."""
+        types = types_of(self._flow.inputs or (), self._flow.outputs or (), self._path, _silent)
+        agents = (self._takes[each] for each, kind in self._kinds.items() if kind == "AgentNode")
+        asks = not types.inputs["properties"] and not all(agents)
+        is_named = types.result is not None and "title" in types.result
+        is_short = asks or (is_usual(types.inputs) and not is_named)
+        return () if is_short else signature_elements(types.signature)
 
-    def _is_usual(self, types: Types) -> bool:
-        """Whether it takes and gives what a workflow without a signature does."""
-        agents = (each for each in self._graph.nodes if self._graph.kind(each) == "AgentNode")
-        asks = not types.inputs["properties"] and not all(map(self._graph.inputs, agents))
-        named = types.result is not None and "title" in types.result
-        return asks or (is_usual(types.inputs) and not named)
+    def _said(self, node: str) -> str:
+        return f'"{self._nodes[node].name}"'
 
     # --- steps
 
     def _define_steps(self) -> None:
         """Define what the nodes use: all of it, whatever is missing."""
         missing: list[str] = []
-        for node, component in self._graph.nodes.items():
-            kind, at = self._graph.kind(node), f"{self._path}.{component.name}"
+        for node, kind in self._kinds.items():
+            component = self._nodes[node]
+            at = f"{self._path}.{component.name}"
             if kind in _NO_STEPS:
                 self._reader.tell_rest(component, at, {"mapping"})
                 continue
@@ -113,7 +156,7 @@ class _FlowReader:
             raise NoCounterpartError("; ".join(missing))
         taken = {OUTPUT, *self._reader.made}
         for node, use in self._uses.items():
-            name = self._graph.nodes[node].name
+            name = self._nodes[node].name
             if name != use or name in self._names.values():
                 at = f"{self._path}.{name}"
                 name = self._reader.free(name or use, {*taken, *self._names.values()}, at)
@@ -143,128 +186,106 @@ class _FlowReader:
     # --- arrows
 
     def _lead_to(self, node: str) -> None:
-        """The arrows that lead to a node."""
-        graph = self._graph
-        sources = graph.data[node]
-        choices = [
-            (*each, self._chooser(each[0]))
-            for each, after in graph.control.items()
-            if after == node and graph.kind(each[0]) == "BranchingNode"
-        ]
-        for choice, branch, (chooser, _output) in choices:
-            given = graph.inputs(chooser)
-            if len(given) != len(sources) or (len(given) > 1 and {*given} != {*sources}):
-                raise DiffersError(
-                    f"{self._said(node)} is chosen, and takes something else than what "
-                    f"{self._said(chooser)} was given"
-                )
-            self._arrows += self._choosing(choice, branch, chooser, node)
-        passed = {port for _, _, (each, _) in choices for port in self._given(each)}
+        """Make the arrows that lead to a node."""
+        before = [key for key, after in self._control.items() if after == node]
+        choices = [key for key in before if self._kinds[key[0]] == "BranchingNode"]
+        passed = {port for key in choices for port in self._choose(*key, node)}
         plain = {
             title: [port for port in ports if port not in passed]
-            for title, ports in sources.items()
+            for title, ports in self._data[node].items()
         }
-        several = {port for ports in plain.values() for port in ports}
-        from_one = {source for source, _ in several}
-        if not sources and not choices:  # it waits for those before it
-            before = [each for (each, _), after in graph.control.items() if after == node]
-            if graph.kind(node) == "AgentNode" and before != [graph.start]:
-                at = f"{self._path}.{graph.nodes[node].name}"
+        source = next((source for ports in plain.values() for source, _ in ports), "")
+        if not plain and not choices:  # it waits for those before it
+            if self._kinds[node] == "AgentNode" and [each for each, _ in before] != [self._start]:
+                at = f"{self._path}.{self._nodes[node].name}"
                 self._reader.tell(at, "its message is what the step before it gives")
-            self._arrows += (_Arrow(each, node, Subject(), {}) for each in before)
-        elif (
-            len(sources) > 1
-            and len(from_one) == 1
-            and all(ports == [(*from_one, title)] for title, ports in plain.items())
-        ):  # all fields of what one step gives
-            carries = {title: port for title, (port,) in plain.items()}
-            self._arrows.append(_Arrow(from_one.pop(), node, Subject(), carries))
+            self._arrows += (_Arrow(each, node, Subject(), {}) for each, _ in before)
+        elif len(plain) > 1 and all(ports == [(source, title)] for title, ports in plain.items()):
+            carries = {title: port for title, (port,) in plain.items()}  # all fields of one answer
+            self._arrows.append(_Arrow(source, node, Subject(), carries))
         else:
             for title, ports in plain.items():
-                for source, output in ports:
-                    label = Subject("", (), {"as": title} if len(sources) > 1 else {})
-                    if graph.kind(node) in _MAPS:
-                        label = self._each(node, source, output)
-                    start = self._with_one_output(source, output)
-                    self._arrows.append(_Arrow(start, node, label, {title: (source, output)}))
+                for port in ports:
+                    label = Subject("", (), {"as": title} if len(plain) > 1 else {})
+                    if self._kinds[node] in _MAPS:
+                        label = self._each(node, port)
+                    self._arrows.append(_Arrow(self._alone(port), node, label, {title: port}))
 
-    def _chooser(self, choice: str) -> Port:
-        """The output on which a choice is made."""
-        (ports,) = self._graph.data[choice].values()
+    def _choose(self, choice: str, branch: str, target: str) -> Iterator[Port]:
+        """Make the arrows of a branch; what comes by them, as the chooser was given it."""
+        (ports,) = self._data[choice].values()
         if len(ports) != 1:
             raise DiffersError(f"{self._said(choice)} decides on {len(ports)} outputs")
-        return ports[0]
-
-    def _given(self, chooser: str) -> set[Port]:
-        if chooser == self._graph.start:
-            return {(chooser, title) for title in self._graph.outputs(chooser)}
-        return {port for ports in self._graph.data[chooser].values() for port in ports}
-
-    def _choosing(self, choice: str, branch: str, chooser: str, target: str) -> list[_Arrow]:
-        """The arrows of one branch of a choice."""
-        node, (_, output) = self._graph.nodes[choice], self._chooser(choice)
-        (schema,) = (
-            each.json_schema for each in self._graph.nodes[chooser].outputs if each.title == output
-        )
-        if schema.get("type", "string") != "string":
+        ((chooser, output),) = ports
+        given, wanted = self._data[chooser], self._data[target]
+        if chooser == self._start:
+            given = {title: [(chooser, title)] for title in self._gives[chooser]}
+        if len(given) != len(wanted) or (len(given) > 1 and given.keys() != wanted.keys()):
+            raise DiffersError(
+                f"{self._said(target)} is chosen, and takes something else than what "
+                f"{self._said(chooser)} was given"
+            )
+        if self._gives[chooser][output].get("type", "string") != "string":
             raise DiffersError(f"{self._said(choice)} decides on texts that are no texts")
-        fields = len(self._graph.outputs(chooser)) > 1
+        is_field = len(self._gives[chooser]) > 1
         labels = [
-            Subject("", {WHEN}, {"is": {output: value} if fields else value})
-            for value, taken in node.mapping.items()
+            Subject("", {WHEN}, {"is": {output: value} if is_field else value})
+            for value, taken in self._nodes[choice].mapping.items()
             if taken == branch
         ]
-        if branch == "default" and not self._graph.is_covered(choice):
+        if branch == "default" and not self._is_covered(choice):
             labels.append(Subject("", {OTHERWISE}))
-        return [_Arrow(chooser, target, each, None, (choice, branch)) for each in labels]
+        self._arrows += (_Arrow(chooser, target, each, None, (choice, branch)) for each in labels)
+        return (port for ports in given.values() for port in ports)
 
-    def _each(self, node: str, source: str, output: str) -> Subject:
+    def _is_covered(self, choice: str) -> bool:
+        """Whether a choice maps each text on which it may decide."""
+        texts = (
+            self._gives[source][output].get("enum", [None])
+            for ports in self._data[choice].values()
+            for source, output in ports
+        )
+        mapped = [*self._nodes[choice].mapping]
+        return any(all(text in mapped for text in each) for each in texts)
+
+    def _each(self, node: str, port: Port) -> Subject:
         """The label of an arrow to a map."""
-        titles = {each.title: each.json_schema for each in self._graph.nodes[source].outputs}
-        if len(self._graph.data[node]) != 1 or len(self._graph.outputs(node)) != 1:
+        if len(self._data[node]) != 1 or len(self._gives[node]) != 1:
             raise DiffersError(f"{self._said(node)} maps over more than one list, or gives more")
-        if titles[output].get("type") != "array":
+        if self._gives[port[0]][port[1]].get("type") != "array":
             raise DiffersError(f"{self._said(node)} maps over what is no list")
-        at_once = _MAPS[self._graph.kind(node)]
-        return Subject("", {EACH}, {"at_once": at_once} if at_once else {})
+        return Subject("", {EACH}, _MAPS[self._kinds[node]])
 
-    def _with_one_output(self, source: str, output: str) -> str:
-        """A node that gives an output alone: itself, or a tool that picks it out."""
-        outputs = self._graph.outputs(source)
-        if len(outputs) == 1:
+    def _alone(self, port: Port) -> str:
+        """A node that gives an output alone: its own, or a tool that picks it out."""
+        source, output = port
+        if len(self._gives[source]) == 1:
             return source
         name = f"{output}_of_{self._names.get(source, 'input')}"
         if name not in self._picks:
-            given = self._graph.nodes[source].outputs
-            types = types_of(
-                given, [each for each in given if each.title == output], self._path, _silent
-            )
+            given = self._nodes[source].outputs
+            picked = [each for each in given if each.title == output]
+            signature = types_of(given, picked, self._path, _silent).signature
             said = f"Gives {output} of what it is given."
-            self._picks[name] = create_tool_specification(name, said, types.signature)
+            self._picks[name] = create_tool_specification(name, said, signature)
             self._names[name] = self._uses[name] = name
             self._arrows.append(_Arrow(source, name, Subject(), {}))
-            self._reader.tell(
-                f"{self._path}.{name}", "a step that picks one of several outputs: bring this tool"
-            )
+            told = "a step that picks one of several outputs: bring this tool"
+            self._reader.tell(f"{self._path}.{name}", told)
         return name
-
-    def _said(self, node: str) -> str:
-        return f'"{self._graph.nodes[node].name}"'
 
     def _paths(self) -> Iterator[Pattern]:
         """The arrows; those that follow each other are one path."""
-        walks: list[list[_Arrow]] = []
+        walks: list[list[Pattern]] = []
+        last = None
         for arrow in self._arrows:
-            if walks and walks[-1][-1].target == arrow.source:
-                walks[-1].append(arrow)
+            edge = Pattern(arrow.label, (self._end(arrow.source), self._end(arrow.target)))
+            if walks and last == arrow.source:
+                walks[-1].append(edge)
             else:
-                walks.append([arrow])
-        for walk in walks:
-            edges = [
-                Pattern(each.label, (self._end(each.source), self._end(each.target)))
-                for each in walk
-            ]
-            yield Pattern(WALK_SUBJECT, edges) if len(edges) > 1 else edges[0]
+                walks.append([edge])
+            last = arrow.target
+        return (Pattern(WALK_SUBJECT, each) if len(each) > 1 else each[0] for each in walks)
 
     def _end(self, node: str) -> Pattern:
         name, use = self._names.get(node, ""), self._uses.get(node, "")
@@ -272,66 +293,94 @@ class _FlowReader:
 
     # --- whether it means the same
 
-    def _compare(self, ways: Iterable[tuple[Mapping[str, str], list[str]]]) -> None:
-        """Compare the arrows with the flow on each way through it."""
-        for chosen, way in ways:
-            given = self._followed(chosen)
-            for node in way:
-                ports = self._graph.data[node]
-                if self._graph.kind(node) in ("StartNode", "BranchingNode"):
-                    continue
+    def _ways(self) -> Iterator[dict[str, str]]:
+        """Each way through the flow: its nodes in order, with the branches that they are left by.
+
+        Raises:
+            DiffersError: a way comes back to a node, ends before the end, or there are too many.
+        """
+        begun: list[tuple[dict[str, str], str]] = [({}, self._start)]
+        found = 0
+        while begun:
+            way, node = begun.pop()
+            if node in way:
+                raise DiffersError(f"it goes back to {self._nodes[node].name}, without a bound")
+            if self._kinds[node] == "EndNode":
+                found += 1
+                yield {**way, node: ""}
+            for branch in self._branches(node):
+                if (after := self._control.get((node, branch))) is None:
+                    name = self._nodes[node].name
+                    raise DiffersError(f"nothing follows the branch {branch} of {name}")
+                begun.append(({**way, node: branch}, after))
+            if found + len(begun) > _MOST_WAYS:
+                raise DiffersError(f"there are more than {_MOST_WAYS} ways through it")
+
+    def _branches(self, node: str) -> list[str]:
+        """The branches that can be taken: where all texts are mapped, none takes the default."""
+        kind, branches = self._kinds[node], self._nodes[node].branches
+        if kind == "EndNode":
+            return []
+        if kind == "BranchingNode" and self._is_covered(node):
+            return [each for each in branches if each != "default"]
+        return [*branches]
+
+    def _compare(self, way: Mapping[str, str]) -> None:
+        """Compare the arrows with a way through the flow: who runs, and what each gets."""
+        given = self._followed(way)
+        before: set[str] = set()
+        for node in way:
+            if self._kinds[node] not in ("StartNode", "BranchingNode"):
                 if node not in given:
                     raise DiffersError(f"{self._said(node)} would not run where it does")
-                for title, sources in ports.items():
-                    live = [port for port in sources if port[0] in way[: way.index(node)]]
+                for title, ports in self._data[node].items():
+                    live = [port for port in ports if port[0] in before]
                     if len(live) > 1 or given[node].get(title) != (live[0] if live else None):
                         raise DiffersError(f"{self._said(node)} would get another {title}")
-            if extra := {*given} - {*way, *self._picks}:
-                raise DiffersError(f"{self._said(min(extra))} would run where it does not")
-        self._tell_order()
+            before.add(node)
+        if extra := given.keys() - way.keys() - self._picks.keys():
+            raise DiffersError(f"{self._said(min(extra))} would run where it does not")
 
-    def _followed(self, chosen: Mapping[str, str]) -> dict[str, dict[str, Port]]:
-        """What each node gets that runs, by the arrows."""
-        start = self._graph.start
-        given: dict[str, dict[str, Port]] = {
-            start: {title: (start, title) for title in self._graph.outputs(start)}
-        }
+    def _followed(self, way: Mapping[str, str]) -> dict[str, dict[str, Port]]:
+        """What each node gets that runs, by the arrows that are taken on a way."""
+        given = {self._start: {title: (self._start, title) for title in self._gives[self._start]}}
         for _ in self._arrows:  # as often as it takes until the last is followed
             for arrow in self._arrows:
-                live = arrow.choice is None or chosen[arrow.choice[0]] == arrow.choice[1]
-                if live and arrow.source in given:
-                    passed = arrow.carries
-                    if passed is None:
-                        passed, titles = given[arrow.source], self._graph.data[arrow.target]
-                        if len(titles) == 1:
-                            passed = dict(zip(titles, passed.values(), strict=False))
-                    given.setdefault(arrow.target, {}).update(passed)
+                choice, branch = arrow.choice or ("", "")
+                if arrow.source not in given or way.get(choice, branch) != branch:
+                    continue
+                passed = arrow.carries
+                if passed is None:
+                    passed, titles = given[arrow.source], self._data[arrow.target]
+                    if len(titles) == 1:
+                        passed = dict(zip(titles, passed.values(), strict=False))
+                given.setdefault(arrow.target, {}).update(passed)
         return given
 
     def _tell_order(self) -> None:
         """Tell of steps that follow another and take nothing from it."""
-        leads: dict[str, set[str]] = {}
-        for arrow in self._arrows:
-            leads.setdefault(arrow.source, set()).add(arrow.target)
-        for (node, _), after in self._graph.control.items():
+        for (node, _), after in self._control.items():
             found = [node]
-            for each in found:
-                found += leads.get(each, set()) - {*found}
+            for each in found:  # grows by those that it leads to
+                found += {arrow.target for arrow in self._arrows if arrow.source == each} - {*found}
             if {node, after} <= self._uses.keys() and after not in found:
                 reason = f"{self._said(after)} takes nothing from it, and may run before it ends"
                 self._reader.tell(f"{self._path}.{self._names[node]}", reason)
 
 
+def _schemas(properties: Iterable[Any] | None) -> dict[str, Any]:
+    return {each.title: each.json_schema for each in properties or ()}
+
+
 def _only_step(flow: Flow) -> Any:
-    """What a flow uses that is one step and nothing else; else the flow itself."""
+    """What a flow uses that is one step between its ends; else the flow itself."""
     steps = [each for each in flow.nodes if type(each).__name__ in _STEPS]
-    if len(flow.nodes) != 3 or len(steps) != 1:
+    wires = flow.data_flow_connections
+    if len(flow.nodes) != 3 or len(steps) != 1 or (wires is not None and len(wires) != 2):
         return flow
     (step,) = steps
-    ends = ({each.title for each in part} for part in (flow.inputs or (), flow.outputs or ()))
-    own = ({each.title for each in part} for part in (step.inputs or (), step.outputs or ()))
-    passes = flow.data_flow_connections is None or len(flow.data_flow_connections) == 2
-    is_same = [*ends] == [*own] and passes
+    ends = (flow.inputs, step.inputs), (flow.outputs, step.outputs)
+    is_same = all(_schemas(one).keys() == _schemas(other).keys() for one, other in ends)
     return getattr(step, _STEPS[type(step).__name__]) if is_same else flow
 
 

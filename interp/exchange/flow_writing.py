@@ -10,14 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from gram import Pattern
-from lenses_ext import (
-    Workflow,
-    is_agent,
-    is_tool,
-    view,
-    workflow_description,
-    workflow_of,
-)
+from lenses_ext import is_agent, is_tool, view, workflow_description, workflow_of
 from lenses_ext.schemas import to_json_value
 from lenses_ext.workflows import FlowArrow, FlowNode, Join
 
@@ -32,12 +25,14 @@ if TYPE_CHECKING:
 Value: TypeAlias = Union[str, Mapping[str, Any], None]
 """What an arrow carries: what a node gives, the input, or a record of such by name."""
 
+Port: TypeAlias = tuple[Any, str]
+"""A node, and an output of it."""
+
 DataEdge: TypeAlias = tuple[Any, str, Any, str]
 """A node, its output, the node that takes it, and its input."""
 
 DEFAULT = "default"
-_MOST_CHOICES = 10
-"""Each choice doubles the ways that are followed."""
+"""The branch that is taken where no other is."""
 
 
 def written_flow(writer: Writer, workflow: Pattern, path: str) -> Flow:
@@ -50,39 +45,31 @@ def written_flow(writer: Writer, workflow: Pattern, path: str) -> Flow:
 
 
 class _FlowWriter:
-    def __init__(self, writer: Writer, workflow: Pattern, path: str) -> None:
-        from pyagentspec.flows.nodes import StartNode
+    """Writes one workflow; its nodes are meant by their names, None is its input."""
 
-        self._writer = writer
-        self._pattern = workflow
-        self._path = path
-        self._flow: Workflow = workflow_of(workflow)
-        self._split = {*self._taken_apart()}
-        types = types_in(workflow)
-        inputs = written_inputs(types, path, writer.tell)
-        self._names: dict[str | None, list[str]] = {None: [*types.inputs["properties"]]}
-        self._nodes: dict[str | None, Any] = {
-            None: StartNode(id=f"{path}#start", name="start", inputs=inputs)
-        }
-        self._control: dict[tuple[str, str], tuple[Any, Any]] = {}
-        self._branching: dict[str | None, Any] = {}
+    def __init__(self, writer: Writer, workflow: Pattern, path: str) -> None:
+        self._writer, self._pattern, self._path = writer, workflow, path
+        self._flow = workflow_of(workflow)
+        self._nodes: dict[str | None, Any] = {}
+        self._choices: dict[str | None, Any] = {}
 
     def flow(self) -> Flow:
-        for name in self._flow.order:
-            self._nodes[name] = self._step(self._flow.nodes[name])
-        end, data = self._end()
-        data = [each for name in self._flow.order for each in self._led_to(name)] + data
+        from pyagentspec.flows.nodes import StartNode
+
+        flow, path = self._flow, self._path
+        inputs = written_inputs(types_in(self._pattern), path, self._writer.tell)
+        self._nodes[None] = StartNode(id=f"{path}#start", name="start", inputs=inputs)
+        split = {*self._taken_apart()}
+        for name in flow.order:
+            self._nodes[name] = self._step(flow.nodes[name], name in split)
+        end, led_to_end = self._end()
+        data = [each for name in flow.order for each in self._led_to(flow.nodes[name])] + led_to_end
         for source in self._nodes:
-            if options := self._options(source):
-                data.append(self._choose(source, options))
-        if len(self._branching) > _MOST_CHOICES:
-            raise self._differs(f"more than {_MOST_CHOICES} choices are made")
-        self._follow(None, -1, {}, end)
-        control = [(one, branch, after) for (_, branch), (one, after) in self._control.items()]
-        nodes = [*self._nodes.values(), *self._branching.values(), end]
+            data += self._choose(source)
+        nodes = [*self._nodes.values(), *self._choices.values(), end]
         name, description = self._pattern.value.identity, view(workflow_description, self._pattern)
         try:
-            return _flow_of(self._path, name, nodes, control, data, description)
+            return _flow_of(path, name, nodes, self._control(end), data, description)
         except NotImplementedError as error:  # the package has no form for it
             raise self._differs(str(error)) from None
 
@@ -91,24 +78,18 @@ class _FlowWriter:
 
     # --- steps
 
-    def _taken_apart(self) -> Iterator[str]:
+    def _taken_apart(self) -> Iterator[str | None]:
         """The nodes whose answers are taken by their fields."""
         for node in self._flow.nodes.values():
-            assert node.pattern is not None, "a program is checked before"
-            if len(types_in(node.pattern).inputs["properties"]) > 1:
+            if len(_parameters(node)) > 1:
                 yield from (each for each in self._values(node.input) if isinstance(each, str))
-        yield from (
-            each.source for each in self._flow.arrows
-            if each.kind == "WHEN" and each.source and isinstance(each.equals, Mapping)
-        )  # fmt: skip
+        yield from (each.source for each in self._flow.arrows if {*each.conditions} - {""})
 
-    def _step(self, node: FlowNode) -> Any:
+    def _step(self, node: FlowNode, is_split: bool) -> Any:
         from pyagentspec.flows.nodes import AgentNode, FlowNode as SubflowNode, ToolNode
 
-        used, at = node.pattern, f"{self._path}.{node.name}"
-        assert used is not None, "a program is checked before"
-        self._names[node.name] = [*types_in(used).inputs["properties"]]
-        split = node.name in self._split and is_record(types_in(used).result)
+        used, at = _used(node), f"{self._path}.{node.name}"
+        split = is_split and is_record(types_in(used).result)
         given: dict[str, Any] = {"id": f"{at}#node", "name": node.name}
         made: Any
         if is_tool(used):
@@ -119,9 +100,9 @@ class _FlowWriter:
         else:
             subflow: Any = self._writer.written(used, at)
             made = SubflowNode(subflow=subflow, **given)
-        return made if node.each is None else self._map(node, made)
+        return made if node.each is None else self._map(node, node.each.at_once, made)
 
-    def _map(self, node: FlowNode, step: Any) -> Any:
+    def _map(self, node: FlowNode, at_once: int | None, step: Any) -> Any:
         """A step for each item: a flow of this step alone, mapped over the list."""
         from pyagentspec.flows.nodes import EndNode, MapNode, ParallelMapNode, StartNode
 
@@ -131,11 +112,10 @@ class _FlowWriter:
         step = step.model_copy(update={"id": f"{at}#step"})
         start = StartNode(id=f"{at}#first", name="start", inputs=step.inputs)
         end = EndNode(id=f"{at}#last", name="end", outputs=step.outputs)
-        data = [(start, each.title, step, each.title) for each in step.inputs]
-        data += [(step, each.title, end, each.title) for each in step.outputs]
+        (taken,), (gives,) = step.inputs, step.outputs
+        data = [(start, taken.title, step, taken.title), (step, gives.title, end, gives.title)]
         control = [(start, "next", step), (step, "next", end)]
         subflow = _flow_of(f"{at}#flow", f"{node.name} for each", [start, step, end], control, data)
-        at_once = node.each.at_once if node.each else None
         if at_once not in (None, 1):
             self._writer.tell(f"{at}.at_once", "how many at once has no counterpart")
         kind = MapNode if at_once == 1 else ParallelMapNode
@@ -145,39 +125,41 @@ class _FlowWriter:
 
     def _values(self, join: Join) -> list[Value]:
         """What may come together at a join, each alternative."""
-        if join.is_record:
-            record: dict[str, list[Value]] = {}
-            for each in join.arrows:
-                record.setdefault(self._flow.key_of(each), []).extend(self._carried(each))
-            return [record]
-        return [value for each in join.arrows for value in self._carried(each)]
+        if not join.is_record:
+            return [value for each in join.arrows for value in self._carried(each)]
+        record: dict[str, list[Value]] = {}
+        for each in join.arrows:
+            record.setdefault(self._flow.key_of(each), []).extend(self._carried(each))
+        return [record]
 
     def _carried(self, arrow: FlowArrow) -> list[Value]:
         if arrow.is_choice and arrow.source is not None:
             return self._values(self._flow.nodes[arrow.source].input)
         return [arrow.source]
 
-    def _led_to(self, name: str) -> Iterator[DataEdge]:
+    def _led_to(self, node: FlowNode) -> Iterator[DataEdge]:
         """The edges of data to a step."""
-        node, wanted = self._nodes[name], self._names[name]
-        titles = dict(zip(wanted, (each.title for each in node.inputs), strict=False))
-        for value in self._values(self._flow.nodes[name].input):
-            if isinstance(value, Mapping):
-                if len(wanted) == 1:
-                    raise self._differs(f'"{name}" takes a record of several steps as one')
-                for key in titles.keys() & value.keys():
-                    for each in value[key]:
-                        yield *self._whole(each), node, titles[key]
-            elif len(wanted) == 1:
-                yield *self._whole(value), node, titles[wanted[0]]
+        target, names = self._nodes[node.name], _parameters(node)
+        titles = dict(zip(names, (each.title for each in target.inputs), strict=False))
+        for value in self._values(node.input):
+            if len(names) == 1:
+                if isinstance(value, Mapping):
+                    raise self._differs(f'"{node.name}" takes a record of several steps as one')
+                parts = {names[0]: [self._whole(value)]}
             else:
-                source = self._nodes[value]
-                given = {each.title for each in source.outputs}
-                for title in titles.values():
-                    if title in given:
-                        yield source, title, node, title
+                parts = self._parts(value)
+            for name, title in titles.items():
+                for port in parts.get(name, parts.get(title, ())):
+                    yield *port, target, title
 
-    def _whole(self, value: Value) -> tuple[Any, str]:
+    def _parts(self, value: Value) -> dict[str, list[Port]]:
+        """What comes, by the names of its parts."""
+        if isinstance(value, Mapping):
+            return {key: [*map(self._whole, several)] for key, several in value.items()}
+        node = self._nodes[value]
+        return {each.title: [(node, each.title)] for each in node.outputs}
+
+    def _whole(self, value: Value) -> Port:
         """The one output that is all of what a node gives."""
         if isinstance(value, Mapping):
             raise self._differs("a record of records is taken as one")
@@ -191,109 +173,83 @@ class _FlowWriter:
         from pyagentspec import Property
         from pyagentspec.flows.nodes import EndNode
 
-        found: dict[str, list[tuple[Any, str]]] = {}
+        found: dict[str, list[Port]] = {}
         for value in self._values(self._flow.result):
-            if isinstance(value, Mapping):
-                for key, several in value.items():
-                    found.setdefault(key, []).extend(map(self._whole, several))
-            elif len(outputs := self._nodes[value].outputs) == 1:
+            parts = self._parts(value)
+            if not isinstance(value, Mapping) and len(parts) == 1:
                 title = (types_in(self._pattern).result or {}).get("title", OUTPUT)
-                found.setdefault(title, []).append(self._whole(value))
-            else:
-                for each in outputs:
-                    found.setdefault(each.title, []).append((self._nodes[value], each.title))
+                parts = {title: [self._whole(value)]}
+            for key, ports in parts.items():
+                found.setdefault(key, []).extend(ports)
         made = []
-        for title, sources in found.items():
+        for title, ports in found.items():
             (first, *others) = [
-                each.json_schema for node, output in sources
+                {**each.json_schema, "title": title} for node, output in ports
                 for each in node.outputs if each.title == output
             ]  # fmt: skip
-            schema = first if all(_same(each, first) for each in others) else {}
-            made.append(Property(json_schema={**schema, "title": title}))
+            is_one = all(each == first for each in others)
+            made.append(Property(json_schema=first if is_one else {"title": title}))
         end = EndNode(id=f"{self._path}#end", name="end", outputs=made)
-        return end, [(*each, end, title) for title, several in found.items() for each in several]
+        return end, [(*port, end, title) for title, ports in found.items() for port in ports]
 
     # --- control
 
-    def _options(self, source: str | None) -> list[str]:
-        """The branches of the choice that is made on what a node gives."""
-        found = [each for each in self._flow.arrows if each.source == source and each.is_choice]
-        return [*dict.fromkeys(map(self._option, found))]
-
-    def _option(self, arrow: FlowArrow) -> str:
-        if arrow.kind == "OTHERWISE":
-            return DEFAULT
-        value: Any = to_json_value(arrow.equals) if arrow.equals is not None else None
-        if isinstance(value, Mapping):
-            if len(value) != 1:
-                raise self._differs("a choice is made on several fields")
-            (value,) = value.values()
-        if not isinstance(value, str):
-            raise self._differs("a choice is made on what is no text")
-        return value
-
-    def _choose(self, source: str | None, options: Sequence[str]) -> DataEdge:
-        """Make the node of a choice; the edge of data to it."""
+    def _choose(self, source: str | None) -> Iterator[DataEdge]:
+        """Make the node of the choice that is made on what a node gives; the edge of data to it."""
         from pyagentspec.flows.nodes import BranchingNode
 
-        values = [each for each in options if each != DEFAULT]
-        node = self._nodes[source]
-        fields = {
-            field for each in self._flow.arrows if each.source == source
-            and isinstance(each.equals, Mapping) for field in each.equals
-        }  # fmt: skip
-        if len(fields) > 1:
-            raise self._differs("a choice is made on several fields")
-        output = next(iter(fields), None) or self._whole(source)[1]
-        branching = BranchingNode(
-            id=f"{node.id}#choice", name=f"{node.name} decides",
-            mapping={each: f"is {each}" for each in values},
-        )  # fmt: skip
-        self._branching[source] = branching
-        return node, output, branching, BranchingNode.DEFAULT_INPUT
-
-    def _follow(
-        self, name: str | None, place: int, chosen: dict[str | None, str], end: Any
-    ) -> None:
-        """The edges of control that leave a node, on a way on which some is chosen already."""
-        if name not in self._branching:
-            self._connect(self._nodes[name], "next", place, chosen, end)
+        arrows = [each for each in self._flow.arrows if each.source == source and each.is_choice]
+        if not arrows:
             return
-        choice = self._branching[name]
-        self._edge(self._nodes[name], "next", choice)
-        options = self._options(name)
-        for option in options:
-            branch = DEFAULT if option == DEFAULT else f"is {option}"
-            self._connect(choice, branch, place, {**chosen, name: option}, end)
-        if DEFAULT not in options:  # all answers are named: no run comes here
-            self._edge(choice, DEFAULT, self._control[choice.id, f"is {options[-1]}"][1])
+        (field, *others) = {name: None for each in arrows for name in each.conditions}
+        if others:
+            raise self._differs("a choice is made on several fields")
+        node, branches = self._nodes[source], map(self._branch, arrows)
+        choice = self._choices[source] = BranchingNode(
+            id=f"{node.id}#choice", name=f"{node.name} decides",
+            mapping={each.removeprefix("is "): each for each in branches if each != DEFAULT},
+        )  # fmt: skip
+        yield node, field or self._whole(source)[1], choice, BranchingNode.DEFAULT_INPUT
 
-    def _connect(
-        self, source: Any, branch: str, place: int, chosen: dict[str | None, str], end: Any
-    ) -> None:
-        for after in range(place + 1, len(self._flow.order)):
-            name = self._flow.order[after]
-            if self._runs(name, chosen):
-                self._edge(source, branch, self._nodes[name])
-                return self._follow(name, after, chosen, end)
-        return self._edge(source, branch, end)
+    def _branch(self, arrow: FlowArrow) -> str:
+        if arrow.kind == "OTHERWISE":
+            return DEFAULT
+        (value,) = map(to_json_value, arrow.conditions.values())
+        if not isinstance(value, str):
+            raise self._differs("a choice is made on what is no text")
+        return f"is {value}"
 
-    def _edge(self, source: Any, branch: str, target: Any) -> None:
-        _, old = self._control.setdefault((source.id, branch), (source, target))
-        if old is not target:
-            raise self._differs(f'what follows "{source.name}" depends on an earlier choice')
+    def _control(self, end: Any) -> list[tuple[Any, str, Any]]:
+        """The edges of control: on each way, a step is followed by the next one that runs."""
+        edges: dict[tuple[str, str], tuple[Any, Any]] = {}
+        ways = self._flow.ways
+        for way in ways.live:
+            steps = [None, *(each for each in self._flow.order if ways.runs(way, each))]
+            for name, after in zip(steps, [*steps[1:], ""], strict=True):
+                source, branch, target = self._nodes[name], "next", self._nodes.get(after, end)
+                if choice := self._choices.get(name):
+                    edges[source.id, branch] = source, choice
+                    taken = (self._flow.arrows[index] for index in way)
+                    source, branch = choice, next(
+                        self._branch(each) for each in taken
+                        if each.source == name and each.is_choice
+                    )  # fmt: skip
+                _, old = edges.setdefault((source.id, branch), (source, target))
+                if old is not target:
+                    raise self._differs(f'what follows "{source.name}" depends on a choice before')
+        for choice in self._choices.values():  # where all answers are named, no run comes here
+            _, last = edges[choice.id, [*choice.mapping.values()][-1]]
+            edges.setdefault((choice.id, DEFAULT), (choice, last))
+        return [(one, branch, after) for (_, branch), (one, after) in edges.items()]
 
-    def _runs(self, name: str | None, chosen: Mapping[str | None, str]) -> bool:
-        """Whether a node runs where some is chosen."""
-        return name is None or any(
-            self._runs(each.source, chosen)
-            and (not each.is_choice or chosen.get(each.source) == self._option(each))
-            for each in self._flow.nodes[name].input.arrows
-        )
+
+def _used(node: FlowNode) -> Pattern:
+    assert node.pattern is not None, "a program is checked before"
+    return node.pattern
 
 
-def _same(one: Any, other: Any) -> bool:
-    return {**one, "title": ""} == {**other, "title": ""}
+def _parameters(node: FlowNode) -> list[str]:
+    return [*types_in(_used(node)).inputs["properties"]]
 
 
 def _flow_of(

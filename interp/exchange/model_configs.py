@@ -38,7 +38,8 @@ def read_model(config: LlmConfig, path: str, tell: Tell) -> tuple[Model, dict[st
     provider = _provider_of(config)
     row = PROVIDERS.get(provider) or Provider(provider, "")
     url = getattr(config, "url", None)
-    if url and (_place(url) != _place(row.base_url) or _is_safer(url, row.base_url)):
+    is_safer = url and url.startswith("https:") and not row.base_url.startswith("https:")
+    if url and (is_safer or _place(url) != _place(row.base_url)):
         shown = without_userinfo(url)
         tell(f"{path}.url", f"an address is no part of a program: {row.base_url_variable}={shown}")
     if getattr(config, "api_key", None):
@@ -62,10 +63,6 @@ def _provider_of(config: LlmConfig) -> str:
     if kind == "OpenAiCompatibleConfig" and not given:  # as many providers as there are servers
         own = re.sub(r"\W", "_", _place(without_userinfo(url)).partition("/")[0], flags=re.ASCII)
     return (given or own).replace("/", "_") or "OpenAiCompatible"
-
-
-def _is_safer(url: str, other: str) -> bool:
-    return url.startswith("https:") and not other.startswith("https:")
 
 
 def _place(url: str) -> str:
