@@ -7,9 +7,10 @@ A program writes a tool as a specification (`lenses_ext.tool_spec_name` and the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Any
 
-from attrs import field, fields, frozen
+from attrs import NOTHING, Attribute, evolve, field, frozen
 
 from gram import ArgumentError, Pattern
 from gram.errors import expect
@@ -21,7 +22,42 @@ from ..json_text import Json, JsonText, write_json
 from ..machine.contracts import require_schema
 
 
-@frozen(init=False)
+def _require_name(tool: Tool, _: Any, name: str) -> None:
+    expect(name, str, "name", by="Tool")
+    if not name.strip():
+        raise ToolError(f"a tool needs a name, found {name!r}")
+    if "/" in name:
+        raise ToolError(f"the name of a tool has no slash, found {name!r}: write _ or . instead")
+
+
+def _is_of(*kinds: type) -> Callable[[Tool, Attribute[Any], object], None]:
+    return lambda tool, part, value: expect(value, kinds, part.name, by=f'Tool "{tool.name}"')
+
+
+def _is_function(tool: Tool, _: Any, invoke: Any) -> None:
+    if not callable(invoke):
+        raise ArgumentError(f'Tool "{tool.name}": invoke must be a function, got {invoke!r}')
+
+
+def _schema_text(schema: Mapping[str, Json] | None) -> JsonText:
+    if isinstance(schema, JsonText):  # that of another tool
+        return schema
+    expect(schema, (Mapping, NoneType), "a schema", by="Tool")
+    try:
+        return write_json(schema and dict(schema))
+    except NotJson as error:
+        raise ToolError(f"the schema of a tool: {error}") from None
+
+
+def _is_schema(tool: Tool, part: Attribute[Any], text: JsonText) -> None:
+    try:
+        if part.default is NOTHING or text.value is not None:
+            require_schema(text.value)
+    except ValidationError as error:
+        raise ToolError(f'tool "{tool.name}": {error}') from None
+
+
+@frozen(repr=False)
 class Tool:
     """A tool: its name, description and schemas, and the function that does the work.
 
@@ -49,55 +85,25 @@ class Tool:
         ToolError: the name is empty or has a slash, or a schema is not valid.
     """
 
-    name: str
-    description: str
-    _schema: JsonText
-    invoke: Callable[[dict[str, Json]], Any] = field(eq=False)
-    _result_schema: JsonText
-    place: str | None
-    function: Callable[..., Any]
-    once: bool
-    alone: bool
-    agent: Pattern | None
-    may_report: bool
-    hints: Mapping[str, str | bool] = field(eq=False)
-    server: str | None
+    name: str = field(validator=_require_name)
+    description: str = field(validator=_is_of(str))
+    _schema: JsonText = field(converter=_schema_text, validator=_is_schema)
+    invoke: Callable[[dict[str, Json]], Any] = field(eq=False, validator=_is_function)
+    _result_schema: JsonText = field(
+        default=None, converter=_schema_text, validator=_is_schema, kw_only=True
+    )
+    place: str | None = field(default=None, validator=_is_of(str, NoneType), kw_only=True)
+    function: Callable[..., Any] = field(kw_only=True)
+    once: bool = field(default=False, validator=_is_of(bool), kw_only=True)
+    alone: bool = field(default=False, validator=_is_of(bool), kw_only=True)
+    agent: Pattern | None = field(default=None, kw_only=True)
+    may_report: bool = field(default=False, validator=_is_of(bool), kw_only=True)
+    hints: Mapping[str, str | bool] = field(factory=dict, eq=False, kw_only=True)
+    server: str | None = field(default=None, kw_only=True)
 
-    def __init__(
-        self,
-        name: str,
-        description: str,
-        schema: Mapping[str, Json],
-        invoke: Callable[[dict[str, Json]], Any],
-        *,
-        result_schema: Mapping[str, Json] | None = None,
-        place: str | None = None,
-        function: Callable[..., Any] | None = None,
-        once: bool = False,
-        alone: bool = False,
-        agent: Pattern | None = None,
-        may_report: bool = False,
-        hints: Mapping[str, str | bool] | None = None,
-        server: str | None = None,
-    ) -> None:
-        _require_name(name)
-        by = f'Tool "{name}"'
-        for flag, given in (("once", once), ("alone", alone), ("may_report", may_report)):
-            expect(given, bool, flag, by=by)
-        expect(description, str, "description", by=by)
-        expect(schema, Mapping, "schema", by=by)
-        if not callable(invoke):
-            raise ArgumentError(f"{by}: invoke must be a function, got {invoke!r}")
-        expect(result_schema, (Mapping, type(None)), "result_schema", by=by)
-        expect(place, (str, type(None)), "place", by=by)
-        try:
-            parameters = require_schema(schema)
-            result = write_json(None) if result_schema is None else require_schema(result_schema)
-        except (ValidationError, NotJson) as error:
-            raise ToolError(f'tool "{name}": {error}') from None
-        does = function or invoke
-        marks = (once, alone, agent, may_report, hints or {}, server)
-        self.__attrs_init__(name, description, parameters, invoke, result, place, does, *marks)
+    @function.default
+    def _invoke_itself(self) -> Callable[..., Any]:
+        return self.invoke
 
     @property
     def schema(self) -> dict[str, Json]:
@@ -130,16 +136,11 @@ class Tool:
 
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
-        _require_name(name)
-        return _tool_of_parts(type(self), self._parts | {"name": name})
+        return evolve(self, name=name)
 
     def only_once(self) -> Tool:
         """The same tool, a call of which is never repeated by itself."""
-        return _tool_of_parts(type(self), self._parts | {"once": True})
-
-    @property
-    def _parts(self) -> dict[str, Any]:
-        return {each.alias: getattr(self, each.name) for each in fields(type(self))}
+        return evolve(self, once=True)
 
     def __call__(self, *values: Any, **arguments: Any) -> Any:
         """Call ``invoke`` with these arguments and return its result.
@@ -195,19 +196,4 @@ def create_tool(
     made = Tool(name, description, schema, invoke)
     if not description.strip():
         raise ToolError(f'tool "{name}" needs a description: it tells the model what it does')
-    return made
-
-
-def _require_name(name: str) -> None:
-    expect(name, str, "name", by="Tool")
-    if not name.strip():
-        raise ToolError(f"a tool needs a name, found {name!r}")
-    if "/" in name:
-        raise ToolError(f"the name of a tool has no slash, found {name!r}: write _ or . instead")
-
-
-def _tool_of_parts(kind: type[Tool], parts: dict[str, Any]) -> Tool:
-    """Make a tool from parts that have been checked."""
-    made = kind.__new__(kind)
-    made.__attrs_init__(**parts)
     return made

@@ -27,6 +27,7 @@ from lenses_ext.language import tool_spec_of
 
 from ..errors import ConfigurationError, ToolError, said_by
 from ..programs import the_agent
+from .from_functions.function_tools import tool as tool_of_function
 from .from_functions.tools_of_others import is_of_others, tool_of_others
 from .implementation import Tool
 from .invocation import is_from_outside
@@ -241,22 +242,6 @@ class ToolLibrary(Mapping[str, Tool]):
         others = evolve(self, tools=self.tools.remove(old))
         return register_tool(new, tool.renamed(new), others)
 
-    def override(
-        self, *tools: ToolSource | Iterable[ToolSource] | Mapping[str, Tool]
-    ) -> ToolLibrary:
-        """The library with some of its tools replaced; the arguments are those of `of`.
-
-        Unlike ``|`` it adds no tools, so that a misspelled name is an error.
-
-        Raises:
-            ToolError: the library has no tool of a name.
-        """
-        others = ToolLibrary.of(*tools)
-        for name in others:
-            if name not in self.ambiguous:
-                self._known(name)
-        return self | others
-
     def _known(self, name: str) -> Tool:
         expect(name, str, "a name", by="ToolLibrary")
         if reason := self.why_ambiguous(name):
@@ -268,7 +253,7 @@ class ToolLibrary(Mapping[str, Tool]):
 
     def __repr__(self) -> str:
         names = [*self]
-        more = [f"… {len(names) - _MOST_SHOWN} more"] if len(names) > _MOST_SHOWN else []
+        more = ["…"] if len(names) > _MOST_SHOWN else []
         return f"ToolLibrary({', '.join([*names[:_MOST_SHOWN], *more])})"
 
 
@@ -295,22 +280,23 @@ def load_tools(source: str | Path | ModuleType) -> ToolLibrary:
     file, name = (source, "") if isinstance(source, ModuleType) else split_name(str(source))
     module = file if isinstance(file, ModuleType) else import_file(Path(file))
     shown = module.__name__ if isinstance(file, ModuleType) else file
-    all_found = {key: value for key, value in vars(module).items() if _has_tools(value)}
-    if name and hasattr(module, name):
+    values = vars(module)
+    found = {key: value for key, value in values.items() if _has_tools(value)}
+    if name and name not in values:
+        hint = did_you_mean(name, found) or f"it has {', '.join(found) or 'no tools'}"
+        raise ConfigurationError(f'{shown} has no "{name}"; {hint}')
+    if name:
         try:
-            return library_of(getattr(module, name), by=str(source))
+            return library_of(values[name], by=str(source))
         except ArgumentError:
-            kind = type(getattr(module, name)).__name__
+            kind = type(values[name]).__name__
             raise ConfigurationError(
                 f'"{name}" in {shown} is of the type {kind}: a tool, a list of tools or a '
                 "ToolLibrary is needed"
             ) from None
-    if name:
-        hint = did_you_mean(name, all_found) or f"it has {', '.join(all_found) or 'no tools'}"
-        raise ConfigurationError(f'{shown} has no "{name}"; {hint}')
     library = ToolLibrary()
-    lists = (value for value in vars(module).values() if _is_list_of_functions(value))
-    for value in all_found.values() or lists:
+    lists = [each for each in values.values() if _is_list_of_functions(each)]
+    for value in [*found.values()] or lists:
         library = library | library_of(value, by=shown)
     if not library:
         raise ConfigurationError(f"{shown} has no tools: decorate functions with @tool")
@@ -341,11 +327,13 @@ def library_of(given: LibraryLike, *, by: str) -> ToolLibrary:
         ArgumentError: it is neither.
         ToolError: a function cannot be made into a tool, or two tools have the same name.
     """
-    if isinstance(given, ToolLibrary):
-        return given
+    if given is None:
+        return empty_tool_library
     if isinstance(given, ModuleType | Path) or _is_file(given):
         return load_tools(given)
-    return empty_tool_library if given is None else ToolLibrary(_by_name((given,), f"{by}: tools"))
+    if isinstance(given, ToolLibrary):
+        return given
+    return ToolLibrary(_by_name((given,), f"{by}: tools"))
 
 
 def register_tool(name: str, tool: Tool, library: LibraryLike) -> ToolLibrary:
@@ -370,25 +358,14 @@ def lookup_tool(name: str, library: LibraryLike) -> Tool | None:
 
 def _without(named: PMap[str, Any], names: Iterable[str]) -> PMap[str, Any]:
     """The mapping without these names."""
-    evolver = named.evolver()
-    for name in names:
-        if name in named:
-            evolver.remove(name)
-    return evolver.persistent()
+    for name in named.keys() & {*names}:
+        named = named.remove(name)
+    return named
 
 
 def _require_own_name(name: str, tool: Tool) -> None:
     if name != tool.name:
         raise ToolError(f'tool "{tool.name}" cannot be registered as "{name}"')
-
-
-def _made_of(function: Pattern | Callable[..., Any]) -> Tool:
-    if isinstance(function, Pattern):
-        return tool_of_agent(function)
-    # Imported here because it loads all the code that reads functions and docstrings.
-    from .from_functions.function_tools import tool
-
-    return tool_of_others(function) or tool(function)
 
 
 def _is_file(given: object) -> TypeGuard[str]:
@@ -405,7 +382,8 @@ def _by_name(given: Iterable[Any], named: str) -> dict[str, Tool]:
     """
     made: dict[str, Tool] = {}
     for each in _flat(given, named):
-        found = each if isinstance(each, Tool) else _made_of(each)
+        found = tool_of_agent(each) if isinstance(each, Pattern) else tool_of_others(each)
+        found = found or (each if isinstance(each, Tool) else tool_of_function(each))
         if found.name in made:
             raise ToolError(f'two tools are named "{found.name}"')
         made[found.name] = found
@@ -415,7 +393,7 @@ def _by_name(given: Iterable[Any], named: str) -> dict[str, Tool]:
 def _flat(tools: Iterable[Any], named: str) -> Iterator[Any]:
     """Yield the tools and functions, also those inside iterables and libraries."""
     for each in tools:
-        is_tool = isinstance(each, Tool | Pattern | staticmethod | classmethod) or callable(each)
+        is_tool = isinstance(each, Tool | Pattern) or callable(each)
         if is_tool or is_of_others(each):  # before iterables: LangChain's tools are some
             yield each
         elif isinstance(each, ModuleType | Path) or _is_file(each):

@@ -8,8 +8,8 @@ see a parameter whose hint is `interp.tools.ToolContext`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, get_args, get_origin, overload
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_origin, overload
 
 from attrs import frozen
 
@@ -43,7 +43,7 @@ _STARS: dict[Any, str] = {
 }
 
 
-@frozen(init=False, repr=False)
+@frozen(repr=False)
 class FunctionTool(Tool, Generic[P, R]):
     """A tool that `tool` made from a function; type checkers let you call it like the function."""
 
@@ -107,12 +107,8 @@ def tool(
     expect(alone, bool, "alone", by="tool")
     marks = {"once": once, "alone": alone}
     if function is None:
-        return lambda decorated: _make_tool(decorated, name, description, marks)
-    return _make_tool(function, name, description, marks)
-
-
-_Marks: TypeAlias = dict[str, Any]
-"""What a tool says of its calls, see `Tool`."""
+        return lambda decorated: _make_tool(decorated, name, description, **marks)
+    return _make_tool(function, name, description, **marks)
 
 
 def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
@@ -126,7 +122,7 @@ def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
     """
     from lenses_ext import create_tool_specification, json_schema_to_type_signature
 
-    made = function if isinstance(function, Tool) else _make_tool(function, None, None, {})
+    made = function if isinstance(function, Tool) else _make_tool(function)
     if made.why_undescribed:
         raise ToolError(made.why_undescribed)
     signature = json_schema_to_type_signature(made.schema, return_schema=made.result_schema)
@@ -134,14 +130,12 @@ def tool_spec_from_function(function: AnyFunction | Tool) -> Pattern:
 
 
 def _make_tool(
-    function: AnyFunction, name: str | None, description: str | None, marks: _Marks
+    function: AnyFunction, name: str | None = None, description: str | None = None, **marks: Any
 ) -> FunctionTool[Any, Any]:
     if isinstance(function, Tool):
         raise ToolError(f'tool "{function.name}": it is a tool already')
-    if not callable(function) and not isinstance(function, classmethod):
+    if not callable(function):
         raise ArgumentError(f"{function!r} is not a function, so it cannot be made into a tool")
-    if isinstance(function, staticmethod):
-        function = function.__func__
     known_as = name_of(function) if name is None else name
     place = place_of(function)
     try:
@@ -152,9 +146,16 @@ def _make_tool(
 
 
 def _tool_of(
-    function: AnyFunction, name: str, description: str | None, place: str | None, marks: _Marks
+    function: AnyFunction,
+    name: str,
+    description: str | None,
+    place: str | None,
+    marks: dict[str, Any],
 ) -> FunctionTool[Any, Any]:
-    _require_function(function, name)
+    if isinstance(function, type):
+        raise ToolError("it is a class; make the tool of a function that calls it")
+    if name == "<lambda>":
+        raise ToolError("a lambda has no name; give one, tool(…, name=…)")
     documentation, hints = documentation_of(function), hints_of(function)
     signature = signature_of(function)
     contexts = [each for key, each in signature.parameters.items() if _is_context(hints.get(key))]
@@ -192,7 +193,7 @@ def _invoke(call: Callable[[dict[str, Json]], Any]) -> Callable[[dict[str, Json]
 def _async_invoke(call: Callable[[dict[str, Json]], Any]) -> Callable[[dict[str, Json]], Any]:
     # Must be written with `async def`: drivers run all other functions in a thread.
     async def invoke(arguments: dict[str, Json]) -> Json:
-        return to_json_value(await call(arguments))
+        return await _awaited(call(arguments))
 
     return invoke
 
@@ -201,46 +202,24 @@ async def _awaited(result: Awaitable[Any]) -> Json:
     return to_json_value(await result)
 
 
-def _require_function(function: AnyFunction, name: str) -> None:
-    if isinstance(function, classmethod):
-        raise ToolError("a class method is bound to no class yet; use tool(Class.method)")
-    if isinstance(function, type):
-        raise ToolError("it is a class; make the tool of a function that calls it")
-    if name == "<lambda>":
-        raise ToolError("a lambda has no name; give one, tool(…, name=…)")
-
-
 def _members(
     signature: inspect.Signature, hints: dict[str, Any], documentation: Documentation
-) -> list[Member]:
+) -> Iterator[Member]:
     """The parameters that the model fills: all but the `ToolContext`."""
-    members: list[Member] = []
-    for name, parameter in signature.parameters.items():
+    for index, (name, parameter) in enumerate(signature.parameters.items()):
         if stars := _STARS.get(parameter.kind):
             raise ToolError(
                 f"{stars}{name} gives the model no parameter names; write out each parameter"
             )
+        if name not in hints and index == 0 and name in ("self", "cls"):
+            raise ToolError(f'"{name}" is bound to nothing yet; use tool(instance.method)')
         if name not in hints:
-            raise _no_hint(name, first=not members)
-        if _is_context(hints[name]):
-            continue
-        has_default = parameter.default is not inspect.Parameter.empty
-        members.append(
-            Member(
-                name,
-                hints[name],
-                required=not has_default,
-                default=parameter.default if has_default else NO_DEFAULT,
-                description=documentation.parameters.get(name),
-            )
-        )
-    return members
-
-
-def _no_hint(name: str, first: bool) -> ToolError:
-    if first and name in ("self", "cls"):
-        return ToolError(f'"{name}" is bound to nothing yet; use tool(instance.method)')
-    return ToolError(f'parameter "{name}" has no type hint; annotate it, as in {name}: str')
+            raise ToolError(f'parameter "{name}" has no type hint; annotate it, as in {name}: str')
+        if not _is_context(hints[name]):
+            required = parameter.default is inspect.Parameter.empty
+            default = NO_DEFAULT if required else parameter.default
+            said = documentation.parameters.get(name)
+            yield Member(name, hints[name], required, default, said)
 
 
 def _result_schema(hints: dict[str, Any]) -> dict[str, Json] | None:

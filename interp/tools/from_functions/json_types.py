@@ -19,8 +19,6 @@ from typing import (
     Final,
     Generic,
     Literal,
-    NotRequired,
-    Required,
     TypeAlias,
     TypeVar,
     Union,
@@ -48,17 +46,12 @@ Mode: TypeAlias = Literal["validation", "serialization"]
 _WITHOUT_JSON: Final = (bytes, bytearray, memoryview, complex, type, Flag, abc.Iterator)
 """Types that pydantic reads from a text or number whose format nobody could guess."""
 
-_TYPES_INSIDE: Final[dict[Any, int]] = {
-    **dict.fromkeys((list, set, frozenset, abc.Set, abc.MutableSet), 1),
-    **dict.fromkeys((abc.Sequence, abc.MutableSequence, abc.Collection, abc.Iterable), 1),
-    **dict.fromkeys((dict, abc.Mapping, abc.MutableMapping), 2),
-}
-"""The containers, and how many types each has in its brackets."""
+_READ_AS_LISTS: Final = (abc.Collection, abc.Iterable)
+"""Types that pydantic does not read, or lets be read only once."""
 
-_HINTS_OF: Final = ("typing", "typing_extensions", "types")
-"""The modules of hints that are no classes."""
-
-_SCALARS = (str, int, float, bool, NoneType)
+_HINTS: Final = ("typing", "typing_extensions", "types")
+_CONTAINERS: Final = ("builtins", "collections", "collections.abc")
+"""The modules of what may have types in its brackets, beside classes of users."""
 
 
 @frozen
@@ -86,9 +79,7 @@ def json_type(hint: Any, mode: Mode = "validation") -> JsonType:
     {'anyOf': [{'type': 'array', 'items': {'type': 'integer'}}, {'type': 'null'}]}
     """
     hints = _Hints(mode)
-    made = _made(hints.prepared(hint), mode, getattr(hint, "__name__", ""))
-    hints.check_defaults()
-    return made
+    return hints.read(hints.prepared(hint), getattr(hint, "__name__", ""))
 
 
 def parameters_type(members: Iterable[Member]) -> JsonType:
@@ -102,8 +93,7 @@ def parameters_type(members: Iterable[Member]) -> JsonType:
     """
     hints = _Hints("validation")
     record = Record(tuple(members), lambda values: values)
-    made = _made(hints.record("Parameters", record, "parameter"), "validation", "Parameters")
-    hints.check_defaults()
+    made = hints.read(hints.record("Parameters", record, "parameter"), "Parameters")
     schema: dict[str, Any] = {"type": "object", "properties": {}, "required": [], **made.schema}
     defaults = {each.name: each.default for each in record.members if each.has_default}
     written = {name: repr(to_json_value(default)) for name, default in defaults.items()}
@@ -160,7 +150,23 @@ class _Hints:
         self._mode = mode
         self._records: dict[Any, Any] = {}  # what stands for a class
         self._open: list[Any] = []  # the aliases that are being read
-        self._defaults: list[tuple[str, Any, Member, Json]] = []
+        self._defaults: list[tuple[str, Any, Json]] = []
+
+    def read(self, prepared: Any, name: str) -> JsonType:
+        """A hint that was prepared, as JSON.
+
+        Raises:
+            ToolError: it has no schema, or a type in it does not accept its default.
+        """
+        made = _made(prepared, self._mode, name)
+        for place, hint, written in self._defaults:
+            accepted = _made(hint, self._mode)
+            try:
+                check(accepted.schema, written)
+                accepted.read(written)
+            except ValidationError as error:
+                raise ToolError(f"{place} does not fit its type: {error}") from None
+        return made
 
     def prepared(self, hint: Any) -> Any:
         """The hint for pydantic.
@@ -171,47 +177,36 @@ class _Hints:
         kind, args = get_origin(hint) or hint, get_args(hint)
         if hint is Any or hint is object or hint is None:
             return hint
-        if not isinstance(kind, type) and type(kind).__module__ not in _HINTS_OF:
+        if not isinstance(kind, type) and type(kind).__module__ not in _HINTS:
             raise _no_form(hint)
-        if kind is Annotated and args:
-            return Annotated[(self.prepared(args[0]), *map(_extra, args[1:]))]
-        if (kind is Union or kind is UnionType) and args:
-            from pydantic import Strict
-
-            # else 1.0 would be True in a union with int
-            options = [Annotated[bool, Strict()] if each is bool else each for each in args]
-            return Union[tuple(map(self.prepared, options))]
-        if kind is Required or kind is NotRequired:
-            return kind[self.prepared(args[0])]
-        if getattr(kind, "_name", None) == "ReadOnly":
-            return self.prepared(args[0])
+        if kind is abc.Callable or _is_a(kind, _WITHOUT_JSON):
+            raise _no_form(hint)
         if kind is Literal and args:
-            return _literal(hint, args)
-        if kind is tuple:
-            inside = tuple(each if each is ... else self.prepared(each) for each in args)
-            return kind[inside] if args else hint
-        if any(kind is each for each in _TYPES_INSIDE):
-            return self._container(hint, kind, args)
+            return _choice(hint, args)
         if hasattr(hint, "__supertype__"):  # a NewType
             return self.prepared(hint.__supertype__)
         if hasattr(hint, "__value__"):
             return self._alias(hint)
-        return self._class(hint, kind)
+        if kind in _READ_AS_LISTS:
+            kind = list
+        if not args or kind.__module__ not in (*_HINTS, *_CONTAINERS):
+            return self._class(hint if kind is not list else list)
+        if kind is Annotated:
+            return Annotated[(self.prepared(args[0]), *map(_extra, args[1:]))]
+        if getattr(kind, "_name", None) == "ReadOnly":  # pydantic warns that nobody enforces it
+            return self.prepared(args[0])
+        if kind is Union or kind is UnionType:
+            from pydantic import Strict
 
-    def check_defaults(self) -> None:
-        """Check that the types of the members accept their defaults.
-
-        Raises:
-            ToolError: one does not; the message names the member.
-        """
-        for place, hint, member, written in self._defaults:
-            made = _made(hint, self._mode)
-            try:
-                check(made.schema, written)
-                made.read(written)
-            except ValidationError as error:
-                said = f"its default {member.default!r} does not fit its type: {error}"
-                raise ToolError(f"{place}: {said}") from None
+            kind = Union  # without Strict, 1.0 would be True in a union with int
+            args = tuple(Annotated[bool, Strict()] if each is bool else each for each in args)
+        is_map = _is_a(kind, (abc.Mapping,))
+        if is_map and args[0] is not str and args[0] is not Any:
+            raise ToolError(f"the keys of a JSON object are str, not {_name(args[0])}")
+        if _is_a(kind, (abc.Collection,)) and kind is not tuple and len(args) != 1 + is_map:
+            raise ToolError(f"{hint} has {len(args)} types in its brackets, not {1 + is_map}")
+        inside = tuple(each if each is ... else self.prepared(each) for each in args)
+        return kind[inside[0] if len(inside) == 1 else inside]
 
     def record(self, name: str, record: Record, kind: str, cls: type | None = None) -> Any:
         """A TypedDict with the members of a record, that pydantic reads and `Record.make` converts.
@@ -231,7 +226,7 @@ class _Hints:
         fields: Any = make(name, {})
         fields.__pydantic_config__ = {"extra": "allow"}  # `_Reader` refuses it with better words
         made: Any = Annotated[fields, _Reader(record, cls)]
-        self._records[cls or name] = made
+        self._records[cls] = made
         fields.__annotations__ = {m.name: self._member(m, f'{kind} "{m.name}"') for m in members}
         fields.__required_keys__ = {member.name for member in members if member.required}
         return made
@@ -239,28 +234,19 @@ class _Hints:
     def _member(self, member: Member, place: str) -> Any:
         try:
             hint = self.prepared(member.hint)
-            if not member.has_default:
-                return Annotated[hint, _Keywords({}, member.description)]
-            written = to_json_value(member.default)
-            write_json(written)
         except ToolError as error:
             raise ToolError(f"{place}: {error}") from None
+        if not member.has_default:
+            return Annotated[hint, _Keywords({}, member.description)]
+        place = f"{place}: its default {member.default!r}"
+        written = to_json_value(member.default)
+        try:
+            write_json(written)
         except NotJson:
-            said = f"its default {member.default!r} is not a JSON value"
-            raise ToolError(f"{place}: {said}") from None
+            raise ToolError(f"{place} is not a JSON value") from None
         if written is not None:  # for a type without null, None means "no value"
-            self._defaults.append((place, hint, member, written))
+            self._defaults.append((place, hint, written))
         return Annotated[hint, _Keywords({"default": written}, member.description)]
-
-    def _container(self, hint: Any, kind: Any, args: tuple[Any, ...]) -> Any:
-        count = _TYPES_INSIDE[kind]
-        if args and len(args) != count:
-            raise ToolError(f"{hint} has {len(args)} types in its brackets, not {count}")
-        if args and count == 2 and args[0] is not str and args[0] is not Any:
-            raise ToolError(f"the keys of a JSON object are str, not {_name(args[0])}")
-        if kind in (abc.Collection, abc.Iterable):  # pydantic would read it only once
-            kind = list
-        return kind[tuple(map(self.prepared, args))] if args else kind
 
     def _alias(self, hint: Any) -> Any:
         """The type that a ``type X = …`` names; one that contains itself is pydantic's."""
@@ -271,42 +257,27 @@ class _Hints:
         self._open.pop()
         return made
 
-    def _class(self, hint: Any, kind: Any) -> Any:
+    def _class(self, hint: Any) -> Any:
         if hint is File:
             if self._mode == "validation":
                 raise ToolError("a File has no JSON form: a tool may return one, and takes none")
             return str
         if isinstance(hint, type) and hint in self._records:
             return self._records[hint]
-        if isinstance(hint, type) and issubclass(hint, Enum) and not issubclass(hint, Flag):
-            return _choice(hint, [each.value for each in hint])
+        if _is_a(hint, (Enum,)):
+            return _choice(hint, tuple(hint))
         by_pydantic = hasattr(hint, "__get_pydantic_core_schema__")
         record = read_record(hint) if isinstance(hint, type) and not by_pydantic else None
         if record is not None:
             return self.record(hint.__name__, record, f"{hint.__name__} field", hint)
-        has_no_json = isinstance(kind, type) and issubclass(kind, _WITHOUT_JSON)
-        if isinstance(kind, TypeVar) or has_no_json:
-            raise _no_form(hint)
         try:
-            made = _made(hint, self._mode, getattr(kind, "__name__", ""))
+            made = _made(hint, self._mode, getattr(hint, "__name__", ""))
         except ToolError as error:
             said = ToolError(f"pydantic has no schema for {_name(hint)}: {error}")
             raise (said if by_pydantic else _no_form(hint)) from None
         if not made.schema and not by_pydantic:
             raise _no_form(hint)  # pydantic checks the class alone, which JSON does not have
         return hint
-
-
-@frozen(eq=False)
-class _Keywords:
-    """An extra of ``Annotated`` that adds keywords to a schema, and a description it has not."""
-
-    keywords: dict[str, Json]
-    description: str | None = None
-
-    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Json]:
-        described = {"description": self.description} if self.description else {}
-        return {**described, **handler(core), **self.keywords}
 
 
 @frozen(eq=False)
@@ -335,6 +306,18 @@ class _Reader:
         return self.record.make(values)
 
 
+@frozen(eq=False)
+class _Keywords:
+    """An extra of ``Annotated`` that adds keywords to a schema, and a description it has not."""
+
+    keywords: dict[str, Json]
+    description: str | None = None
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Json]:
+        described = {"description": self.description} if self.description else {}
+        return {**described, **handler(core), **self.keywords}
+
+
 def _extra(extra: Any) -> Any:
     """An extra of ``Annotated``: a str is the description, a dict holds keywords."""
     if isinstance(extra, dict):
@@ -343,30 +326,27 @@ def _extra(extra: Any) -> Any:
     return _Keywords({"description": said}) if isinstance(said, str) else extra
 
 
-def _literal(hint: Any, options: tuple[Any, ...]) -> Any:
-    """A Literal, with the values of the members of an Enum in place of these."""
-    values = [each.value if isinstance(each, Enum) else each for each in options]
-    _choice(hint, values)
-    if values == list(options):
-        return hint
-    from pydantic import AfterValidator, BeforeValidator
-
-    members = {each.value: each for each in options if isinstance(each, Enum)}
-    return Annotated[
-        Literal[tuple(values)],
-        BeforeValidator(lambda value: value.value if isinstance(value, Enum) else value),
-        AfterValidator(lambda value: members.get(value, value)),
-    ]
-
-
-def _choice(hint: Any, values: list[Any]) -> Any:
-    """An Enum or a Literal, whose values have to be scalars."""
-    for value in values:
-        if type(value) not in _SCALARS:
+def _choice(hint: Any, options: tuple[Any, ...]) -> Any:
+    """An Enum or a Literal, whose values have to be scalars; it is read from these."""
+    for option in options:
+        value = option.value if isinstance(option, Enum) else option
+        if type(value) not in (str, int, float, bool, NoneType):
             raise ToolError(f"{_name(hint)} has the value {value!r}, which is not a JSON scalar")
-    if not values:
+    if not options:
         raise ToolError(f"{_name(hint)} has no members")
-    return hint
+    members = [each for each in options if isinstance(each, Enum)]
+    if isinstance(hint, type) or not members:
+        return hint
+    from pydantic import BeforeValidator
+
+    def read(value: Any) -> Any:
+        return next((each for each in members if each.value == value), value)
+
+    return Annotated[hint, BeforeValidator(read)]
+
+
+def _is_a(hint: Any, classes: tuple[type, ...]) -> bool:
+    return isinstance(hint, type) and issubclass(hint, classes)
 
 
 def _name(hint: Any) -> str:

@@ -369,7 +369,6 @@ def test_the_error_for_a_function_that_cannot_be_a_tool_has_its_place(
         (len, 'tool "len": parameter "obj" has no type hint; annotate it, as in obj: str'),
         (iter, 'tool "iter": Python does not know its parameters; wrap it in a function'),
         (tool(Counter.twice), 'tool "twice": it is a tool already'),
-        (classmethod(weather), "bound to no class yet; use tool(Class.method)"),
     ],
 )
 def test_what_cannot_be_called_by_name_is_refused(thing: Any, message: str) -> None:

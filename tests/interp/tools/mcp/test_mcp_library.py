@@ -197,7 +197,7 @@ def test_an_error_of_a_server_is_told_and_the_server_goes_on(way: str, said: str
 
 
 def test_a_schema_that_is_no_json_is_refused() -> None:
-    refused = pytest.raises(ConfigurationError, match=r'"raw": tool "do": not a JSON Schema: .*nan')
+    refused = pytest.raises(ConfigurationError, match=r'"raw": the schema of a tool: .*nan')
     with refused, mcp_library(raw("nan"), "raw"):
         pass
 
