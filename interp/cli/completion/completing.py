@@ -13,6 +13,7 @@ from attrs import fields
 from gram import GramError
 from lenses_ext import FocusError, Project, agent_model, find_agents, view
 from lenses_ext.language import SETTINGS
+from lenses_ext.names import ProgramLike
 from lenses_ext.places import completions
 
 from ..inputs.program_files import STDIN, find_files, is_input
@@ -44,18 +45,20 @@ def complete_agent(context: click.Context, _: click.Parameter, begun: str) -> li
 
 def complete_model(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """The providers, and behind a provider the models that the program names."""
+    models, providers = models_of(_programs(context))
+    shown = [] if "/" in begun else _begun_with(begun, providers, is_open=True)
+    return [*_begun_with(begun, models), *shown]
+
+
+def models_of(programs: Iterable[ProgramLike]) -> tuple[list[str], list[str]]:
+    """The models that programs name, and one that needs no network; the providers, with a ``/``."""
     from ...models import OFFLINE, known_providers
 
     models = [str(OFFLINE)]
-    for program in _programs(context):
-        for agent in find_agents(program):
-            try:
-                models.append(str(view(agent_model, agent)))
-            except FocusError:
-                continue  # gram check reports it
-    open_names = [f"{name}/" for name in known_providers()]
-    shown = [] if "/" in begun else _begun_with(begun, open_names, is_open=True)
-    return [*_begun_with(begun, models), *shown]
+    for agent in chain.from_iterable(map(find_agents, programs)):
+        with suppress(FocusError):  # gram check reports it
+            models.append(str(view(agent_model, agent)))
+    return models, [f"{name}/" for name in known_providers()]
 
 
 def complete_setting(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -22,7 +22,7 @@ from lenses_ext.language import tool_spec_of
 from lenses_ext.rules import Flow, Types
 from lenses_ext.schemas import Schema
 
-from .completion import context_at
+from .completion import levels_at
 from .open_files import Meaning
 
 _LONGEST = 40
@@ -77,19 +77,19 @@ def type_words(schema: Schema) -> str:
 
 def signature_help(meaning: Meaning, offset: int) -> SignatureHelp | None:
     """The signature that is being written at an offset, with the parameter that is meant."""
-    context = context_at(meaning.file.text, offset)
-    holders = (each for each in reversed(context.around) if each.mark == "[")
-    holder = next(holders, None)
-    if holder is None or not holder.nodes:
+    levels = levels_at(meaning.file.text, offset)
+    holder = next((each for each in reversed(levels) if each[:1] == ["["]), [])
+    parts = max((at for at, each in enumerate(holder) if each in ("|", ",")), default=0)
+    place = holder[parts:].count("(") - 1
+    if place < 0:
         return None
     for each in (each for both in meaning.both for each in both.names.named.values()):
-        if each.name == holder.name:
+        if each.name == holder[1].strip("`"):
             try:
                 signature = view(tool_spec_type_signature, tool_spec_of(each.pattern))
             except GramError:
                 return None
             labels = re.findall(r"\([^()]*\)(?===>)", signature)
             told = [ParameterInformation(label) for label in labels]
-            at = holder.nodes - 1
-            return SignatureHelp([SignatureInformation(signature, parameters=told)], 0, at)
+            return SignatureHelp([SignatureInformation(signature, parameters=told)], 0, place)
     return None
