@@ -186,28 +186,20 @@ class Meaning:
 
     def seen_at(self, offset: int) -> dict[str, Pattern]:
         """The agents, workflows and tools that are seen from an offset, by name."""
-        scope = self.scope_at(offset)
+        paths = (path for path, _ in self.around(offset) if path in self.names.runnables)
+        scope = max(paths, key=len, default=WHOLE)
         names = dict.fromkeys(self.names.names_seen(scope))
         return {name: self.names.meant(name, scope)[0].pattern for name in names}
 
-    def scope_at(self, offset: int) -> TreePath:
-        """The scope at an offset of the file: the innermost agent or workflow around it."""
-        found, below, path = WHOLE, self.file.document.patterns, WHOLE
+    def around(self, offset: int) -> Iterator[tuple[TreePath, Pattern]]:
+        """The patterns of the file around an offset, the outermost first, with their paths."""
+        path, below = WHOLE, self.file.document.patterns
         while True:
             around = ((at, each) for at, each in enumerate(below) if _holds(each, offset))
             if (inner := next(around, None)) is None:
-                return found
+                return
             path, below = (*path, inner[0]), inner[1].elements
-            found = path if path in self.names.runnables else found
-
-    def pattern_at(self, offset: int) -> Pattern | None:
-        """The smallest pattern around an offset of the file."""
-        found, below = None, self.file.document.patterns
-        while True:
-            around = (each for each in below if _holds(each, offset))
-            if (inner := next(around, None)) is None:
-                return found
-            found, below = inner, inner.elements
+            yield path, inner[1]
 
 
 def _holds(pattern: Pattern, offset: int) -> bool:

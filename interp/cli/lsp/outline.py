@@ -11,10 +11,13 @@ from lsprotocol.types import (
     DocumentSymbol,
     FoldingRange,
     FoldingRangeKind,
+    Position,
+    SemanticTokens,
     SymbolKind,
+    TextEdit,
 )
 
-from gram import Pattern, highlighted
+from gram import GramError, Pattern, Span, format_text, highlighted
 from gram.reading import spans_in_text, tokens
 from lenses_ext import is_agent, is_tool, is_workflow
 from lenses_ext.language import is_arrows
@@ -88,26 +91,32 @@ def folds(file: OpenFile) -> list[FoldingRange]:
     return [FoldingRange(start, end, kind=kind) for start, end, kind in found if start < end]
 
 
-def colours(file: OpenFile) -> list[int]:
+def colours(file: OpenFile) -> SemanticTokens:
     """The semantic tokens, as the protocol packs them: each relative to the one before."""
-    types = list(COLOURS.values())
-    packed: list[int] = []
-    at = line = column = 0
+    kinds, packed = list(COLOURS), list[int]()
+    at, last = 0, Position(0, 0)
     for kind, piece in highlighted(file.text):
-        start, at = at, at + len(piece)
-        if kind not in COLOURS:
-            continue
         for part in piece.splitlines(keepends=True):  # an editor's token is on one line
-            shown = part.strip()
-            here = file.places.position(start + len(part) - len(part.lstrip()))
-            end = file.places.position(start + len(part.rstrip()))
-            start += len(part)
-            if shown:
-                moved = here.character - (column if here.line == line else 0)
-                width = end.character - here.character
-                packed += [here.line - line, moved, width, types.index(COLOURS[kind]), 0]
-                line, column = here.line, here.character
-    return packed
+            if kind in COLOURS and (shown := part.strip()):
+                start = at + part.index(shown)
+                here = file.places.range(Span(start, start + len(shown)))
+                lines = here.start.line - last.line
+                moved = here.start.character - (0 if lines else last.character)
+                width = here.end.character - here.start.character
+                packed += [lines, moved, width, kinds.index(kind), 0]
+                last = here.start
+            at += len(part)
+    return SemanticTokens(packed)
+
+
+def formatted(file: OpenFile) -> list[TextEdit] | None:
+    """The edit that lays a file out; None where its faults are in the way."""
+    try:
+        new = format_text(file.text)
+    except GramError:
+        return None
+    whole = file.places.range(Span(0, len(file.text)))
+    return [TextEdit(whole, new)] if new != file.text else []
 
 
 def lenses(file: OpenFile) -> list[CodeLens]:

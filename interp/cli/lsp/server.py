@@ -23,7 +23,6 @@ from gram import (
     GramError,
     Source,
     Span,
-    format_text,
     only_errors,
     syntax_errors,
 )
@@ -75,8 +74,8 @@ class GramServer(LanguageServer):
         path = to_fs_path(uri) if uri.startswith("file:") else None
         text = self.workspace.get_text_document(uri).source
         known = self._before[uri].file.text if uri in self._before else None
-        file = OpenFile(text, Path(path).resolve() if path else None, self.encoding, known)
-        self.files[uri] = file
+        resolved = Path(path).resolve() if path else None
+        self.files[uri] = OpenFile(text, resolved, self.encoding, known)
         self.faults.pop(uri, None)  # their places are those of the text before
         self._meanings.clear()  # another file may import this one
         if self._waiting is not None:
@@ -128,28 +127,12 @@ class GramServer(LanguageServer):
         self._waiting = None
         for uri, file in list(self.files.items()):
             if file.is_whole:
-                faults = self._judged(uri)
+                faults = _judged(self.meaning(uri))
             else:
                 faults = tuple(map(syntax_fault, syntax_errors(file.text)))
             self.faults[uri] = faults
-            self._publish(uri, [self._shown(file, each) for each in faults])
+            self._publish(uri, [_shown(file, each) for each in faults])
             _ = self.meaning(uri).uses  # so that what is asked next is answered at once
-
-    def _judged(self, uri: str) -> tuple[Diagnostic, ...]:
-        meaning = self.meaning(uri)
-        found = check_program(meaning.program)
-        if not only_errors(found):  # what is doubtful matters when nothing is wrong
-            found += lint_program(meaning.program, today=date.today())
-        here = meaning.file.document.source
-        faults = with_levels(found, meaning.program.patterns, project_levels())
-        return tuple(each for each in faults if each.source in (here, None))
-
-    def _shown(self, file: OpenFile, fault: Diagnostic) -> lsp.Diagnostic:
-        message = f"{fault.message}\n{fault.hint}" if fault.hint else fault.message
-        span = fault.span or Span(0, 0)
-        severity = _SEVERITIES[fault.severity]
-        where = file.places.range(span)
-        return lsp.Diagnostic(where, message, severity=severity, code=fault.code, source="gram")
 
     def _publish(self, uri: str, faults: list[lsp.Diagnostic]) -> None:
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, faults))
@@ -157,155 +140,134 @@ class GramServer(LanguageServer):
     def fixes(self, uri: str, range_: lsp.Range) -> Iterator[lsp.CodeAction]:
         """What mends the faults in a range, where there is something that does."""
         file = self.file(uri)
-        wanted = file.places.span(range_)
+        start, end = file.places.span(range_)
         for fault in self.faults.get(uri, ()):
             span = fault.span
-            if not fault.fix or span is None or not _meet(span, wanted):
+            if not fault.fix or span is None or span.start > end or span.end < start:
                 continue
             edits = [lsp.TextEdit(file.places.range(each.span), each.text) for each in fault.fix]
             yield lsp.CodeAction(
                 f"Mend: {fault.hint or fault.message}",
                 kind=lsp.CodeActionKind.QuickFix,
-                diagnostics=[self._shown(file, fault)],
+                diagnostics=[_shown(file, fault)],
                 edit=lsp.WorkspaceEdit(changes={uri: edits}),
             )
 
     # --- names
 
+    def hover(self, meaning: Meaning, offset: int) -> lsp.Hover | None:
+        """What is told of the place."""
+        if (found := told_at(meaning, offset)) is None:
+            return None
+        text, span = found
+        shown = lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
+        return lsp.Hover(shown, meaning.file.places.range(span))
+
+    def definition(self, meaning: Meaning, offset: int) -> lsp.Location | None:
+        """Where the name at an offset is defined."""
+        found = meaning.use_at(offset)
+        place = meaning.place(found[1].meant.pattern, "identity") if found else None
+        return self.location(*place) if place else None
+
+    def range_of_name(self, meaning: Meaning, offset: int) -> lsp.Range | None:
+        """The name at an offset, which can have another one."""
+        found = meaning.use_at(offset)
+        return meaning.file.places.range(found[0]) if found else None
+
     def uses_of(self, meaning: Meaning, offset: int) -> list[lsp.Location]:
         """Every place, in a file and what it imports, of the name at an offset."""
         found = meaning.use_at(offset)
-        if found is None:
-            return []
-        meant = found[1].meant.path
-        places = (
+        places = [
             meaning.place(pattern, use.part)
             for pattern, use in meaning.uses
-            if use.meant.path == meant
-        )
-        located = (self.location(*place) for place in places if place is not None)
-        return [each for each in located if each is not None]
+            if found and use.meant.path == found[1].meant.path
+        ]
+        located = (self.location(*place) for place in places if place)
+        return [each for each in located if each]
 
-    def renamed(self, uri: str, position: lsp.Position, name: str) -> lsp.WorkspaceEdit:
+    def renamed(self, uri: str, asked: lsp.RenameParams) -> lsp.WorkspaceEdit:
         """The edits that give what is named at a position another name, wherever it is meant.
 
         Raises:
             JsonRpcException: the new name is refused.
         """
-        meaning, offset = self.place(uri, position)
+        meaning, offset = self.place(uri, asked.position)
         found = meaning.use_at(offset)
         if found is None:
             return lsp.WorkspaceEdit()
         try:
-            after = rename(meaning.program, Named.of(found[1].meant), name)
+            after = rename(meaning.program, Named.of(found[1].meant), asked.new_name)
         except GramError as error:
             code = lsp.LSPErrorCodes.RequestFailed
             raise JsonRpcException(str(error), code=code) from None
         changes: dict[str, list[lsp.TextEdit]] = {}
         for before, document in zip(_documents(meaning.program), _documents(after), strict=True):
             for each in document.changes:
-                place = self.location(before.source, each.before)
-                if place is not None:
+                if place := self.location(before.source, each.before):
                     edit = lsp.TextEdit(place.range, each.new)
                     changes.setdefault(place.uri, []).append(edit)
         return lsp.WorkspaceEdit(changes=changes)
+
+
+def _judged(meaning: Meaning) -> tuple[Diagnostic, ...]:
+    found = check_program(meaning.program)
+    if not only_errors(found):  # what is doubtful matters when nothing is wrong
+        found += lint_program(meaning.program, today=date.today())
+    here = meaning.file.document.source
+    faults = with_levels(found, meaning.program.patterns, project_levels())
+    return tuple(each for each in faults if each.source in (here, None))
+
+
+def _shown(file: OpenFile, fault: Diagnostic) -> lsp.Diagnostic:
+    message = f"{fault.message}\n{fault.hint}" if fault.hint else fault.message
+    where, severity = file.places.range(fault.span or Span(0, 0)), _SEVERITIES[fault.severity]
+    return lsp.Diagnostic(where, message, severity=severity, code=fault.code, source="gram")
 
 
 def _documents(program: Document | Project) -> list[Document]:
     return [*program.documents.values()] if isinstance(program, Project) else [program]
 
 
-def _meet(one: Span, other: Span) -> bool:
-    return one.start <= other.end and other.start <= one.end
-
-
 def make_server() -> GramServer:
     """The server with everything that it answers."""
     server = GramServer()
-    answer = server.feature
     legend = lsp.SemanticTokensLegend(list(outline.COLOURS.values()), [])
+    options: dict[str, Any] = {
+        lsp.TEXT_DOCUMENT_COMPLETION: lsp.CompletionOptions(trigger_characters=[*':|,({"']),
+        lsp.TEXT_DOCUMENT_SIGNATURE_HELP: lsp.SignatureHelpOptions(trigger_characters=["(", ">"]),
+        lsp.TEXT_DOCUMENT_RENAME: lsp.RenameOptions(prepare_provider=True),
+        lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: legend,
+    }
 
-    @answer(lsp.TEXT_DOCUMENT_DID_OPEN)
-    @answer(lsp.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(asked: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams) -> None:
-        server.read(asked.text_document.uri)
+    def answer(method: str, tell: Callable[[str, Any], Any]) -> None:
+        """Answer what is asked of a file; the function gets its address, and all that is asked."""
 
-    @answer(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def saved(_: lsp.DidSaveTextDocumentParams) -> None:
-        server.tell_faults()
-
-    @answer(lsp.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(asked: lsp.DidCloseTextDocumentParams) -> None:
-        server.forget(asked.text_document.uri)
-
-    def hover(meaning: Meaning, offset: int) -> lsp.Hover | None:
-        found = told_at(meaning, offset)
-        if found is None:
-            return None
-        text, span = found
-        shown = lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
-        return lsp.Hover(shown, meaning.file.places.range(span))
-
-    def definition(meaning: Meaning, offset: int) -> lsp.Location | None:
-        found = meaning.use_at(offset)
-        place = meaning.place(found[1].meant.pattern, "identity") if found else None
-        return server.location(*place) if place else None
-
-    def prepare_rename(meaning: Meaning, offset: int) -> lsp.Range | None:
-        found = meaning.use_at(offset)
-        return meaning.file.places.range(found[0]) if found else None
-
-    def at_place(method: str, tell: Callable[[Meaning, int], Any], *options: Any) -> None:
-        """Answer what is asked of a place in a file."""
-
-        @answer(method, *options)
+        @server.feature(method, options.get(method))
         def told(asked: Any) -> Any:
-            return tell(*server.place(asked.text_document.uri, asked.position))
+            return tell(asked.text_document.uri, asked)
 
-    triggers = lsp.CompletionOptions(trigger_characters=[":", "|", ",", "(", "{", '"'])
-    of_signature = lsp.SignatureHelpOptions(trigger_characters=["(", ">"])
-    at_place(lsp.TEXT_DOCUMENT_HOVER, hover)
-    at_place(lsp.TEXT_DOCUMENT_COMPLETION, completions, triggers)
-    at_place(lsp.TEXT_DOCUMENT_DEFINITION, definition)
-    at_place(lsp.TEXT_DOCUMENT_REFERENCES, server.uses_of)
-    at_place(lsp.TEXT_DOCUMENT_PREPARE_RENAME, prepare_rename)
-    at_place(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, hints.signature_help, of_signature)
+    def at_place(tell: Callable[[Meaning, int], Any]) -> Callable[[str, Any], Any]:
+        return lambda uri, asked: tell(*server.place(uri, asked.position))
 
-    @answer(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
-    def rename_(asked: lsp.RenameParams) -> lsp.WorkspaceEdit:
-        return server.renamed(asked.text_document.uri, asked.position, asked.new_name)
+    def of_file(tell: Callable[[OpenFile], Any]) -> Callable[[str, Any], Any]:
+        return lambda uri, _: tell(server.file(uri))
 
-    @answer(lsp.TEXT_DOCUMENT_FORMATTING)
-    def format_(asked: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
-        file = server.file(asked.text_document.uri)
-        try:
-            new = format_text(file.text)
-        except GramError:  # the faults say why
-            return None
-        whole = file.places.range(Span(0, len(file.text)))
-        return [lsp.TextEdit(whole, new)] if new != file.text else []
-
-    @answer(lsp.TEXT_DOCUMENT_CODE_ACTION)
-    def actions(asked: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        return list(server.fixes(asked.text_document.uri, asked.range))
-
-    @answer(lsp.TEXT_DOCUMENT_INLAY_HINT)
-    def inlay_hints(asked: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        return list(hints.arrow_hints(server.meaning(asked.text_document.uri)))
-
-    def of_file(method: str, tell: Callable[[OpenFile], Any], *options: Any) -> None:
-        """Answer what is asked of a whole file."""
-
-        @answer(method, *options)
-        def told(asked: Any) -> Any:
-            return tell(server.file(asked.text_document.uri))
-
-    of_file(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, outline.symbols)
-    of_file(lsp.TEXT_DOCUMENT_FOLDING_RANGE, outline.folds)
-    of_file(lsp.TEXT_DOCUMENT_CODE_LENS, outline.lenses)
-    of_file(
-        lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL,
-        lambda file: lsp.SemanticTokens(outline.colours(file)),
-        legend,
-    )
+    answer(lsp.TEXT_DOCUMENT_DID_OPEN, lambda uri, _: server.read(uri))
+    answer(lsp.TEXT_DOCUMENT_DID_CHANGE, lambda uri, _: server.read(uri))
+    answer(lsp.TEXT_DOCUMENT_DID_SAVE, lambda _, __: server.tell_faults())
+    answer(lsp.TEXT_DOCUMENT_DID_CLOSE, lambda uri, _: server.forget(uri))
+    answer(lsp.TEXT_DOCUMENT_RENAME, server.renamed)
+    answer(lsp.TEXT_DOCUMENT_CODE_ACTION, lambda uri, asked: [*server.fixes(uri, asked.range)])
+    answer(lsp.TEXT_DOCUMENT_INLAY_HINT, lambda uri, _: [*hints.arrow_hints(server.meaning(uri))])
+    answer(lsp.TEXT_DOCUMENT_HOVER, at_place(server.hover))
+    answer(lsp.TEXT_DOCUMENT_COMPLETION, at_place(completions))
+    answer(lsp.TEXT_DOCUMENT_DEFINITION, at_place(server.definition))
+    answer(lsp.TEXT_DOCUMENT_REFERENCES, at_place(server.uses_of))
+    answer(lsp.TEXT_DOCUMENT_PREPARE_RENAME, at_place(server.range_of_name))
+    answer(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, at_place(hints.signature_help))
+    answer(lsp.TEXT_DOCUMENT_FORMATTING, of_file(outline.formatted))
+    answer(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, of_file(outline.symbols))
+    answer(lsp.TEXT_DOCUMENT_FOLDING_RANGE, of_file(outline.folds))
+    answer(lsp.TEXT_DOCUMENT_CODE_LENS, of_file(outline.lenses))
+    answer(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, of_file(outline.colours))
     return server

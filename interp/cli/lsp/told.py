@@ -26,11 +26,9 @@ def told_at(meaning: Meaning, offset: int) -> tuple[str, Span] | None:
     if (used := meaning.use_at(offset)) is not None:
         span, use = used
         return _definition(meaning, use.meant.pattern), span
-    pattern = meaning.pattern_at(offset)
-    if pattern is None:
+    around = [pattern for _, pattern in meaning.around(offset)]
+    if not around or not (spans := spans_in_text(pattern := around[-1])):
         return None
-    spans = spans_in_text(pattern)
-    assert spans, "it was read"
     for key, span in spans.keys.items():
         words = vocabulary_of(pattern.value.labels)
         if span.start <= offset <= span.end and words and (text := told_of_key(words, key)):
