@@ -10,7 +10,7 @@ from ..reading import (
     Construct,
     Item,
     Spans,
-    parse_constructs,
+    parse_items,
     parse_trees,
     spans_of,
     text_start,
@@ -68,7 +68,7 @@ class Document(Shown):
     def items(self) -> tuple[Item, ...]:
         """The construct of each top-level pattern, with offsets of `text`."""
         if self._items is None:
-            self._items = parse_constructs(self.source, self.patterns)
+            self._items = parse_items(self.source)
         return self._items
 
     @property

@@ -37,7 +37,6 @@ from ..reading import (
     Construct,
     Item,
     Trivia,
-    constructs_of,
     line_break,
     read_trivia,
     syntax,
@@ -45,7 +44,7 @@ from ..reading import (
     tokens,
 )
 from ..source import BOM
-from ..trees import TreePath, read_from
+from ..trees import TreePath
 from .document import Document, parse
 from .layout import INDENT, Group, Joint, Layout, Role
 
@@ -103,21 +102,17 @@ class Formatter:
         """The whole text."""
         text = self.document.text
         before = text_start(text)
-        for pattern in self.document.patterns:
-            place = read_from(pattern)
-            assert place is not None, "what was parsed has places"
-            _, start, end = place
-            self._read(start, end, text[before:start])
+        for item in self.document.items:
+            self._read(item, text[before : item.start])
             self._write_tokens()
-            before = end
+            before = item.end
         self._write_end(read_trivia(text[before:]))
         return "".join(self.written)
 
-    def _read(self, start: int, end: int, lead: str) -> None:
+    def _read(self, item: Item, lead: str) -> None:
         """Take up a top-level pattern: its tokens, groups, joints, and the trivia before it."""
         text = self.document.text
-        read = list(tokens(text, start, end))
-        (item,) = constructs_of(text, read)
+        read = list(tokens(text, item.start, item.end))
         starts = [token.start for token in read[:-1]]  # the last is the end
         self.spellings = [text[token.start : token.end] for token in read[:-1]]
         layout = Layout(text, item, starts)

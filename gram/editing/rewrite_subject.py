@@ -10,12 +10,12 @@ from pyrsistent import PMap, PVector
 from ..errors import GramDecodeError
 from ..reading import (
     QUOTES,
+    SCALARS,
     Value as ValueSyntax,
     has_comment,
     parse_trees,
     quote,
     refence,
-    scalar_of,
     syntax,
     tokens,
 )
@@ -60,7 +60,7 @@ def _candidates(old: ValueSyntax, spelling: str, value: Value) -> Iterator[str]:
 
 def _reads_as(text: str, value: Value) -> bool:
     first, *rest = tokens(text)
-    if len(rest) == 1 and (read := scalar_of(first.type)):
+    if len(rest) == 1 and (read := SCALARS.get(first.type)):
         return exact(read(text)) == exact(value)
     try:
         (tree,) = parse_trees(Source(f"({{k: {text}}})"))

@@ -10,7 +10,6 @@ from .lexer import (
     last_line,
     leaves_comment_open,
     line_break,
-    matches,
     read_trivia,
     same_line_comment,
     text_start,
@@ -21,17 +20,16 @@ from .lexer import (
 from .parser import (
     Stop as Stop,
     construct_of as construct_of,
-    constructs_of,
-    parse_constructs,
+    parse_items,
     parse_tokens as parse_tokens,
     parse_trees,
 )
 from .scalars import (
     QUOTES,
+    SCALARS,
     needs_fence,
     quote as quote,
     refence,
-    scalar_of,
     unescape as unescape,
     write_fence,
 )

@@ -57,11 +57,6 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
 
     Characters that begin none come as `ERROR` tokens.
     """
-    return (Token(match.start(1), match.end(1), name) for name, match in matches(text, start, end))
-
-
-def matches(text: str, start: int, end: int | None) -> Iterator[tuple[str, re.Match[str]]]:
-    """The same as pairs: the name of a terminal, and the match whose group 1 is the token."""
     stop = len(text) if end is None else end
     names = {literal: name for name, literal in grammar().literals.items()}
     at = 1 if start == 0 and text.startswith(BOM) else start
@@ -70,12 +65,12 @@ def matches(text: str, start: int, end: int | None) -> Iterator[tuple[str, re.Ma
         name = names.get(spelling)
         if name is None:
             if not spelling:
-                yield END, match
+                yield Token(match.start(1), match.end(1), END)
                 return
             name = _terminal_of(text, match, stop)
             if len(spelling) <= KEPT:
                 names[spelling] = name
-        yield name, match
+        yield Token(match.start(1), match.end(1), name)
 
 
 def _terminal_of(text: str, match: re.Match[str], stop: int) -> str:

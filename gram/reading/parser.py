@@ -1,7 +1,4 @@
-"""Reads a text: drives the grammar's parse table over its tokens, with one of two builders.
-
-`TreeBuilder` makes the trees, which is all that `gram.loads` asks for. `ConstructBuilder` makes
-the constructs: how the text spells these trees.
+"""Reads a text: drives the grammar's parse table over its tokens, with a builder.
 
 A long text can be read in pieces: trees that are let go of one after another cost less than half
 of trees that are all kept, mostly because Python looks through everything that is kept again and
@@ -11,17 +8,17 @@ again for what could be freed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ..errors import MAX_LEVELS, GramDecodeError, GramEncodeError, TooDeepError, expect
 from ..grammar import Grammar, grammar, load_grammar, table_of
 from ..source import Source
 from ..trees import Pattern, read_from
-from .builders import ConstructBuilder, TreeBuilder, start_of
-from .lexer import matches, tokens
+from .builders import Builder
+from .lexer import tokens
 from .syntax import Construct, Item, Name, Reference, Token
 
 # A level of nesting takes at most five places of the parser's stack (`[ subject | elements ,`
@@ -31,8 +28,8 @@ _MAX_STACK = 10 * MAX_LEVELS
 _NO_ACTION = -(10**9)  # less than any reduction
 
 
-def parse_trees(source: Source, start: int = 0, end: int | None = None) -> tuple[Pattern, ...]:
-    """The top-level patterns of ``text[start:end]``, a header record first.
+def parse_items(source: Source, start: int = 0, end: int | None = None) -> tuple[Item, ...]:
+    """The top-level constructs of ``text[start:end]``, a header record first.
 
     Args:
         source: the text.
@@ -46,51 +43,21 @@ def parse_trees(source: Source, start: int = 0, end: int | None = None) -> tuple
     def refused(stop: Stop) -> Exception:
         from .diagnosis import depth_error, syntax_error  # only an error needs it
 
-        last = next(tokens(source.text, stop.last.start(1), end))
         if stop.problem is None:
-            return syntax_error(source, last, start)
-        at = start_of(stop.first)
+            return syntax_error(source, stop.last, start)
+        at: int = stop.first.start
         if isinstance(stop.problem, TooDeepError):
-            return depth_error(source, at, last.end, start)
+            return depth_error(source, at, stop.last.end, start)
         return GramDecodeError(str(stop.problem), source.text, at, filename=source.filename)
 
-    found = matches(source.text, start, end)
-    trees: tuple[Pattern, ...] = _parse(_tables(TreeBuilder), found, TreeBuilder(source), refused)
-    return trees
-
-
-def parse_constructs(
-    source: Source, patterns: Sequence[Pattern], start: int = 0, end: int | None = None
-) -> tuple[Item, ...]:
-    """The top-level constructs of ``text[start:end]``, which says these patterns.
-
-    They are read apart from the trees, because most texts are never asked for them.
-
-    Args:
-        source: the text.
-        patterns: what it says.
-        start, end: the part of it to read.
-    """
-    items = constructs_of(source.text, tokens(source.text, start, end))
-    for item, pattern in zip(items, patterns, strict=True):
-        item.stand_for(pattern)
+    read = tokens(source.text, start, end)
+    items: tuple[Item, ...] = _parse(_tables(Builder), read, Builder(source), refused)
     return items
 
 
-def constructs_of(text: str, read: Iterable[Token]) -> tuple[Item, ...]:
-    """The top-level constructs of tokens, `END` last, which are known to have no error.
-
-    They hold no patterns yet.
-    """
-
-    def refused(stop: Stop) -> Exception:
-        return AssertionError(f"only texts without errors are read again: {stop.problem}")
-
-    named = ((token.type, token) for token in read)
-    items: tuple[Item, ...] = _parse(
-        _tables(ConstructBuilder), named, ConstructBuilder(text), refused
-    )
-    return items
+def parse_trees(source: Source, start: int = 0, end: int | None = None) -> tuple[Pattern, ...]:
+    """The top-level patterns of ``text[start:end]``, as `parse_items`."""
+    return tuple([item.pattern for item in parse_items(source, start, end)])
 
 
 class Stop(NamedTuple):
@@ -99,7 +66,6 @@ class Stop(NamedTuple):
     Attributes:
         first: the first part of what is wrong: a token, or what the builder made.
         last: the last token of it; the token that does not fit, when ``problem`` is None.
-            (For gram itself a match of the lexer, which costs less than a token.)
         expected: the terminals and rules of the grammar that could come instead.
         problem: why what was read cannot be built, or None.
     """
@@ -123,37 +89,37 @@ def parse_tokens(
         refuse: makes the error to raise when the text is not of the language.
     """
     tables = _tables(type(builder), definition)  # type: ignore[arg-type]  # a class is hashable
-    names = {literal: name for name, literal in tables.grammar.literals.items()}
+    names = {literal: name for name, literal in tables[0].literals.items()}
     named = (
         Token(token.start, token.end, names.get(text[token.start : token.end], token.type))
         for token in tokens(text)
     )
-    read = ((token.type, token) for token in named)
-    return _parse(tables, read, builder, refuse)
+    return _parse(tables, named, builder, refuse)
 
 
 def _parse(
-    tables: _Tables,
-    read: Iterable[tuple[str, Any]],
+    tables: tuple[Grammar, list[_Reduction]],
+    read: Iterable[Token],
     builder: object,
     refuse: Callable[[Stop], Exception],
 ) -> Any:
-    """What the builder makes of tokens, each with its terminal, as the grammar's table leads it.
-
-    A builder may have None for a rule of one part that it leaves as it is.
-    """
-    grammar, states, reductions = tables
+    """What the builder makes of tokens, as the grammar's table leads it."""
+    grammar, reductions = tables
+    states = grammar.states
     stack: list[int] = [grammar.start]
     parts: list[Any] = []
     taken: list[Any] = []
     problem: GramEncodeError | None
     try:
-        for kind, token in read:
-            while (action := states[stack[-1]].get(kind, _NO_ACTION)) < 0:
+        for token in read:
+            while (action := states[stack[-1]].get(token.type, _NO_ACTION)) < 0:
                 if action == _NO_ACTION:
                     if stack[-1] == grammar.end:
                         return parts[-1]
-                    raise refuse(Stop(token, token, states[stack[-1]]))
+                    expected = states[stack[-1]]
+                    action, *others = {*expected.values()}
+                    if others or action >= 0:
+                        raise refuse(Stop(token, token, expected))
                 symbol, size, build = reductions[~action]
                 taken = parts[len(parts) - size :]
                 del parts[len(parts) - size :], stack[len(stack) - size :]
@@ -170,29 +136,18 @@ def _parse(
     raise refuse(Stop((_flat(taken) or [token])[0], token, (), problem))
 
 
-class _Tables(NamedTuple):
-    """What drives the parser: a grammar, and what a builder makes of each of its rules.
-
-    Attributes:
-        grammar: the grammar.
-        states: its states, see `_with_shortcuts`.
-        reductions: for each rule its symbol, how many parts it has, and the builder's method.
-    """
-
-    grammar: Grammar
-    states: Sequence[dict[str, int]]
-    reductions: Sequence[tuple[str, int, Callable[..., Any] | None]]
+_Reduction: TypeAlias = tuple[str, int, Callable[..., Any] | None]
+"""What a rule makes: its symbol, of how many parts, and the builder's method."""
 
 
 @cache
-def _tables(builder: type, definition: Path | None = None) -> _Tables:
-    """The tables for a kind of builder and a grammar, by default that of gram."""
+def _tables(builder: type, definition: Path | None = None) -> tuple[Grammar, list[_Reduction]]:
+    """A grammar, by default that of gram, and what a kind of builder makes of each of its rules."""
     own = load_grammar(definition, table_of(definition)) if definition else grammar()
-    reductions = [
+    return own, [
         (each.symbol, len(each.parts), getattr(builder, each.builder) if each.builder else None)
         for each in own.rules
     ]
-    return _Tables(own, _with_shortcuts(own), reductions)
 
 
 def construct_of(pattern: Pattern) -> Construct | None:
@@ -205,35 +160,8 @@ def construct_of(pattern: Pattern) -> Construct | None:
         return None
     source, start, end = place
     if source.text[start] in "[({@":
-        return parse_constructs(source, [pattern], start, end)[0]
-    reference = Reference(start, end, Name(start, end, pattern.value.identity))
-    reference.stand_for(pattern)
-    return reference
-
-
-def _with_shortcuts(grammar: Grammar) -> Sequence[dict[str, int]]:
-    """A grammar's states with shortcuts past those that only give one part another name.
-
-    Where such a state would be entered, the one after the renaming is entered at once. It would
-    rename whatever token follows, so a wrong token is still found in the same place.
-    """
-    states, rules = grammar.states, grammar.rules
-
-    def past_renaming(state: int, target: int) -> int:
-        while len(actions := set(states[target].values())) == 1 and (action := min(actions)) < 0:
-            rule = rules[~action]
-            if len(rule.parts) != 1 or rule.builder:
-                break
-            target = states[state][rule.symbol]
-        return target
-
-    return tuple(
-        {
-            symbol: past_renaming(number, action) if action >= 0 else action
-            for symbol, action in actions.items()
-        }
-        for number, actions in enumerate(states)
-    )
+        return parse_items(source, start, end)[0]
+    return Reference(start, end, pattern, Name(start, end, pattern.value.identity))
 
 
 def _spliced(taken: list[Any]) -> Any:

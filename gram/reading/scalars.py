@@ -1,14 +1,12 @@
-"""What a value of one token says: one function for each rule of ``grammar.lark`` that is one."""
+"""What a value of one token says: one function for each of its terminals."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
 from json.encoder import encode_basestring
 
 from ..errors import GramEncodeError
-from ..grammar import grammar
 from ..trees import Measurement, Number, Symbol, TaggedString, Value, check_number, check_text
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -103,35 +101,27 @@ def read_measurement(spelling: str) -> Measurement:
     return Measurement(read_number(digits), spelling[len(digits) :])
 
 
+def read_string(spelling: str) -> str:
+    """A string between quotes on one line."""
+    return check_text(unquote(spelling))
+
+
 SCALARS: dict[str, Callable[[str], Value]] = {
-    "integer": read_number,
-    "decimal": read_number,
-    "hexadecimal": lambda spelling: read_number(spelling, 16),
-    "octal": lambda spelling: read_number(spelling, 8),
-    "measurement": read_measurement,
-    "boolean": lambda spelling: spelling == "true",
-    "symbol_value": Symbol,
-    "tagged_fence": lambda spelling: TaggedString(*fence_parts(spelling)),
-    "fence": lambda spelling: check_text(fence_parts(spelling)[1]),
-    "string": lambda spelling: check_text(unquote(spelling)),
+    "INTEGER": read_number,
+    "DECIMAL": read_number,
+    "HEXADECIMAL": lambda spelling: read_number(spelling, 16),
+    "OCTAL": lambda spelling: read_number(spelling, 8),
+    "MEASUREMENT": read_measurement,
+    "TRUE": lambda _: True,
+    "FALSE": lambda _: False,
+    "SYMBOL": Symbol,
+    "TAGGED_FENCE": lambda spelling: TaggedString(*fence_parts(spelling)),
+    "FENCE": lambda spelling: check_text(fence_parts(spelling)[1]),
+    **dict.fromkeys(QUOTES, read_string),
 }
-"""The name of a rule, and what reads it."""
-
-
-def scalar_of(terminal: str) -> Callable[[str], Value] | None:
-    """What reads a terminal in the place of a value; None when it is no value by itself."""
-    return _values().get(terminal)
-
-
-@cache
-def _values() -> dict[str, Callable[[str], Value]]:
-    return {
-        rule.parts[0]: SCALARS[rule.builder]
-        for rule in grammar().rules
-        if rule.symbol in ("value", "bound") and len(rule.parts) == 1 and rule.builder in SCALARS
-    }
+"""What reads a terminal that is a value by itself."""
 
 
 def read_name(spelling: str) -> str:
     """What a bare or quoted name says."""
-    return check_text(unquote(spelling)) if spelling[0] in '`"' else spelling
+    return read_string(spelling) if spelling[0] in '`"' else spelling

@@ -2,8 +2,8 @@
 
 There is one class for each construct of ``grammar.lark``. A construct says which arrow, which
 quotes and which order the text has; the trees (`gram.Pattern`) do not. Constructs are read when
-somebody asks for them (`gram.Document.items`) and hold the trees that were read before: each
-construct of a pattern has it as ``pattern``, each value as ``value``.
+somebody asks for them (`gram.Document.items`). Each construct of a pattern has it as ``pattern``,
+each value as ``value``.
 
 Every construct has ``children``: the constructs directly inside it, in the order of the text.
 A `Construct` spells a pattern and has ``subject``, ``entries`` and ``elements`` too.
@@ -15,14 +15,14 @@ one construct and two elements of the tree.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias, Union
 
-from attrs import define, field
+from attrs import define
 
 from ..source import Span
-from ..trees import Subject, Value as TreeValue, pattern as tree
+from ..trees import Subject, pattern as tree
 
 
 @define(eq=False, repr=False)
@@ -83,15 +83,11 @@ class Value(Extent):
 
     Attributes:
         style: the terminal or rule that spells it.
-        value: what it says; None when its key is given again, because then only the last counts.
+        value: what it says.
     """
 
     style: str
-    value: Any = field(default=None, init=False)
-
-    def stand_for(self, value: TreeValue) -> None:
-        """Hold the value that was read here."""
-        self.value = value
+    value: Any
 
 
 @define(eq=False, repr=False)
@@ -100,12 +96,6 @@ class Array(Value):
 
     items: tuple[Value, ...]
     holds = ("items",)
-
-    def stand_for(self, value: TreeValue) -> None:
-        """Hold the array that was read here, and its items below."""
-        self.value = value
-        for item, below in zip(self.items, value, strict=True):  # type: ignore[arg-type]  # a PVector
-            item.stand_for(below)
 
 
 @define(eq=False, repr=False)
@@ -119,11 +109,6 @@ class Map(Value):
     def by_key(self) -> Mapping[str, Entry]:
         """The entries by key; of a key that is given again the last, which counts."""
         return {entry.key.text: entry for entry in self.entries}
-
-    def stand_for(self, value: TreeValue) -> None:
-        """Hold the map that was read here, and its values below."""
-        self.value = value
-        _give_values(self.entries, value)  # type: ignore[arg-type]  # a value with entries is a map
 
 
 AnyValue: TypeAlias = Union[Value, Array, Map]
@@ -152,13 +137,6 @@ class Record(Extent):
     holds = ("entries",)
 
 
-def _give_values(entries: Iterable[Entry], values: Mapping[str, TreeValue]) -> None:
-    """Hand the values of a map to the entries that spell them."""
-    for key, entry in {entry.key.text: entry for entry in entries}.items():
-        if key in values:  # a changed version of what was read may have dropped it
-            entry.value.stand_for(values[key])
-
-
 # --- patterns
 
 
@@ -177,7 +155,7 @@ class SubjectPart(Extent):
 class Construct(Extent, ABC):
     """A construct that spells a pattern."""
 
-    pattern: tree.Pattern = field(init=False)
+    pattern: tree.Pattern
 
     @property
     @abstractmethod
@@ -194,17 +172,6 @@ class Construct(Extent, ABC):
     def elements(self) -> tuple[Construct, ...]:
         """The constructs of the pattern's elements, in the order of the tree."""
         return ()
-
-    def stand_for(self, pattern: tree.Pattern) -> None:
-        """Hold the pattern that was read here, and hand its parts to the constructs below.
-
-        Elements that a changed version of the pattern has besides (see `carry_origin`) have none.
-        """
-        self.pattern = pattern
-        self.subject.subject = pattern.value
-        _give_values(self.entries, pattern.value.properties)
-        for element, below in zip(self.elements, pattern.elements, strict=False):
-            element.stand_for(below)
 
 
 @define(eq=False, repr=False)
@@ -281,9 +248,7 @@ class Path(Construct):
         hops = []
         for index, edge in enumerate(self.pattern.elements):
             left, right = self.nodes[index : index + 2]
-            hop = Path(left.start, right.end, (left, right), (self.arrows[index],))
-            hop.pattern = edge
-            hops.append(hop)
+            hops.append(Path(left.start, right.end, edge, (left, right), (self.arrows[index],)))
         return tuple(hops)
 
     @property

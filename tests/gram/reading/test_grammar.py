@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram.grammar import GRAMMAR, TABLE, compile_grammar, digest, grammar
-from gram.reading.builders import ConstructBuilder, TreeBuilder
+from gram.reading.builders import Builder
 from gram.reading.lexer import END, ERROR, tokens
 from gram.reading.parser import parse_tokens
 from gram.reading.syntax import Token
@@ -119,11 +119,10 @@ def test_the_grammar_has_no_conflicts() -> None:
     assert conflicts_of(DEFINITION) == []
 
 
-@pytest.mark.parametrize("builder", [TreeBuilder, ConstructBuilder])
-def test_every_rule_of_the_grammar_has_a_method_in_each_builder(builder: type) -> None:
+def test_every_rule_of_the_grammar_has_a_method_of_the_builder() -> None:
     builders = {rule.builder for rule in grammar().rules if rule.builder}
 
-    methods = {name for name in vars(builder) if not name.startswith("_")}
+    methods = {name for name in vars(Builder) if not name.startswith("_")}
 
     assert builders == methods
 
