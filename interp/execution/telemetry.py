@@ -31,7 +31,6 @@ from lenses_ext.schemas import to_json_value
 from ..errors import ApprovalNeeded, ConfigurationError
 from ..json_text import Json, json_or_text, write_json
 from ..machine import (
-    AgentFrame,
     Ask,
     At,
     CallFailed,
@@ -328,7 +327,7 @@ class RunSpans:
 
     def _begin(self, begun: FrameBegun) -> None:
         frame, around = begun.frame, self._around(begun.at)
-        pattern = frame.agent if isinstance(frame, AgentFrame) else frame.workflow
+        pattern = frame.pattern
         within = around[-1].within if around else self._within
         span = self._telemetry.invoking(pattern, self._model, within)
         self._open[begun.at] = _FrameSpan(span, self._telemetry.within(span))

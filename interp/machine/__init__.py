@@ -36,6 +36,7 @@ from .effects import (
     model_that_replied,
 )
 from .fold import (
+    FORMS as FORMS,
     TRANSITIONS as TRANSITIONS,
     Step,
     fold as fold,
@@ -44,17 +45,6 @@ from .fold import (
     start_again,
     step as step,
 )
-from .forms import FORMS as FORMS
-from .frames import (
-    AgentFrame as AgentFrame,
-    BegunNode,
-    Called,
-    EndedNode,
-    Frame,
-    Status as Status,
-    WorkflowFrame as WorkflowFrame,
-)
-from .happened import NOT_WAITED_FOR, CallAnswered, CallDropped, Ended, FrameBegun, Happened
 from .limits import Limits as Limits, LimitsLike as LimitsLike, dollars, limits_of, shown_price
 from .long_tuple import LongTuple
 from .messages import (
@@ -91,4 +81,16 @@ from .readings import (
 )
 from .requests import answer_schema_of, definition
 from .run_context import RunContext
-from .state import State as State
+from .state import (
+    NOT_WAITED_FOR,
+    AgentFrame as AgentFrame,
+    CallAnswered,
+    CallDropped,
+    Ended,
+    Frame,
+    FrameBegun,
+    Happened,
+    State as State,
+    Status as Status,
+    WorkflowFrame as WorkflowFrame,
+)

@@ -17,13 +17,11 @@ from gram import Pattern
 from gram.words import counted
 
 from ..errors import ProtocolError
-from ..json_text import JsonText, json_or_text, write_json
-from .calls import answered, checked_call, taken_up, waiting
+from ..json_text import JsonText, write_json
+from .calls import answered, checked_call, refusal
 from .contracts import correction, read_answer
-from .effects import Ask, At, CallFailed, CallTool, Decided, ModelReplied, Resumed, ToolReturned
-from .frames import AgentFrame, Begin, Outcome, Status
-from .happened import AgentTaken, CallAnswered
-from .limits_reached import is_under_an_agent, limit_reached, rounds_reached, spent
+from .effects import Ask, CallFailed, CallTool, Decided, ModelReplied, ToolReturned
+from .limits import Limits
 from .long_conversations import length_of, problem_of, summarised_before, with_summary
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, ToolInvocation, UserRole
 from .requests import (
@@ -39,6 +37,7 @@ from .requests import (
     settings_of,
 )
 from .run_context import RunContext
+from .state import AgentFrame, AgentTaken, Begin, CallAnswered, Outcome, Status
 
 HANDED_OVER: Final = "the conversation is handed over"
 """What a call says that has handed the conversation over, with the name of who goes on."""
@@ -69,7 +68,7 @@ def first_frame(run: RunContext, begin: Begin) -> AgentFrame:
     context = begin.context.append(Message(UserRole, text, attachments=begin.attachments))
     shortens = "compactAt" in settings_of(run, agent)
     summarised = summarised_before(begin.context) if shortens else 0
-    return AgentFrame(begin.at, agent, context, summarised=summarised)
+    return AgentFrame(agent, context, begin.call, summarised=summarised)
 
 
 def agent_outcome(frame: AgentFrame) -> Outcome | None:
@@ -78,7 +77,7 @@ def agent_outcome(frame: AgentFrame) -> Outcome | None:
         reply = frame.context[-1]
         if reply.refused:
             return Outcome(None, f"refused: {reply.content}", calls=frame.calls_made)
-        is_text = is_text_answer(frame.agent)
+        is_text = is_text_answer(frame.pattern)
         said = write_json(reply.content) if is_text else JsonText.read(reply.content)
         return Outcome(said, None, frame.context, frame.calls_made)
     if frame.status is Status.UNUSABLE:
@@ -100,9 +99,9 @@ def model_replied(run: RunContext, frame: AgentFrame, event: ModelReplied) -> Ag
     if frame.summarising:
         return _summarised(run, frame, event)
     message = event.message
-    offers = offers_of(run.program, frame.agent)
+    offers = offers_of(run.program, frame.pattern)
     if offers.hands_over and message.role == AssistantRole:
-        message = message.said_by(frame.agent.value.identity)
+        message = message.said_by(frame.name)
     frame = evolve(
         frame,
         context=frame.context.append(message),
@@ -112,7 +111,7 @@ def model_replied(run: RunContext, frame: AgentFrame, event: ModelReplied) -> Ag
     )
     if (total := event.usage.total_tokens) is not None:
         frame = evolve(frame, length=total, counted=len(frame.context))
-    run = spent(run, event.usage, [call.name for call in frame.calls])
+    run = run.spent(event.usage, [call.name for call in frame.calls])
     return call_tools(run, frame, offers) if frame.calls else _finished(run, frame)
 
 
@@ -128,7 +127,7 @@ def _counted(run: RunContext, event: ModelReplied) -> RunContext:
 
 def _summarised(run: RunContext, frame: AgentFrame, event: ModelReplied) -> AgentTaken:
     """Take the summary of a conversation, and go on; one that fails is asked for once more."""
-    run = spent(run, event.usage, ())
+    run = run.spent(event.usage, ())
     problem = problem_of(frame, event.message, truncated=event.truncated)
     if problem is None:
         frame = with_summary(frame, event.message.content.strip())
@@ -147,7 +146,7 @@ def _summarised(run: RunContext, frame: AgentFrame, event: ModelReplied) -> Agen
 def _finished(run: RunContext, frame: AgentFrame) -> AgentTaken:
     """The reply is the answer: done, unless it is not of the type that the agent declares."""
     reply = frame.context[-1]
-    schema = None if reply.refused else answer_schema_of(frame.agent)
+    schema = None if reply.refused else answer_schema_of(frame.pattern)
     if schema is None:
         return run, frame, ()
     answer, problem = read_answer(schema, reply.content)
@@ -169,30 +168,38 @@ def _finished(run: RunContext, frame: AgentFrame) -> AgentTaken:
 
 def call_tools(run: RunContext, frame: AgentFrame, offers: Offers) -> AgentTaken:
     """Ask for the calls of the last reply; those that cannot be run are answered at once."""
-    rounds = rounds_reached(run.limits, frame)
-    if limit := frame.stopped or rounds or run.limit or limit_reached(run):
+    rounds = _rounds_reached(run.limits, frame)
+    if limit := frame.stopped or rounds or run.limit or run.limit_reached():
         return _at_limit(run, frame, limit, is_own=limit is rounds)
-    refused: dict[int, ToolInvocation] = {}
-    waiting: dict[int, CallTool | Ask] = {}
+    refused: list[ToolInvocation] = []
+    begun: list[CallTool | Ask] = []
     handover = None if offers.are_tools else _handover(offers, frame)
     for index, call in enumerate(frame.calls):
         if handover is None or index == handover:
             each = checked_call(run, frame, offers, index, call)
         else:
-            each = ToolInvocation(call.name, json_or_text(call.arguments), error=_NOT_RUN)
+            each = refusal(frame, index, _NOT_RUN)
         if isinstance(each, ToolInvocation):
-            refused[index] = each
+            refused.append(each)
         else:
-            waiting[index] = each
-    happened = [_was_answered(frame, index, each) for index, each in refused.items()]
-    if not waiting:
-        return _answered(run, frame, refused, happened)
-    status = Status.AWAITING_TOOLS
-    frame = evolve(frame, status=status, waiting=pmap(waiting), answers=pmap(refused))
-    if handover is not None and isinstance(allowed := waiting[handover], CallTool):
-        run, frame, more = _begun(run, frame, allowed)
-        return run, frame, (*happened, *more)
-    return run, frame, (*happened, *(_new(offers, each) for each in waiting.values()))
+            begun.append(each)
+    frame = evolve(frame, status=Status.AWAITING_TOOLS)
+    for each in begun:
+        frame = frame.with_part(each.at, each)
+    run, frame, new = _with_answers(run, frame, refused)
+    if handover is not None and begun and isinstance(begun[0], CallTool):
+        run, frame, more = allowed(run, frame, begun[0])
+        return run, frame, (*new, *more)
+    return run, frame, (*new, *(_new(offers, each) for each in begun))
+
+
+def _rounds_reached(limits: Limits, frame: AgentFrame) -> str | None:
+    """The limit of an agent's own rounds, if it has been reached."""
+    # turns that asked for another answer, or for summaries, have no calls
+    rounds = frame.turn - frame.corrected - frame.summaries
+    if rounds < limits.iterations:
+        return None
+    return f"{counted(limits.iterations, 'round')} of tool calls (limit: iterations)"
 
 
 def _handover(offers: Offers, frame: AgentFrame) -> int | None:
@@ -206,123 +213,94 @@ def _handover(offers: Offers, frame: AgentFrame) -> int | None:
 
 def _at_limit(run: RunContext, frame: AgentFrame, limit: str, *, is_own: bool) -> AgentTaken:
     """Stop, fail where only this agent is to stop, or ask for an answer without tools."""
-    answers = run.limits.on_limit == "answer" and is_under_an_agent(frame.place)
-    if frame.place and (is_own or answers):
+    answers = run.limits.on_limit == "answer" and frame.is_under_an_agent
+    if frame.call and (is_own or answers):
         return run, evolve(frame, status=Status.FAILED, stopped=f"stopped after {limit}"), ()
     if not answers or frame.stopped:
         frame = evolve(frame, status=Status.LIMITED, stopped=limit)
         return evolve(run, limit=run.limit or limit), frame, ()
     error = f"not run: the run has reached {limit}; answer with what you have"
-    refused = dict(
-        enumerate(
-            ToolInvocation(call.name, json_or_text(call.arguments), error=error)
-            for call in frame.calls
-        )
-    )
-    happened = [_was_answered(frame, index, each) for index, each in refused.items()]
-    return _answered(run, evolve(frame, stopped=limit), refused, happened)
+    refused = [refusal(frame, index, error) for index in range(len(frame.calls))]
+    return _with_answers(run, evolve(frame, stopped=limit), refused)
 
 
-def resumed(run: RunContext, frame: AgentFrame, event: Resumed) -> AgentTaken:
-    """Go on where a limit was reached; what is asked about may be decided by another policy."""
-    if frame.status is Status.LIMITED:
-        offers = offers_of(run.program, frame.agent)
-        return call_tools(run, evolve(frame, stopped=None), offers)
-    specs = offers_of(run.program, frame.agent).by_name
-    run, frame, new = taken_up(run, frame, event, lambda ask: specs[ask.name].spec, decided)
-    return run, frame, tuple(new)
+def resumed(run: RunContext, frame: AgentFrame) -> AgentTaken:
+    """Go on where a limit was reached."""
+    if frame.status is not Status.LIMITED:
+        return run, frame, ()
+    return call_tools(run, evolve(frame, stopped=None), offers_of(run.program, frame.pattern))
 
 
 # --- what was called has begun, or has answered
 
 
-def tool_answered(
-    run: RunContext, frame: AgentFrame, event: ToolReturned | CallFailed
-) -> AgentTaken:
-    """Take the result of a tool, or its failure."""
-    return _with_answer(run, frame, waiting(frame, event, CallTool), event)
+def called_by(run: RunContext, frame: AgentFrame, call: CallTool | Ask) -> Pattern:
+    """What a call is of: a tool, an agent or a workflow."""
+    return offers_of(run.program, frame.pattern).by_name[call.name].pattern
 
 
-def inner_ended(run: RunContext, frame: AgentFrame, place: At, outcome: Outcome) -> AgentTaken:
+def inner_ended(run: RunContext, frame: AgentFrame, call: CallTool, outcome: Outcome) -> AgentTaken:
     """Take what an agent or workflow gave that was called: the answer to the call."""
     if outcome.said is None:
-        failed = CallFailed(place, outcome.error or "failed")
-        return _with_answer(run, frame, frame.call_at(place), failed)
-    return _with_answer(run, frame, frame.call_at(place), ToolReturned(place, outcome.said))
+        return with_answer(run, frame, call, CallFailed(call.at, outcome.error or "failed"))
+    return with_answer(run, frame, call, ToolReturned(call.at, outcome.said))
 
 
-def decided(run: RunContext, frame: AgentFrame, event: Decided) -> AgentTaken:
-    """Begin what was asked about, or tell the model that it is denied."""
-    ask = waiting(frame, event, Ask)
-    if event.allowed:
-        return _begun(run, frame, CallTool(ask.at, ask.name, ask.arguments))
-    return _with_answer(run, frame, ask, event)
-
-
-def _begun(run: RunContext, frame: AgentFrame, call: CallTool) -> AgentTaken:
-    """Begin a call that is allowed."""
-    offers = offers_of(run.program, frame.agent)
-    offer = offers.by_name.get(call.name)
-    if offer is not None and offer.use == "handover":
-        said = write_json(f'{HANDED_OVER} to "{offer.name}"')
-        invocation = ToolInvocation(call.name, JsonText.read(call.arguments), said)
-        index = int(call.at[-1])
-        answers = frame.answers.set(index, invocation)
-        speaker = definition(run.program, offer.name)
-        return _answered(run, frame, answers, [_was_answered(frame, index, invocation)], speaker)
-    return run, frame.with_waiting(call.at, call), (_new(offers, call),)
-
-
-def _new(offers: Offers, call: CallTool | Ask) -> CallTool | Ask | Begin:
-    """What is to be done for a call: of a tool, of an agent, or to ask about it first."""
-    offer = offers.by_name.get(call.name)
-    if isinstance(call, Ask) or offer is None or offer.use != "inside":
-        return call
-    return Begin(call.at, offer.pattern, input_of(offer.pattern, call.args))
-
-
-def _with_answer(
+def with_answer(
     run: RunContext,
     frame: AgentFrame,
     call: CallTool | Ask,
     event: ToolReturned | CallFailed | Decided,
 ) -> AgentTaken:
-    offer = offers_of(run.program, frame.agent).by_name.get(call.name)
-    tool = None if offer is None else offer.pattern
-    invocation = answered(run, frame.name, tool, call, event)
-    index = int(call.at[-1])
-    answers, left = frame.answers.set(index, invocation), frame.waiting.remove(index)
-    happened = CallAnswered(call.at, invocation)
-    if not left:
-        return _answered(run, frame, answers, [happened])
-    return run, evolve(frame, waiting=left, answers=answers), (happened,)
+    """Take what a tool gave, how it failed, or that it is denied: the model is told."""
+    return _with_answers(
+        run, frame, [answered(run, frame, called_by(run, frame, call), call, event)]
+    )
 
 
-def _was_answered(frame: AgentFrame, index: int, invocation: ToolInvocation) -> CallAnswered:
-    at = (*frame.at, index)
-    return CallAnswered(at, invocation.made_by(frame.name, at))
+def allowed(run: RunContext, frame: AgentFrame, call: CallTool) -> AgentTaken:
+    """Begin a call that is allowed."""
+    offers = offers_of(run.program, frame.pattern)
+    offer = offers.by_name[call.name]
+    if offer.use != "handover":
+        return run, frame.with_part(call.at, call), (_new(offers, call),)
+    said = write_json(f'{HANDED_OVER} to "{offer.name}"')
+    args = JsonText.read(call.arguments)
+    made = ToolInvocation(call.name, args, said, agent_name=frame.name, at=call.at)
+    return _with_answers(run, frame, [made], definition(run.program, offer.name))
 
 
-def _answered(
+def _new(offers: Offers, call: CallTool | Ask) -> CallTool | Ask | Begin:
+    """What is to be done for a call: of a tool, of an agent, or to ask about it first."""
+    offer = offers.by_name[call.name]
+    if isinstance(call, Ask) or offer.use != "inside":
+        return call
+    return Begin(offer.pattern, input_of(offer.pattern, call.args), call=call)
+
+
+def _with_answers(
     run: RunContext,
     frame: AgentFrame,
-    answers: Mapping[int, ToolInvocation],
-    happened: Iterable[CallAnswered],
+    made: Iterable[ToolInvocation],
     speaker: Pattern | None = None,
 ) -> AgentTaken:
-    """All calls of the turn are answered: tell the model, in the order of the calls."""
-    name, at = frame.name, frame.at
-    invocations = [answers[index].made_by(name, (*at, index)) for index in range(len(frame.calls))]
+    """Keep the answers to some calls; when all of the turn have one, the model is told them."""
+    answers, waiting = frame.answers, frame.waiting
+    for each in made:
+        answers, waiting = answers.set(int(each.at[-1]), each), waiting.discard(each.at)
+    happened = [CallAnswered(each.at, each) for each in made]
+    frame = evolve(frame, answers=answers, waiting=waiting)
+    if waiting:
+        return run, frame, tuple(happened)
     frame = evolve(
         frame,
-        agent=speaker or frame.agent,
+        pattern=speaker or frame.pattern,
         status=Status.AWAITING_MODEL,
         turn=frame.turn + 1,
         context=frame.context.extend(tuple(told(frame.calls, answers))),
         calls=(),
-        waiting=pmap(),
         answers=pmap(),
-        invocations=frame.invocations.extend(invocations),
+        invocations=frame.invocations.extend(answers[index] for index in sorted(answers)),
     )
     frame, ask = going_on(run, frame)
     return run, frame, (*happened, ask)

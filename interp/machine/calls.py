@@ -1,4 +1,4 @@
-"""The calls of a frame: checked, waited for, and let go when it fails.
+"""The calls of a frame: checked, answered, and let go when it fails.
 
 A call is run, asked about, or refused with a reason. A result of the wrong type is an error.
 """
@@ -11,16 +11,8 @@ from typing import Any, TypeVar
 from attrs import evolve
 
 from gram import Pattern
-from lenses_ext import (
-    Workflow,
-    is_agent,
-    is_tool,
-    result_schema,
-    tool_spec_schema,
-    view,
-    workflow_of,
-)
-from lenses_ext.language import tool_spec_of, written_signature
+from lenses_ext import result_schema, tool_spec_schema, view
+from lenses_ext.language import tool_spec_of
 from lenses_ext.weak_cache import memo
 
 from ..errors import ProtocolError, ValidationError
@@ -28,29 +20,29 @@ from ..files import File
 from ..json_text import Json, JsonText, json_or_text, write_json
 from .approval import Decision
 from .contracts import (
+    Parameters,
     check_against,
     has_strict_form,
     parameters_of,
     read_arguments,
     without_stand_ins,
 )
-from .effects import (
-    Ask,
-    At,
-    CallBegun,
-    CallFailed,
-    CallTool,
-    Decided,
-    Effect,
-    Event,
-    Resumed,
-    ToolReturned,
-)
-from .frames import AgentFrame, Begin, Frame, Outcome, Status, WorkflowFrame
-from .happened import NOT_WAITED_FOR, CallDropped, Ended, FrameBegun, Happened, New
-from .messages import ToolCall, ToolInvocation, empty_context
-from .requests import Offers, arguments_of, ask_model, input_of, settings_of
+from .effects import Ask, At, CallFailed, CallTool, Decided, Effect, Event, ToolReturned
+from .messages import ToolCall, ToolInvocation
+from .requests import Offers, ask_model, settings_of
 from .run_context import RunContext
+from .state import (
+    NOT_WAITED_FOR,
+    AgentFrame,
+    CallDropped,
+    Ended,
+    Frame,
+    FrameBegun,
+    Happened,
+    Outcome,
+    Status,
+    WorkflowFrame,
+)
 
 FORBIDDEN = "the policy of this run forbids it"
 """The reason for not running a call that the policy denies."""
@@ -60,8 +52,7 @@ INTERRUPTED = "interrupted: the run ended before this call was answered; it may 
 
 _CUT_OFF = "the reply was cut off at its length limit, so this call may be incomplete: not run"
 
-
-DEEPEST = 32
+_DEEPEST = 32
 """How many parts the place of a frame has at most: 16 agents that call each other."""
 
 _TOO_DEEP = "agents call each other more than 16 deep: not run"
@@ -82,49 +73,80 @@ def checked_call(
         call: the call.
     """
     if frame.truncated:
-        return ToolInvocation(call.name, json_or_text(call.arguments), error=_CUT_OFF)
+        return refusal(frame, index, _CUT_OFF)
     offer = offers.named(call.name)
     if offer is None:
         known = ", ".join(sorted(offers.by_wire_name)) or "none"
-        error = f'there is no tool "{call.name}"; the tools are: {known}'
-        return ToolInvocation(call.name, json_or_text(call.arguments), error=error)
-    name, tool = offer.name, offer.spec
+        return refusal(frame, index, f'there is no tool "{call.name}"; the tools are: {known}')
+    name, tool, at = offer.name, offer.spec, (*frame.at, index)
+    about: dict[str, Any] = {"agent_name": frame.name, "at": at}
+    args: Json = call.arguments
     try:
-        given = read_arguments(name, call.arguments)
+        args = given = read_arguments(name, call.arguments)
+        settings = settings_of(run, frame.pattern)
+        if settings and settings.get("strictTools", "off") != "off" and has_strict_form(tool):
+            args = given = without_stand_ins(view(tool_spec_schema, tool), given)
+        args = checked(name, parameters_of(tool), given)
+        if offer.use == "skill":
+            text = write_json(offer.pattern.value.properties["text"])
+            return ToolInvocation(name, args, text, **about)
+        if offer.use == "inside" and len(frame.place) > _DEEPEST:
+            raise ValidationError(_TOO_DEEP)
+        return allowed_call(run, frame, at, name, args, tool)
     except ValidationError as error:
-        return ToolInvocation(name, call.arguments, error=error.message)
-    settings = settings_of(run, frame.agent)
-    if settings and settings.get("strictTools", "off") != "off" and has_strict_form(tool):
-        given = without_stand_ins(view(tool_spec_schema, tool), given)
+        return ToolInvocation(name, args, error=error.message, **about)
+
+
+def refusal(frame: AgentFrame, index: int, error: str) -> ToolInvocation:
+    """A call of the last reply that is not run, as the model wrote it."""
+    call, at = frame.calls[index], (*frame.at, index)
+    args = json_or_text(call.arguments)
+    return ToolInvocation(call.name, args, error=error, agent_name=frame.name, at=at)
+
+
+def checked(name: str, parameters: Parameters, args: dict[str, Json]) -> dict[str, Json]:
+    """The arguments of a call with defaults.
+
+    Raises:
+        ValidationError: they are not of the declared types.
+    """
     try:
-        args = parameters_of(tool).checked(given)
+        return parameters.checked(args)
     except ValidationError as error:
-        return ToolInvocation(name, given, error=refused(name, error))
-    if offer.use == "skill":
-        return ToolInvocation(name, args, write_json(offer.pattern.value.properties["text"]))
-    if offer.use == "inside" and len(frame.place) > DEEPEST:
-        return ToolInvocation(name, args, error=_TOO_DEEP)
-    decision = decision_about(run, name, args, frame.agent, tool)
+        message = f'arguments of "{name}" are refused:\n{error.message}'
+        raise ValidationError(message) from None
+
+
+def allowed_call(
+    run: RunContext, frame: Frame, at: At, name: str, args: dict[str, Json], tool: Pattern
+) -> CallTool | Ask:
+    """A call as the policy has it: to be run, or to be asked about first.
+
+    Raises:
+        ValidationError: it may not be run.
+    """
+    decision = decision_about(run, frame, name, args, tool)
     if decision == "deny":
-        return ToolInvocation(name, args, error=denied(FORBIDDEN))
-    effect = CallTool if decision == "allow" else Ask
-    return effect((*frame.at, index), name, write_json(args))
+        raise ValidationError(_denied(FORBIDDEN))
+    return (CallTool if decision == "allow" else Ask)(at, name, write_json(args))
 
 
-def refused(name: str, error: ValidationError) -> str:
-    """What is said of arguments that are not of the declared types."""
-    return f'arguments of "{name}" are refused:\n{error.message}'
+def decision_about(
+    run: RunContext, frame: Frame, name: str, args: Mapping[str, Json], tool: Pattern
+) -> Decision:
+    """What the policy decides of a call in a frame of a tool, an agent or a workflow."""
+    schema = parameters_of(tool_spec_of(tool)).schema
+    return run.policy.decide(name, args, by=frame.name, schema=schema)
+
+
+def _denied(reason: str) -> str:
+    return f"denied, not run: {reason}" if reason else "denied, not run"
 
 
 def result_problem(run: RunContext, tool: Pattern, result: JsonText) -> str | None:
     """Why what a tool, an agent or a workflow gave is not of the type it declares, or None.
 
     Nothing is wrong with any result where the run allows all.
-
-    Args:
-        run: what the frames of the run share.
-        tool: what gave the result.
-        result: the result.
     """
     if not run.check_results:
         return None
@@ -147,39 +169,19 @@ def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
 _check_result = memo(_result_check)
 
 
-def decision_about(
-    run: RunContext, name: str, args: Mapping[str, Json], by: Pattern, tool: Pattern
-) -> Decision:
-    """What the policy decides of a call of a tool by an agent or workflow."""
-    schema = parameters_of(tool).schema
-    return run.policy.decide(name, args, by=by.value.identity, schema=schema)
-
-
-def denied(reason: str) -> str:
-    """What the model is told of a call that may not be run."""
-    return f"denied, not run: {reason}" if reason else "denied, not run"
-
-
-def not_run_again(reason: str) -> str:
-    """What the model is told of a call that may have run, and may not be run again."""
-    return f"{INTERRUPTED}; not run again: {reason}" if reason else f"{INTERRUPTED}; not run again"
-
-
 def effects_of(run: RunContext, frame: Frame) -> Iterator[Effect]:
     """The effects that a frame waits for, and all frames in it."""
-    if isinstance(frame, AgentFrame) and frame.status is Status.AWAITING_MODEL:
-        yield ask_model(run, frame)
-    for part in frame.parts:
-        if isinstance(part, CallTool | Ask):
+    for part in (frame, *frame.all_parts()):
+        if not isinstance(part, Frame):
             yield part
-        else:
-            yield from effects_of(run, part)
+        elif isinstance(part, AgentFrame) and part.status is Status.AWAITING_MODEL:
+            yield ask_model(run, part)
 
 
 def dropped(run: RunContext, frame: Frame) -> Iterator[Happened]:
     """What happens to all that is under way in a frame when it is waited for no more."""
     for part in frame.parts:
-        if isinstance(part, CallTool | Ask):
+        if not isinstance(part, Frame):
             yield CallDropped(part)
             continue
         if isinstance(part, AgentFrame) and part.status is Status.AWAITING_MODEL:
@@ -192,19 +194,15 @@ def dropped(run: RunContext, frame: Frame) -> Iterator[Happened]:
 
 
 def frame_begun(around: Frame, frame: Frame) -> FrameBegun:
-    """What there is to say of a frame that has begun inside another, which still has it."""
-    name = frame.name
-    if isinstance(around, AgentFrame):
-        call = around.call_at(frame.place)
-        name, given = call.name, call.arguments
-    else:
-        node, index = around.node_of(frame.place)
-        given = str(around.live[node].items[index])
-    return FrameBegun(frame.place, name, around.name, given, frame)
+    """What there is to say of a frame that has begun inside another."""
+    call = frame.call
+    assert call is not None, "it is inside another"
+    name = call.name if isinstance(around, AgentFrame) else frame.name
+    return FrameBegun(call.at, name, around.name, call.arguments, frame)
 
 
 def frame_ended(around: Frame, frame: Frame, outcome: Outcome) -> Ended:
-    """What there is to say of a frame that has ended inside another, which still has it."""
+    """What there is to say of a frame that has ended inside another."""
     begun = frame_begun(around, frame)
     is_agent = isinstance(frame, AgentFrame)
     return Ended(
@@ -220,10 +218,9 @@ def frame_ended(around: Frame, frame: Frame, outcome: Outcome) -> Ended:
 
 
 _Kind = TypeVar("_Kind", CallTool, Ask)
-_Frame = TypeVar("_Frame", AgentFrame, WorkflowFrame)
 
 
-def waiting(frame: AgentFrame | WorkflowFrame, event: Event, kind: type[_Kind]) -> _Kind:
+def waiting(frame: Frame, event: Event, kind: type[_Kind]) -> _Kind:
     """The call or question that an event answers.
 
     Raises:
@@ -231,36 +228,21 @@ def waiting(frame: AgentFrame | WorkflowFrame, event: Event, kind: type[_Kind]) 
     """
     found = frame.under_way(event.at)
     if not isinstance(found, kind):
-        own = [each for each in frame.parts if isinstance(each, CallTool | Ask)]
+        own = [each for each in frame.parts if not isinstance(each, Frame)]
         raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {own}")
     return found
 
 
-def call_begun(
-    run: RunContext, frame: _Frame, event: CallBegun
-) -> tuple[RunContext, _Frame, tuple[New, ...]]:
-    """Keep that a call has begun which may run only once."""
-    begun = evolve(waiting(frame, event, CallTool), has_begun=True)
-    return run, frame.with_waiting(event.at, begun), ()
-
-
 def answered(
     run: RunContext,
-    by: str,
-    tool: Pattern | None,
+    frame: Frame,
+    tool: Pattern,
     call: CallTool | Ask,
     event: ToolReturned | CallFailed | Decided,
 ) -> ToolInvocation:
-    """A call with the answer that an event is to it; a decision is a no.
+    """A call of a frame with the answer that an event is to it; a decision is a no.
 
-    A result that is not of the declared type is an error.
-
-    Args:
-        run: what the frames of the run share.
-        by: the name of the agent or workflow that made the call.
-        tool: what was called, if the program has it.
-        call: the call.
-        event: the event.
+    A result that is not of the type that the tool declares is an error.
     """
     result: JsonText | None = None
     error: str | None = None
@@ -268,123 +250,16 @@ def answered(
     match event:
         case ToolReturned():
             said = JsonText.read(event.result)
-            error = None if tool is None else result_problem(run, tool, said)
+            error = result_problem(run, tool, said)
             if error is None:
                 result, files = said, event.files
         case CallFailed():
             error = event.error
         case Decided(reason=reason):
-            may_have_run = isinstance(call, Ask) and call.may_have_run
-            error = not_run_again(reason) if may_have_run else denied(reason)
+            error = _denied(reason)
+            if isinstance(call, Ask) and call.may_have_run:
+                error = f"{INTERRUPTED}; not run again{reason and f': {reason}'}"
     raised = event.exception if isinstance(event, CallFailed) else None
-    about: dict[str, Any] = {"agent_name": by, "at": call.at, "files": files, "exception": raised}
-    return ToolInvocation(call.name, JsonText.read(call.arguments), result, error, **about)
-
-
-def taken_up(
-    run: RunContext,
-    frame: _Frame,
-    event: Resumed,
-    spec_of: Callable[[Ask], Pattern],
-    decided: Callable[[RunContext, _Frame, Decided], tuple[RunContext, _Frame, tuple[New, ...]]],
-) -> tuple[RunContext, _Frame, list[New]]:
-    """Ask about calls that may have run; decide by another policy what is asked about.
-
-    Args:
-        run: what the frames of the run share.
-        frame: the frame that goes on.
-        event: how it goes on.
-        spec_of: the specification of the tool that a question is about.
-        decided: takes a decision.
-    """
-    new: list[New] = []
-    by = frame.agent if isinstance(frame, AgentFrame) else frame.workflow
-    for part in frame.parts:
-        if not isinstance(part, CallTool | Ask) or frame.under_way(part.at) is None:
-            continue
-        if isinstance(part, CallTool):
-            if part.has_begun:
-                ask = Ask(part.at, part.name, part.arguments, may_have_run=True)
-                frame = frame.with_waiting(part.at, ask)
-        elif event.policy:
-            decision = decision_about(run, part.name, part.args, by, spec_of(part))
-            if decision != "ask":
-                decision_of_it = Decided(part.at, decision == "allow", FORBIDDEN)
-                run, frame, more = decided(run, frame, decision_of_it)
-                new.extend(more)
-    return run, frame, new
-
-
-def pattern_of(frame: WorkflowFrame, name: str) -> Pattern:
-    """The agent, tool or workflow that a node uses."""
-    used = workflow_of(frame.workflow).nodes[name].pattern
-    assert used is not None, "a program is checked before it runs"
-    return used
-
-
-def has_files(flow: Workflow, name: str) -> bool:
-    """Whether what is attached to the input of a workflow goes to a node, too.
-
-    It does where ``()`` leads to the node, and where a choice carries on what such a node has.
-    """
-    return any(
-        arrow.source is None or (arrow.is_choice and has_files(flow, arrow.source))
-        for arrow in flow.nodes[name].input.arrows
-    )
-
-
-def expect_readers(pattern: Pattern) -> None:
-    """Check that what files are attached to goes to agents alone.
-
-    Raises:
-        ValidationError: it goes to a tool of a workflow.
-    """
-    if is_agent(pattern):
-        return
-    flow = workflow_of(pattern)
-    for name, node in flow.nodes.items():
-        if node.pattern is None or not has_files(flow, name):
-            continue
-        if is_tool(node.pattern):
-            workflow = pattern.value.identity
-            raise ValidationError(
-                f'"{name}", a tool, gets the input of "{workflow}": files are for agents alone'
-            )
-        expect_readers(node.pattern)
-
-
-def begun_use(
-    run: RunContext, frame: WorkflowFrame, name: str, place: At, given: Json
-) -> CallTool | Ask | Begin:
-    """What is to be done for a use of a node.
-
-    Raises:
-        ValidationError: it may not be used, or not with what it is given.
-    """
-    used = pattern_of(frame, name)
-    if not is_tool(used):
-        kept = frame.kept.get(name, empty_context)
-        if not kept and written_signature(used) is not None:
-            given = input_of(used, _arguments(used, given))
-        flow = workflow_of(frame.workflow)
-        files = frame.attachments if not frame.round and has_files(flow, name) else ()
-        return Begin(place, used, given, kept, files)
-    args = _arguments(used, given)
-    tool = used.value.identity
-    decision = decision_about(run, tool, args, frame.workflow, tool_spec_of(used))
-    if decision == "deny":
-        raise ValidationError(denied(FORBIDDEN))
-    effect = CallTool if decision == "allow" else Ask
-    return effect(place, tool, write_json(args))
-
-
-def _arguments(used: Pattern, given: Json) -> dict[str, Json]:
-    """The arguments of what is used, with defaults."""
-    args = arguments_of(used, given)
-    name = used.value.identity
-    if not isinstance(args, dict):
-        raise ValidationError(f'"{name}" takes a record, found {write_json(args)[:80]}')
-    try:
-        return parameters_of(tool_spec_of(used)).checked(args)
-    except ValidationError as error:
-        raise ValidationError(refused(name, error)) from None
+    about: dict[str, Any] = {"agent_name": frame.name, "at": call.at, "exception": raised}
+    args = JsonText.read(call.arguments)
+    return ToolInvocation(call.name, args, result, error, files=files, **about)

@@ -20,7 +20,9 @@ from attrs import evolve, frozen
 from pyrsistent import pmap
 
 from gram import Pattern
+from gram.words import counted
 from lenses_ext import Model, ProgramLike
+from lenses_ext.labels import AGENT, LOOP, WORKFLOW
 from lenses_ext.language import tool_spec_of, written_signature
 from lenses_ext.schemas import NotJson
 from lenses_ext.weak_cache import memo
@@ -31,7 +33,15 @@ from ..json_text import Json, write_json
 from ..programs import the_agent
 from . import agent_frame, workflow_frame
 from .approval import ApprovalPolicy, allow_all
-from .calls import call_begun, effects_of, expect_readers, frame_begun, frame_ended, refused
+from .calls import (
+    FORBIDDEN,
+    checked,
+    decision_about,
+    effects_of,
+    frame_begun,
+    frame_ended,
+    waiting,
+)
 from .contracts import own_parameters_of
 from .effects import (
     Ask,
@@ -48,16 +58,23 @@ from .effects import (
     ToolReturned,
     checked_settings,
 )
-from .forms import form_of, form_of_frame
-from .frames import Begin, Frame, Status
-from .happened import CallDropped, Happened, New
 from .limits import Limits
-from .limits_reached import cost_is_reached, time_is_up
 from .messages import ConversationContext, Given, Message, conversation_of, empty_context, parts_of
 from .readings import context_before, pending
 from .requests import input_of, parameter_names_of
 from .run_context import RunContext
-from .state import State
+from .state import (
+    Begin,
+    CallDropped,
+    Frame,
+    Happened,
+    New,
+    Outcome,
+    State,
+    Status,
+    Taken,
+)
+from .workflow_frame import expect_readers
 
 
 class Step(NamedTuple):
@@ -128,7 +145,7 @@ def start(
         once=frozenset(once),
     )
     before = conversation_of(context, by="start")
-    return _begun(run, Begin((), pattern, taken, before, attachments))
+    return _begun(run, Begin(pattern, taken, before, attachments))
 
 
 def start_again(
@@ -152,7 +169,7 @@ def start_again(
     run = RunContext(program, *changes, **kept)
     before = context_before(first) if context is None else context
     taken = _input(program, was.given.value, was.attachments)
-    return _begun(run, Begin((), program, taken, before, was.attachments))
+    return _begun(run, Begin(program, taken, before, was.attachments))
 
 
 def _begun(run: RunContext, begin: Begin) -> Step:
@@ -192,11 +209,8 @@ def _input(pattern: Pattern, given: str | Mapping[str, Any], attachments: tuple[
         args = write_json(args).value
     except NotJson as error:
         raise ValidationError(f"arguments are JSON: {error}") from None
-    try:
-        checked = own_parameters_of(tool_spec_of(pattern)).checked(args)
-    except ValidationError as error:
-        raise ValidationError(refused(pattern.value.identity, error)) from None
-    return input_of(pattern, checked)
+    parameters = own_parameters_of(tool_spec_of(pattern))
+    return input_of(pattern, checked(pattern.value.identity, parameters, args))
 
 
 def step(state: State, event: Event) -> Step:
@@ -268,11 +282,11 @@ def _placed(
     happened: list[Happened],
 ) -> Settled:
     """Put a frame that went on in its place; where it has ended, take what it gave."""
-    outcome = form_of_frame(inner).outcome(inner)
+    outcome = form_of(inner.pattern).outcome(inner)
     if outcome is None:
-        return run, frame.with_inner(inner), effects
+        return run, frame.with_part(inner.place, inner), effects
     happened.append(frame_ended(frame, inner, outcome))
-    run, frame, new = form_of_frame(frame).inner_ended(run, frame, inner.place, outcome)
+    run, frame, new = form_of(frame.pattern).inner_ended(run, frame, inner.call, outcome)
     return _settled(run, frame, new, happened)
 
 
@@ -299,12 +313,12 @@ def _settled(
         run, inner, more = _settled(run, inner, begun, happened)
         outcome = form.outcome(inner)
         if outcome is None:
-            frame = frame.with_inner(inner)
+            frame = frame.with_part(inner.place, inner)
             effects.extend(more)
             continue
         happened.append(frame_ended(frame, inner, outcome))
-        around = form_of_frame(frame)
-        run, frame, following = around.inner_ended(run, frame, each.at, outcome)
+        around = form_of(frame.pattern)
+        run, frame, following = around.inner_ended(run, frame, each.call, outcome)
         if around.outcome(frame) is not None:
             happened += (each for each in (*left, *following) if isinstance(each, Happened))
             return run, frame, ()
@@ -332,9 +346,10 @@ def _whole_run(
         raise ProtocolError(f"{event!r} is at the wrong position: expected ()")
     run = state.run
     if isinstance(event, TimeUp):
-        return evolve(run, limit=time_is_up(run.limits)), state.frame
+        seconds = counted(run.limits.run_seconds or 0, "second")
+        return evolve(run, limit=f"{seconds} (limit: run_seconds)"), state.frame
     if isinstance(event, CostReached):
-        return evolve(run, limit=cost_is_reached(run, event.expected)), state.frame
+        return evolve(run, limit=run.cost_is_reached(event.expected)), state.frame
     given = {name: getattr(event, name) for name in ("limits", "model", "policy", "check_results")}
     changes = {name: value for name, value in given.items() if value is not None}
     if event.settings:
@@ -346,10 +361,9 @@ def _gone_on(
     run: RunContext, frame: Frame, event: Resumed, happened: list[Happened]
 ) -> tuple[RunContext, Frame]:
     """Let a frame and all in it go on, those inside first."""
-    for part in frame.parts:
-        place = part.at if isinstance(part, CallTool | Ask) else part.place
-        inner = frame.inner((*place, 0))
-        if inner is not None:
+    for place in frame.in_order(frame.waiting):
+        inner = frame.waiting.get(place)
+        if isinstance(inner, Frame):
             run, inner = _gone_on(run, inner, event, happened)
             run, frame, _ = _placed(run, frame, inner, (), happened)
     run, frame, new = _transition(frame, event).take(run, frame, event)
@@ -357,9 +371,102 @@ def _gone_on(
     return run, frame
 
 
-def _unchanged(
-    run: RunContext, frame: Frame, _: Event
-) -> tuple[RunContext, Frame, tuple[New, ...]]:
+# --- one frame
+
+
+@frozen
+class Form:
+    """How a pattern of some label is run. A tool has no frame: calling it is an effect.
+
+    Attributes:
+        begin: begins a frame of it.
+        called_by: what a call of a tool or a question in its frame is of.
+        allowed: begins a call that was asked about.
+        with_answer: takes how a call was answered.
+        inner_ended: takes how a frame inside it has ended.
+        resumed: goes on where a limit was reached.
+        outcome: how it has ended, or None.
+    """
+
+    begin: Callable[[RunContext, Begin], Taken]
+    called_by: Callable[[RunContext, Any, CallTool | Ask], Pattern]
+    allowed: Callable[[RunContext, Any, CallTool], Taken]
+    with_answer: Callable[[RunContext, Any, CallTool | Ask, Any], Taken]
+    inner_ended: Callable[[RunContext, Any, Any, Outcome], Taken]
+    resumed: Callable[[RunContext, Any], Taken]
+    outcome: Callable[[Any], Outcome | None]
+
+
+_AGENT: Final = Form(
+    agent_frame.begin_agent,
+    agent_frame.called_by,
+    agent_frame.allowed,
+    agent_frame.with_answer,
+    agent_frame.inner_ended,
+    agent_frame.resumed,
+    agent_frame.agent_outcome,
+)
+_WORKFLOW: Final = Form(
+    workflow_frame.begin_workflow,
+    workflow_frame.called_by,
+    workflow_frame.allowed,
+    workflow_frame.with_answer,
+    workflow_frame.inner_ended,
+    workflow_frame.resumed,
+    workflow_frame.workflow_outcome,
+)
+
+FORMS: Final[Mapping[str, Form]] = {AGENT: _AGENT, WORKFLOW: _WORKFLOW, LOOP: _WORKFLOW}
+"""How what carries a label is run: a new kind of pattern is a new row."""
+
+
+def form_of(pattern: Pattern) -> Form:
+    """The form of a pattern, by the first of its labels that has one."""
+    return next(FORMS[label] for label in sorted(pattern.value.labels) if label in FORMS)
+
+
+def _call_begun(run: RunContext, frame: Frame, event: CallBegun) -> Taken:
+    """Keep that a call has begun which may run only once."""
+    return (
+        run,
+        frame.with_part(event.at, evolve(waiting(frame, event, CallTool), has_begun=True)),
+        (),
+    )
+
+
+def _tool_answered(run: RunContext, frame: Frame, event: ToolReturned | CallFailed) -> Taken:
+    """Take the result of a tool, or its failure."""
+    return form_of(frame.pattern).with_answer(run, frame, waiting(frame, event, CallTool), event)
+
+
+def _decided(run: RunContext, frame: Frame, event: Decided) -> Taken:
+    """Begin what was asked about, or take that it is denied."""
+    ask, form = waiting(frame, event, Ask), form_of(frame.pattern)
+    if event.allowed:
+        return form.allowed(run, frame, CallTool(ask.at, ask.name, ask.arguments))
+    return form.with_answer(run, frame, ask, event)
+
+
+def _resumed(run: RunContext, frame: Frame, event: Resumed) -> Taken:
+    """Go on, past a limit too: what may have run is asked about, and another policy decides."""
+    new: list[New] = []
+    form = form_of(frame.pattern)
+    for part in frame.parts:
+        if isinstance(part, CallTool) and part.has_begun and frame.under_way(part.at):
+            ask = Ask(part.at, part.name, part.arguments, may_have_run=True)
+            frame = frame.with_part(part.at, ask)
+        elif isinstance(part, Ask) and event.policy and frame.under_way(part.at):
+            called = form.called_by(run, frame, part)
+            decision = decision_about(run, frame, part.name, part.args, called)
+            if decision != "ask":
+                found = Decided(part.at, decision == "allow", FORBIDDEN)
+                run, frame, more = _decided(run, frame, found)
+                new.extend(more)
+    run, frame, more = form.resumed(run, frame)
+    return run, frame, (*new, *more)
+
+
+def _unchanged(run: RunContext, frame: Frame, _: Event) -> Taken:
     return run, frame, ()
 
 
@@ -380,6 +487,20 @@ _TO_TOOLS_OR_MODEL = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS)
 _TO_STEPS = (Status.AWAITING_STEPS, Status.DONE, Status.FAILED, Status.LIMITED)
 _STOP = Transition(_unchanged, (Status.LIMITED,))
 
+
+def _awaiting(status: Status, leads_to: tuple[Status, ...]) -> dict[type[Event], Transition]:
+    """What may follow while calls are under way."""
+    return {
+        CallBegun: Transition(_call_begun, (status,)),
+        ToolReturned: Transition(_tool_answered, leads_to),
+        CallFailed: Transition(_tool_answered, leads_to),
+        Decided: Transition(_decided, leads_to),
+        TimeUp: _STOP,
+        CostReached: _STOP,
+        Resumed: Transition(_resumed, leads_to),
+    }
+
+
 TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
     Status.AWAITING_MODEL: {
         ModelReplied: Transition(
@@ -390,30 +511,13 @@ TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
         CostReached: _STOP,
         Resumed: Transition(_unchanged, (Status.AWAITING_MODEL,)),
     },
-    Status.AWAITING_TOOLS: {
-        CallBegun: Transition(call_begun, (Status.AWAITING_TOOLS,)),
-        ToolReturned: Transition(agent_frame.tool_answered, _TO_TOOLS_OR_MODEL),
-        CallFailed: Transition(agent_frame.tool_answered, _TO_TOOLS_OR_MODEL),
-        Decided: Transition(agent_frame.decided, _TO_TOOLS_OR_MODEL),
-        TimeUp: _STOP,
-        CostReached: _STOP,
-        Resumed: Transition(agent_frame.resumed, _TO_TOOLS_OR_MODEL),
+    Status.AWAITING_TOOLS: _awaiting(Status.AWAITING_TOOLS, _TO_TOOLS_OR_MODEL),
+    Status.AWAITING_STEPS: _awaiting(Status.AWAITING_STEPS, _TO_STEPS),
+    Status.LIMITED: {Resumed: Transition(_resumed, (*_TO_TOOLS_OR_MODEL, Status.LIMITED))},
+    **{
+        status: {Resumed: Transition(_unchanged, (status,))}
+        for status in (Status.DONE, Status.UNUSABLE, Status.FAILED)
     },
-    Status.AWAITING_STEPS: {
-        CallBegun: Transition(call_begun, (Status.AWAITING_STEPS,)),
-        ToolReturned: Transition(workflow_frame.tool_answered, _TO_STEPS),
-        CallFailed: Transition(workflow_frame.tool_answered, _TO_STEPS),
-        Decided: Transition(workflow_frame.decided, _TO_STEPS),
-        TimeUp: _STOP,
-        CostReached: _STOP,
-        Resumed: Transition(workflow_frame.resumed, _TO_STEPS),
-    },
-    Status.LIMITED: {
-        Resumed: Transition(agent_frame.resumed, (*_TO_TOOLS_OR_MODEL, Status.LIMITED))
-    },
-    Status.DONE: {Resumed: Transition(_unchanged, (Status.DONE,))},
-    Status.UNUSABLE: {Resumed: Transition(_unchanged, (Status.UNUSABLE,))},
-    Status.FAILED: {Resumed: Transition(_unchanged, (Status.FAILED,))},
 }
 """What may follow what: in each status of a frame, the events that may come and what they lead to.
 `TimeUp`, `CostReached` and `Resumed` are about the whole run: they come to all of its frames."""

@@ -14,8 +14,8 @@ from attrs import evolve
 
 from lenses_ext import Settings
 
-from .frames import AgentFrame
 from .messages import ConversationContext, FunctionRole, Message, UserRole
+from .state import AgentFrame
 
 CHARACTERS_OF_A_TOKEN: Final = 4
 """How many characters make a token, roughly: OpenAI's rule of thumb for English."""

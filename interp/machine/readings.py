@@ -6,15 +6,13 @@ from collections.abc import Iterator
 
 from lenses_ext import workflow_of
 
-from ..json_text import json_or_text, write_json
+from ..json_text import write_json
 from .agent_frame import told
-from .calls import INTERRUPTED, effects_of, frame_begun
-from .effects import Ask, At, CallModel, CallTool, Effect
-from .frames import AgentFrame, Frame, Status, WorkflowFrame
-from .happened import FrameBegun
-from .messages import AgentResponse, ConversationContext, ToolInvocation
+from .calls import INTERRUPTED, effects_of, frame_begun, refusal
+from .effects import At, CallModel, Effect
+from .messages import AgentResponse, ConversationContext
 from .requests import answer_of, is_text_answer
-from .state import State
+from .state import AgentFrame, Frame, FrameBegun, State, Status, WorkflowFrame
 
 
 def pending(state: State, *, past_limit: bool = False) -> tuple[Effect, ...]:
@@ -52,17 +50,19 @@ def says_result(state: State, at: At) -> bool:
     It is where the outermost agent speaks, or one that is a step whose text is the result. In a
     loop nobody knows which round is the last.
     """
-    frame: Frame | None = state.frame
+    frame = state.frame
     while isinstance(frame, WorkflowFrame):
-        node, flow = frame.node_at(at), workflow_of(frame.workflow)
-        arrows = flow.result.arrows
-        if node is None or frame.is_loop or flow.result.is_record or frame.live[node[0]].is_each:
+        inner, result = frame.inner(at), workflow_of(frame.pattern).result
+        if inner is None or frame.is_loop or result.is_record:
             return False
-        if not any(each.source == node[0] and not each.is_choice for each in arrows):
+        node = frame.node_of(at)
+        if frame.live[node].is_each:
             return False
-        frame = frame.inner(at)
-        if isinstance(frame, AgentFrame) and answer_of(frame.agent) is not None:
+        if not any(each.source == node and not each.is_choice for each in result.arrows):
             return False
+        if isinstance(inner, AgentFrame) and answer_of(inner.pattern) is not None:
+            return False
+        frame = inner
     if not isinstance(frame, AgentFrame) or frame.summarising:
         return False
     return len(at) - len(frame.place) in (1, 2)
@@ -84,11 +84,8 @@ def path_of_names(state: State, at: At) -> tuple[str, ...]:
     """
     frame = state.frame
     names = [state.agent.value.identity]
-    while (inner := frame.inner(at)) is not None:
-        if isinstance(frame, WorkflowFrame):
-            names.append(frame.node_of(at)[0])
-        else:
-            names.append(frame.call_at(inner.place).name)
+    while (inner := frame.inner(at)) is not None and inner.call is not None:
+        names.append(inner.call.name)
         frame = inner
     return tuple(names) if frame.name == names[-1] else (*names, frame.name)
 
@@ -96,12 +93,12 @@ def path_of_names(state: State, at: At) -> tuple[str, ...]:
 def response(state: State) -> AgentResponse:
     """What a finished run gives."""
     last, frame = state.context[-1], state.frame
+    is_typed = is_text = False
     if isinstance(frame, AgentFrame):
-        is_typed = answer_of(frame.agent) is not None and not last.refused
-        is_text = is_typed and is_text_answer(frame.agent)
-    else:
+        is_typed = answer_of(frame.pattern) is not None and not last.refused
+        is_text = is_typed and is_text_answer(frame.pattern)
+    elif isinstance(frame, WorkflowFrame):
         is_typed = frame.result is not None and frame.result != write_json(last.content)
-        is_text = False
     return AgentResponse(
         content=last.content,
         tools_used=state.tools_used,
@@ -129,21 +126,16 @@ def interrupted_context(state: State) -> ConversationContext:
     frame = state.frame
     if not isinstance(frame, AgentFrame) or not frame.calls:
         return frame.context
-    unanswered = (
-        ToolInvocation(call.name, json_or_text(call.arguments), error=INTERRUPTED)
-        for call in frame.calls
-    )
+    unanswered = (refusal(frame, index, INTERRUPTED) for index in range(len(frame.calls)))
     answers = dict(enumerate(unanswered)) | dict(frame.answers)
     return frame.context + told(frame.calls, answers)
 
 
 def frames_inside(state: State) -> Iterator[FrameBegun]:
     """The agents and workflows inside a run that have begun and not ended, those around first."""
-    yield from _inside(state.frame)
-
-
-def _inside(frame: Frame) -> Iterator[FrameBegun]:
-    for part in frame.parts:
-        if not isinstance(part, CallTool | Ask):
-            yield frame_begun(frame, part)
-            yield from _inside(part)
+    left = [(state.frame, part) for part in reversed(state.frame.parts)]
+    while left:
+        around, part = left.pop()
+        if isinstance(part, Frame):
+            yield frame_begun(around, part)
+            left += [(part, each) for each in reversed(part.parts)]

@@ -41,10 +41,10 @@ from ..errors import ValidationError
 from ..json_text import Json
 from .contracts import is_text_schema
 from .effects import CallModel, Request
-from .frames import AgentFrame
 from .long_conversations import INSTRUCTION, sent, to_read, to_summarise
 from .messages import AssistantRole, ConversationContext
 from .run_context import RunContext
+from .state import AgentFrame
 
 Use: TypeAlias = Literal["tool", "inside", "handover", "skill"]
 """What a call of it does: run a tool, begin a frame inside, hand the conversation over, or give a
@@ -179,7 +179,7 @@ def _named_in_handovers(program: Pattern) -> frozenset[str]:
 
 def ask_model(run: RunContext, frame: AgentFrame) -> CallModel:
     """The request of an agent's turn."""
-    agent = frame.agent
+    agent = frame.pattern
     if frame.summarising:
         return _ask_for_summary(run, frame)
     models, instruction, settings, answer = _asked(agent)
@@ -199,11 +199,11 @@ def ask_model(run: RunContext, frame: AgentFrame) -> CallModel:
 
 def _ask_for_summary(run: RunContext, frame: AgentFrame) -> CallModel:
     """The request for a summary: to the agent that is named for it, or to the same model."""
-    writer = summary_writer(frame.agent)
-    asked = _asked(writer or frame.agent)
+    writer = summary_writer(frame.pattern)
+    asked = _asked(writer or frame.pattern)
     models = _in_order(run, asked.models)
     instruction = INSTRUCTION if writer is None else asked.instruction
-    settings = settings_of(run, writer or frame.agent).with_changes({"toolChoice": None})
+    settings = settings_of(run, writer or frame.pattern).with_changes({"toolChoice": None})
     read = ConversationContext((to_read(frame),))
     request = Request(
         models[0],
@@ -211,7 +211,7 @@ def _ask_for_summary(run: RunContext, frame: AgentFrame) -> CallModel:
         read,
         settings=settings,
         fallbacks=models[1:],
-        agent=(writer or frame.agent).value.identity,
+        agent=(writer or frame.pattern).value.identity,
     )
     return CallModel(frame.at, request, is_for_summary=True)
 
@@ -225,7 +225,7 @@ def _in_order(run: RunContext, models: tuple[Model, ...]) -> tuple[Model, ...]:
 
 def going_on(run: RunContext, frame: AgentFrame) -> tuple[AgentFrame, CallModel]:
     """The request of an agent's next turn: for a summary, where the conversation is too long."""
-    frame = evolve(frame, summarising=to_summarise(frame, settings_of(run, frame.agent)))
+    frame = evolve(frame, summarising=to_summarise(frame, settings_of(run, frame.pattern)))
     return frame, ask_model(run, frame)
 
 

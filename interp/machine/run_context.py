@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from pyrsistent import PMap, pmap
 
 from gram import Pattern, Value
+from gram.words import counted
 from lenses_ext import Model
+from lenses_ext.language import wire_name
 
 from ..files import File
 from ..json_text import JsonText, write_json
 from ..shown import short_repr
 from .approval import ApprovalPolicy, allow_all
-from .limits import Limits
+from .limits import Limits, dollars, shown_price
 from .messages import Usage
 
 _NOTHING: Final = Usage(0, 0)
@@ -64,3 +68,40 @@ class RunContext:
     given: JsonText = field(default=_NO_TEXT, eq=False, repr=short_repr)
     attachments: tuple[File, ...] = field(default=(), eq=False)
     once: frozenset[str] = field(default=frozenset(), eq=False)
+
+    def spent(self, usage: Usage, names: Sequence[str]) -> RunContext:
+        """The same with more used: the tokens of a reply, and the tools that are called."""
+        known = evolve(
+            usage, input_tokens=usage.input_tokens or 0, output_tokens=usage.output_tokens or 0
+        )
+        called = Counter(dict(self.called))
+        called.update(map(wire_name, names))
+        return evolve(
+            self,
+            usage=self.usage + usage,
+            counted=self.counted + known,
+            calls=self.calls + len(names),
+            called=tuple(sorted(called.items())),
+        )
+
+    def limit_reached(self) -> str | None:
+        """The limit, shared by all of the run, that keeps more from being begun, or None."""
+        limits = self.limits
+        if self.calls > limits.tool_calls:
+            return f"{counted(limits.tool_calls, 'tool call')} (limit: tool_calls)"
+        most, tool = max(((count, name) for name, count in self.called), default=(0, ""))
+        if most > limits.calls_per_tool:
+            return f'{counted(limits.calls_per_tool, "call")} of "{tool}" (limit: calls_per_tool)'
+        for name in ("total_tokens", "input_tokens", "output_tokens"):
+            limit = name.removeprefix("total_")
+            used, allowed = getattr(self.counted, name), getattr(limits, limit)
+            if used >= allowed:
+                return f"{used} of {counted(allowed, 'token')} (limit: {limit})"
+        is_spent = limits.cost is not None and self.cost >= dollars(limits.cost)
+        return self.cost_is_reached(None) if is_spent else None
+
+    def cost_is_reached(self, expected: Decimal | None) -> str:
+        """What to say of a run that has no money for another request."""
+        spent, limit = shown_price(self.cost), shown_price(dollars(self.limits.cost or 0))
+        more = f", and the next request may cost ${shown_price(expected)}" if expected else ""
+        return f"${spent} of ${limit}{more} (limit: cost)"

@@ -16,19 +16,31 @@ from attrs import evolve
 from pyrsistent import pmap
 
 from gram import Pattern
-from lenses_ext import Workflow, is_tool, workflow_of
-from lenses_ext.language import tool_spec_of
+from lenses_ext import Workflow, is_agent, is_tool, workflow_of
+from lenses_ext.language import tool_spec_of, written_signature
 from lenses_ext.workflows import FlowArrow, FlowNode, Join, Loop
 
 from ..errors import ValidationError
 from ..json_text import Json, JsonText, write_json
-from .calls import answered, begun_use, dropped, pattern_of, result_problem, taken_up, waiting
-from .effects import Ask, At, CallFailed, CallTool, Decided, Resumed, ToolReturned
-from .frames import Begin, BegunNode, EndedNode, Outcome, Status, WorkflowFrame
-from .happened import CallAnswered, Ended, Happened, New, WorkflowTaken
-from .limits_reached import is_under_an_agent, limit_reached, spent
-from .messages import AssistantRole, Message, Usage, UserRole
+from .calls import allowed_call, answered, checked, dropped, result_problem
+from .contracts import parameters_of
+from .effects import Ask, CallFailed, CallTool, Decided, ToolReturned
+from .messages import AssistantRole, Message, Usage, UserRole, empty_context
+from .requests import arguments_of, input_of
 from .run_context import RunContext
+from .state import (
+    Begin,
+    BegunNode,
+    CallAnswered,
+    Ended,
+    EndedNode,
+    Happened,
+    New,
+    Outcome,
+    Status,
+    WorkflowFrame,
+    WorkflowTaken,
+)
 
 
 def arrivals(
@@ -87,11 +99,15 @@ def begin_workflow(run: RunContext, begin: Begin) -> WorkflowTaken:
     given = write_json(begin.given)
     files = begin.attachments
     said = Message(UserRole, _said(given), attachments=files)
-    context = begin.context if begin.at else begin.context.append(said)
+    context = begin.context if begin.call else begin.context.append(said)
     flow = workflow_of(begin.pattern)
-    is_loop = flow.loop is not None
     frame = WorkflowFrame(
-        begin.at, begin.pattern, given, context, is_loop=is_loop, attachments=files
+        begin.pattern,
+        context,
+        begin.call,
+        given=given,
+        is_loop=flow.loop is not None,
+        attachments=files,
     )
     return _advance(run, frame, flow.order)
 
@@ -108,66 +124,57 @@ def workflow_outcome(frame: WorkflowFrame) -> Outcome | None:
 # --- what is under way has begun, or has answered
 
 
-def tool_answered(
-    run: RunContext, frame: WorkflowFrame, event: ToolReturned | CallFailed
-) -> WorkflowTaken:
-    """Take what a tool gave that is a node, or how it failed."""
-    return _with_answer(run, frame, waiting(frame, event, CallTool), event)
+def called_by(_: RunContext, frame: WorkflowFrame, call: CallTool | Ask) -> Pattern:
+    """The tool that a call is of."""
+    return _pattern_of(frame, frame.node_of(call.at))
 
 
-def decided(run: RunContext, frame: WorkflowFrame, event: Decided) -> WorkflowTaken:
-    """Begin a tool that was asked about, or fail because it is denied."""
-    ask = waiting(frame, event, Ask)
-    if not event.allowed:
-        return _with_answer(run, frame, ask, event)
-    call = CallTool(ask.at, ask.name, ask.arguments)
-    return run, frame.with_waiting(ask.at, call), (call,)
+def _pattern_of(frame: WorkflowFrame, name: str) -> Pattern:
+    """The agent, tool or workflow that a node uses."""
+    used = workflow_of(frame.pattern).nodes[name].pattern
+    assert used is not None, "a program is checked before it runs"
+    return used
 
 
-def _with_answer(
+def allowed(run: RunContext, frame: WorkflowFrame, call: CallTool) -> WorkflowTaken:
+    """Begin a tool that is allowed."""
+    return run, frame.with_part(call.at, call), (call,)
+
+
+def with_answer(
     run: RunContext,
     frame: WorkflowFrame,
     call: CallTool | Ask,
     event: ToolReturned | CallFailed | Decided,
 ) -> WorkflowTaken:
-    name, index = frame.node_of(call.at)
-    made = answered(run, frame.name, pattern_of(frame, name), call, event)
+    """Take what a tool gave that is a node, how it failed, or that it is denied."""
+    made = answered(run, frame, called_by(run, frame, call), call, event)
     outcome = Outcome(made.result_text, made.error, calls=(made,))
-    run, frame, new = _item_ended(run, frame, name, index, outcome)
+    run, frame, new = inner_ended(run, frame, call, outcome)
     return run, frame, (CallAnswered(call.at, made), *new)
 
 
-def inner_ended(
-    run: RunContext, frame: WorkflowFrame, place: At, outcome: Outcome
-) -> WorkflowTaken:
-    """Take what an agent or workflow gave that is a node."""
-    return _item_ended(run, frame, *frame.node_of(place), outcome)
-
-
-def resumed(run: RunContext, frame: WorkflowFrame, event: Resumed) -> WorkflowTaken:
-    """Go on where a limit was reached; what is asked about may be decided by another policy."""
-
-    def spec_of(ask: Ask) -> Pattern:
-        return tool_spec_of(pattern_of(frame, frame.node_of(ask.at)[0]))
-
-    run, frame, new = taken_up(run, frame, event, spec_of, decided)
-    for name in workflow_of(frame.workflow).order:
+def resumed(run: RunContext, frame: WorkflowFrame) -> WorkflowTaken:
+    """Go on where a limit was reached."""
+    new: list[New] = []
+    for name in workflow_of(frame.pattern).order:
         if name in frame.live:
-            run, frame, more = _begin_items(run, frame, name, frame.live[name])
+            run, frame, more = _begin_items(run, frame, name)
             new.extend(more)
     return run, frame, tuple(new)
 
 
-def _item_ended(
-    run: RunContext, frame: WorkflowFrame, name: str, index: int, outcome: Outcome
+def inner_ended(
+    run: RunContext, frame: WorkflowFrame, call: CallTool | Ask, outcome: Outcome
 ) -> WorkflowTaken:
     """One use of a node has ended: the node has, or its next item may begin."""
+    place, name = call.at, frame.node_of(call.at)
     step = frame.live[name]
+    index = int(place[-1]) if step.is_each else 0
+    frame = evolve(frame, waiting=frame.waiting.discard(place))
     if outcome.calls:
-        place = (*frame.at, name, index) if step.is_each else (*frame.at, name)
         frame = evolve(frame, made=frame.made.set(place, outcome.calls))
     if outcome.error is not None or outcome.said is None:
-        frame = _with_step(frame, name, evolve(step, live=step.live.discard(index)))
         return _failed(run, frame, _step_failed(name, step, index, outcome.error))
     if outcome.unfinished:
         frame = evolve(frame, unfinished=True)
@@ -177,8 +184,7 @@ def _item_ended(
         return _node_ended(run, frame, name, outcome.said, step.given)
     results = step.results.set(index, outcome.said)
     if len(results) < len(step.items):
-        step = evolve(step, live=step.live.discard(index), results=results)
-        return _begin_items(run, frame, name, step)
+        return _begin_items(run, _with_step(frame, name, evolve(step, results=results)), name)
     said = list_of(results[each] for each in range(len(step.items)))
     return _node_ended(run, frame, name, said, step.given)
 
@@ -187,7 +193,7 @@ def _node_ended(
     run: RunContext, frame: WorkflowFrame, name: str, said: JsonText, given: JsonText
 ) -> WorkflowTaken:
     """A node has given its answer: begin what has waited for it alone."""
-    node = workflow_of(frame.workflow).nodes[name]
+    node = workflow_of(frame.pattern).nodes[name]
     passes_on = any(each.is_choice for each in node.outgoing)
     frame = evolve(
         frame,
@@ -206,7 +212,7 @@ def _after(node: FlowNode) -> list[str]:
 
 def _advance(run: RunContext, frame: WorkflowFrame, names: Iterable[str]) -> WorkflowTaken:
     """Begin those of some nodes that wait for nothing, and skip those that are not reached."""
-    flow = workflow_of(frame.workflow)
+    flow = workflow_of(frame.pattern)
     new: list[New] = []
     left = deque(names)
     while left and frame.status is Status.AWAITING_STEPS:
@@ -242,64 +248,124 @@ def _begin_node(
     arrived: Iterable[tuple[FlowArrow, JsonText]],
 ) -> WorkflowTaken:
     """Begin a node: once, or once for each item of the list that is mapped."""
-    step = BegunNode(given, (given,))
+    step, name, place = BegunNode(given, (given,)), node.name, (*frame.at, node.name)
     if node.each is not None:
         items: Json = next((value.value for arrow, value in arrived if arrow is node.each), [])
         if not isinstance(items, list):
-            error = f'step "{node.name}" maps over a list, found {write_json(items)[:80]}'
-            place = (*frame.at, node.name)
-            given = write_json(items)
-            refusal = Ended(place, "tool", node.name, frame.name, given, error=error)
+            found = write_json(items)
+            error = f'step "{name}" maps over a list, found {found[:80]}'
+            refusal = Ended(place, "tool", name, frame.name, found, error=error)
             return _failed(run, frame, error, refusal)
-        flow = workflow_of(frame.workflow)
+        if not items:
+            nothing = list_of(())
+            passed = Ended(place, "each", name, frame.name, nothing, nothing)
+            run, frame, more = _node_ended(run, frame, name, nothing, given)
+            return run, frame, (passed, *more)
+        flow = workflow_of(frame.pattern)
         rest = {flow.key_of(each): value for each, value in arrived if each is not node.each}
         others = record_of(rest) if node.input.is_record else None
         step = BegunNode(given, tuple(map(write_json, items)), is_each=True, others=others)
-        if not items:
-            nothing = list_of(())
-            place = (*frame.at, node.name)
-            passed = Ended(place, "each", node.name, frame.name, nothing, nothing)
-            run, frame, more = _node_ended(run, frame, node.name, nothing, given)
-            return run, frame, (passed, *more)
-    return _begin_items(run, frame, node.name, step)
+    return _begin_items(run, _with_step(frame, name, step), name)
 
 
-def _begin_items(
-    run: RunContext, frame: WorkflowFrame, name: str, step: BegunNode
-) -> WorkflowTaken:
-    """Begin as many uses of a node as may be under way at once; none where a limit is reached.
-
-    An agent or workflow that begins takes its place in the step as soon as it has a frame.
-    """
-    flow = workflow_of(frame.workflow)
-    node, used = flow.nodes[name], pattern_of(frame, name)
-    at_once = (node.each.at_once or AT_ONCE) if node.each else 1
+def _begin_items(run: RunContext, frame: WorkflowFrame, name: str) -> WorkflowTaken:
+    """Begin as many uses of a node as may be under way at once; none where a limit is reached."""
+    step, used = frame.live[name], _pattern_of(frame, name)
+    each = workflow_of(frame.pattern).nodes[name].each
+    at_once = (each.at_once or AT_ONCE) if each else 1
     new: list[New] = []
     while step.begun < len(step.items) and step.begun - len(step.results) < at_once:
-        after = spent(run, _NO_TOKENS, [used.value.identity]) if is_tool(used) else run
-        if limit := run.limit or limit_reached(after):
-            frame = _with_step(frame, name, step)
-            if run.limits.on_limit == "answer" and is_under_an_agent(frame.place):
+        after = run.spent(_NO_TOKENS, [used.value.identity]) if is_tool(used) else run
+        if limit := run.limit or after.limit_reached():
+            if run.limits.on_limit == "answer" and frame.is_under_an_agent:
                 run, frame, more = _failed(run, frame, f"not run: the run has reached {limit}")
                 return run, frame, (*_only_happened(new), *more)
             return evolve(run, limit=limit), frame, tuple(new)
         run, index = after, step.begun
-        place: At = (*frame.at, name, index) if step.is_each else (*frame.at, name)
-        item = step.items[index].value
-        if step.others is not None and node.each is not None:
-            item = {**step.others.value, flow.key_of(node.each): item}
+        call = CallTool(frame.place_of(name, index), name, step.items[index])
         try:
-            begun = begun_use(run, frame, name, place, item)
+            begun = _begun_use(run, frame, call, step)
         except ValidationError as error:
-            tool, given = used.value.identity, write_json(item)
-            refusal = Ended(place, "tool", tool, frame.name, given, error=error.message)
             failed = _step_failed(name, step, index, error.message)
-            run, frame, more = _failed(run, _with_step(frame, name, step), failed, refusal)
+            given = write_json(_item_of(frame, call, step))
+            refusal = Ended(
+                call.at, "tool", used.value.identity, frame.name, given, error=error.message
+            )
+            run, frame, more = _failed(run, frame, failed, refusal)
             return run, frame, (*_only_happened(new), *more)
-        live = step.live if isinstance(begun, Begin) else step.live.set(index, begun)
-        step = evolve(step, begun=index + 1, live=live)
+        step = evolve(step, begun=index + 1)
+        frame = _with_step(frame, name, step)
+        if not isinstance(begun, Begin):  # what begins is in the frame when it has one
+            frame = frame.with_part(begun.at, begun)
         new.append(begun)
-    return run, _with_step(frame, name, step), tuple(new)
+    return run, frame, tuple(new)
+
+
+def _item_of(frame: WorkflowFrame, call: CallTool, step: BegunNode) -> Json:
+    """What one use of a node is given."""
+    flow, item = workflow_of(frame.pattern), JsonText.read(call.arguments).value
+    each = flow.nodes[call.name].each
+    if each is None or step.others is None:
+        return item
+    return {**step.others.value, flow.key_of(each): item}
+
+
+def _begun_use(
+    run: RunContext, frame: WorkflowFrame, call: CallTool, step: BegunNode
+) -> CallTool | Ask | Begin:
+    """What is to be done for one use of a node.
+
+    Raises:
+        ValidationError: it may not be used, or not with what it is given.
+    """
+    used, given = _pattern_of(frame, call.name), _item_of(frame, call, step)
+    if is_tool(used):
+        args = _arguments(used, given)
+        return allowed_call(run, frame, call.at, used.value.identity, args, used)
+    kept = frame.kept.get(call.name, empty_context)
+    if not kept and written_signature(used) is not None:
+        given = input_of(used, _arguments(used, given))
+    is_first = not frame.round and has_files(workflow_of(frame.pattern), call.name)
+    return Begin(used, given, kept, frame.attachments if is_first else (), call)
+
+
+def _arguments(used: Pattern, given: Json) -> dict[str, Json]:
+    """The arguments of what is used, with defaults."""
+    args, name = arguments_of(used, given), used.value.identity
+    if not isinstance(args, dict):
+        raise ValidationError(f'"{name}" takes a record, found {write_json(args)[:80]}')
+    return checked(name, parameters_of(tool_spec_of(used)), args)
+
+
+def has_files(flow: Workflow, name: str) -> bool:
+    """Whether what is attached to the input of a workflow goes to a node, too.
+
+    It does where ``()`` leads to the node, and where a choice carries on what such a node has.
+    """
+    return any(
+        arrow.source is None or (arrow.is_choice and has_files(flow, arrow.source))
+        for arrow in flow.nodes[name].input.arrows
+    )
+
+
+def expect_readers(pattern: Pattern) -> None:
+    """Check that what files are attached to goes to agents alone.
+
+    Raises:
+        ValidationError: it goes to a tool of a workflow.
+    """
+    if is_agent(pattern):
+        return
+    flow = workflow_of(pattern)
+    for name, node in flow.nodes.items():
+        if node.pattern is None or not has_files(flow, name):
+            continue
+        if is_tool(node.pattern):
+            workflow = pattern.value.identity
+            raise ValidationError(
+                f'"{name}", a tool, gets the input of "{workflow}": files are for agents alone'
+            )
+        expect_readers(node.pattern)
 
 
 def _with_step(frame: WorkflowFrame, name: str, step: BegunNode) -> WorkflowFrame:
@@ -335,7 +401,7 @@ def _round_over(run: RunContext, frame: WorkflowFrame, flow: Workflow) -> Workfl
 def _done(
     run: RunContext, frame: WorkflowFrame, result: JsonText, unfinished: bool
 ) -> WorkflowTaken:
-    if problem := result_problem(run, frame.workflow, result):
+    if problem := result_problem(run, frame.pattern, result):
         return _failed(run, frame, problem)
     answer = Message(AssistantRole, _said(result))
     frame = evolve(
@@ -343,7 +409,7 @@ def _done(
         status=Status.DONE,
         result=result,
         unfinished=unfinished or frame.unfinished,
-        context=frame.context if frame.place else frame.context.append(answer),
+        context=frame.context if frame.call else frame.context.append(answer),
         ended=pmap(),
         kept=pmap(),
     )
@@ -361,6 +427,7 @@ def _failed(run: RunContext, frame: WorkflowFrame, error: str, *refused: Ended) 
         status=Status.FAILED,
         stopped=error,
         unfinished=False,
+        waiting=pmap(),
         live=pmap(),
         ended=pmap(),
         kept=pmap(),

@@ -248,4 +248,4 @@ def _streams(state: State, at: At) -> bool:
     if not says_result(state, at):
         return False
     frame = frame_at(state, at)
-    return isinstance(frame, AgentFrame) and answer_schema_of(frame.agent) is None
+    return isinstance(frame, AgentFrame) and answer_schema_of(frame.pattern) is None

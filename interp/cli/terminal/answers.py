@@ -29,7 +29,6 @@ from ...execution import (
 )
 from ...history.replaying import Replay
 from ...machine import (
-    AgentFrame,
     AgentResponse,
     Ask,
     At,
@@ -270,7 +269,7 @@ class Terminal:
         if self._run is not None:
             frame = frame_at(self._run.state, ask.at)
             place = path_of_names(self._run.state, ask.at)
-            by = frame.agent if isinstance(frame, AgentFrame) else frame.workflow
+            by = frame.pattern
         whose = (place, by, ask.name)
         if not ask.may_have_run and (always := self._always.get(whose)) is not None:
             return always

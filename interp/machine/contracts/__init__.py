@@ -10,7 +10,7 @@ from .answers import (
     unwrapped,
     wrapped,
 )
-from .arguments import own_parameters_of, parameters_of, read_arguments
+from .arguments import Parameters, own_parameters_of, parameters_of, read_arguments
 from .openapi_schemas import from_openapi_schema
 from .strict_tools import has_strict_form, without_stand_ins
 from .tool_forms import function_definition, function_definition_text, mcp_definition

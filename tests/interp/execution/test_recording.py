@@ -396,7 +396,7 @@ def test_a_call_that_was_under_way_when_the_time_was_up_is_asked_about(file: Pat
         may_end.wait(10)
         return x + 1
 
-    tools, short = ToolLibrary.of(add), Limits(run_seconds=0.05)
+    tools, short = ToolLibrary.of(add), Limits(run_seconds=0.5)
     with pytest.raises(LimitError):
         run(AGENT, "go", tools, model=ScriptedModel([CALLS]), record=file, limits=short, at_once=1)
     may_end.set()

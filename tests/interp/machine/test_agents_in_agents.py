@@ -154,7 +154,7 @@ def test_a_rule_may_name_an_agent_and_its_tool() -> None:
 
     assert ask == Ask((0, 0, 0, 0), "look", '{"at":"y"}')
     assert state.asks == (ask,)
-    assert state.frame.answers[1].error == "denied, not run: the policy of this run forbids it"
+    assert state.tools_used[-1].error == "denied, not run: the policy of this run forbids it"
     _, effects = folded(state, Decided(ask.at, True))
     assert effects == (CallTool(ask.at, "look", ask.arguments),)
     _, resumed = folded(state, Resumed(policy=ApprovalPolicy()))
@@ -170,7 +170,7 @@ def test_whether_an_agent_is_called_is_asked_as_for_a_tool() -> None:
 
     assert asked.at == (0, 0, 0)
     assert effects == ()
-    assert refused.frame.answers[0].error == "denied, not run: no"
+    assert refused.tools_used[-1].error == "denied, not run: no"
 
 
 def test_tokens_and_calls_are_counted_together() -> None:
@@ -187,7 +187,7 @@ def test_tokens_and_calls_are_counted_together() -> None:
     assert effects == ()
     state, effects = folded(state, Resumed(Limits(tool_calls=3)))
     assert effects == (CallTool((0, 0, 0, 0), "look", '{"at":"y"}'),)
-    assert state.frame.answers[1].result == "late, and kept"
+    assert state.tools_used[-1].result == "late, and kept"
 
 
 def test_at_a_limit_the_outermost_agent_answers() -> None:

@@ -277,7 +277,7 @@ def test_what_is_asked_about_is_run_only_when_it_is_allowed() -> None:
     assert acting.asks == (Ask((0, 1), "add", '{"x":1,"y":1}'),)
     assert effects == (CallTool((0, 1), "add", '{"x":1,"y":1}'),)
     assert none == ()
-    assert refused.frame.answers[1].error == "denied, not run: too dear"
+    assert refused.tools_used[-1].error == "denied, not run: too dear"
     assert allowed.asks == refused.asks == ()
 
 
