@@ -134,10 +134,7 @@ class RubricJudge:
         return cast(BeginOptions, {**self.options, "model": self.model})
 
     async def verdicts(
-        self,
-        case: Case,
-        response: AgentResponse,
-        recorded: Recorded | None = None,
+        self, case: Case, response: AgentResponse, recorded: Recorded | None = None
     ) -> dict[str, Finding]:
         """What the judge finds, by rubric.
 

@@ -41,71 +41,24 @@ from ...models import AnyModel, ScriptedModel
 from ...tools import ToolLibrary
 from .removal import Fields
 
-Known: TypeAlias = tuple[str, str, Event]
-"""The name and the arguments of a call, and what answered it."""
+Key: TypeAlias = tuple[Any, ...]
+"""What tells whether an event answers an effect."""
 
 
 class NoResultError(ReplayError):
     """A call has no recorded result, and no stand-in may run."""
 
 
-class HeldResults:
-    """Asks the model, and answers calls as equal ones were answered; no recorded tool is called.
-
-    Equal calls are answered in the order in which they were, and from then on as the last of them.
-
-    Args:
-        known: the calls that are answered.
-        model: who is asked for replies.
-        stand_ins: who performs other calls; None for nobody.
-    """
-
-    def __init__(
-        self,
-        known: Iterable[Known],
-        model: Handler,
-        stand_ins: Handler | None = None,
-    ) -> None:
-        self._left: dict[tuple[bool, str, str], deque[Event]] = {}
-        for name, arguments, event in known:
-            self._left.setdefault(_key(event, name, arguments), deque()).append(event)
-        self._model, self._stand_ins = model, stand_ins
-
-    def forget(self, call: ToolEffect) -> None:
-        """Take the answer of a call as given."""
-        answers = self._left.get(_key(call, call.name, call.arguments), ())
-        if len(answers) > 1:
-            self._left[_key(call, call.name, call.arguments)].popleft()
-
-    async def perform(self, effect: Effect, report: Report | None) -> Event:
-        """Answer an effect.
-
-        Raises:
-            NoResultError: it is a call that nothing is known of.
-        """
-        if isinstance(effect, CallModel):
-            return await self._model.perform(effect, report)
-        if isinstance(effect, Ask) and effect.may_have_run:
-            return Decided(effect.at, allowed=True)  # it has not: nothing was really called
-        if answers := self._left.get(_key(effect, effect.name, effect.arguments)):
-            answer = evolve(answers[0], at=effect.at)
-            self.forget(effect)
-            return answer
-        if self._stand_ins is None:
-            raise no_result(effect)
-        return await self._stand_ins.perform(effect, report)
-
-
 class StandIns:
     """Runs tools in the place of recorded ones, but for those marked ``once``.
 
     Args:
-        tools: the tools.
+        tools: the tools; None for none.
     """
 
-    def __init__(self, tools: ToolLibrary) -> None:
-        self._tools = {name: tool for name, tool in tools.items() if not tool.once}
-        self._live = LiveHandler(self._tools, AnyModel(ScriptedModel(())))
+    def __init__(self, tools: ToolLibrary | None = None) -> None:
+        allowed = {name: tool for name, tool in (tools or {}).items() if not tool.once}
+        self._live = LiveHandler(allowed, AnyModel(ScriptedModel(())))
 
     async def perform(self, effect: Effect, report: Report | None) -> Event:
         """Run the tool that a call names.
@@ -113,30 +66,71 @@ class StandIns:
         Raises:
             NoResultError: no stand-in has the name of the call.
         """
-        if isinstance(effect, CallTool) and effect.name in self._tools:
+        if isinstance(effect, CallModel):
+            raise NoResultError(f"no reply was recorded at {position_text(effect.at)}")
+        if isinstance(effect, CallTool) and effect.name in self._live.tools:
             return await self._live.perform(effect, report)
-        raise no_result(effect)
+        what = "decision about" if isinstance(effect, Ask) else "result of"
+        call = call_text(effect.name, effect.arguments)
+        raise NoResultError(f"no {what} {call}: none was recorded")
 
 
-def no_result(effect: Effect) -> NoResultError:
-    """The error of an effect that nobody answers."""
-    if isinstance(effect, CallModel):
-        return NoResultError(f"no reply was recorded at {position_text(effect.at)}")
-    what = "decision about" if isinstance(effect, Ask) else "result of"
-    return NoResultError(f"no {what} {call_text(effect.name, effect.arguments)}: none was recorded")
-
-
-def known_call(effect: Effect | None, event: Event) -> Known | None:
-    """An answer with the name and arguments of its call; None where it is about no call."""
-    if isinstance(effect, CallTool | Ask) and isinstance(
-        event, ToolReturned | CallFailed | Decided
-    ):
-        return effect.name, effect.arguments, event
-    return None
-
-
-def _key(about: ToolEffect | Event, name: str, arguments: str) -> tuple[bool, str, str]:
+def by_call(about: Effect | Event, name: str, arguments: str) -> Key:
+    """The key of a call: its name and its arguments, wherever it is."""
     return isinstance(about, Ask | Decided), name, json.dumps(read_json(arguments), sort_keys=True)
+
+
+class Answers:
+    """Answers effects as equal ones were answered; no recorded tool is called.
+
+    Equal ones are answered in the order in which they were, and from then on as the last of them.
+
+    Args:
+        known: the events that answer, by their keys.
+        stand_ins: who performs other calls.
+        model: who is asked for replies; with it, calls are equal by name and arguments, and
+            without, effects by their positions.
+        tools_first: whether stand-ins run instead of what is known.
+    """
+
+    def __init__(
+        self,
+        known: Iterable[tuple[Key, Event]],
+        stand_ins: StandIns,
+        model: Handler | None = None,
+        *,
+        tools_first: bool = False,
+    ) -> None:
+        self._left: dict[Key, deque[Event]] = {}
+        for key, event in known:
+            self._left.setdefault(key, deque()).append(event)
+        self._stand_ins, self._model, self._tools_first = stand_ins, model, tools_first
+
+    def take(self, effect: Effect) -> Event | None:
+        """Take the answer of an effect as given; None where none is known."""
+        if self._model is None or isinstance(effect, CallModel):
+            answers = self._left.get((type(effect), effect.at))
+        else:
+            answers = self._left.get(by_call(effect, effect.name, effect.arguments))
+        if not answers:
+            return None
+        return answers.popleft() if len(answers) > 1 else answers[0]
+
+    async def perform(self, effect: Effect, report: Report | None) -> Event:
+        """Answer an effect.
+
+        Raises:
+            NoResultError: nothing is known of it, and no stand-in runs.
+        """
+        if self._model and isinstance(effect, CallModel):
+            return await self._model.perform(effect, report)
+        if isinstance(effect, Ask) and effect.may_have_run:
+            return Decided(effect.at, allowed=True)  # it has not: nothing was really called
+        if self._tools_first and isinstance(effect, CallTool):
+            return await self._stand_ins.perform(effect, report)
+        if answer := self.take(effect):
+            return evolve(answer, at=effect.at)
+        return await self._stand_ins.perform(effect, report)
 
 
 @frozen
@@ -187,8 +181,8 @@ class Scenario:
     context: tuple[Message, ...]
     asked: Mapping[str, Any]
     options: Mapping[str, Any]
-    spots: Spot
-    results: tuple[Spot, ...]
+    spots: Spot = Spot()
+    results: tuple[Spot, ...] = ()
 
     def start(self) -> State:
         """The State that it begins with.
@@ -199,23 +193,25 @@ class Scenario:
         given = [self.given, *self.attachments] if self.attachments else self.given
         return start(self.program, given, self.context, **self.asked, **self.options).state
 
-    def handler(self, model: Handler | None, tools: Handler | None) -> Handler:
+    def handler(self, model: Handler | None, tools: ToolLibrary | None) -> Handler:
         """The handler that answers its effects.
 
         Args:
             model: who is asked, instead of its replies; results are then held by arguments.
-            tools: who runs tools: instead of its results, or beside a model where there are none.
+            tools: what is run: instead of its results, or beside a model where there are none.
         """
-        if model is not None:
-            return HeldResults(self._known(), model, tools)
-        return _Answers(_answers(self.spots, ()), tools)
-
-    def _known(self) -> Iterator[Known]:
-        """The calls that are answered by their names and arguments."""
-        for spot in self.results:
-            assert spot.call
-            for event in spot.answers:
-                yield spot.call.name, spot.call.arguments, _with_result(event, spot, event.at)
+        stand_ins = StandIns(tools)
+        if model is None:
+            events = _answers(self.spots, ())
+            placed = (((_ANSWERED[type(each)], each.at), each) for each in events)
+            return Answers(placed, stand_ins, tools_first=tools is not None)
+        calls = (
+            (by_call(event, spot.call.name, spot.call.arguments), _with_result(event, spot, ()))
+            for spot in self.results
+            for event in spot.answers
+            if spot.call
+        )
+        return Answers(calls, stand_ins, model)
 
 
 FIELDS: Final = (
@@ -254,9 +250,8 @@ def scenario_of(run: RecordedRun, *, with_replies: bool) -> Scenario:
             events.setdefault(step.event.at, []).append(step.event)
     results = []
     for step in run.steps:
-        if not with_replies and (known := known_call(step.effect, step.event)):
-            name, arguments, event = known
-            call = ToolCall("", name, arguments)
+        if not with_replies and isinstance(step.effect, ToolEffect):
+            call, event = ToolCall("", step.effect.name, step.effect.arguments), step.event
             results.append(Spot(result=_result((event,)), call=call, answers=(event,)))
     return Scenario(
         context.program,
@@ -348,33 +343,6 @@ def _text_of(value: Json, was: str) -> str:
     if isinstance(value, str):
         return value
     return was if value == _data_or_text(was) else write_json(value)
-
-
-class _Answers:
-    """Answers each effect by what happened at its position.
-
-    Args:
-        events: what happened.
-        stand_ins: performs calls instead; None for nobody.
-    """
-
-    def __init__(self, events: Iterable[Event], stand_ins: Handler | None) -> None:
-        self._left: dict[tuple[type, At], deque[Event]] = {}
-        for event in events:
-            self._left.setdefault((_ANSWERED[type(event)], event.at), deque()).append(event)
-        self._stand_ins = stand_ins
-
-    async def perform(self, effect: Effect, report: Report | None) -> Event:
-        """Answer an effect.
-
-        Raises:
-            NoResultError: nothing happened there.
-        """
-        if self._stand_ins and isinstance(effect, CallTool):
-            return await self._stand_ins.perform(effect, report)
-        if left := self._left.get((type(effect), effect.at)):
-            return left.popleft()
-        raise no_result(effect)
 
 
 _ANSWERED: Final[Mapping[type[Event], type[Effect]]] = {

@@ -22,11 +22,11 @@ from ...json_text import write_json
 from ...machine import AgentResponse, Limits, ModelReplied, State, context_before
 from ...programs import callable_in
 from ...running import Run
-from ...tools import LibraryLike, library_of
+from ...tools import LibraryLike, ToolLibrary, library_of
 from ..cases import Case, Check, answer_of
 from ..testing import SUFFIX
 from .removal import minimal
-from .scenario import ASKED, FIELDS, HELD, NoResultError, Scenario, StandIns, scenario_of
+from .scenario import ASKED, FIELDS, HELD, NoResultError, Scenario, scenario_of
 
 _SAME: Final = "a check has to say the same of the same run"
 
@@ -113,7 +113,7 @@ def shrink(
     asked: Any = model
     if callable(model) and not hasattr(model, "complete"):
         asked = _Function(model)
-    library = None if tools is None else StandIns(library_of(tools, by="shrink"))
+    library = None if tools is None else library_of(tools, by="shrink")
     oracle = _Oracle(kept, while_, says, live, asked, library, repeats, at_least, runs, progress)
     whole = scenario_of(kept, with_replies=not live)
     try:
@@ -158,7 +158,7 @@ class _Oracle:
     says: bool
     live: bool
     model: Any
-    tools: StandIns | None
+    tools: ToolLibrary | None
     repeats: int
     at_least: int
     most: int

@@ -39,7 +39,7 @@ from ...running import Run
 from ...tools import LibraryLike, library_of
 from ..cases import Case, Checks, answer_of, require_checks
 from ..experiments import ALPHA, Interval, detectable, fisher, newcombe, require_statistics
-from .scenario import HeldResults, NoResultError, StandIns, known_call
+from .scenario import Answers, NoResultError, StandIns, by_call
 
 
 @frozen
@@ -307,7 +307,7 @@ def what_if(
     kept = store.recorded(run)
     case = Case(name=run, input=kept.first.run.given.value)
     require_checks([], checks)
-    stand_ins = None if tools is None else StandIns(library_of(tools, by="what_if"))
+    stand_ins = StandIns(library_of(tools, by="what_if"))
     arms = dict(zip(("unchanged", "changed"), beginnings(kept, change), strict=True))
     found = dict[tuple[str, int], tuple[str, Outcome, str, State]]()
     program = program_text(arms["changed"].first.agent)[0]
@@ -364,15 +364,18 @@ def _held(
     begun: Beginning,
     own: RecordedRun,
     model: LiveHandler,
-    stand_ins: StandIns | None,
-) -> HeldResults:
+    stand_ins: StandIns,
+) -> Answers:
     """Who answers a continuation: what was recorded of the run, without what it has had already."""
-    steps = (*begun.steps, *kept.steps[len(begun.steps) :])
-    known = (known_call(each.effect, each.event) for each in steps)
-    held = HeldResults((each for each in known if each), model, stand_ins)
+    calls = (
+        (by_call(each.effect, each.effect.name, each.effect.arguments), each.event)
+        for each in (*begun.steps, *kept.steps[len(begun.steps) :])
+        if isinstance(each.effect, ToolEffect)
+    )
+    held = Answers(calls, stand_ins, model)
     for step in own.steps:
         if isinstance(step.effect, ToolEffect):
-            held.forget(step.effect)
+            held.take(step.effect)
     return held
 
 

@@ -24,14 +24,7 @@ from .experiment_file import (
 )
 from .forecast import Budget, Forecast, before_running, what_it_finds
 from .judges import Lean as Lean, MeasuredJudge, Verdict as Verdict, judged_by, measure_judge
-from .metrics import (
-    NAMES,
-    Metric,
-    MetricLike,
-    Score,
-    Trial,
-    matches_schema,
-)
+from .metrics import NAMES, Metric, MetricLike, Score, Trial, matches_schema
 from .plan import Plan
 from .slices import (
     compared_by,

@@ -394,11 +394,7 @@ def power_of(
 
 
 def findable(
-    cases: int,
-    *,
-    lost: float = 0.0,
-    deviation: float | None = None,
-    alpha: float = ALPHA,
+    cases: int, *, lost: float = 0.0, deviation: float | None = None, alpha: float = ALPHA
 ) -> float | None:
     """The smallest difference that so many cases find `POWER` of the time.
 
