@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
-from math import ceil, sqrt
+from itertools import accumulate, count
+from math import sqrt
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from attrs import frozen
@@ -260,12 +261,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.06, 0.06]
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    corrected = [1.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        corrected[index] = largest
-    return corrected
+    scaled = (min(1.0, p_values[index] * left) for left, index in zip(count(len(order), -1), order))
+    largest = dict(zip(order, accumulate(scaled, max), strict=True))
+    return [largest[index] for index in range(len(order))]
 
 
 def smallest_p(cases: int) -> float:
@@ -322,34 +320,23 @@ def cases_needed(
     for name, share in (("power", power), ("alpha", alpha)):
         if not 0 < _number(name, share) < 1:
             raise ArgumentError(f"cases_needed: {name} must be between 0 and 1, got {share}")
-    if difference == 0:
-        return None
-    if disagreement is not None:
-        if not difference <= _number("disagreement", disagreement) <= 1:
-            raise ArgumentError(
-                f"cases_needed: disagreement must be from the difference {difference:g} to 1, "
-                f"got {disagreement}"
-            )
-        start = _connor(difference, disagreement, power, alpha)
-    else:
-        assert deviation is not None
-        if _number("deviation", deviation) < 0:
-            raise ArgumentError(f"cases_needed: deviation must be at least 0, got {deviation}")
-        if deviation == 0:
-            return _fewest(alpha)
-        away = normal_quantile(1 - alpha / 2) + normal_quantile(power)
-        start = (away * deviation / difference) ** 2
-    if start > _MOST_CASES:
-        return None
-    cases = max(_fewest(alpha), ceil(start) - 5)
-    while cases <= _MOST_CASES:
-        found = power_of(
-            cases, difference, disagreement=disagreement, deviation=deviation, alpha=alpha
+    if disagreement is not None and not difference <= _number("disagreement", disagreement) <= 1:
+        raise ArgumentError(
+            f"cases_needed: disagreement must be from the difference {difference:g} to 1, "
+            f"got {disagreement}"
         )
-        if found >= power:
-            return cases
-        cases += 1
-    return None
+    if deviation is not None and _number("deviation", deviation) < 0:
+        raise ArgumentError(f"cases_needed: deviation must be at least 0, got {deviation}")
+
+    def suffices(cases: int) -> bool:
+        given = {"disagreement": disagreement, "deviation": deviation}
+        return power_of(cases, difference, **given, alpha=alpha) >= power
+
+    most = 1
+    while difference and most <= _MOST_CASES and not suffices(most):
+        most *= 2
+    needed = bisect_left(range(1, most), True, key=suffices) + 1
+    return needed if difference and needed <= _MOST_CASES else None
 
 
 def power_of(
@@ -441,25 +428,6 @@ def findable_rate(cases: int, runs: int, *, alpha: float = ALPHA) -> float | Non
     """
     found = findable(cases, deviation=sqrt(0.5 / runs), alpha=alpha)
     return found and found + 1 / (runs * cases)
-
-
-def _connor(difference: float, disagreement: float, power: float, alpha: float) -> float:
-    """The cases that McNemar's test needs about: a little fewer than its exact form.
-
-    Connor (1987), Sample size for testing differences in proportions for the paired-sample
-    design, Biometrics 43, 207-211.
-    """
-    found = normal_quantile(1 - alpha / 2) * sqrt(disagreement)
-    found += normal_quantile(power) * sqrt(max(disagreement - difference**2, 0.0))
-    return (found / difference) ** 2
-
-
-def _fewest(alpha: float) -> int:
-    """The fewest cases that can be significant at all, see `smallest_p`."""
-    cases = 1
-    while 2.0 ** (1 - cases) > alpha:
-        cases += 1
-    return cases
 
 
 def _number(name: str, value: float) -> float:
