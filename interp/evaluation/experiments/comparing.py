@@ -170,16 +170,15 @@ def estimate(
     """
     means = [fmean(row) for row in scores]
     value = fmean(means)
-    interval: Interval | None
     if is_rate and _once(scores) and clusters is None:
         return Estimate(arm, metric, value, wilson(sum(means), len(means)), "Wilson", True)
     found = bootstrap(means, _generator(seed, arm, metric), is_skewed=True, clusters=clusters)
     if is_rate and found is None:  # all cases alike: each, or each cluster, counts as one run
         units = len(by_cluster(means, clusters)[0])
-        interval, method = wilson(value * units, units), f"Wilson on {_units(clusters)}"
-    else:
-        interval = _within(found or _point(means), 0 if is_rate else least, 1 if is_rate else inf)
-        method = _bootstrap_name(means, "BCa", clusters)
+        within, method = wilson(value * units, units), f"Wilson on {_units(clusters)}"
+        return Estimate(arm, metric, value, within, method, True)
+    interval = _within(found or _point(means), 0 if is_rate else least, 1 if is_rate else inf)
+    method = _bootstrap_name(means, "BCa", clusters)
     return Estimate(arm, metric, value, interval, method, is_rate)
 
 
@@ -208,16 +207,15 @@ def compare(
         seed: draws signs and cases.
         clusters: which cluster each case is of.
     """
-    first, second = baseline[1], other[1]
+    (first_name, first), (second_name, second) = baseline, other
     # Sums of whole numbers are exact, so that equal cases are equal.
     differences = [(sum(b) - sum(a)) / len(a) for a, b in zip(first, second, strict=True)]
-    cases = len(differences)
+    cases, difference = len(differences), fmean(differences)
     up, down = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
-    difference = fmean(differences)
     deviation = stdev(differences) if cases > 1 else 0.0
-    rng = _generator(seed, metric, baseline[0], other[0])
-    interval: Interval | None
+    rng = _generator(seed, metric, first_name, second_name)
     sums, sizes = by_cluster(differences, clusters)
+    interval: Interval | None
     if is_rate and _once(first) and _once(second) and clusters is None:
         p_value, test = mcnemar(up, down), "McNemar, exact"
         interval, method = tango(up, down, cases), "Tango"
@@ -235,27 +233,11 @@ def compare(
         if clusters and len(sums) > 1:
             away = [total - difference * size for total, size in zip(sums, sizes, strict=True)]
             deviation = stdev(away) * sqrt(len(sums) / cases)
-    wins, losses = (up, down) if better == "higher" else (down, up)
-    return Comparison(
-        metric,
-        baseline[0],
-        other[0],
-        is_rate,
-        difference,
-        interval,
-        method,
-        p_value,
-        p_value,
-        test,
-        effect,
-        effect_name,
-        wins,
-        losses,
-        cases,
-        deviation,
-        better,
-        clusters=len(sums) if clusters else None,
-    )
+    compared = (metric, first_name, second_name, is_rate, difference, interval, method)
+    tested = (p_value, p_value, test, effect, effect_name)
+    counts = (up, down, cases) if better == "higher" else (down, up, cases)
+    of_clusters = len(sums) if clusters else None
+    return Comparison(*compared, *tested, *counts, deviation, better, clusters=of_clusters)
 
 
 def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
@@ -353,21 +335,21 @@ def crossed(
             raise ArgumentError(f"ab: the factor {factor} needs two levels, it has {len(levels)}")
     if len(arms) > 1 and "arm" in factors:
         raise ArgumentError("ab: several arms are the factor arm, and another factor is named so")
-    (base, *_), several = arms.values(), {"arm": arms} if len(arms) > 1 else {}
-    names = (*several, *factors)
-    if (number := prod(map(len, (several | dict(factors)).values()))) > MOST_ARMS:
+    all_factors = ({"arm": arms} if len(arms) > 1 else {}) | dict(factors)
+    base = Arm() if len(arms) > 1 else next(iter(arms.values()))
+    if (number := prod(map(len, all_factors.values()))) > MOST_ARMS:
         told = f"factors make {number:,} arms, more than {MOST_ARMS:,}"
         raise ArgumentError(f"ab: {told}: leave out factors or levels")
     made: dict[str, Arm] = {}
     levels_of: dict[str, Levels] = {}
-    for chosen in product(*(each.items() for each in (several | dict(factors)).values())):
-        name, arm = ", ".join(level for level, _ in chosen), Arm() if several else base
+    for chosen in product(*all_factors.values()):
+        name, arm = ", ".join(chosen), base
         if name in made:
             raise ArgumentError(f"ab: two arms are named {name}")
-        for _, change in chosen:
-            arm = change.over(arm)
+        levels_of[name] = dict(zip(all_factors, chosen, strict=True))
+        for factor, level in levels_of[name].items():
+            arm = all_factors[factor][level].over(arm)
         made[name] = arm
-        levels_of[name] = {factor: level for factor, (level, _) in zip(names, chosen, strict=True)}
     return made, levels_of
 
 
