@@ -17,6 +17,6 @@ from .experiments.judges import (
 )
 from .experiments.metrics import Metric as Metric, Trial as Trial, matches_schema as matches_schema
 from .improving.carrying_out import improve as improve
+from .improving.changes import FailingRun as FailingRun, Question as Question
 from .improving.deciding import Improvement as Improvement
-from .improving.proposing import FailingRun as FailingRun, Question as Question
 from .testing.runs_of_test import AgentUnderTest as AgentUnderTest, RunsOfTest as RunsOfTest

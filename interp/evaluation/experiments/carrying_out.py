@@ -31,10 +31,9 @@ from .arms import Arm, Program, ReadyArm, declared_answer, fresh_library, read_a
 from .chance import require_statistics
 from .comparing import crossed
 from .experiment import Experiment
-from .folder import Folder, PathLike, folder_of
 from .forecast import Budget, Forecast, Meter, forecast
 from .metrics import Metric, MetricLike, Trial, expect_known, fingerprint, read_metrics
-from .plan import Key, Plan, make_plan
+from .plan import Folder, Key, PathLike, Plan, folder_of, make_plan
 
 
 @contextmanager

@@ -258,13 +258,13 @@ class Experiment:
 
     def table(self) -> str:
         """The experiment as text, for a terminal."""
-        from .tables import text_of
+        from .report import text_of
 
         return text_of(self)
 
     def to_json(self) -> dict[str, Json]:
         """The experiment as JSON: the plan's figures, estimates, comparisons and trials."""
-        from .tables import json_of
+        from .report import json_of
 
         return json_of(self)
 

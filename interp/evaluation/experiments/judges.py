@@ -35,7 +35,7 @@ from .chance import LEVEL, Interval, holm, normal_quantile, require_statistics, 
 from .comparing import Better
 from .metrics import Metric, Score, Trial
 from .plan import described, tool_entry
-from .tables import aligned, p_text
+from .report import aligned, p_text
 
 _SAID: Final = {
     **dict.fromkeys(("true", "yes", "1", "good", "pass", "right", "correct"), True),

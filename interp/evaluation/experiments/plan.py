@@ -1,4 +1,4 @@
-"""The plan of an experiment: what is compared, on what, how often, and by what it is decided.
+"""The plan of an experiment, and the folder that keeps it with its results and runs.
 
 .. code-block:: text
 
@@ -9,32 +9,69 @@
 
 It is written before anything runs. Its hash is that of everything else in it, so that a plan that
 was edited is found, and an experiment that goes on is known to be the same one.
+
+.. code-block:: text
+
+    plan.gram       what is compared, written before anything runs
+    results.gram    a line for each trial, in the order in which they ended
+    runs.db         a store with the run of each trial, as `gram run --record` writes it
+
+A line of the results is whole when its line end is there; what a killed process left of one is cut
+off. Each line has a digest of itself and the plan, so that results that were edited, or are
+another experiment's, are found.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import unified_diff
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, TypeAlias, TypeVar
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from attrs import asdict, evolve, field, frozen
 
-from gram import Pattern, Subject, TaggedString, Value, dumps, format_text
+from gram import (
+    Diagnostic,
+    Pattern,
+    Source,
+    Subject,
+    TaggedString,
+    Value,
+    dumps,
+    format_text,
+    parse,
+    write_atomically,
+)
+from gram.documents import decode, holding, resolved
+from gram.errors import expect
 from lenses_ext import Model, write_program
 
-from ...history.records import Reader, expect_one_of, without_empty, write_text
+from ...errors import ValidationError
+from ...history.records import (
+    PathLike,
+    Reader,
+    add_to_file,
+    expect_one_of,
+    pattern_line,
+    without_empty,
+    write_text,
+)
+from ...history.stores import Address
 from ...json_text import write_json
 from ...machine import Limits
 from ...tools import Tool
 from ..cases import Case, ExpectedCall
+from ..testing import file_name
 from .arms import ReadyArm
 from .chance import ALPHA
 from .comparing import Better, Contrast, Levels, contrasts_of
-from .metrics import Metric, code_of
+from .metrics import Metric, Score, Trial, code_of
 
 T = TypeVar("T")
 
@@ -337,3 +374,141 @@ def _case_entry(case: Case) -> Pattern:
 def _case_of(beside: str | None = None, **told: Any) -> Case:
     """The case of an entry, without what was given beside its input: the hash is of that, too."""
     return Case(**{"not_" if key == "not" else key: value for key, value in told.items()})
+
+
+_PLAN, _RESULTS, _RUNS = "plan.gram", "results.gram", "runs.db"
+_TRIAL = "Trial"
+
+
+@frozen
+class Folder:
+    """The folder of an experiment.
+
+    Attributes:
+        path: the folder.
+    """
+
+    path: Path
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether an experiment has been begun in it."""
+        return (self.path / _PLAN).exists()
+
+    def read_plan(self) -> Plan:
+        """The plan.
+
+        Raises:
+            OSError: there is none, or it cannot be read.
+            GramDecodeError: it is not gram.
+            ValidationError: it is not a plan, or it was edited.
+        """
+        file = self.path / _PLAN
+        if not file.exists() and self.path.is_dir():
+            raise ValidationError(f"{self.path}: no experiment is in this folder")
+        text = decode(file.read_bytes(), str(file))
+        patterns = parse(text, str(file)).patterns
+        if not patterns:
+            raise ValidationError(f"{file}: no plan is written in it")
+        return plan_from_patterns(patterns, has_hash=True)
+
+    def begin(self, plan: Plan) -> None:
+        """Make the folder and write the plan, before anything runs.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path / _PLAN, plan.text, private=True)
+        (self.path / _RESULTS).touch(0o600)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from running the same experiment meanwhile.
+
+        Raises:
+            OSError: another process runs it.
+        """
+        with holding(self.path / _PLAN, wait=False, private=True):
+            yield
+
+    def run_of(self, plan: Plan, key: Key) -> Address:
+        """Where the run of a trial is recorded."""
+        name, repeat, arm = key
+        known = (*plan.cases, *plan.pilot)
+        case = next(index for index, each in enumerate(known) if each.name == name)
+        number = plan.arms.index(arm)
+        parts = [f"{case + 1:04}", f"{repeat + 1}", f"{number + 1}", file_name(arm)]
+        return self._address("-".join(parts))
+
+    def _address(self, run: str) -> Address:
+        return Address(str(self.path / _RUNS), run)
+
+    def write(self, plan: Plan, trial: Trial) -> None:
+        """Add a trial to the results.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        told = entry(_TRIAL, trial.to_json())
+        properties = told.value.properties.set("digest", _digest(told, plan))
+        signed = evolve(told, value=evolve(told.value, properties=properties))
+        add_to_file(self.path / _RESULTS, pattern_line(signed))
+
+    def read(self, plan: Plan) -> tuple[Trial, ...]:
+        """The trials that are done.
+
+        Raises:
+            OSError: the results cannot be read.
+            GramDecodeError: they are not gram.
+            ValidationError: they were edited, or are not this plan's; the fault has its place.
+        """
+        file = self.path / _RESULTS
+        if not file.exists():
+            return ()
+        content = file.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        source = Source(decode(whole, str(file)), str(file))
+        cases = {each.name: each for each in (*plan.cases, *plan.pilot)}
+        known, seen = {*plan.keys, *plan.pilot_keys}, dict[Key, Trial]()
+
+        def made(
+            case: str, scores: Any, run: str | None = None, digest: str = "", **told: Any
+        ) -> Trial:
+            scores = {name: Score(**score) for name, score in scores.items()}
+            address = None if run is None else self._address(run)
+            return Trial(case=cases[case], scores=scores, run=address, **told)
+
+        for each in parse(source.text, source.filename).patterns:
+            if _digest(each, plan) != each.value.properties.get("digest"):
+                hint = "results stay as they were written; begin another experiment instead"
+                _refuse("edited-result", "the result was edited, or is of another plan", each, hint)
+            trial = read_entry(each, _TRIAL, made)
+            if trial.key not in known or trial.key in seen:
+                _refuse("misfit", "the plan has no such trial, or it is there twice", each)
+            seen[trial.key] = trial
+        return tuple(seen.values())
+
+
+def _refuse(code: str, message: str, entry: Pattern, hint: str | None = None) -> NoReturn:
+    raise ValidationError.of([Diagnostic.of(code, message, entry, hint=hint)])
+
+
+def _digest(entry: Pattern, plan: Plan) -> str:
+    subject = entry.value
+    bare = evolve(subject, properties=subject.properties.discard("digest"))
+    text = plan.hash + dumps(Pattern(bare, entry.elements))
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def folder_of(out: PathLike) -> Folder:
+    """The folder of an experiment, which need not be there yet.
+
+    Raises:
+        OSError: a file that is no folder has its name.
+    """
+    expect(out, (str, os.PathLike), "out", by="ab")
+    path = Path(out)
+    if resolved(path).exists() and not path.is_dir():
+        raise NotADirectoryError(20, "an experiment needs a folder, this is a file", str(path))
+    return Folder(path)

@@ -16,7 +16,7 @@ from ..cases import Case
 from .chance import ALPHA, holm, wilson
 from .comparing import Comparison, Estimate, Scores, clusters_of, corrected, estimate
 from .experiment import Experiment
-from .tables import aligned, differing, estimated, p_text, verdict
+from .report import aligned, differing, estimated, p_text, verdict
 
 _SEED = 0  # the same figures for the same results
 

@@ -25,7 +25,7 @@ from ..experiments import Arm, Budget, MetricLike, require_statistics
 from ..experiments.carrying_out import cases_of, expect_counts, prepare
 from ..experiments.metrics import short_hash
 from ..experiments.plan import make_plan
-from .changes import Candidate, Changeable, Leaks
+from .changes import Candidate, Changeable, Leaks, Proposer, proposer_of
 from .deciding import (
     Improvement,
     Look,
@@ -35,7 +35,6 @@ from .deciding import (
     leaves_room,
     verdict_of,
 )
-from .proposing import Proposer, proposer_of
 from .searching import Search, Sets, alike_together, choose, digest_of, search_by_front
 from .world import FILE, Allowance, BudgetEndedError, Journal, Runs
 

@@ -32,8 +32,7 @@ from ..experiments.arms import Arm, ready
 from ..experiments.forecast import Spent, taken
 from ..experiments.metrics import score_of
 from ..experiments.plan import entry, read_entry
-from .changes import Candidate, Changeable, Leaks
-from .proposing import Ask, FailingRun, Question
+from .changes import Ask, Candidate, Changeable, FailingRun, Leaks, Question
 from .searching import FINALISTS, Scores, Sets, Tried
 
 

@@ -6,7 +6,6 @@ breaks it.
 """
 
 from .runs import check_runs as check_runs, runs as runs
-from .schema_values import values_of as values_of
 from .worlds import (
     arguments_of as arguments_of,
     broken_arguments_of as broken_arguments_of,
@@ -14,4 +13,5 @@ from .worlds import (
     models as models,
     replies_to as replies_to,
     results_of as results_of,
+    values_of as values_of,
 )
