@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import Factory, define
 
 from gram import GramError
 from gram.words import counted
 
-from .failures import NO, Refused, exit_code_of
+from .failures import NO, Refused, exit_code_of, shown
 from .inputs.program_files import SUFFIX, are_many, find_files
 from .terminal.output import detail, note, show_json, tell
 
+Work: TypeAlias = Callable[[str], dict[str, Any] | None]
+"""Gets the name of a file, and returns what there is to say of it: an object, whose entry ``code``
+is the exit code if that is not 0."""
+
 
 class Nowhere(Refused):
-    """There is nothing at a path in a file."""
+    """There is nothing at a path in a file; where there are several files, it is passed over."""
 
 
 @define(eq=False, repr=False)
@@ -32,16 +36,6 @@ class Tally:
 
     rows: list[dict[str, Any]] = Factory(list)
     code: int = 0
-
-    def refuse_if_all_passed_over(self) -> None:
-        """Tell the user that a path leads to nothing in any of the files."""
-        if self.rows and all("nowhere" in row for row in self.rows):
-            tell(self.rows[0]["nowhere"])
-            if len(self.rows) > 1:
-                others = len(self.rows) - 1
-                files = "file" if others == 1 else f"{others} files"
-                tell(f"nor is there anything in the other {files}")
-            self.code = max(self.code, NO)
 
     def leave(self) -> None:
         """End the command if a file failed."""
@@ -64,80 +58,68 @@ class Tally:
             counts = ((changed, verb), (unchanged, "unchanged"), (failed, "failed"))
             note(", ".join(f"{counted(count, 'file')} {what}" for count, what in counts if count))
 
+    def _do(self, name: str, work: Work, *, is_alone: bool) -> None:
+        try:
+            row = work(name) or {}
+        except Refused as failure:
+            if is_alone or not isinstance(failure, Nowhere):
+                return self._failed(name, failure)
+            detail(str(failure))
+            row = {"changed": False, "nowhere": str(failure)}
+        except BrokenPipeError:
+            raise
+        except (GramError, OSError) as failure:
+            if is_alone:
+                raise
+            return self._failed(name, failure)
+        self.code = max(self.code, row.pop("code", 0))
+        self.rows.append({"file": name, **row})
 
-def each_file(
-    given: Sequence[str],
-    work: Callable[[str], dict[str, Any] | None],
-    *,
-    suffix: str = SUFFIX,
-) -> Tally:
+    def _failed(self, name: str, failure: GramError | OSError) -> None:
+        from .terminal.faults_shown import tell_failure  # imported late: most files do not fail
+
+        tell_failure(failure)
+        what = failure.strerror if isinstance(failure, OSError) else shown(failure)
+        kind = "refused" if isinstance(failure, Refused) else "error"
+        self.rows.append({"file": name, kind: str(what or failure)})
+        self.code = max(self.code, exit_code_of(failure))
+
+    def _refuse_if_all_passed_over(self) -> None:
+        """Tell the user that a path leads to nothing in any of the files."""
+        if self.rows and all("nowhere" in row for row in self.rows):
+            tell(self.rows[0]["nowhere"])
+            if others := len(self.rows) - 1:
+                files = "file" if others == 1 else f"{others} files"
+                tell(f"nor is there anything in the other {files}")
+            self.code = max(self.code, NO)
+
+
+def each_file(given: Sequence[str], work: Work, *, suffix: str = SUFFIX) -> Tally:
     """Call a function with each file that the arguments name.
 
     What it raises is told, and the next file follows. Of one file that is named itself, errors
-    are raised.
+    are raised, but for those that say no.
 
     Args:
         given: the arguments: files, folders and globs.
-        work: gets the name of a file, and returns what there is to say of it: an object, whose
-            entry ``code`` is the exit code if that is not 0.
+        work: what is done with each file.
         suffix: how the names of the files in folders end, see `find_files`.
 
     Raises:
         BrokenPipeError: nobody reads the output any more.
         GramError, OSError: the only file fails.
     """
-    tally = Tally()
-    if not are_many(given, suffix):
-        try:
-            _done(tally, given[0], work(given[0]))
-        except Refused as failure:
-            _failed(tally, given[0], failure)
-        return tally
-    seen: set[str] = set()
+    tally, seen = Tally(), set[str]()
+    is_alone = not are_many(given, suffix)
     for argument in given:
         try:
-            names = find_files(argument, suffix)
+            names = [argument] if is_alone else find_files(argument, suffix)
         except OSError as failure:
-            _failed(tally, argument, failure)
+            tally._failed(argument, failure)
             continue
         for name in names:
-            if (path := os.path.realpath(name)) in seen:
-                continue
-            seen.add(path)
-            try:
-                _done(tally, name, work(name))
-            except BrokenPipeError:
-                raise
-            except (GramError, OSError) as failure:
-                _failed(tally, name, failure)
+            if (path := os.path.realpath(name)) not in seen:
+                seen.add(path)
+                tally._do(name, work, is_alone=is_alone)
+    tally._refuse_if_all_passed_over()
     return tally
-
-
-def _done(tally: Tally, name: str, row: dict[str, Any] | None) -> None:
-    row = row or {}
-    tally.code = max(tally.code, row.pop("code", 0))
-    tally.rows.append({"file": name, **row})
-
-
-def passing_over(work: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[str, Any]]:
-    """The same work, that passes over files in which there is nothing at the path."""
-
-    def work_or_pass(name: str) -> dict[str, Any]:
-        try:
-            return work(name)
-        except Nowhere as nowhere:
-            detail(str(nowhere))
-            return {"changed": False, "nowhere": str(nowhere)}
-
-    return work_or_pass
-
-
-def _failed(tally: Tally, name: str, failure: GramError | OSError) -> None:
-    from .failures import shown
-    from .terminal.faults_shown import tell_failure
-
-    tell_failure(failure)
-    what = failure.strerror if isinstance(failure, OSError) else shown(failure)
-    kind = "refused" if isinstance(failure, Refused) else "error"
-    tally.rows.append({"file": name, kind: str(what or failure)})
-    tally.code = max(tally.code, exit_code_of(failure))

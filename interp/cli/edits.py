@@ -26,9 +26,9 @@ from lenses_ext import (
 from lenses_ext.places import read_pattern as read_pattern, read_value as read_value
 
 from .completion.completing import path_argument
-from .each_file import Nowhere, each_file, passing_over
+from .each_file import Nowhere, each_file
 from .failures import Refused
-from .inputs.file_options import json_option
+from .inputs.declaring import json_option
 from .inputs.program_files import STDIN, are_many, words_and_files
 from .inputs.reading import read_program, read_text
 from .process import interruptible
@@ -278,8 +278,7 @@ def deliver(
                 show(f"// {name}\n" * (several or name != program.filename) + new, nl=False)
         return {"changed": bool(found)}
 
-    tally = each_file(files, passing_over(deliver_one) if several else deliver_one)
-    tally.refuse_if_all_passed_over()
+    tally = each_file(files, deliver_one)
     if in_place:
         tally.show(destination.as_json, verb="changed")
     tally.leave()

@@ -34,8 +34,8 @@ from ..machine import POLICY
 from .each_file import Nowhere
 from .edits import held_file, refuse_new_errors
 from .failures import Refused
+from .inputs.libraries import read_libraries
 from .inputs.program_files import SUFFIX, find_files
-from .inputs.reading import read_libraries
 from .process import interruptible
 from .terminal.changes_shown import show_diff
 from .terminal.output import note

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -35,14 +34,13 @@ from ..tools import ToolLibrary, bind_agent_tools
 from .failures import shown
 from .inputs.options import TalkOptions
 from .inputs.program_files import STDIN
-from .inputs.reading import hint_at_tools, read_program
+from .inputs.reading import read_program
 from .keeping import anew, how_to_resume, kept_in
 from .process import uninterrupted
 from .telemetry import telemetry
 from .terminal.answers import Terminal
 from .terminal.json_answers import JsonAnswers
-from .terminal.log_lines import show_logs
-from .terminal.output import is_verbose, note, tell
+from .terminal.output import note, tell
 
 
 class Said(NamedTuple):
@@ -102,8 +100,7 @@ class Talk:
         is_streaming: bool = False,
         reloads: bool = False,
     ) -> None:
-        if options.debug or is_verbose():
-            show_logs(logging.DEBUG if options.debug else logging.WARNING)
+        options.show_logs()
         self.options = options
         self._file, self._given_tools = file, options.library()
         files = self._read()
@@ -138,15 +135,14 @@ class Talk:
 
     def __exit__(self, *_: object) -> None:
         self._held.close()
-        if self.options.usage or is_verbose():
-            self.tell_usage()
+        self.options.tell_usage(self._spending)
 
     def _read(self) -> list[Path]:
         """Take the program as its files say it now, if it can be run; gives these files."""
         project, options, file = read_program(self._file), self.options, self._file
         agent = the_agent(project, options.agent, by="run")
         library = options.made_up_tools(agent, self._given_tools, file) | self._given_tools
-        with hint_at_tools(options.named_tools, options.mcp, file):
+        with options.hinting(file):
             bind_agent_tools(agent, library, match=options.match)
         self.agent: Pattern = agent
         self.library: ToolLibrary = library

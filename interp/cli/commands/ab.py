@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
-from attrs import asdict, evolve
+from attrs import asdict, evolve, frozen
 
 from gram.words import counted
 
@@ -36,13 +36,19 @@ from ...evaluation.experiments import (
     what_it_finds,
 )
 from ...models import OFFLINE
-from ..completion.completing import (
-    complete_model,
-)
+from ..completion.completing import complete_model
 from ..failures import LIMIT, WAITING
-from ..inputs.file_options import agent_option, checks_option, json_option
-from ..inputs.options import POLICIES, ArmOptions, options_of, read_limits
-from ..inputs.reading import library_of_one_run, read_checks, read_libraries, read_program
+from ..inputs.declaring import (
+    agent_option,
+    checks_option,
+    given_by,
+    json_option,
+    option,
+    options_of,
+)
+from ..inputs.libraries import library_of_one_run, read_checks, read_libraries
+from ..inputs.options import POLICIES, ArmOptions, read_limits
+from ..inputs.reading import read_program
 from ..process import interruptible
 from ..terminal.asking import NoTerminal, ask_user
 from ..terminal.output import (
@@ -57,73 +63,119 @@ from ..terminal.output import (
     tell,
 )
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-_FOLDER = ".ab"  # the ending of folders that nobody has named
 
+@frozen(kw_only=True, slots=False)
+class ComparingOptions(ArmOptions):
+    """The options of the commands that run cases through programs."""
 
-def comparing_options(command: _Command) -> _Command:
-    """Decorate a command with the options of those that run cases through programs."""
-    options: tuple[Callable[[Any], Any], ...] = (
-        options_of(ArmOptions),
-        click.option(
-            "--tools",
-            multiple=True,
-            metavar="[NAME=]FILE.py[:NAME]",
-            help="A Python file with the tools, which is run anew for each run; with NAME=, those "
-            "that an experiment or the file of a judge calls so.",
-        ),
-        agent_option,
-        checks_option,
-        click.option(
-            "--judge-model",
-            metavar="PROVIDER/NAME",
-            shell_complete=complete_model,
-            help="The model that judges the rubrics of cases; by default that of the program.",
-        ),
-        click.option(
-            "--out",
-            metavar="DIR",
-            help="The folder of what is kept; named after the program or file by default.",
-        ),
-        click.option(
-            "--jobs", type=click.IntRange(1), default=4, help="How many runs go on at once."
-        ),
-        json_option,
+    tools: tuple[str, ...] = option(
+        "A Python file with the tools, which is run anew for each run; with NAME=, those that an "
+        "experiment or the file of a judge calls so.",
+        "[NAME=]FILE.py[:NAME]",
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    agent: str | None = given_by(agent_option)
+    checks: tuple[str, ...] = given_by(checks_option)
+    judge_model: str | None = option(
+        "The model that judges the rubrics of cases; by default that of the program.",
+        "PROVIDER/NAME",
+        shell_complete=complete_model,
+    )
+    out: str | None = option(
+        "The folder of what is kept; named after the program or file by default.", "DIR"
+    )
+    jobs: int = option("How many runs go on at once.", default=4)
+    as_json: bool = given_by(json_option)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        expect_a_name(self.out, "--out")
+
+    @property
+    def base(self) -> Arm:
+        """What they say of all arms."""
+        self.expect_unattended()
+        libraries = (self.named_tools.get("", ()), self.mcp, self.openapi)
+        return Arm(
+            tools=partial(library_of_one_run, *libraries, offline=self.offline),
+            model=self.named_model,
+            settings=self.settings or None,
+            agent=self.agent,
+            base_url=self.base_url,
+            dialect=self.dialect,
+            limits=read_limits(self.limits) if self.limits else None,
+            match=self.match,
+            policy=POLICIES[self.approve or "all"],
+        )
+
+    @property
+    def running(self) -> dict[str, Any]:
+        """What they say of how cases are run and judged."""
+        return {
+            "checks": read_checks(self.checks),
+            "judge": RubricJudge(model=self.judge_model) if self.judge_model else None,
+            "progress": False if is_quiet() else None,
+            "jobs": self.jobs,
+        }
+
+    @property
+    def named_tools(self) -> Mapping[str, list[str]]:
+        """The files of tools by the names that they are given; those of all arms have none."""
+        found: dict[str, list[str]] = {}
+        for each in self.tools:
+            name, _, file = each.rpartition("=")
+            found.setdefault(name, []).append(file)
+        return found
+
+    def metrics_of(self, names: Iterable[str]) -> list[MetricLike]:
+        """The metrics that are named: those that are known, functions, schemas and judges."""
+        found: list[MetricLike] = []
+        for each in names:
+            if each.endswith(".py") or ".py:" in each:
+                found += read_checks([each]).values()
+            else:
+                is_file = each.endswith((".gram", ".json"))
+                found.append(metric_of(Path(each) if is_file else each, self.judge))
+        return found
+
+    def judge(self, file: Path) -> MetricLike:
+        """The judge in a file, with its tools."""
+        tools, name = self.named_tools.get(file.stem, ()), file.stem
+        model = OFFLINE if self.offline else None
+        try:
+            return judged_by(read_program(str(file)), read_libraries(tools), name=name, model=model)
+        except ToolBindingError as error:
+            hint = f"hint: --tools {name}=FILE.py names the tools of this judge"
+            raise ToolBindingError([*error.problems, *([] if tools else [hint])]) from None
+
+
+@frozen(kw_only=True, slots=False)
+class Options(ComparingOptions):
+    """The options of ``gram ab``."""
+
+    cases: str | None = option("The cases: .jsonl, .csv, .gram.", "FILE")
+    metrics: tuple[str, ...] = option(
+        "What is tested: passed (the default), exact, schema (the answer is of its declared "
+        "type), calls, rounds, tokens, input_tokens, output_tokens, cost, seconds; functions of a "
+        "run, as FILE.py[:NAME]; a JSON Schema of the answer, as FILE.json; or a judge, as "
+        "FILE.gram: an agent whose typed answer is a boolean or a number.",
+        "NAME|FILE",
+        name="--metric",
+    )
+    by: tuple[str, ...] = option(
+        "Compare the cases of each value of this column, or tags, too.", "COLUMN"
+    )
+    repeats: int | None = option("How often each arm runs a case.")
+    seed: int | None = option("Draws the order; drawn itself by default.", type=click.IntRange(0))
+    yes: bool = option("Run the cases after the pilot without a question.")
+    html: str | None = option(
+        "Write a report to this file; beside it, pages of the runs that differ.", "FILE"
+    )
 
 
 @click.command("ab")
 @click.argument("files", nargs=-1)
-@click.option("--cases", metavar="FILE", help="The cases: .jsonl, .csv, .gram.")
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="NAME|FILE",
-    help="What is tested: passed (the default), exact, schema (the answer is of its declared "
-    "type), calls, rounds, tokens, input_tokens, output_tokens, cost, seconds; functions of a run, "
-    "as FILE.py[:NAME]; a JSON Schema of the answer, as FILE.json; or a judge, as FILE.gram: an "
-    "agent whose typed answer is a boolean or a number.",
-)
-@comparing_options
-@click.option(
-    "--by",
-    multiple=True,
-    metavar="COLUMN",
-    help="Compare the cases of each value of this column, or tags, too.",
-)
-@click.option("--repeats", type=click.IntRange(1), help="How often each arm runs a case.")
-@click.option("--seed", type=click.IntRange(0), help="Draws the order; drawn itself by default.")
-@click.option("--yes", is_flag=True, help="Run the cases after the pilot without a question.")
-@click.option(
-    "--html",
-    metavar="FILE",
-    help="Write a report to this file; beside it, pages of the runs that differ.",
-)
-def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: Any) -> None:
+@options_of(Options)
+def command(files: tuple[str, ...], options: Options) -> None:
     """Run the same cases through several programs, and compare what comes out.
 
     FILES are programs, each an arm, and the first is what the others are compared with: gram ab
@@ -134,45 +186,43 @@ def command(files: tuple[str, ...], html: str | None, as_json: bool, **given: An
     A plan is written before anything runs, and every run is recorded. After Ctrl-C the same
     command goes on. gram ab DIR shows an experiment again, without running anything.
     """
+    html, by = options.html, options.by
     expect_a_file(html, "--html")
-    expect_a_name(given["out"], "--out")
     expect_other_file(html)
     with interruptible():
         if html is not None:
             expect_writable(html)
-        found = _experiment(files, given)
+        found = _experiment(files, options)
     if html is not None:
         found.write_html(html)
 
-    if as_json:
+    if options.as_json:
         parts = [
             {"column": column, "value": value, **asdict(each)}
-            for column in given["by"]
+            for column in by
             for value, each in compared_by(found, column)
         ]
-        show_json({**found.to_json(), **({"slices": parts} if given["by"] else {})})
+        show_json({**found.to_json(), **({"slices": parts} if by else {})})
     else:
-        for text in (found.table(), *compared_by_text(found, given["by"])):
-            show(f"{text}\n" if given["by"] else text)
+        for text in (found.table(), *compared_by_text(found, by)):
+            show(f"{text}\n" if by else text)
     if found.stopped:
         sys.exit(WAITING if found.stopped == NOT_BEGUN else LIMIT)
 
 
-def _experiment(files: tuple[str, ...], given: Mapping[str, Any]) -> Experiment:
-    if given["cases"] is not None:
-        return _run(_of_programs(files, given), "-".join(Path(each).stem for each in files), given)
-    if len(files) != 1:
+def _experiment(files: tuple[str, ...], options: Options) -> Experiment:
+    if options.cases is not None:
+        arguments, name = _of_programs(files, options), "-".join(Path(each).stem for each in files)
+    elif len(files) != 1:
         raise click.UsageError("name the cases with --cases FILE, or the file of an experiment")
-    if Path(files[0]).is_dir():
+    elif Path(files[0]).is_dir():
         return load_experiment(files[0])
-    return _run(_of_file(files[0], given), Path(files[0]).stem, given)
-
-
-def _run(arguments: Mapping[str, Any], name: str, given: Mapping[str, Any]) -> Experiment:
-    folder = given["out"] or f"{name}{_FOLDER}"
-    plan = partial(_tell_plan, folder, given["by"])
+    else:
+        arguments, name = _of_file(files[0], options), Path(files[0]).stem
+    folder = options.out or f"{name}.ab"
+    plan = partial(_tell_plan, folder, options.by)
     with telling_what_is_kept():
-        return ab(**arguments, **running_of(given), out=folder, on_plan=plan)
+        return ab(**arguments, **options.running, out=folder, on_plan=plan)
 
 
 @contextmanager
@@ -201,7 +251,7 @@ def _tell_plan(folder: str, columns: tuple[str, ...], plan: Plan, done: tuple[Tr
 # --- what is compared
 
 
-def _of_programs(files: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+def _of_programs(files: tuple[str, ...], options: Options) -> dict[str, Any]:
     """The arguments of an experiment whose arms are programs."""
     if not files:
         raise click.UsageError("name the programs: gram ab A.gram B.gram --cases FILE")
@@ -210,98 +260,35 @@ def _of_programs(files: tuple[str, ...], given: Mapping[str, Any]) -> dict[str, 
         if names.count(name) > 1:
             hint = "arms of one program are written in the file of an experiment"
             raise click.UsageError(f"two arms are named {name}\nhint: {hint}")
-    if unused := _tools(given).keys() - {"", *(Path(each).stem for each in given["metrics"])}:
+    if unused := options.named_tools.keys() - {"", *(Path(each).stem for each in options.metrics)}:
         raise click.UsageError(f"--tools {min(unused)}=…: no judge has this name")
     return {
-        "cases": given["cases"],
+        "cases": options.cases,
         "arms": dict(zip(names, files, strict=True)),
-        "base": base_of(given),
-        "metrics": metrics_of(given) or ["passed"],
-        "repeats": given["repeats"] or 1,
-        "seed": given["seed"],
+        "base": options.base,
+        "metrics": options.metrics_of(options.metrics) or ["passed"],
+        "repeats": options.repeats or 1,
+        "seed": options.seed,
     }
 
 
-def _of_file(file: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def _of_file(file: str, options: Options) -> dict[str, Any]:
     """The arguments that the file of an experiment says."""
     for name in ("repeats", "seed"):
-        if given[name] is not None:
+        if getattr(options, name) is not None:
             raise click.UsageError(f"--{name} goes with --cases; {file} says it")
-    own = {Path(each).stem for each in given["metrics"]}
+    own = {"", *(Path(each).stem for each in options.metrics)}
     libraries = {
         name: partial(library_of_one_run, files)
-        for name, files in _tools(given).items()
-        if name not in {"", *own}
+        for name, files in options.named_tools.items()
+        if name not in own
     }
-    judge = partial(_judge, given)
-    more = metrics_of(given)
-    found = read_experiment(file, libraries, base=base_of(given), judge=judge, metrics=more)
-    if given["options"].offline:
-        levels = [found["arms"], *found["factors"].values()]
-        for arms in levels:
+    more = options.metrics_of(options.metrics)
+    found = read_experiment(file, libraries, base=options.base, judge=options.judge, metrics=more)
+    if options.offline:
+        for arms in (found["arms"], *found["factors"].values()):
             arms |= {name: evolve(arm, model=OFFLINE) for name, arm in arms.items()}
-    return {**found, "go_on": partial(_goes_on, given["yes"])}
-
-
-def _tools(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The files of tools by the names that they are given; those of all arms have none."""
-    found: dict[str, list[str]] = {}
-    for each in given["tools"]:
-        name, _, file = each.rpartition("=")
-        found.setdefault(name, []).append(file)
-    return found
-
-
-def base_of(given: Mapping[str, Any]) -> Arm:
-    """What the options say of all arms."""
-    options: ArmOptions = given["options"]
-    options.expect_unattended()
-    libraries = (_tools(given).get("", ()), options.mcp, options.openapi)
-    return Arm(
-        tools=partial(library_of_one_run, *libraries, offline=options.offline),
-        model=options.named_model,
-        settings=options.settings or None,
-        agent=given["agent"],
-        base_url=options.base_url,
-        dialect=options.dialect,
-        limits=read_limits(options.limits) if options.limits else None,
-        match=options.match,
-        policy=POLICIES[options.approve or "all"],
-    )
-
-
-def running_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the options say of how cases are run and judged."""
-    return {
-        "checks": read_checks(given["checks"]),
-        "judge": RubricJudge(model=given["judge_model"]) if given["judge_model"] else None,
-        "progress": False if is_quiet() else None,
-        "jobs": given["jobs"],
-    }
-
-
-def metrics_of(given: Mapping[str, Any]) -> list[MetricLike]:
-    """The metrics that the options name."""
-    found: list[MetricLike] = []
-    for each in given["metrics"]:
-        if each.endswith(".py") or ".py:" in each:
-            found += read_checks([each]).values()
-        else:
-            is_file = each.endswith((".gram", ".json"))
-            found.append(metric_of(Path(each) if is_file else each, partial(_judge, given)))
-    return found
-
-
-def _judge(given: Mapping[str, Any], file: Path) -> MetricLike:
-    tools = _tools(given).get(file.stem, ())
-    model = OFFLINE if given["options"].offline else None
-    try:
-        return judged_by(
-            read_program(str(file)), read_libraries(tools), name=file.stem, model=model
-        )
-    except ToolBindingError as error:
-        hint = f"hint: --tools {file.stem}=FILE.py names the tools of this judge"
-        raise ToolBindingError([*error.problems, *([] if tools else [hint])]) from None
+    return {**found, "go_on": partial(_goes_on, options.yes)}
 
 
 def _goes_on(is_told: bool, forecast: Forecast) -> bool:

@@ -22,8 +22,9 @@ from ..edits import (
     read_pattern,
     read_value,
 )
-from ..inputs.file_options import mcp_option, openapi_option
-from ..inputs.reading import read_libraries, read_word_beside
+from ..inputs.declaring import mcp_option, openapi_option
+from ..inputs.libraries import read_libraries
+from ..inputs.reading import read_word_beside
 
 if TYPE_CHECKING:
     from ...tools import ToolLibrary

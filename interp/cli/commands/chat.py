@@ -30,8 +30,9 @@ from ...models import OFFLINE, known_providers
 from ...programs import tools_in
 from ...shown import shortened
 from ..failures import shown
+from ..inputs.declaring import options_of
 from ..inputs.given_messages import attached_file
-from ..inputs.options import TalkOptions, options_of
+from ..inputs.options import TalkOptions
 from ..inputs.program_files import STDIN
 from ..process import interruptible
 from ..talk import Said, Talk

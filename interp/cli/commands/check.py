@@ -23,7 +23,7 @@ from ..fault_report import (
     read_faulty,
     report_faults,
 )
-from ..inputs.file_options import stdin_filename_option
+from ..inputs.declaring import stdin_filename_option
 from ..inputs.program_files import STDIN
 from ..inputs.reading import read_text
 from ..terminal.output import note

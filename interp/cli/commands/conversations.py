@@ -26,7 +26,7 @@ from ...history.stores import (
     open_store,
 )
 from ...machine import ConversationContext, Message, call_text
-from ..inputs.file_options import json_option
+from ..inputs.declaring import json_option
 from ..inputs.record_option import Age, store_option
 from ..terminal.output import note, show, show_json
 

@@ -16,7 +16,7 @@ from ...exchange import Exchanged, NoCounterpartError, from_agent_spec, to_agent
 from ...json_text import read_json
 from ..each_file import each_file
 from ..edits import laid_out
-from ..inputs.file_options import agent_option
+from ..inputs.declaring import agent_option
 from ..inputs.program_files import STDIN, are_many
 from ..inputs.reading import read_program, read_text
 from ..terminal.output import show, show_json, tell

@@ -20,7 +20,7 @@ from lenses_ext.composing import changes
 from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, load_project, skill_in
 
 from ..failures import NO, exit_code_of, shown
-from ..inputs.file_options import json_option
+from ..inputs.declaring import json_option
 from ..inputs.program_files import (
     STDIN,
     bytes_in_git,

@@ -28,7 +28,7 @@ from ...models import (
 )
 from ...programs import models_of
 from ..failures import NO
-from ..inputs.file_options import json_option
+from ..inputs.declaring import json_option
 from ..inputs.reading import read_program
 from ..inputs.record_option import LARGEST, OLDEST, own_store
 from ..terminal.output import show, show_json

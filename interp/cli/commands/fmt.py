@@ -11,7 +11,7 @@ from gram import format_text
 from ..each_file import each_file
 from ..edits import rewrite
 from ..failures import NO
-from ..inputs.file_options import json_option, stdin_filename_option
+from ..inputs.declaring import json_option, stdin_filename_option
 from ..inputs.program_files import STDIN
 from ..inputs.reading import read_text
 from ..terminal.changes_shown import show_diff

@@ -4,63 +4,75 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from typing import Any
 
 import click
-from attrs import asdict
+from attrs import asdict, frozen
 
 from gram.json import Json
 from gram.words import counted
 
-from ...errors import ReplayError, ValidationError
+from ...errors import ReplayError
 from ...evaluation.causes import Change, what_if, write_fork
-from ...json_text import read_json
+from ...history.stores import RunStore
+from ...json_text import json_or_text
+from ...models import Dialect
 from ...programs import the_agent
 from ...workers import fork_run
 from ..failures import Refused
-from ..inputs.file_options import agent_option, checks_option, json_option
-from ..inputs.options import base_url_option, dialect_option, model_option, stand_ins_option
-from ..inputs.reading import read_checks, read_libraries, read_program
-from ..inputs.record_option import run_argument, run_in_store
+from ..inputs.declaring import (
+    agent_option,
+    checks_option,
+    given_by,
+    json_option,
+    model_option,
+    option,
+    options_of,
+)
+from ..inputs.libraries import read_checks, read_libraries, stand_ins_option
+from ..inputs.options import base_url_option, dialect_option, named_texts
+from ..inputs.reading import read_program
+from ..inputs.record_option import position, run_argument, run_in_store
 from ..process import interruptible
 from ..terminal.output import detail, note, show, show_json
-from .steering import position
+
+
+@frozen(kw_only=True, slots=False)
+class Options:
+    """The options of ``gram runs fork``."""
+
+    program: str | None = option("The program of the new run.", "FILE")
+    agent: str | None = given_by(agent_option)
+    at: str | None = option("The position of the change, as gram trace shows it.", "AT")
+    values: tuple[str, ...] = option(
+        "What is changed there: result or error of a call, allowed and reason of a person's "
+        "answer, reply of a model. A value that is not JSON is a text.",
+        "'NAME = VALUE'",
+        name="--set",
+    )
+    repeats: int | None = option("Compare so many runs with the change with so many without.")
+    model: str | None = given_by(model_option)
+    base_url: str | None = given_by(base_url_option)
+    dialect: Dialect | None = given_by(dialect_option)
+    tools: tuple[str, ...] = given_by(stand_ins_option)
+    checks: tuple[str, ...] = given_by(checks_option)
+    jobs: int = option("How many runs go on at once.", default=4)
+    as_json: bool = given_by(json_option)
+
+    def __attrs_post_init__(self) -> None:
+        if self.at is None and (self.values or self.repeats):
+            raise click.UsageError("--set and --repeats need --at, a position of the run")
+        if self.repeats and not (self.values or self.program or self.model):
+            raise click.UsageError("--repeats needs what is otherwise: --set, --model or --program")
+        if self.repeats and not self.checks:
+            raise click.UsageError("--repeats needs --checks FILE.py: they say what is right")
+        if not self.repeats and (self.model or self.tools or self.checks):
+            raise click.UsageError("--model, --tools and --checks need --repeats")
 
 
 @click.command("fork")
 @run_argument
-@click.option("--program", metavar="FILE", help="The program of the new run.")
-@agent_option
-@click.option("--at", metavar="AT", help="The position of the change, as gram trace shows it.")
-@click.option(
-    "--set",
-    "values",
-    multiple=True,
-    metavar="'NAME = VALUE'",
-    help="What is changed there: result or error of a call, allowed and reason of a "
-    "person's answer, reply of a model. A value that is not JSON is a text.",
-)
-@click.option(
-    "--repeats",
-    type=click.IntRange(1),
-    help="Compare so many runs with the change with so many without.",
-)
-@model_option
-@base_url_option
-@dialect_option
-@stand_ins_option
-@checks_option
-@click.option("--jobs", type=click.IntRange(1), default=4, help="How many runs go on at once.")
-@json_option
-def fork(
-    run: str,
-    program: str | None,
-    agent: str | None,
-    at: str | None,
-    values: tuple[str, ...],
-    as_json: bool,
-    **given: Any,
-) -> None:
+@options_of(Options)
+def fork(run: str, options: Options) -> None:
     """Make a run that begins like RUN, and print its id; gram resume goes on with it.
 
     The new run has what is recorded of RUN up to --at, or up to the first request that its program
@@ -71,40 +83,29 @@ def fork(
     the recorded result of an equal one, or that of a tool of --tools. The runs are kept in the
     store; the same command goes on with them, and more repeats add to them.
     """
-    repeats = given.pop("repeats")
-    if at is None and (values or repeats):
-        raise click.UsageError("--set and --repeats need --at, a position of the run")
-    if repeats and not (values or program or given["model"]):
-        raise click.UsageError("--repeats needs what is otherwise: --set, --model or --program")
-    if repeats and not given["checks"]:
-        raise click.UsageError("--repeats needs --checks FILE.py: they say what is right")
-    if not repeats and (given["model"] or given["tools"] or given["checks"]):
-        raise click.UsageError("--model, --tools and --checks need --repeats")
-    other = None if program is None else the_agent(read_program(program), agent, by="fork")
+    other = None
+    if options.program is not None:
+        other = the_agent(read_program(options.program), options.agent, by="fork")
     with run_in_store(run) as (store, parent):
-        if at is None:
-            new = fork_run(store, parent, other)
-        else:
-            try:
-                change = Change(position(at), _values(values), given["model"], other)
-            except ValidationError as error:
-                raise click.UsageError(f"--set: {error}") from None
-            try:
-                if repeats:
-                    _compare(store, parent, change, repeats, as_json, given)
+        try:
+            if options.at is None:
+                new = fork_run(store, parent, other)
+            else:
+                values = _values(options.values)
+                change = Change(position(options.at), values, options.model, other)
+                if options.repeats:
+                    _compare(store, parent, change, options.repeats, options)
                     return
                 new = write_fork(store, parent, change)
-            except ReplayError as error:
-                raise Refused(str(error)) from None
-    if as_json:
+        except ReplayError as error:
+            raise Refused(str(error)) from None
+    if options.as_json:
         show_json({"id": new, "parent": parent})
     else:
         show(new)
 
 
-def _compare(
-    store: Any, run: str, change: Change, repeats: int, as_json: bool, given: dict[str, Any]
-) -> None:
+def _compare(store: RunStore, run: str, change: Change, repeats: int, options: Options) -> None:
     over = 0
 
     def progress(outcome: str) -> None:
@@ -119,15 +120,15 @@ def _compare(
             store,
             run,
             change,
-            read_checks(given["checks"]),
+            read_checks(options.checks),
             repeats=repeats,
-            base_url=given["base_url"],
-            dialect=given["dialect"],
-            tools=read_libraries(given["tools"]) if given["tools"] else None,
-            jobs=given["jobs"],
+            base_url=options.base_url,
+            dialect=options.dialect,
+            tools=read_libraries(options.tools) if options.tools else None,
+            jobs=options.jobs,
             progress=progress,
         )
-    if as_json:
+    if options.as_json:
         verdict = {"made_the_difference": found.made_the_difference, "p": found.p}
         show_json(verdict | {"difference": asdict(found.difference)} | asdict(found))
         return
@@ -137,16 +138,10 @@ def _compare(
 
 def _values(texts: tuple[str, ...]) -> dict[str, Json]:
     values: dict[str, Json] = {}
-    for each in texts:
-        name, equals, text = (part.strip() for part in each.partition("="))
-        if not equals:
-            raise click.UsageError(f"--set {each}: write 'NAME = VALUE'")
+    for name, text in named_texts("--set", texts):
         if name in values:
             raise click.UsageError(f"--set: {name} is set twice")
-        try:
-            value = read_json(text)
-        except ValueError:
-            value = text
+        value = json_or_text(text.strip())
         is_text = name in ("error", "reason", "reply") and not isinstance(value, str)
-        values[name] = text if is_text else value
+        values[name] = text.strip() if is_text else value
     return values

@@ -15,10 +15,10 @@ from lenses_ext.labels import WORKFLOW
 from lenses_ext.places import ANY, read_path
 
 from ..completion.completing import path_argument
-from ..each_file import Nowhere, each_file, passing_over
+from ..each_file import Nowhere, each_file
 from ..edits import places_in
 from ..failures import INVALID
-from ..inputs.file_options import json_option
+from ..inputs.declaring import json_option
 from ..inputs.program_files import are_many, words_and_files
 from ..inputs.reading import read_program
 from ..terminal.output import show, show_json, tell
@@ -56,8 +56,7 @@ def command(arguments: tuple[str, ...], as_json: bool) -> None:
             tell(each.in_words)
         return {"code": INVALID if wrong else 0}
 
-    tally = each_file(files, passing_over(find) if several else find)
-    tally.refuse_if_all_passed_over()
+    tally = each_file(files, find)
     if as_json and found:
         by_file = {
             file: {where: value_as_json(value) for where, value in values.items()}

@@ -9,9 +9,10 @@ import click
 
 from ...evaluation.cases import read_cases
 from ...evaluation.experiments import MeasuredJudge, judged_by, load_experiment, measure_judge
-from ..inputs.file_options import json_option
-from ..inputs.options import ModelOptions, options_of
-from ..inputs.reading import read_libraries, read_program
+from ..inputs.declaring import json_option, options_of
+from ..inputs.libraries import read_libraries
+from ..inputs.options import ModelOptions
+from ..inputs.reading import read_program
 from ..process import interruptible
 from ..terminal.output import show, show_json
 

@@ -10,7 +10,7 @@ from gram.words import did_you_mean
 from ...history.stores import open_store
 from ...workers import LimitNow, SharedLimit, limit_name, set_shared_limits, shared_limits
 from ..failures import Refused
-from ..inputs.file_options import json_option
+from ..inputs.declaring import json_option
 from ..inputs.record_option import store_option
 from ..terminal.output import note, show, show_json
 

@@ -10,7 +10,7 @@ from gram.words import counted
 
 from ...models import OFFLINE, Provider, known_providers, offered_models
 from ...secrets import without_userinfo
-from ..inputs.file_options import json_option
+from ..inputs.declaring import json_option
 from ..terminal.output import note, show, show_json
 
 

@@ -17,7 +17,7 @@ from lenses_ext.errors import describe
 from ..each_file import each_file
 from ..edits import read_pattern
 from ..failures import NO
-from ..inputs.file_options import json_option
+from ..inputs.declaring import json_option
 from ..inputs.program_files import are_many
 from ..inputs.reading import read_program, read_word_beside
 from ..terminal.output import show, show_json

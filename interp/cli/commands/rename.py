@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..each_file import each_file, passing_over
+from ..each_file import each_file
 from ..edits import Destination, edit_options
 from ..inputs.program_files import STDIN
 from ..renaming import Renaming, show_or_write
@@ -41,8 +41,7 @@ def command(
     if STDIN in files:
         raise click.UsageError("rename changes files: standard input is none")
     renaming = Renaming(path, new, instructions, destination.force)
-    tally = each_file(files, passing_over(renaming.find))
-    tally.refuse_if_all_passed_over()
+    tally = each_file(files, renaming.find)
     renaming.change(files)
     show_or_write(renaming.texts, destination.in_place)
     for said in (*renaming.told, *renaming.unbound(tools)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from attrs import frozen
 
 from gram import GramError
 
@@ -13,45 +14,41 @@ from ...machine import start_again
 from ...programs import the_agent
 from ...running import Run
 from ..failures import Refused
-from ..inputs.file_options import agent_option, json_option, mcp_option, openapi_option
-from ..inputs.options import tools_option
+from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
+from ..inputs.libraries import ToolOptions
 from ..inputs.program_files import STDIN
-from ..inputs.reading import (
-    hint_at_tools,
-    library_for,
-    read_libraries,
-    read_program,
-)
+from ..inputs.reading import read_program
 from ..inputs.record_option import named_runs, run_argument
 from ..process import interruptible
 from ..terminal.answers import Terminal
 from ..terminal.json_answers import JsonAnswers
 
 
+@frozen(kw_only=True, slots=False)
+class Options(ToolOptions):
+    """The options of ``gram replay``."""
+
+    program: str | None = option("Run this program on what was recorded.", "FILE")
+    agent: str | None = given_by(agent_option)
+    live: tuple[str, ...] = option(
+        "What is real where the recording does not fit: the model, or the tools.",
+        type=click.Choice(["model", "tools"]),
+    )
+    as_json: bool = given_by(json_option)
+
+    def __attrs_post_init__(self) -> None:
+        if self.program is None and (self.live or self.named_tools or self.agent):
+            raise click.UsageError(
+                "--live, --tools, --mcp, --openapi and --agent need --program FILE"
+            )
+        if self.named_tools and "tools" not in self.live:
+            raise click.UsageError("--tools, --mcp and --openapi need --live tools")
+
+
 @click.command("replay")
 @run_argument
-@click.option("--program", metavar="FILE", help="Run this program on what was recorded.")
-@agent_option
-@click.option(
-    "--live",
-    type=click.Choice(["model", "tools"]),
-    multiple=True,
-    help="What is real where the recording does not fit: the model, or the tools.",
-)
-@tools_option
-@mcp_option
-@openapi_option
-@json_option
-def command(
-    run: str,
-    program: str | None,
-    agent: str | None,
-    live: tuple[str, ...],
-    tools: tuple[str, ...],
-    mcp: tuple[str, ...],
-    openapi: tuple[str, ...],
-    as_json: bool,
-) -> None:
+@options_of(Options)
+def command(run: str, options: Options) -> None:
     """Show a recorded run, as it was shown: no model, key or tool is needed.
 
     RUN is a run file, all of whose turns are shown; a run of a store such as runs.db#4f2a; an id
@@ -61,33 +58,23 @@ def command(
     differs. The difference is shown, unless --live says who answers from there on. Exits with 1 if
     something differs, or if the recording ends before the run does.
     """
+    program = options.program
     if run == program == STDIN:
         raise click.UsageError("standard input cannot be both the run and the program")
-    named = (*tools, *mcp, *openapi)
-    if program is None and (live or named or agent):
-        raise click.UsageError("--live, --tools, --mcp, --openapi and --agent need --program FILE")
-    if named and "tools" not in live:
-        raise click.UsageError("--tools, --mcp and --openapi need --live tools")
-    terminal = JsonAnswers(is_streaming=False) if as_json else Terminal()
-    changed = None if program is None else the_agent(read_program(program), agent, by="replay")
+    terminal = JsonAnswers(is_streaming=False) if options.as_json else Terminal()
+    changed = program and the_agent(read_program(program), options.agent, by="replay")
     for kept in named_runs(run):
-        if changed is None:
+        if not changed:
             _replay(Replay(kept), terminal)
             continue
         state = start_again(kept.first, changed).state
-        handler: Handler | None = None
-        if live:
-            library = None
-            if "tools" in live:
-                library = library_for(kept, named, lambda: read_libraries(tools, mcp, openapi))
-            with hint_at_tools(named, mcp):
+        real: dict[str, Handler] = {}
+        if options.live:
+            library = options.library_for(kept) if "tools" in options.live else None
+            with options.hinting():
                 handler = LiveHandler.of(state, library, approve=terminal.ask)
-        answers = recorded(
-            kept,
-            model=handler if "model" in live else None,
-            tools=handler if "tools" in live else None,
-        )
-        _replay(Run(state, handler=answers), terminal)
+            real = dict.fromkeys(options.live, handler)
+        _replay(Run(state, handler=recorded(kept, **real)), terminal)
 
 
 def _replay(run: Run | Replay, terminal: Terminal) -> None:

@@ -14,9 +14,8 @@ from ...history.stores import Address, StoredRun, open_run
 from ...machine import Status
 from ...running import Run
 from ...workers import tell_workers
-from ..inputs.file_options import json_option
-from ..inputs.options import AnsweringOptions, options_of
-from ..inputs.reading import hint_at_tools, library_for
+from ..inputs.declaring import json_option, options_of
+from ..inputs.options import AnsweringOptions
 from ..inputs.record_option import default_record, run_argument
 from ..keeping import how_to_resume
 from ..process import interruptible
@@ -81,10 +80,10 @@ def resumed(
     if kept.state.status is Status.DONE:
         return Replay(kept)
     changes = options.of_resumed_run(kept.state.limits)
-    library = library_for(kept, options.named_tools, options.library)
+    library = options.library_for(kept)
     if options.asks_before_servers:
         changes["policy"] = options.policy(library)
     changes["approve"] = terminal.ask
     changes["record"] = log
-    with hint_at_tools(options.named_tools, options.mcp):
+    with options.hinting():
         return Run(kept.state, library, **changes)

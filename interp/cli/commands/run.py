@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from ..inputs.file_options import json_option
-from ..inputs.given_messages import attach_option, said_to
-from ..inputs.options import TalkOptions, options_of
+from ..inputs.declaring import json_option, options_of
+from ..inputs.given_messages import attach_option, input_option, said_to
+from ..inputs.options import TalkOptions
 from ..process import interruptible
 from ..talk import Talk
 from ..terminal.output import expect_other_file
@@ -20,12 +20,7 @@ from ..terminal.output import expect_other_file
     "--stream", is_flag=True, help="Print words as they come; with --json, a line for each event."
 )
 @click.option("--no-stdin", is_flag=True, help="Do not read standard input.")
-@click.option(
-    "--input",
-    "given",
-    metavar="JSON|@FILE|-",
-    help="Call the agent with these arguments instead of messages: a JSON object.",
-)
+@input_option
 @attach_option
 @options_of(TalkOptions)
 def command(

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from time import sleep
-from typing import Any, get_args
+from typing import get_args
 
 import click
-from attrs import evolve
+from attrs import evolve, frozen
 
 from gram.json import Json
 from gram.words import counted
 
 from ...history.stores import ENDED, PostgresDatabase, RunRow, RunStatus, RunStore, open_store
-from ...workers import export_run, imported, why_queued
+from ...json_text import read_json
+from ...machine import Ask, At, State, path_of_names, question_text
+from ...workers import (
+    Decision,
+    Result,
+    cancel_run,
+    decide_run,
+    export_run,
+    imported,
+    why_queued,
+)
 from ..completion.completing import complete_agent
 from ..each_file import each_file
-from ..inputs.file_options import json_option
+from ..inputs.declaring import given_by, json_option, option, options_of
+from ..inputs.options import named_texts
 from ..inputs.program_files import RECORDED
-from ..inputs.record_option import Age, run_argument, run_in_store, store_option
+from ..inputs.record_option import Age, position, run_argument, run_in_store, store_option
+from ..terminal.asking import columns
 from ..terminal.output import note, show, show_json
-from . import steering
 from .fork import fork
 from .requeue import requeue
 
@@ -38,74 +49,157 @@ def command() -> None:
     """
 
 
+command.add_command(fork)
+command.add_command(requeue)
+
+
+@frozen(kw_only=True, slots=False)
+class _ListOptions:
+    store: str = given_by(store_option)
+    status: tuple[RunStatus, ...] = option(
+        "Only runs like this.", type=click.Choice(get_args(RunStatus))
+    )
+    agent: str | None = option("Only of this agent.", "NAME", shell_complete=complete_agent)
+    tenant: str | None = option("Only for this tenant.", "NAME")
+    conversation: str | None = option("Only turns of this conversation.", "NAME")
+    since: datetime | None = option("Only runs made since then.", type=Age())
+    before: datetime | None = option("Only runs made before then.", type=Age())
+    most: int | None = option(f"How many at most; {_MOST} by default, all with --json.")
+    watch: bool = option("List them again every two seconds, until Ctrl-C.")
+    as_json: bool = given_by(json_option)
+
+    def rows(self, store: RunStore, most: int | None) -> list[RunRow]:
+        """The runs, which also say why no worker goes on with them."""
+        found = store.rows(
+            status=self.status,
+            agent=self.agent,
+            tenant=self.tenant,
+            conversation=self.conversation,
+            since=self.since,
+            before=self.before,
+            limit=self.most or most,
+        )
+        rows = list(found)
+        left = [row.id for row in rows if row.status in ("queued", "stopped")]
+        if not left or not isinstance(store.database, PostgresDatabase):
+            return rows
+        reasons = why_queued(store, left)
+        return [evolve(row, reason=reasons.get(row.id, row.reason)) for row in rows]
+
+
 @command.command("list")
-@store_option
-@click.option(
-    "--status", multiple=True, type=click.Choice(get_args(RunStatus)), help="Only runs like this."
-)
-@click.option("--agent", metavar="NAME", shell_complete=complete_agent, help="Only of this agent.")
-@click.option("--tenant", metavar="NAME", help="Only for this tenant.")
-@click.option("--conversation", metavar="NAME", help="Only turns of this conversation.")
-@click.option("--since", type=Age(), help="Only runs made since then.")
-@click.option("--before", type=Age(), help="Only runs made before then.")
-@click.option(
-    "--most",
-    "limit",
-    type=click.IntRange(1),
-    help=f"How many at most; {_MOST} by default, all with --json.",
-)
-@click.option("--watch", is_flag=True, help="List them again every two seconds, until Ctrl-C.")
-@json_option
-def list_runs(store: str, as_json: bool, limit: int | None, watch: bool, **filters: Any) -> None:
+@options_of(_ListOptions)
+def list_runs(options: _ListOptions) -> None:
     """List runs, the newest first: id, status, agent, time it was made, tokens it used."""
-    if watch and as_json:
+    if options.watch and options.as_json:
         raise click.UsageError("--watch is for people: leave out --json")
-    with open_store(store, must_exist=True) as opened:
-        while watch:
-            seen = list(opened.rows(limit=limit or _MOST, **filters))
-            lines_now = [*_table(_with_reasons(opened, seen))]
+    with open_store(options.store, must_exist=True) as opened:
+        while options.watch:
+            now = [*_table(options.rows(opened, _MOST))]
             click.clear()
-            show("\n".join([f"{datetime.now():%Y-%m-%d %H:%M:%S}", *lines_now]))
+            show("\n".join([f"{datetime.now():%Y-%m-%d %H:%M:%S}", *now]))
             sleep(_WATCHED)
-        rows = opened.rows(limit=limit or (None if as_json else _MOST + 1), **filters)
-        found = _with_reasons(opened, list(rows))
-        if as_json:
-            show_json([row.to_json() for row in found])
-            return
-        shown = found if limit else found[:_MOST]
-        for line in _table(shown):
-            show(line)
-        if not shown:
-            note("gram: there are no such runs")
-        if len(found) > len(shown):
-            note(f"gram: there are more than {_MOST} runs; --most shows more, filters fewer")
-
-
-def _with_reasons(store: RunStore, rows: list[RunRow]) -> list[RunRow]:
-    """Runs that also say why no worker goes on with them."""
-    left = [row.id for row in rows if row.status in ("queued", "stopped")]
-    if not left or not isinstance(store.database, PostgresDatabase):
-        return rows
-
-    reasons = why_queued(store, left)
-    return [evolve(row, reason=reasons[row.id]) if row.id in reasons else row for row in rows]
+        found = options.rows(opened, None if options.as_json else _MOST + 1)
+    if options.as_json:
+        show_json([row.to_json() for row in found])
+        return
+    shown = found if options.most else found[:_MOST]
+    for line in _table(shown):
+        show(line)
+    if not shown:
+        note("gram: there are no such runs")
+    if len(found) > len(shown):
+        note(f"gram: there are more than {_MOST} runs; --most shows more, filters fewer")
 
 
 def _table(rows: list[RunRow]) -> Iterator[str]:
     width = max((len(row.facts.agent) for row in rows), default=0)
     for row in rows:
         made = row.created.astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        used = (
-            ""
-            if row.usage.total_tokens is None
-            else f"  {counted(row.usage.total_tokens, 'token')}"
-        )
+        tokens = row.usage.total_tokens
+        used = "" if tokens is None else f"  {counted(tokens, 'token')}"
         why = f"  {row.reason.splitlines()[0]}" if row.reason else ""
         yield f"{row.id}  {row.status:9}  {row.facts.agent:{width}}  {made}{used}{why}"
 
 
-for each in (steering.cancel, steering.decide, fork, requeue):
-    command.add_command(each)
+@command.command("cancel")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@json_option
+def cancel(runs: tuple[str, ...], as_json: bool) -> None:
+    """End runs for good: nothing more of them is recorded, whoever goes on with them."""
+    named = list[str]()
+    for each in runs:
+        with run_in_store(each) as (store, run):
+            cancel_run(store, run)
+            named.append(run)
+            note(f"gram: run {run} is cancelled")
+    if as_json:
+        show_json([{"id": run, "status": "cancelled"} for run in named])
+
+
+@command.command("decide")
+@run_argument
+@click.option("--allow", multiple=True, metavar="AT", help="Run the call at this position.")
+@click.option("--deny", multiple=True, metavar="AT[=WHY]", help="Do not run it, and say why.")
+@click.option(
+    "--result", multiple=True, metavar="AT=JSON", help="Take this as its result, without a run."
+)
+@click.option("--all", "of_all", type=click.Choice(["allow", "deny"]), help="Each call.")
+@json_option
+def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ...]) -> None:
+    """Answer the calls that a run waits for approval of; without an answer, list them.
+
+    A call may wait because it had begun when the run was stopped, and its tool is to run only once:
+    --allow runs it again, --result says what it gave, gram runs cancel gives the run up. After the
+    answers, gram resume goes on with the run.
+    """
+    with run_in_store(run) as (opened, run):
+        given = _decisions(**answers)
+        if given and of_all:
+            raise click.UsageError("--all answers each call: leave out --allow, --deny, --result")
+        if given or of_all:
+            decide_run(opened, run, given or of_all == "allow")
+        state = opened.recorded(run).state
+        status = opened.row(run).status
+    waiting = state.asks
+    if as_json:
+        show_json([_ask_json(state, ask) for ask in waiting])
+        return
+    for ask in waiting:
+        may_have_run = "  (may have run already)" if ask.may_have_run else ""
+        place = path_of_names(state, ask.at)
+        call = question_text(ask.name, ask.args, place, width=columns())
+        name, *arguments = call.split("\n")
+        show("\n".join([f"{'.'.join(map(str, ask.at))}  {name}{may_have_run}", *arguments]))
+    if not waiting and (given or of_all):
+        note(f"gram: run {run} waits for no more approval; gram resume goes on with it")
+    elif not waiting:
+        note(f"gram: run {run} is {status}, and waits for no approval")
+
+
+def _ask_json(state: State, ask: Ask) -> dict[str, Json]:
+    return {
+        "at": list(ask.at),
+        "place": list(path_of_names(state, ask.at)),
+        "tool": ask.name,
+        "arguments": ask.args,
+        "may_have_run": ask.may_have_run,
+    }
+
+
+def _decisions(
+    allow: tuple[str, ...], deny: tuple[str, ...], result: tuple[str, ...]
+) -> Mapping[At, Decision]:
+    found: dict[At, Decision] = {position(at): True for at in allow}
+    for each in deny:
+        at, _, why = each.partition("=")
+        found[position(at)] = why or False
+    for at, text in named_texts("--result", result):
+        try:
+            found[position(at)] = Result(read_json(text))
+        except ValueError as error:
+            raise click.UsageError(f"--result {at}: this is not JSON: {error}") from None
+    return found
 
 
 @command.command("export")
@@ -151,34 +245,30 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
     tally.leave()
 
 
+@frozen(kw_only=True, slots=False)
+class _PruneOptions:
+    store: str = given_by(store_option)
+    before: datetime = option(
+        "Only runs that last changed before then, such as 30d or 2026-11-22.",
+        type=Age(),
+        required=True,
+    )
+    status: tuple[RunStatus, ...] = option(
+        "Only runs like this.",
+        type=click.Choice([each for each in get_args(RunStatus) if each != "running"]),
+        default=ENDED,
+        show_default=True,
+    )
+    tenant: str | None = option("Only for this tenant.", "NAME")
+    as_json: bool = given_by(json_option)
+
+
 @command.command("prune")
-@store_option
-@click.option(
-    "--before",
-    type=Age(),
-    required=True,
-    help="Only runs that last changed before then, such as 30d or 2026-11-22.",
-)
-@click.option(
-    "--status",
-    multiple=True,
-    type=click.Choice([each for each in get_args(RunStatus) if each != "running"]),
-    default=ENDED,
-    show_default=True,
-    help="Only runs like this.",
-)
-@click.option("--tenant", metavar="NAME", help="Only for this tenant.")
-@json_option
-def prune(
-    store: str,
-    before: datetime,
-    status: tuple[RunStatus, ...],
-    tenant: str | None,
-    as_json: bool,
-) -> None:
+@options_of(_PruneOptions)
+def prune(options: _PruneOptions) -> None:
     """Remove runs that have ended, for good; nothing that somebody goes on with is removed."""
-    with open_store(store, must_exist=True) as opened:
-        removed = opened.prune(before, status=status, tenant=tenant)
-    if as_json:
+    with open_store(options.store, must_exist=True) as opened:
+        removed = opened.prune(options.before, status=options.status, tenant=options.tenant)
+    if options.as_json:
         show_json({"removed": removed})
     note(f"gram: {counted(removed, 'run')} removed")

@@ -11,7 +11,7 @@ from lenses_ext.language import tool_spec_of
 from ...machine import TOOL_FORMS, tools_to_json
 from ...programs import the_agent
 from ..each_file import each_file
-from ..inputs.file_options import agent_option
+from ..inputs.declaring import agent_option
 from ..inputs.program_files import are_many
 from ..inputs.reading import read_program, read_tool_specs
 from ..terminal.output import note, show_json

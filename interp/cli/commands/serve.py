@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+from attrs import frozen
 
 from gram.extras import install
 from lenses_ext.names import find_runnables
@@ -21,8 +22,9 @@ from ...history.stores import Address
 from ...programs import the_agent
 from ...running import BeginOptions
 from ...tools import ToolLibrary, bind_agent_tools
-from ..inputs.options import RunningOptions, options_of
-from ..inputs.reading import hint_at_tools, read_program
+from ..inputs.declaring import given_by, option, options_of
+from ..inputs.options import RunningOptions
+from ..inputs.reading import read_program
 from ..inputs.record_option import record_option
 from ..process import leave_at_termination, stdout_to_stderr
 from ..telemetry import telemetry
@@ -33,67 +35,67 @@ if TYPE_CHECKING:
     from ...serving import Served
 
 
+@frozen(kw_only=True, slots=False)
+class Options(RunningOptions):
+    """The options of ``gram serve``."""
+
+    as_mcp: str | None = option(
+        "Serve them as MCP tools: at /mcp beside the models, or to the program that starts this.",
+        type=click.Choice(["http", "stdio"]),
+    )
+    host: str = option("Where it listens; 127.0.0.1.", "ADDRESS", default="127.0.0.1")
+    port: int = option("The port; 8000.", type=click.IntRange(0, 65535), default=8000)
+    key_env: str | None = option("The environment variable with the key of clients.", "NAME")
+    allow_host: tuple[str, ...] = option(
+        "A name that clients call it by; this machine's own always count; * for any.", "NAME"
+    )
+    allow_origin: tuple[str, ...] = option(
+        "Pages that may ask it from a browser, such as https://chat.example; * for any.", "ORIGIN"
+    )
+    at_once: int = option("How many runs it drives at once; 64.", default=64)
+    body_bytes: int = option("How long a request may be; 32000000.", "NUMBER", default=32_000_000)
+    grace: float = option(
+        "How long runs may still take when it is told to stop; 30.",
+        "SECONDS",
+        type=click.FloatRange(0),
+        default=30.0,
+    )
+    show_tools: bool = option("Show clients calls of tools, as events.")
+    reload: bool = option("Take changed programs for new runs.")
+    record: str | None = given_by(record_option)
+    log_lines: LogLines = given_by(log_format_option)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if meant := {"http", "stdio"}.intersection(self.mcp):
+            raise click.UsageError(f"--mcp names a server of tools; write --as-mcp {min(meant)}")
+        if self.record is not None and not Address.of(self.record).is_store:
+            where = "many runs are kept in a store, such as runs.db or postgresql://…"
+            raise click.UsageError(f"--record {self.record}: {where}")
+        if self.record is None and (self.approve == "ask" or self.asks_before_servers):
+            raise click.UsageError(
+                "a run that asks before calls waits for gram runs decide: --record names its store"
+            )
+
+    @property
+    def key(self) -> str | None:
+        """The key that clients have to send.
+
+        Raises:
+            ConfigurationError: the variable is not set.
+        """
+        if self.key_env is None:
+            return None
+        if not (key := os.environ.get(self.key_env, "").strip()):
+            told = f"--key-env {self.key_env}: the variable is not set, or empty"
+            raise ConfigurationError(told)
+        return key
+
+
 @click.command("serve")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option(
-    "--as-mcp",
-    type=click.Choice(["http", "stdio"]),
-    help="Serve them as MCP tools: at /mcp beside the models, or to the program that starts this.",
-)
-@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where it listens; 127.0.0.1.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, help="The port; 8000.")
-@click.option("--key-env", metavar="NAME", help="The environment variable with the key of clients.")
-@click.option(
-    "--allow-host",
-    multiple=True,
-    metavar="NAME",
-    help="A name that clients call it by; this machine's own always count; * for any.",
-)
-@click.option(
-    "--allow-origin",
-    multiple=True,
-    metavar="ORIGIN",
-    help="Pages that may ask it from a browser, such as https://chat.example; * for any.",
-)
-@click.option(
-    "--at-once", type=click.IntRange(1), default=64, help="How many runs it drives at once; 64."
-)
-@click.option(
-    "--body-bytes",
-    "most_bytes",
-    type=click.IntRange(1),
-    default=32_000_000,
-    metavar="NUMBER",
-    help="How long a request may be; 32000000.",
-)
-@click.option(
-    "--grace",
-    type=click.FloatRange(0),
-    default=30.0,
-    metavar="SECONDS",
-    help="How long runs may still take when it is told to stop; 30.",
-)
-@click.option(
-    "--show-tools", "shows_tools", is_flag=True, help="Show clients calls of tools, as events."
-)
-@click.option("--reload", is_flag=True, help="Take changed programs for new runs.")
-@record_option
-@log_format_option
-@options_of(RunningOptions)
-def command(
-    files: tuple[str, ...],
-    as_mcp: str | None,
-    host: str,
-    port: int,
-    key_env: str | None,
-    allow_host: tuple[str, ...],
-    allow_origin: tuple[str, ...],
-    reload: bool,
-    record: str | None,
-    log_lines: LogLines,
-    options: RunningOptions,
-    **how: Any,
-) -> None:
+@options_of(Options)
+def command(files: tuple[str, ...], options: Options) -> None:
     """Serve the agents and workflows of FILEs as the models of an OpenAI-compatible server.
 
     Clients ask http://127.0.0.1:8000/v1, by Chat Completions or the Responses API, and name an
@@ -105,16 +107,9 @@ def command(
     http://127.0.0.1:8000/mcp; or they are nothing but that, over standard input and output.
     """
     leave_at_termination()
-    if meant := {"http", "stdio"}.intersection(options.mcp):
-        raise click.UsageError(f"--mcp names a server of tools; write --as-mcp {min(meant)}")
-    store = _store(record)
-    if store is None and (options.approve == "ask" or options.asks_before_servers):
-        raise click.UsageError(
-            "a run that asks before calls waits for gram runs decide: --record names its store"
-        )
-    key = _key(key_env)
+    key, as_mcp = options.key, options.as_mcp
     level = logging.WARNING if is_quiet() else logging.INFO
-    show_logs(logging.DEBUG if options.debug else level, log_lines, ["mcp", "uvicorn"])
+    show_logs(logging.DEBUG if options.debug else level, options.log_lines, ["mcp", "uvicorn"])
     _expect_installed(as_mcp)
     from ...serving import LOOPBACK, Doors, Serving, reloading, serve, serve_stdio
 
@@ -128,25 +123,29 @@ def command(
         with stdout_to_stderr() if as_mcp == "stdio" else nullcontext():
             library = options.library()
             agents, paths = read()
+        hosts, origins = LOOPBACK | {options.host, *options.allow_host}, options.allow_origin
         serving = Serving(
             agents,
-            Doors(LOOPBACK | {host, *allow_host}, frozenset(allow_origin), key),
-            record=store,
-            **how,
+            Doors(hosts, frozenset(origins), key),
+            record=options.record,
+            shows_tools=options.show_tools,
+            at_once=options.at_once,
+            most_bytes=options.body_bytes,
+            grace=options.grace,
             metrics=shown_metrics,
-            beside=reloading(read, paths) if reload else None,
+            beside=reloading(read, paths) if options.reload else None,
         )
         if as_mcp == "stdio":
             serve_stdio(serving)
         else:
-            serve(serving, host, port, as_mcp=as_mcp is not None)
+            serve(serving, options.host, options.port, as_mcp=as_mcp is not None)
     if options.usage:
         tell(spending.text())
 
 
 def _read(
     files: Iterable[str],
-    options: RunningOptions,
+    options: Options,
     library: ToolLibrary,
     made: Telemetry | None,
     spending: Spending,
@@ -172,39 +171,13 @@ def _read(
                 raise ValidationError(f"{file}: another file has an agent {name}, too")
             program = the_agent(project, name, by="serve")
             own = options.made_up_tools(program, library, file) | library
-            with hint_at_tools(options.named_tools, options.mcp, file):
+            with options.hinting(file):
                 bind_agent_tools(program, own, match=options.match)
             how = {**options.of_new_run, "policy": options.policy(own), "telemetry": made}
             if options.usage:
                 how["observe"] = spending.count
             agents[name] = Served(program, own, cast("BeginOptions", how))
     return agents, paths
-
-
-def _store(record: str | None) -> str | None:
-    """The store that runs are kept in.
-
-    Raises:
-        click.UsageError: the address is that of a file with one run.
-    """
-    if record is not None and not Address.of(record).is_store:
-        raise click.UsageError(
-            f"--record {record}: many runs are kept in a store, such as runs.db or postgresql://…"
-        )
-    return record
-
-
-def _key(variable: str | None) -> str | None:
-    """The key that clients have to send.
-
-    Raises:
-        ConfigurationError: the variable is not set.
-    """
-    if variable is None:
-        return None
-    if not (key := os.environ.get(variable, "").strip()):
-        raise ConfigurationError(f"--key-env {variable}: the variable is not set, or empty")
-    return key
 
 
 def _expect_installed(as_mcp: str | None) -> None:

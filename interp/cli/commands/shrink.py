@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
 
 import click
+from attrs import frozen
 
 from gram import GramError, dumps
 from gram.words import counted, did_you_mean
@@ -27,9 +27,8 @@ from ...evaluation.causes import (
 from ...machine import context_before
 from ...programs import callable_in
 from ..failures import Refused
-from ..inputs.file_options import checks_option, json_option
-from ..inputs.options import stand_ins_option
-from ..inputs.reading import read_checks, read_libraries
+from ..inputs.declaring import checks_option, given_by, json_option, option, options_of
+from ..inputs.libraries import read_checks, read_libraries, stand_ins_option
 from ..inputs.record_option import named_runs, run_argument
 from ..process import interruptible
 from ..terminal.output import detail, note, show, show_json, tell
@@ -40,78 +39,83 @@ _HELD = (
 )
 
 
+@frozen(kw_only=True, slots=False)
+class Options:
+    """The options of ``gram shrink``."""
+
+    check: str | None = option(
+        "The check that says yes, or with not: no, of a run that still fails. Without it, the run "
+        "has to raise the same kind of error.",
+        "[not] CHECK",
+        name="--while",
+    )
+    checks: tuple[str, ...] = given_by(checks_option)
+    live: bool = option("Ask the model anew, instead of the recorded replies.")
+    model: str | None = option("With --live, ask this model.", "PROVIDER/NAME")
+    tools: tuple[str, ...] = given_by(stand_ins_option)
+    repeats: int | None = option("With --live, how often each is run; 5 by default.")
+    at_least: int | None = option("How many of them have to fail; most by default.")
+    runs: int | None = option("How many runs at most; 2000, with --live 200.")
+    out: Path = option(
+        "A new folder for what comes out.",
+        "DIR",
+        converter=Path,
+        default="shrunk",
+        show_default=True,
+    )
+    as_json: bool = given_by(json_option)
+
+    def __attrs_post_init__(self) -> None:
+        if not self.live and (self.model or self.repeats or self.at_least):
+            raise click.UsageError("--model, --repeats and --at-least need --live")
+        if self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir())):
+            raise click.UsageError(f"--out {self.out} has something in it: name a new folder")
+
+
 @click.command("shrink")
 @run_argument
-@click.option(
-    "--while",
-    "name",
-    metavar="[not] CHECK",
-    help="The check that says yes, or with not: no, of a run that still fails. Without it, the run "
-    "has to raise the same kind of error.",
-)
-@checks_option
-@click.option("--live", is_flag=True, help="Ask the model anew, instead of the recorded replies.")
-@click.option("--model", metavar="PROVIDER/NAME", help="With --live, ask this model.")
-@stand_ins_option
-@click.option(
-    "--repeats", type=click.IntRange(1), help="With --live, how often each is run; 5 by default."
-)
-@click.option(
-    "--at-least", type=click.IntRange(1), help="How many of them have to fail; most by default."
-)
-@click.option(
-    "--runs", type=click.IntRange(1), help="How many runs at most; 2000, with --live 200."
-)
-@click.option(
-    "--out",
-    metavar="DIR",
-    default="shrunk",
-    show_default=True,
-    help="A new folder for what comes out.",
-)
-@json_option
-def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -> None:
+@options_of(Options)
+def command(run: str, options: Options) -> None:
     """Find the smallest program, message and results with which RUN still fails.
 
     gram shrink bad.run.gram --while wrong_price --checks checks.py writes a folder with a program,
     a case and a run file, which gram test takes. Nothing is asked or called without --live, but
     the tools of --tools are run for the calls that were recorded, except those marked once.
     """
-    live, out, as_json = given["live"], Path(given["out"]), given["as_json"]
-    if not live and (given["model"] or given["repeats"] or given["at_least"]):
-        raise click.UsageError("--model, --repeats and --at-least need --live")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise click.UsageError(f"--out {out} has something in it: name a new folder")
-    check, says, known = None, True, read_checks(checks)
-    if name is not None:
-        wanted = name.removeprefix("not ").strip()
-        check, says = known.get(wanted), wanted == name
+    live, out = options.live, options.out
+    check, says, known = None, True, read_checks(options.checks)
+    if options.check is not None:
+        wanted = options.check.removeprefix("not ").strip()
+        check, says = known.get(wanted), wanted == options.check
         if check is None:
             hint = did_you_mean(wanted, known) or f"the checks are {', '.join(known) or 'none'}"
-            raise click.UsageError(f"--while {name}: there is no check {wanted}; {hint}")
+            raise click.UsageError(f"--while {options.check}: there is no check {wanted}; {hint}")
     turns = named_runs(run)
     if len(turns) > 1:
         raise click.UsageError(f"{run} has {counted(len(turns), 'run')}: name one, as {run}#1")
     if not out.exists():  # that it cannot be made is told before anything is run
         out.mkdir(parents=True)
         out.rmdir()
-    most = given["runs"] or (200 if live else MOST_RUNS)
+    most = options.runs or (200 if live else MOST_RUNS)
     note(f"gram: at most {counted(most, 'run')}")
-    smallest: list[Shrunk] = []
+    smallest: Shrunk | None = None
     noted = 0
 
+    def write(found: Shrunk) -> list[str]:
+        return write_folder(found, out, check and check.__name__, says=says)
+
     def progress(found: Shrunk) -> None:
-        nonlocal noted
-        smallest[:] = [found]
+        nonlocal noted, smallest
+        smallest = found
         is_due = live or found.runs >= noted + 25
         noted = found.runs if is_due else noted
         tell_it = note if is_due else detail
         tell_it(f"gram: after {counted(found.runs, 'run')}: {', '.join(_lines(found))}")
         if live:  # it has cost something, and may be killed
-            write_folder(found, out, check and check.__name__, says=says)
+            write(found)
 
     def keep(found: Shrunk) -> None:
-        for each in write_folder(found, out, check and check.__name__, says=says):
+        for each in write(found):
             told = f"{CASES} has no place for {each} of the run; {RUN} has it"
             note(f"gram: {told}, and gram test may end otherwise")
 
@@ -122,10 +126,10 @@ def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -
                 check,
                 says=says,
                 live=live,
-                model=given["model"],
-                tools=read_libraries(given["tools"]) if given["tools"] else None,
-                repeats=given["repeats"],
-                at_least=given["at_least"],
+                model=options.model,
+                tools=read_libraries(options.tools) if options.tools else None,
+                repeats=options.repeats,
+                at_least=options.at_least,
                 runs=most,
                 progress=progress,
             )
@@ -133,11 +137,11 @@ def command(run: str, name: str | None, checks: tuple[str, ...], **given: Any) -
         raise Refused(str(error)) from None
     except (KeyboardInterrupt, GramError):
         if smallest:
-            keep(smallest[0])
+            keep(smallest)
             tell(f"gram: what it came to is in {out}; gram shrink {out / RUN} goes on with it")
         raise
     keep(found)
-    if as_json:
+    if options.as_json:
         counts = ("runs", "requests", "failed", "is_minimal", "replies_held")
         sizes = {what: list(of) for what, of in _sizes(found).items()}
         show_json({"folder": str(out), **{each: getattr(found, each) for each in counts}, **sizes})

@@ -10,7 +10,7 @@ from gram.words import counted
 from ...history.stores import open_store
 from ...workers import Overview, WorkerNow, overview, workers_now
 from ..failures import Refused
-from ..inputs.file_options import json_option
+from ..inputs.declaring import json_option
 from ..inputs.record_option import store_option
 from ..terminal.output import note, show, show_json
 

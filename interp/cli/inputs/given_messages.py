@@ -32,6 +32,14 @@ attach_option = click.option(
 )
 """The option for the files that are attached to a message."""
 
+input_option = click.option(
+    "--input",
+    "given",
+    metavar="JSON|@FILE|-",
+    help="Call the agent with these arguments instead of messages: a JSON object.",
+)
+"""The option for what an agent is called with that takes no message."""
+
 
 def said_to(
     file: str,

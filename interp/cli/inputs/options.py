@@ -1,15 +1,16 @@
-"""Options that several commands share."""
+"""The options of commands that run programs: which model, which tools, which limits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from functools import wraps
+from glob import escape
 from shlex import quote
 from typing import Any, get_args
 
 import click
-from attrs import evolve, field, fields, frozen
+from attrs import converters, evolve, fields, frozen
 
 from gram import Pattern
 from gram.words import did_you_mean
@@ -17,22 +18,19 @@ from lenses_ext import SettingError, Settings
 from lenses_ext.schemas import Match
 
 from ...errors import ValidationError
-from ...execution import OnToolError
-from ...json_text import read_json
-from ...machine import ApprovalPolicy, Limits, allow_all, ask_all, deny_all
+from ...execution import OnToolError, Spending
+from ...json_text import json_or_text
+from ...machine import ApprovalPolicy, ApprovalRule, Limits, allow_all, ask_all, deny_all
 from ...models import ADDRESS_RULE, OFFLINE, Dialect, ScriptedModel, is_address, read_script
 from ...running import BeginOptions, RunOptions
 from ...tools import ToolLibrary, empty_tool_library
-from ..completion.completing import (
-    complete_limit,
-    complete_model,
-    complete_setting,
-)
-from ..terminal.output import expect_a_file
-from .file_options import agent_option, mcp_option, openapi_option
-from .project import tools_of_project
-from .reading import (
-    asking_before_servers,
+from ..completion.completing import complete_limit, complete_model, complete_setting
+from ..terminal.log_lines import show_logs
+from ..terminal.output import expect_a_file, is_verbose, tell
+from .declaring import agent_option, given_by, model_option, option
+from .libraries import (
+    ServerOptions,
+    ToolOptions,
     library_of_one_run,
     made_up_tools,
     read_libraries,
@@ -42,14 +40,6 @@ from .record_option import record_option
 
 POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
 """The values of ``--approve`` and their policies."""
-
-model_option = click.option(
-    "--model",
-    metavar="PROVIDER/NAME",
-    shell_complete=complete_model,
-    help="Use this model instead of the program's.",
-)
-"""The option for the model that is asked."""
 
 base_url_option = click.option(
     "--base-url", metavar="URL", help="The address of the server to use."
@@ -64,6 +54,15 @@ dialect_option = click.option(
 )
 """The option for how a model's server is spoken to."""
 
+fallback_option = click.option(
+    "--fallback",
+    multiple=True,
+    metavar="PROVIDER/NAME",
+    shell_complete=complete_model,
+    help="Ask this model where the first cannot be reached, is overloaded or unknown.",
+)
+"""The option for the models that are asked where the first cannot be."""
+
 match_option = click.option(
     "--match",
     type=click.Choice(get_args(Match)),
@@ -73,47 +72,16 @@ match_option = click.option(
 """The option for how closely tools have to match; see `interp.tools.bind_tool`."""
 
 
-tools_option = click.option(
-    "--tools",
-    multiple=True,
-    metavar="FILE.py[:NAME]",
-    callback=tools_of_project,
-    help="A Python file with the tools; by default gram.toml's, or built-in ones.",
-)
-"""The option for the files of tools; see `read_libraries`."""
-
-stand_ins_option = click.option(
-    "--tools",
-    multiple=True,
-    metavar="FILE.py[:NAME]",
-    help="A Python file with tools to run in the place of recorded ones; none that is marked "
-    "once is run.",
-)
-"""The option for tools that are run instead of recorded ones. A project file does not give any."""
-
-
-def _given_by(option: Callable[[Any], Any], converter: Callable[[Any], Any] | None = None) -> Any:
-    """An attribute with its command line option and a function that converts its value."""
-    return field(metadata={"option": option}, converter=converter)
-
-
-def _option(*names: str, converter: Callable[[Any], Any] | None = None, **how: Any) -> Any:
-    """An attribute with an option that no other command declares; see `_given_by`."""
-    return _given_by(click.option(*names, **how), converter)
-
-
-@frozen(kw_only=True)
+@frozen(kw_only=True, slots=False)
 class ModelOptions:
-    """The options that say which model is asked, one attribute for each.
+    """The options that say which model is asked.
 
     Raises:
         click.UsageError: an option has an invalid value, or excludes another option.
     """
 
-    offline: bool = _option(
-        "--offline", is_flag=True, help="Rehearse without a model, key or network."
-    )
-    model: str | None = _given_by(model_option)
+    offline: bool = option("Rehearse without a model, key or network.")
+    model: str | None = given_by(model_option)
 
     def __attrs_post_init__(self) -> None:
         if self.offline and self.model:
@@ -125,32 +93,28 @@ class ModelOptions:
         return str(OFFLINE) if self.offline else self.model
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, slots=False)
 class KeptRunOptions(ModelOptions):
-    """The options that are kept with a run, one attribute for each."""
+    """The options that are kept with a run."""
 
-    settings: Mapping[str, Any] = _option(
-        "--set",
-        "settings",
+    settings: Mapping[str, Any] = option(
+        "A setting of the model, such as temperature=0.2; null removes a setting.",
+        "NAME=VALUE",
+        name="--set",
+        converter=lambda texts: read_settings(texts),
         multiple=True,
         shell_complete=complete_setting,
-        metavar="NAME=VALUE",
-        help="A setting of the model, such as temperature=0.2; null removes a setting.",
-        converter=lambda texts: read_settings(texts),
     )
-    limits: tuple[str, ...] = _option(
-        "--limit",
-        "limits",
-        multiple=True,
+    limits: tuple[str, ...] = option(
+        "A limit of the run, such as iterations=3 or run_seconds=60.",
+        "NAME=NUMBER",
+        name="--limit",
         shell_complete=complete_limit,
-        metavar="NAME=NUMBER",
-        help="A limit of the run, such as iterations=3 or run_seconds=60.",
     )
-    approve: str | None = _option(
-        "--approve",
+    approve: str | None = option(
+        "Which tool calls may run: ask at the terminal about each, all (the default of a new run) "
+        "or none.",
         type=click.Choice(list(POLICIES)),
-        help="Which tool calls may run: ask at the terminal about each, all (the default of a "
-        "new run) or none.",
     )
 
     def __attrs_post_init__(self) -> None:
@@ -158,15 +122,13 @@ class KeptRunOptions(ModelOptions):
         read_limits(self.limits)
 
 
-@frozen(kw_only=True)
-class ArmOptions(KeptRunOptions):
-    """The options of every command that runs programs, one attribute for each."""
+@frozen(kw_only=True, slots=False)
+class ArmOptions(KeptRunOptions, ServerOptions):
+    """The options of every command that runs programs."""
 
-    base_url: str | None = _given_by(base_url_option)
-    dialect: Dialect | None = _given_by(dialect_option)
-    mcp: tuple[str, ...] = _given_by(mcp_option)
-    openapi: tuple[str, ...] = _given_by(openapi_option)
-    match: Match = _given_by(match_option)
+    base_url: str | None = given_by(base_url_option)
+    dialect: Dialect | None = given_by(dialect_option)
+    match: Match = given_by(match_option)
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -195,55 +157,23 @@ class ArmOptions(KeptRunOptions):
             )
 
 
-_fallback = _option(
-    "--fallback",
-    multiple=True,
-    metavar="PROVIDER/NAME",
-    shell_complete=complete_model,
-    help="Ask this model where the first cannot be reached, is overloaded or unknown.",
-)
+@frozen(kw_only=True, slots=False)
+class RunningOptions(ArmOptions, ToolOptions):
+    """The options of every command that runs an agent."""
 
-
-@frozen(kw_only=True)
-class SubmitOptions(KeptRunOptions):
-    """The options that ``submit`` keeps with a run."""
-
-    fallback: tuple[str, ...] = _fallback
-
-
-def _scripted(path: str | None) -> ScriptedModel | None:
-    """The model of ``--script``, which is read once and then goes on where it was."""
-    if path is None:
-        return None
-
-    return read_script(path)
-
-
-@frozen(kw_only=True)
-class RunningOptions(ArmOptions):
-    """The options of every command that runs an agent, one attribute for each."""
-
-    fallback: tuple[str, ...] = _fallback
-    script: ScriptedModel | None = _option(
-        "--script",
-        metavar="FILE.json",
-        help="Answer with these replies instead of a model: a list, or one for each agent by "
-        "its name.",
-        converter=_scripted,
+    fallback: tuple[str, ...] = given_by(fallback_option)
+    script: ScriptedModel | None = option(
+        "Answer with these replies instead of a model: a list, or one for each agent by its name.",
+        "FILE.json",
+        converter=converters.optional(read_script),
     )
-    tools: tuple[str, ...] = _given_by(tools_option)
-    on_tool_error: OnToolError = _option(
-        "--on-tool-error",
+    on_tool_error: OnToolError = option(
+        "What a failing tool leads to: the model is told (the default), or the run stops.",
         type=click.Choice(get_args(OnToolError)),
         default="tell",
-        help="What a failing tool leads to: the model is told (the default), or the run stops.",
     )
-    usage: bool = _option(
-        "--usage", is_flag=True, help="Print the tokens used and their price, on standard error."
-    )
-    debug: bool = _option(
-        "--debug", is_flag=True, help="Show requests and replies on standard error, without keys."
-    )
+    usage: bool = option("Print the tokens used and their price, on standard error.")
+    debug: bool = option("Show requests and replies on standard error, without keys.")
 
     def __attrs_post_init__(self) -> None:
         named = bool(self.model or self.base_url)
@@ -252,11 +182,6 @@ class RunningOptions(ArmOptions):
                 "--offline, --script and --model (or --base-url) cannot be used together"
             )
         super().__attrs_post_init__()
-
-    @property
-    def named_tools(self) -> tuple[str, ...]:
-        """The files of tools, the servers and the documents that were given."""
-        return (*self.tools, *self.mcp, *self.openapi)
 
     @property
     def words_to_resume(self) -> str:
@@ -283,7 +208,6 @@ class RunningOptions(ArmOptions):
         """With --offline, tools for those of a program that have no Python yet; else none."""
         if not self.offline:
             return empty_tool_library
-
         hint = "" if self.named_tools else f"\n  hint: --tools {tools_beside(file)} for your own"
         return made_up_tools(program, library, hint)
 
@@ -293,9 +217,20 @@ class RunningOptions(ArmOptions):
         Without --approve all, but a rehearsal invents arguments: it asks before each call of a
         tool of a server.
         """
-        if self.asks_before_servers:
-            return asking_before_servers(library)
-        return POLICIES[self.approve or "all"]
+        if not self.asks_before_servers:
+            return POLICIES[self.approve or "all"]
+        names = [name for name, tool in library.items() if tool.server is not None]
+        return ApprovalPolicy([ApprovalRule("ask", escape(name)) for name in names])
+
+    def show_logs(self) -> None:
+        """Show the log, as far as --debug and -v say."""
+        if self.debug or is_verbose():
+            show_logs(logging.DEBUG if self.debug else logging.WARNING)
+
+    def tell_usage(self, spending: Spending) -> None:
+        """Tell with --usage or -v what was used."""
+        if self.usage or is_verbose():
+            tell(spending.text())
 
     @property
     def of_new_run(self) -> BeginOptions:
@@ -335,33 +270,26 @@ class RunningOptions(ArmOptions):
         }
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, slots=False)
 class AnsweringOptions(RunningOptions):
     """The options of every command that shows the answer of a run."""
 
-    no_reasoning: bool = _option(
-        "--no-reasoning", is_flag=True, help="Do not show the model's reasoning."
-    )
+    no_reasoning: bool = option("Do not show the model's reasoning.")
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, slots=False)
 class TalkOptions(AnsweringOptions):
     """The options of ``run`` and ``chat``: the agent and where the conversation is kept, too."""
 
-    agent: str | None = _given_by(agent_option)
-    record: str | None = _given_by(record_option)
-    no_record: bool = _option("--no-record", is_flag=True, help="Keep nothing of what is said.")
-    goes_on: bool = _option(
-        "--continue",
-        "-c",
-        "goes_on",
-        is_flag=True,
-        help="Go on with the last conversation with this program, or of the file.",
+    agent: str | None = given_by(agent_option)
+    record: str | None = given_by(record_option)
+    no_record: bool = option("Keep nothing of what is said.")
+    goes_on: bool = option(
+        "Go on with the last conversation with this program, or of the file.",
+        name="--continue -c",
     )
-    conversation: str | None = _option(
-        "--conversation",
-        metavar="NAME",
-        help="Go on with the conversation of this name, or begin it.",
+    conversation: str | None = option(
+        "Go on with the conversation of this name, or begin it.", "NAME"
     )
 
     def __attrs_post_init__(self) -> None:
@@ -375,24 +303,6 @@ class TalkOptions(AnsweringOptions):
             raise click.UsageError("--no-record keeps nothing, so nothing can be gone on with")
 
 
-def options_of(kind: type[ModelOptions]) -> Callable[..., Callable[..., None]]:
-    """Decorate a command with the options of a class; it gets one argument, ``options``."""
-    attributes = fields(kind)
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def with_options(*arguments: Any, **given: Any) -> None:
-            options = kind(**{each.name: given.pop(each.name) for each in attributes})
-            command(*arguments, options=options, **given)
-
-        decorated: Callable[..., None] = with_options
-        for attribute in reversed(attributes):
-            decorated = attribute.metadata["option"](decorated)
-        return decorated
-
-    return decorate
-
-
 def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
     """Read settings from ``NAME=VALUE`` texts; a value that is not JSON is a string.
 
@@ -402,15 +312,12 @@ def read_settings(changes: tuple[str, ...]) -> dict[str, Any]:
     >>> read_settings(("temperature=0.2", "stop=END", "seed=null"))
     {'temperature': 0.2, 'stop': 'END', 'seed': None}
     """
-    settings = _named_values("--set", changes)
+    settings = {name: json_or_text(text) for name, text in named_texts("--set", changes)}
     try:
         Settings().with_changes(settings)
     except SettingError as error:
         raise click.UsageError(f"--set: {error}") from None
     return settings
-
-
-_NONE = ("none", "None")
 
 
 def read_limits(limits: tuple[str, ...], others: Limits = Limits()) -> Limits:
@@ -424,28 +331,27 @@ def read_limits(limits: tuple[str, ...], others: Limits = Limits()) -> Limits:
     >>> read_limits(("iterations=3",)).iterations, read_limits(("run_seconds=none",)).run_seconds
     (3, None)
     """
-    values = _named_values("--limit", limits)
-    values |= dict.fromkeys((name for name, value in values.items() if value in _NONE), None)
+    values: dict[str, Any] = {}
     names = [field.name for field in fields(Limits)]
-    for name in values:
+    for name, text in named_texts("--limit", limits):
         if name not in names:
             hint = did_you_mean(name, names) or f"the limits are {', '.join(names)}"
             raise click.UsageError(f'--limit: there is no limit "{name}"; {hint}')
+        values[name] = None if text in ("none", "None") else json_or_text(text)
     try:
         return evolve(others, **values)
     except ValidationError as error:
         raise click.UsageError(f"--limit: {error}") from None
 
 
-def _named_values(option: str, texts: tuple[str, ...]) -> dict[str, Any]:
-    """The values of ``NAME=VALUE`` texts, by name; a value that is not JSON is a string."""
-    values: dict[str, Any] = {}
+def named_texts(option: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The names and texts of ``NAME=VALUE``.
+
+    Raises:
+        click.UsageError: one has no ``=``.
+    """
     for each in texts:
         name, equals, text = each.partition("=")
         if not equals:
             raise click.UsageError(f"{option} {each}: write NAME=VALUE")
-        try:
-            values[name] = read_json(text)
-        except ValueError:
-            values[name] = text
-    return values
+        yield name.strip(), text

@@ -14,6 +14,7 @@ import click
 
 from ...history.records import RecordedRun, read_turns
 from ...history.stores import Address, RunStore, address_of_run, load_runs, open_store, run_named
+from ...machine import At
 from ..terminal.asking import state_folder
 from ..terminal.output import expect_a_name
 from .program_files import STDIN
@@ -86,6 +87,11 @@ record_option = click.option(
 
 run_argument = click.argument("run", metavar="RUN")
 """A run: its address, or its id in the default place."""
+
+
+def position(text: str) -> At:
+    """A position in a run as traces show it, such as ``0.1`` or ``writer.0.0``."""
+    return tuple(int(part) if part.isdecimal() else part for part in text.split("."))
 
 
 def named_runs(run: str) -> tuple[RecordedRun, ...]:

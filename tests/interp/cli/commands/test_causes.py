@@ -124,7 +124,7 @@ def test_fork_refuses_what_it_cannot_do(tmp_path: Path) -> None:
     for options, message, code in (
         (("--set", "result = 1"), "need --at", 2),
         (("--at", "0.0", "--set", "rsult = 1"), "did you mean result?", 2),
-        (("--at", "0.0", "--set", "rsult"), "write 'NAME = VALUE'", 2),
+        (("--at", "0.0", "--set", "rsult"), "write NAME=VALUE", 2),
         (("--at", "0.0", "--set", "reply = x"), "no reply was recorded at 0.0", 1),
         (("--at", "0.7", "--set", "result = 1"), "no result was recorded at 0.7", 1),
         (("--at", "0.0", "--repeats", "3"), "--set, --model or --program", 2),

@@ -1,0 +1,118 @@
+"""Declares the options of commands: a class with an attribute for each, or one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+from attrs import Attribute, field, fields
+
+from ..completion.completing import complete_agent, complete_model
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def option(
+    help: str,  # as click calls it
+    metavar: str | None = None,
+    name: str = "",
+    converter: Callable[[Any], Any] | None = None,
+    **how: Any,
+) -> Any:
+    """An attribute of a class of options, see `options_of`.
+
+    Its type says what the option takes: ``bool`` is a flag, ``tuple[str, ...]`` may be given
+    several times, and ``int`` is a number from 1 on.
+
+    Args:
+        help: what the help says of it.
+        metavar: what the help calls its value.
+        name: its names, where they are not that of the attribute: ``--continue -c``.
+        converter: makes the value of the attribute from that of the option.
+        how: what else `click.option` takes.
+    """
+
+    def declare(attribute: Attribute[Any]) -> Callable[[_Command], _Command]:
+        kind = str(attribute.type)
+        if kind == "bool":
+            how["is_flag"] = True
+        elif kind.endswith(", ...]"):
+            how["multiple"] = True
+        elif kind.startswith("int"):
+            how.setdefault("type", click.IntRange(1))
+        names = name.split() or [f"--{attribute.name.replace('_', '-')}"]
+        return click.option(*names, attribute.name, help=help, metavar=metavar, **how)
+
+    return field(metadata={"declare": declare}, converter=converter)
+
+
+def given_by(decorator: Callable[[Any], Any]) -> Any:
+    """An attribute of a class of options, with an option that several commands have."""
+    return field(metadata={"declare": lambda _: decorator})
+
+
+def options_of(kind: type[Any]) -> Callable[[_Command], _Command]:
+    """Decorate a command with the options of a class; it gets one argument, ``options``.
+
+    The help shows first what the class itself declares, then what it inherits.
+    """
+    attributes = sorted(fields(kind), key=lambda each: each.inherited)
+
+    def decorate(command: _Command) -> Any:
+        @wraps(command)
+        def with_options(*arguments: Any, **given: Any) -> None:
+            options = kind(**{each.name: given.pop(each.name) for each in attributes})
+            command(*arguments, options=options, **given)
+
+        decorated: Any = with_options
+        for attribute in reversed(attributes):
+            decorated = attribute.metadata["declare"](attribute)(decorated)
+        return decorated
+
+    return decorate
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+agent_option = click.option(
+    "--agent", metavar="NAME", shell_complete=complete_agent, help="Which agent of the program."
+)
+"""Chooses an agent of a program with several agents."""
+
+model_option = click.option(
+    "--model",
+    metavar="PROVIDER/NAME",
+    shell_complete=complete_model,
+    help="Use this model instead of the program's.",
+)
+"""The option for the model that is asked."""
+
+checks_option = click.option(
+    "--checks",
+    multiple=True,
+    metavar="FILE.py[:NAME]",
+    help="A Python file with the checks that cases name.",
+)
+
+stdin_filename_option = click.option(
+    "--stdin-filename", metavar="NAME", help="What messages call standard input."
+)
+
+mcp_option = click.option(
+    "--mcp",
+    multiple=True,
+    metavar="CMD|URL|FILE.json[:NAME]",
+    help="An MCP server with tools: its command, its address, or a file in the mcpServers form.",
+)
+"""The option for MCP servers; see `read_libraries`."""
+
+openapi_option = click.option(
+    "--openapi",
+    multiple=True,
+    metavar="[NAME=VALUE…] FILE|URL",
+    help="An OpenAPI document, whose operations are tools. Before it: server=URL, hosts=A,B, "
+    "operations=A,B, and SCHEME=VARIABLE for the key in an environment variable.",
+)
+"""The option for OpenAPI documents; see `read_libraries`."""

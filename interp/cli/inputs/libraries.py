@@ -1,0 +1,293 @@
+"""The tools and checks that a command is given: in Python files, of servers, of documents."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from attrs import frozen
+
+from gram import Pattern
+from gram.json import Json
+from gram.words import counted
+from lenses_ext import (
+    result_schema,
+    tool_spec_description,
+    tool_spec_name,
+    tool_spec_schema,
+    view,
+)
+
+from ...errors import ConfigurationError, ToolBindingError
+from ...models import Filling
+from ...programs import tools_to_bind
+from ...tools import Tool, ToolLibrary, import_file, load_tools, split_name
+from ...tools.mcp import McpLibrary, mcp_library
+from ...tools.openapi import openapi_library
+from ..terminal.output import note, tell
+from .declaring import option
+from .program_files import STDIN
+from .project import tools_of_project
+
+if TYPE_CHECKING:
+    from ...evaluation.cases import Check
+    from ...history.records import RecordedRun
+
+_SERVERS: Final = re.compile(r"(.+\.json)(?::(.+))?")
+_SETTING: Final = re.compile(r"([\w.-]+)=(\S*)\s+(?=\S)")
+_MOST_TOLD: Final = 5
+
+
+stand_ins_option = click.option(
+    "--tools",
+    multiple=True,
+    metavar="FILE.py[:NAME]",
+    help="A Python file with tools to run in the place of recorded ones; none that is marked "
+    "once is run.",
+)
+"""The option for tools that are run instead of recorded ones. A project file does not give any."""
+
+
+@frozen(kw_only=True, slots=False)
+class ServerOptions:
+    """The options that name tools of servers and documents."""
+
+    mcp: tuple[str, ...] = option(
+        "An MCP server with tools: its command, its address, or a file in the mcpServers form.",
+        "CMD|URL|FILE.json[:NAME]",
+    )
+    openapi: tuple[str, ...] = option(
+        "An OpenAPI document, whose operations are tools. Before it: server=URL, hosts=A,B, "
+        "operations=A,B, and SCHEME=VARIABLE for the key in an environment variable.",
+        "[NAME=VALUE…] FILE|URL",
+    )
+
+
+@frozen(kw_only=True, slots=False)
+class ToolOptions(ServerOptions):
+    """The options that name tools of every kind."""
+
+    tools: tuple[str, ...] = option(
+        "A Python file with the tools; by default gram.toml's, or built-in ones.",
+        "FILE.py[:NAME]",
+        callback=tools_of_project,
+    )
+
+    @property
+    def named_tools(self) -> tuple[str, ...]:
+        """The files of tools, the servers and the documents that were given."""
+        return (*self.tools, *self.mcp, *self.openapi)
+
+    def library(self) -> ToolLibrary:
+        """The tools that the options name; see `read_libraries`."""
+        return read_libraries(self.tools, self.mcp, self.openapi)
+
+    def library_for(self, run: RecordedRun) -> ToolLibrary:
+        """The tools for a recorded run that goes on: never built-in ones in place of its own.
+
+        Raises:
+            ToolBindingError: the run had a tool of its own, there is a built-in one of the same
+                name, and no tools are named.
+        """
+        library = self.library()
+        if self.named_tools or not (told := run.why_not_with(library)):
+            return library
+        hint = "hint: name the tools that it ran with: --tools FILE.py, --mcp or --openapi"
+        raise ToolBindingError([run.placed(told), hint])
+
+    @contextmanager
+    def hinting(self, program: str | None = None) -> Iterator[None]:
+        """Where tools do not bind inside, the error says which option helps.
+
+        Args:
+            program: the file of the program: tools.py beside it is named, and never run by itself.
+        """
+        try:
+            yield
+        except ToolBindingError as error:
+            if self.mcp:
+                hint = "gram tools FILE --mcp … --update shows what a server says now; -i takes it"
+            elif not self.named_tools:
+                own = tools_beside(program)
+                hint = f"these are the built-in tools; use --tools {own} for your own"
+            elif any("spec " in problem for problem in error.problems):
+                update = f"gram tools {program or 'FILE'} --tools … --update"
+                hint = f"{update} shows what the code says now; -i takes it"
+            else:
+                raise
+            raise ToolBindingError([*error.problems, f"hint: {hint}"]) from None
+
+
+def tools_beside(program: str | None) -> str:
+    """The file tools.py beside a program, if there is one; else a word for a file."""
+    if program in (None, STDIN):
+        return "FILE.py"
+    beside = Path(program or "").with_name("tools.py")
+    return str(beside) if beside.is_file() else "FILE.py"
+
+
+def read_libraries(
+    names: Sequence[str],
+    servers: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    *,
+    offline: bool = False,
+    connect: Callable[[McpLibrary], ToolLibrary] | None = None,
+) -> ToolLibrary:
+    """Load the tools of Python files (``FILE.py:name``), of MCP servers and OpenAPI documents.
+
+    Without a name, all tools, lists of tools and ToolLibraries at the top level of the module are
+    used, those of other frameworks too. Without a file, a server and a document, they are the
+    built-in ones.
+
+    Args:
+        names: the Python files.
+        servers: the servers: each a command, an address, or ``FILE.json[:NAME]``.
+        documents: the documents, see `operations_of`.
+        offline: servers that have an address are refused.
+        connect: connects to servers; by default until the command ends.
+
+    Raises:
+        OSError: a file cannot be read.
+        ConfigurationError: a file raises an error, or has no tools under the name; or a server
+            or a document cannot be used.
+        click.UsageError: a server has an address, and ``offline`` is set.
+    """
+    if not names and not servers and not documents:
+        from ... import hello_world_tool_library  # the front imports it when it is asked for
+
+        return hello_world_tool_library
+    library = ToolLibrary()
+    for name in names:
+        library = library | load_tools(name)
+    openings = [_opening(each) for each in servers]
+    for server in (server for opening in openings for server in opening.servers):
+        if offline and server.url is not None:
+            raise click.UsageError(f"--offline uses no network, and {server} has an address")
+    for opening in openings:
+        library = library + (connect or click.get_current_context().with_resource)(opening)
+    for document in documents:
+        library = library + operations_of(document)
+    return library
+
+
+@contextmanager
+def library_of_one_run(
+    files: Sequence[str],
+    servers: Sequence[str] = (),
+    documents: Sequence[str] = (),
+    *,
+    offline: bool = False,
+) -> Iterator[ToolLibrary]:
+    """The tools for one run, see `read_libraries`; inside, the servers are connected."""
+    with ExitStack() as opened:
+        connect = opened.enter_context
+        yield read_libraries(files, servers, documents, offline=offline, connect=connect)
+
+
+def _opening(given: str) -> McpLibrary:
+    try:
+        words = shlex.split(given)
+    except ValueError:
+        words = []
+    if len(words) == 1 and (match := _SERVERS.fullmatch(words[0])) and "://" not in given:
+        return mcp_library(Path(match[1]), match[2])
+    return mcp_library(given)
+
+
+@cache
+def operations_of(given: str) -> ToolLibrary:
+    """The operations of a document, given as ``[NAME=VALUE…] FILE|URL``.
+
+    ``server=URL`` is where calls go, ``hosts=A,B`` where they may go, ``operations=A,B`` which
+    become tools; any other NAME is a security scheme, whose key is in the variable VALUE.
+
+    Raises:
+        OSError: the file cannot be read.
+        ConfigurationError: the document cannot be used, or not so.
+    """
+    settings: dict[str, Any] = {}
+    keys: dict[str, str] = {}
+    document = given
+    while match := _SETTING.match(document):
+        name, value = match.groups()
+        if name == "server":
+            settings[name] = value
+        elif name in ("hosts", "operations"):
+            settings[name] = [each for each in value.split(",") if each]
+        else:
+            keys[name] = value
+        document = document[match.end() :]
+    told: list[str] = []
+    library = openapi_library(document, keys=keys, tell=told.append, **settings)
+    for each in told[:_MOST_TOLD]:
+        note(each)
+    if len(told) > _MOST_TOLD:
+        more = f"{counted(len(told) - _MOST_TOLD, 'more note')} on operations of {document}"
+        note(f"{more}; operations=NAME tells those on one")
+    return library
+
+
+def made_up_tools(program: Pattern, library: ToolLibrary, hint: str) -> ToolLibrary:
+    """A tool for each one of a program that a library lacks; it gives a value of its result type.
+
+    Args:
+        program: an agent or workflow.
+        library: the tools that have Python.
+        hint: what to add to the message that names the others.
+    """
+    specs = {view(tool_spec_name, each): each for each in tools_to_bind(program)}
+    names = [name for name in specs if name not in library and not library.why_ambiguous(name)]
+    if names:
+        verb, they = ("has", "it returns") if len(names) == 1 else ("have", "they return")
+        tell(f"{', '.join(names)} {verb} no Python yet: the rehearsal makes up what {they}{hint}")
+    return ToolLibrary({name: _made_up(specs[name]) for name in names})
+
+
+def _made_up(spec: Pattern) -> Tool:
+    name, result = view(tool_spec_name, spec), result_schema(spec)
+
+    def invoke(_: dict[str, Json]) -> Json:
+        said = f"(rehearsal) what {name} returns"
+        return said if result is None else Filling(result, [said]).value()
+
+    parameters, words = view(tool_spec_schema, spec), view(tool_spec_description, spec)
+    return Tool(name, words, parameters, invoke, result_schema=result)
+
+
+def read_checks(names: Sequence[str]) -> dict[str, Check]:
+    """Load the checks of Python files, given as ``FILE.py`` or ``FILE.py:name``.
+
+    Without a name, all functions that the file defines are checks, but those whose names begin
+    with ``_``.
+
+    Raises:
+        OSError: a file cannot be read.
+        ConfigurationError: a file raises an error, or has no such function.
+    """
+    checks: dict[str, Check] = {}
+    for given in names:
+        file, name = split_name(given)
+        module = import_file(Path(file))
+        found = {
+            key: value
+            for key, value in vars(module).items()
+            if isinstance(value, FunctionType)
+            and value.__module__ == module.__name__
+            and (key == name if name else not key.startswith("_"))
+        }
+        if not found and name:
+            raise ConfigurationError(f'{file} has no function "{name}"')
+        if not found:
+            raise ConfigurationError(f"{file} has no checks: a check is a function of a response")
+        if twice := sorted(found.keys() & checks.keys()):
+            raise ConfigurationError(f"{file}: there is another check {twice[0]}")
+        checks |= found
+    return checks
