@@ -21,7 +21,7 @@ from lenses_ext.rules import (
 )
 
 from ..errors import ConfigurationError, ModelError
-from .offered_models import Offered, offered_models
+from .connect import Offered, offered_models
 from .providers import OFFLINE, find_provider, not_taken, unknown_provider
 
 RETIRED: Final = {

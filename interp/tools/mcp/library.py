@@ -21,8 +21,8 @@ from ...json_text import Json
 from ..implementation import Tool
 from ..invocation import ToolResult
 from ..library import ToolLibrary
+from .listing import look_alikes, said, visible
 from .server import McpServer, ServerLike, read_servers
-from .untrusted import look_alikes, said, visible
 
 if TYPE_CHECKING:
     from mcp import types

@@ -1,12 +1,17 @@
-"""The tools that a server lists, checked before anything uses them."""
+"""The tools that a server lists and what they answer, checked before anything uses them.
+
+What servers say is untrusted: invisible characters are shown, and long texts are cut.
+"""
 
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from unicodedata import category, normalize
 
+from gram import display
 from gram.words import counted
 
 from ...errors import ConfigurationError, ToolError, ValidationError
@@ -15,12 +20,10 @@ from ...json_text import Json, write_json
 from ...secrets import known_keys, without_keys
 from ...shown import visible_text
 from ..invocation import ToolResult
-from .untrusted import cut, fault_in, said, visible
 
 if TYPE_CHECKING:
     from mcp import Client, types
     from mcp.types import CallToolResult, ContentBlock
-
 
 MOST_TOOLS: Final = 2_000
 MOST_PAGES: Final = 500
@@ -168,3 +171,89 @@ def _part(part: ContentBlock) -> str:
 def _size(data: str) -> int:
     """The number of bytes that a text in base64 stands for."""
     return len(data) * 3 // 4 - data[-2:].count("=")
+
+
+MOST_SAID: Final = 2_000
+"""How many characters of a message of a server are shown."""
+
+LONGEST_MESSAGE: Final = 16 * 1024 * 1024
+"""How many bytes of an answer over HTTP are read."""
+
+TOO_LONG: Final = f"the answer has more than {LONGEST_MESSAGE:,} bytes"
+
+
+def visible(text: str) -> str:
+    """The text with its harmful characters, and half ones, as escapes.
+
+    >>> visible("a\\x1b[2Jb\\r\\nc")
+    'a\\\\x1b[2Jb\\nc'
+    """
+    plain = text.replace("\r\n", "\n").encode(errors="backslashreplace").decode()
+    return display.visible(plain)
+
+
+def said(text: str, most: int = MOST_SAID) -> str:
+    """What a server says, as a message shows it: visible, cut, and without keys."""
+    return cut(visible(without_keys(text)[: 2 * most]).strip(), most, len(text))
+
+
+def fault_in(error: Any, *path: str) -> str:
+    """What pydantic found wrong: the part, and the reason.
+
+    Args:
+        error: its ``ValidationError``.
+        path: what the part is in.
+    """
+    first = error.errors(include_url=False)[0]
+    return said(f"{'.'.join([*path, *map(str, first['loc'])]) or 'it'}: {first['msg']}")
+
+
+def cut(text: str, most: int, length: int | None = None) -> str:
+    """The beginning of a text, and how much of it is left out.
+
+    >>> cut("abcdef", 4)
+    'abcd [… 2 more characters]'
+    """
+    left_out = max(len(text), length or 0) - most
+    return f"{text[:most]} [… {counted(left_out, 'more character')}]" if left_out > 0 else text
+
+
+_LOOKS_LIKE: Final = str.maketrans(
+    "авгеікмнорстухѕјԁԛԝһӏьёїґҽпүѵѡαβγεζηικλμνορστυχωϲϳցհյոսօզքլաթ"
+    "ɑɡɩıſʟɴʀꜱᴀᴄᴇᴋᴍᴏᴘᴛᴜᴠᴡᴢɾƒǀΑΒΕΖΗΙΚΜΝΟΡΤΥΧᎠᎬᎻᎫᏦᏞᎷᏢᏚᎢᏙᎳᏃ",
+    "abreikmhopctyxsjdqwhlbeirenyvwabyezniklmvopctuxwcjghjnuoqplwp"
+    "agiislnrsacekmoptuvwzrflabezhikmnoptyxdehjklmpstvwz",
+)
+"""Letters of other alphabets, from Cyrillic to Cherokee, and the letters that they pass for."""
+
+_ALIKE: Final = str.maketrans("01|i", "olll")
+
+_BETWEEN: Final = ("Pc", "Pd", "Zs")
+"""Dashes, underscores and blanks."""
+
+
+def look_alikes(names: Iterable[str]) -> list[tuple[str, str]]:
+    """The names that look like one before them, each with that one.
+
+    Case, width, accents, dashes and blanks, and letters of other alphabets make no difference.
+
+    >>> look_alikes(["pay", "Pay", "раy", "ｐａｙ", "buy"])
+    [('Pay', 'pay'), ('раy', 'pay'), ('ｐａｙ', 'pay')]
+    """
+    first: dict[str, str] = {}
+    found = []
+    for name in names:
+        other = first.setdefault(_looks(name), name)
+        if other != name:
+            found.append((name, other))
+    return found
+
+
+def _looks(name: str) -> str:
+    """What names that look alike have in common."""
+    plain = normalize("NFKD", normalize("NFKC", name).translate(_LOOKS_LIKE).casefold())
+    letters = "".join(
+        "_" if category(char) in _BETWEEN else char for char in plain if category(char) != "Mn"
+    )
+    alike = letters.translate(_LOOKS_LIKE).translate(_ALIKE)
+    return alike.replace("rn", "m").replace("vv", "w").replace("cl", "d")

@@ -25,7 +25,7 @@ from ...errors import ConfigurationError
 from ...files import is_address, shown_address
 from ...json_text import read_json
 from ...secrets import Hidden, hide, without_keys
-from .untrusted import cut, fault_in, visible
+from .listing import cut, fault_in, visible
 
 ServerLike: TypeAlias = Union[str, Sequence[str], Path, Mapping[str, Any]]
 """A command, an address, an ``mcpServers`` file, or what such a file says."""

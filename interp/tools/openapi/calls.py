@@ -26,9 +26,8 @@ from ...errors import ConfigurationError, ToolError
 from ...json_text import Json, read_json
 from ...models import Pace, client_of, no_cookies
 from ...secrets import without_keys, without_userinfo
-from .keys import ApiKey
-from .operations import Operation
-from .styles import content_of, has_dots, in_header, in_path, in_query
+from .operations import ApiKey, Operation
+from .styles import has_dots, in_body, in_header, in_path, in_query
 
 HEADERS: Final = {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "identity"}
 """What every request says. What a server packs nevertheless is unpacked by the client."""
@@ -96,12 +95,15 @@ class Caller:
         operation = self.operation
         path = _quoted(operation.path)
         query: list[tuple[str, str]] = []
-        headers = dict(HEADERS)
+        headers, content = dict(HEADERS), None
         for each in operation.parameters:
             value = arguments.get(each.key)
-            if value is None:
+            if each.place == "body" and each.key in arguments:
+                content = in_body(each, value)
+                headers["Content-Type"] = each.name
+            elif value is None:
                 continue
-            if each.place == "path":
+            elif each.place == "path":
                 path = path.replace(_quoted(f"{{{each.name}}}"), in_path(each, value))
             elif each.place == "header":
                 headers[each.name] = in_header(each, value)
@@ -120,10 +122,6 @@ class Caller:
         url = self.server.rstrip("/") + path
         if query:
             url += ("&" if "?" in path else "?") + "&".join(f"{key}={one}" for key, one in query)
-        content = None
-        if operation.body is not None and operation.body.key in arguments:
-            content = content_of(operation.body, arguments[operation.body.key])
-            headers["Content-Type"] = operation.body.media_type
         made = client.build_request(
             operation.method, url, headers=headers, timeout=self.seconds, content=content
         )

@@ -142,11 +142,12 @@ def read_document(
         raise ConfigurationError(f"{place}: {hint}") from None
     except (NotJson, ValueError, TypeError, RecursionError) as error:
         raise ConfigurationError(f"{place}: not {form}: {visible(str(error))}") from None
-    if not isinstance(root, dict):
-        raise ConfigurationError(f"{place}: expected a document of OpenAPI, found {_kind(root)}")
-    version = root.get("openapi")
+    version = root.get("openapi") if isinstance(root, dict) else None
     if not isinstance(version, str) or not version.startswith(("3.0", "3.1", "3.2")):
-        raise ConfigurationError(f"{place}: {_why_not_read(root)}")
+        raise ConfigurationError(
+            f'{place}: expected a document with "openapi": "3.0.3", or up to 3.2, found '
+            f"{visible(_beginning(root))}\n  hint: Swagger 2 is converted by swagger2openapi"
+        )
     return ApiDocument(root, place, address)
 
 
@@ -158,24 +159,13 @@ def _bytes_of(path: Path) -> bytes:
     return data
 
 
-_NOT_READ: Final = {
-    "swagger": ("Swagger {}", "convert it, for example with swagger2openapi"),
-    "openapi": ("openapi: {!r}", 'write it as a text, such as "3.0.3"; 3.0, 3.1 and 3.2 are read'),
-}
-
-
-def _why_not_read(root: dict[str, Json]) -> str:
-    """Why an object is no document of OpenAPI 3."""
-    found = f"an object with {', '.join(map(str, [*root][:5])) or 'nothing'}"
-    hint = "a document has the key openapi"
-    if key := next((key for key in _NOT_READ if key in root), None):
-        words, hint = _NOT_READ[key]
-        found = words.format(root[key])
-    return f"expected OpenAPI 3, found {visible(found[:_LONGEST_SHOWN])}\n  hint: {hint}"
-
-
-def _kind(value: Json) -> str:
-    return {list: "a list", str: "a text", type(None): "nothing"}.get(type(value), "a number")
+def _beginning(root: Json) -> str:
+    """What is at the top of what is no document of OpenAPI 3, in words."""
+    if not isinstance(root, dict):
+        return type(root).__name__
+    versions = [f"{key}: {root[key]!r}" for key in ("openapi", "swagger") if key in root]
+    keys = ", ".join(map(str, [*root][:5])) or "nothing"
+    return (versions or [f"an object with {keys}"])[0][:_LONGEST_SHOWN]
 
 
 _FOR_DOCUMENTS: Final = {"xml", "externalDocs", "discriminator"}
@@ -226,9 +216,10 @@ class Schemas:
         if not isinstance(schema, dict):
             return schema
         own = schema.get("properties")
+        fields = own if isinstance(own, dict) else {}
         read_only = {  # only answers have these
             name
-            for name, each in (own.items() if isinstance(own, dict) else ())
+            for name, each in fields.items()
             if isinstance(each, dict) and each.get("readOnly") is True
         }
         made: dict[str, Json] = {}
@@ -271,17 +262,16 @@ def result_type(document: ApiDocument, operation: dict[str, Json], at: str) -> J
     Raises:
         ConfigurationError: a reference leads nowhere, or out of the document.
     """
-    types: list[Json] = []
+    types: set[Json] = set()
     responses = document.followed(operation.get("responses") or {}, f"{at}.responses")
     for status, given in responses.items():
         if str(status).startswith("2"):
-            content = document.followed(given, f"{at}.responses.{status}").get("content") or {}
+            content = document.followed(given, f"{at}.responses.{status}").get("content")
             for kind, media in (content or {"": {}}).items():
                 schema = document.followed(media.get("schema") or {}, at)
                 is_one = "json" in kind and not schema.get("nullable")
-                types.append(schema.get("type") if is_one else None)
-    kind = types[0] if types else None
-    return {"type": kind} if kind in _TYPES and all(each == kind for each in types) else None
+                types.add(str(schema.get("type")) if is_one else None)
+    return {"type": types.pop()} if len(types) == 1 and types <= _TYPES else None
 
 
-_TYPES: Final = ("string", "integer", "number", "boolean", "object", "array")
+_TYPES: Final = {"string", "integer", "number", "boolean", "object", "array"}

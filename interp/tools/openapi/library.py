@@ -20,8 +20,15 @@ from ...models import is_address as is_server
 from ..implementation import Tool
 from ..library import ToolLibrary
 from .document import ApiDocument, read_document
-from .keys import ApiKey, keys_for, read_keys
-from .operations import Operation, operation_id, operation_name, read_operation
+from .operations import (
+    ApiKey,
+    Operation,
+    keys_for,
+    operation_id,
+    operation_name,
+    read_keys,
+    read_operation,
+)
 
 _MOST_BYTES: Final = 1_000_000
 

@@ -1,19 +1,26 @@
-"""Operations as tools: their names, descriptions, and the schemas of their parameters."""
+"""Operations as tools: their names, descriptions, the schemas of their parameters, their keys."""
 
 from __future__ import annotations
 
+import base64
+import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
+from urllib.parse import quote
 
-from attrs import frozen
+from attrs import field, frozen
 
 from gram.display import visible
+from gram.errors import expect
+from gram.words import did_you_mean
 
+from ...errors import ConfigurationError
 from ...json_text import Json
+from ...secrets import Hidden, hide
 from .document import ApiDocument, Schemas, result_type
-from .styles import DEEP, STYLES, TOKEN, ApiBody, ApiParameter, read_body, why_no_body
+from .styles import DEEP, STYLES, TOKEN, ApiParameter, read_body
 
 _LONGEST_NAME: Final = 64
 _NOT_PARAMETERS: Final = {"accept", "content-type", "authorization"}
@@ -30,8 +37,7 @@ class Operation:
         name, description, schema: those of the tool.
         method, path: the request.
         result: the schema of what it gives, or None if the document does not say it.
-        parameters: the parameters that are not in the body.
-        body: the body, or None.
+        parameters: the parameters, and the body among them.
         servers: the addresses of its servers, or of the document's.
         security: the names of the schemes that it is called with; one of these sets is enough.
         unsent: what the model cannot give it, in words.
@@ -44,7 +50,6 @@ class Operation:
     method: str
     path: str
     parameters: tuple[ApiParameter, ...]
-    body: ApiBody | None
     servers: tuple[str, ...]
     security: tuple[tuple[str, ...], ...]
     unsent: tuple[str, ...]
@@ -114,20 +119,21 @@ def _read(
             properties[parameter.key] = schemas.of_parameter(given)
             if given.get("required") or parameter.place == "path":
                 required.append(parameter.key)
-    body = None
     if "requestBody" in operation:
         request = document.followed(operation["requestBody"], f"{at}.requestBody")
-        body = read_body(request, _free("body", "request_body", properties))
-        if body is not None:
-            properties[body.key] = schemas.json_schema(body.schema)
-            if request.get("description"):
-                properties[body.key].setdefault("description", request["description"])
-            if request.get("required"):
-                required.append(body.key)
+        key = _free("body", "request_body", properties)
+        body = read_body(request.get("content") or {}, key)
+        if isinstance(body, str) and request.get("required"):
+            raise document.fault(at, body)
+        if isinstance(body, str):
+            unsent.append(body)
         else:
-            unsent.append(why_no_body(request))
+            parameters.append(body[0])
+            properties[key] = schemas.json_schema(body[1])
+            if request.get("description"):
+                properties[key].setdefault("description", request["description"])
             if request.get("required"):
-                raise document.fault(at, unsent[-1])
+                required.append(key)
     root: dict[str, Json] = {"type": "object", "properties": properties, "required": required}
     if definitions := schemas.definitions():
         root["$defs"] = definitions
@@ -143,7 +149,6 @@ def _read(
         method.upper(),
         path,
         tuple(parameters),
-        body,
         tuple(document.servers(servers or [{"url": "/"}], f"{at}.servers")),
         tuple(map(tuple, operation.get("security", document.root.get("security")) or [])),
         tuple(unsent),
@@ -201,3 +206,82 @@ def _description(path: str, method: str, item: dict[str, Json], operation: dict[
     said = list(dict.fromkeys(text for text in texts if text))
     text = "\n\n".join(said) or str(item.get("summary") or f"{method.upper()} {path}")
     return visible(text)
+
+
+@frozen
+class ApiKey:
+    """A key as requests carry it.
+
+    Attributes:
+        place, name: where it is sent: query or header, and its name there.
+        value: the text.
+    """
+
+    place: str
+    name: str
+    value: str = field(repr=False)
+    _hidden: Hidden = field(repr=False, eq=False)
+
+
+def read_keys(api: ApiDocument, keys: Mapping[str, str]) -> dict[str, ApiKey]:
+    """The keys of schemes, which are named with their environment variables.
+
+    Raises:
+        ArgumentError: a name is no string.
+        ConfigurationError: a scheme or a variable does not exist, or cannot be used.
+    """
+    components = api.followed(api.root.get("components") or {}, "$.components")
+    at = "$.components.securitySchemes"
+    declared = api.followed(components.get("securitySchemes") or {}, at)
+    found = {}
+    for name, variable in keys.items():
+        expect(name, str, "a scheme", by="openapi_library")
+        expect(variable, str, f'keys["{name}"]', by="openapi_library")
+        if name not in declared:
+            hint = did_you_mean(name, declared) or f"it has {', '.join(declared) or 'none'}"
+            raise ConfigurationError(f'{api.place}: no security scheme "{name}"; {hint}')
+        value = os.environ.get(variable, "").strip()
+        if not value:
+            raise ConfigurationError(f"the environment variable {variable} is not set")
+        if not value.isascii() or not value.isprintable():
+            raise ConfigurationError(f"the environment variable {variable} is not printable ASCII")
+        made = _key(api.followed(declared[name], f"{at}.{name}"), value)
+        if made is None:
+            raise api.fault(f"{at}.{name}", "keys of this kind are not sent")
+        found[name] = made
+    return found
+
+
+def keys_for(
+    security: Sequence[Sequence[str]], keys: Mapping[str, ApiKey]
+) -> tuple[tuple[ApiKey, ...], tuple[str, ...]]:
+    """The keys that an operation is called with, and the schemes that a key is missing for.
+
+    Args:
+        security: sets of schemes, of which one is enough.
+        keys: the keys that were given.
+    """
+    if not security:
+        return (), ()
+    chosen = min(security, key=lambda each: (len({*each} - keys.keys()), -len(each)))
+    sent = tuple(keys[name] for name in chosen if name in keys)
+    return sent, tuple(name for name in chosen if name not in keys)
+
+
+def _key(scheme: dict[str, Json], value: str) -> ApiKey | None:
+    kind, how = scheme.get("type"), str(scheme.get("scheme", "")).lower()
+    if kind == "apiKey":
+        place, name = str(scheme.get("in")), scheme.get("name")
+        if place not in ("query", "header") or not isinstance(name, str):
+            return None
+        if place == "header" and not TOKEN.fullmatch(name):
+            return None
+        return ApiKey(place, name, value, hide(value, quote(value, safe="")))
+    if kind == "http" and how == "basic":
+        encoded = base64.b64encode(value.encode()).decode()
+        password = value.partition(":")[2]
+        hidden = hide(value, encoded, password)
+        return ApiKey("header", "Authorization", f"Basic {encoded}", hidden)
+    if kind in ("oauth2", "openIdConnect") or (kind == "http" and how == "bearer"):
+        return ApiKey("header", "Authorization", f"Bearer {value}", hide(value))
+    return None

@@ -6,12 +6,12 @@ What separates values is never part of one: it is escaped, or the value is refus
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 from unicodedata import normalize
 from urllib.parse import quote, unquote_to_bytes
 
-from attrs import frozen
+from attrs import field, frozen
 
 from ...errors import ToolError
 from ...json_text import Json, write_json
@@ -39,8 +39,10 @@ class ApiParameter:
 
     Attributes:
         key: its name as the model knows it.
-        name, place: its name in the request, and where it is: path, query or header.
+        name, place: its name in the request, and where it is: path, query, header or body. The
+            name of a body is its media type.
         explode, is_deep: how lists and objects are written.
+        fields: how fields of a form are written, if not as a query is by default.
     """
 
     key: str
@@ -48,6 +50,7 @@ class ApiParameter:
     place: str
     explode: bool
     is_deep: bool = False
+    fields: Mapping[str, ApiParameter] = field(factory=dict)
 
 
 def plain(value: Json) -> str:
@@ -163,76 +166,40 @@ def _joined(value: Json, explode: bool, written: Callable[[str], str]) -> str:
     return written(plain(value))
 
 
-JSON: Final = "application/json"
-FORM: Final = "application/x-www-form-urlencoded"
-_WRITTEN_AS: Final = {"application/*": JSON, "*/*": JSON, "text/*": "text/plain"}
+_JSON: Final = "application/json"
+_FORM: Final = "application/x-www-form-urlencoded"
+_WRITTEN_AS: Final = {"application/*": _JSON, "*/*": _JSON, "text/*": "text/plain"}
 
 
-@frozen
-class ApiBody:
-    """The body of an operation.
+def read_body(content: dict[str, Json], key: str) -> tuple[ApiParameter, Json] | str:
+    """The body of a request in the first kind that a model can write, and its schema.
 
-    Attributes:
-        key: the argument that is the body.
-        media_type, schema: its kind, and its schema as the document has it.
-        deep: the fields of a form whose style is `DEEP`.
+    It is the reason in words where no kind can be sent.
     """
-
-    key: str
-    media_type: str
-    schema: Json
-    deep: frozenset[str] = frozenset()
-
-
-def read_body(request: dict[str, Json], key: str) -> ApiBody | None:
-    """The body of a request, in the first kind that a model can write; None if there is none."""
-    content = request.get("content") or {}
-    kind, media_type = _kind(content)
-    if not kind:
-        return None
-    media = content[kind] or {}
-    styles = _styles_of_fields(media) if media_type == FORM else {}
-    if not {*styles.values()} <= {*STYLES["query"]}:
-        return None
-    deep = frozenset(name for name, style in styles.items() if style == DEEP)
-    return ApiBody(key, media_type, media.get("schema", {}), deep)
-
-
-def _styles_of_fields(form: dict[str, Json]) -> dict[str, str]:
-    return {
-        name: given.get("style", "form") if given.get("explode", True) else "joined"
-        for name, given in (form.get("encoding") or {}).items()
-    }
-
-
-def why_no_body(request: dict[str, Json]) -> str:
-    """What is said of a body of which no kind is sent."""
-    content = request.get("content") or {}
-    if _kind(content)[0]:
-        return "a field of its form has a style that is not sent"
-    return f"its body is {', '.join(content) or 'nothing'}, which is not sent"
-
-
-def content_of(body: ApiBody, value: Json) -> bytes:
-    """A body as it is sent; in a form, a list is a field for each of its values."""
-    if body.media_type == FORM:
-        pairs: list[tuple[str, str]] = []
-        for name, one in value.items() if isinstance(value, dict) else ():
-            if name in body.deep:
-                pairs += _deep_pairs(name, one)
-            else:
-                several = one if isinstance(one, list) else [one]
-                pairs += [(_escaped(name), _escaped(plain(each))) for each in several]
-        return "&".join(map("=".join, pairs)).encode()
-    return (plain(value) if body.media_type.startswith("text/") else write_json(value)).encode()
-
-
-def _kind(content: dict[str, Json]) -> tuple[str, str]:
-    """The key of the kind that is sent, and its media type; empty if none can be."""
     kinds = {each.split(";")[0].strip().lower(): each for each in content}
     json_like = [each for each in kinds if each.endswith("+json")]
     texts = [each for each in kinds if each.startswith("text/") and not each.endswith("xml")]
-    for kind in (JSON, *json_like, "application/*", "*/*", FORM, *texts):
-        if kind in kinds:
-            return kinds[kind], _WRITTEN_AS.get(kind, kind)
-    return "", ""
+    wanted = (_JSON, *json_like, "application/*", "*/*", _FORM, *texts)
+    kind = next((each for each in wanted if each in kinds), None)
+    if kind is None:
+        return f"its body is {', '.join(content) or 'nothing'}, which is not sent"
+    media = content[kinds[kind]] or {}
+    fields = {}
+    for name, given in (media.get("encoding") or {}).items() if kind == _FORM else ():
+        style = given.get("style", "form")
+        if style not in STYLES["query"]:
+            return f'"{name}" in its form has the style {style}, which is not sent'
+        explode = given.get("explode", True) is True
+        fields[name] = ApiParameter(name, name, "query", explode, style == DEEP)
+    made = ApiParameter(key, _WRITTEN_AS.get(kind, kind), "body", False, fields=fields)
+    return made, media.get("schema", {})
+
+
+def in_body(body: ApiParameter, value: Json) -> bytes:
+    """A body as it is sent."""
+    if body.name == _FORM:
+        usual = (ApiParameter(name, name, "query", explode=True) for name in value)
+        fields = {each.name: each for each in usual} | dict(body.fields)
+        pairs = (pair for name, one in value.items() for pair in in_query(fields[name], one))
+        return "&".join(map("=".join, pairs)).encode()
+    return (plain(value) if body.name.startswith("text/") else write_json(value)).encode()

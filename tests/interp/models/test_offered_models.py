@@ -8,7 +8,7 @@ import pytest
 
 from interp import ConfigurationError, ModelError
 from interp.models import offered_models
-from interp.models.offered_models import Offered
+from interp.models.connect import Offered
 from tests.interp.model_server import Answer, ModelServer
 
 LISTS = [

@@ -41,7 +41,7 @@ from interp import (
 )
 from interp.secrets import without_keys
 from interp.tools import ToolContext, call_tool, invoke_tool, providing
-from interp.tools.mcp.untrusted import look_alikes
+from interp.tools.mcp.listing import look_alikes
 from lenses_ext import create_agent_pattern
 
 from .servers import GOOD, bad, good_server_over_http, hanging, raw

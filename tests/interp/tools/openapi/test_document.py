@@ -58,12 +58,12 @@ def test_without_pyyaml_the_extra_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"swagger": "2.0"}, "found Swagger 2.0\n  hint: convert it"),
+        ({"swagger": "2.0"}, "found swagger: '2.0'\n  hint: Swagger 2 is converted"),
         ({"asyncapi": "3.0.0"}, "found an object with asyncapi"),
-        ({}, "found an object with nothing\n  hint: a document has the key openapi"),
+        ({}, "found an object with nothing"),
         ({"name": "x", "version": "1"}, "found an object with name, version"),
-        ({"openapi": 3.0}, "found openapi: 3.0\n  hint: write it as a text"),
-        ({"openapi": "4.0.0"}, "found openapi: '4.0.0'\n  hint: .*3.0, 3.1 and 3.2 are read"),
+        ({"openapi": 3.0}, "found openapi: 3.0\n"),
+        ({"openapi": "4.0.0"}, "up to 3.2, found openapi: '4.0.0'"),
         ({"openapi": "3.1.0", "paths": 5}, r"\$.paths: expected an object, found int"),
         ({"openapi": "3.1.0", "x": object()}, "not JSON"),
     ],
@@ -76,11 +76,14 @@ def test_what_is_no_document_is_refused(given: Any, said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[1]", "pets.json: expected a document of OpenAPI, found a list"),
-        ("", "pets.json: expected a document of OpenAPI, found nothing"),
+        ("[1]", "found list\n"),
+        ("", "found NoneType\n"),
         ('{"openapi": "3.1.0",}', "pets.json: not JSON: "),
         ("openapi: 3.1.0\n paths:", "pets.json: not YAML: line 2, column 7: "),
-        ("<!DOCTYPE html><p>Not found", "pets.json: expected a document of OpenAPI, found a text"),
+        (
+            "<!DOCTYPE html><p>Not found",
+            "or up to 3.2, found str",
+        ),
     ],
 )
 def test_files_of_something_else_are_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -247,7 +247,7 @@ def test_operations_are_chosen_by_their_names() -> None:
         ({"requestBody": {"required": True, "content": {"multipart/form-data": {}}}},
          "its body is multipart/form-data, which is not sent"),
         ({"requestBody": {"required": True, "content": {"image/png": {}}}}, "image/png"),
-        ({"requestBody": {"required": True, "content": PIPED}}, "a style that is not sent"),
+        ({"requestBody": {"required": True, "content": PIPED}}, "has the style pipeDelimited"),
         ({"requestBody": {"content": {"application/json": {"schema": {"type": 5}}}}}, "schema"),
         ({"servers": [{"url": "ftp://h"}]}, "no address"),
         ({"operationId": "list"}, "another operation"),
