@@ -31,7 +31,7 @@ from .arms import Arm, Program, ReadyArm, declared_answer, fresh_library, read_a
 from .chance import require_statistics
 from .comparing import crossed
 from .experiment import Experiment
-from .forecast import Budget, Forecast, Meter, forecast
+from .forecast import Budget, Forecast, Meter
 from .metrics import Metric, MetricLike, Trial, expect_known, fingerprint, read_metrics
 from .plan import Folder, Key, PathLike, Plan, folder_of, make_plan
 
@@ -330,7 +330,7 @@ def _carried_out(work: Work, on_plan: OnPlan | None, go_on: GoOn | None) -> Expe
     try:
         stopped = run_trials(work, plan.pilot_keys, done)
         if stopped is None and go_on and len(done) == len(plan.pilot_keys):
-            told = forecast(plan, done, work.budget, work.jobs)
+            told = Forecast.of(plan, done, work.budget, work.jobs)
             stopped = None if go_on(told) else NOT_BEGUN
         if stopped is None:
             stopped = run_trials(work, plan.order, done)

@@ -100,6 +100,18 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
 
+def too_little(budget: Budget, spent: Spent, more: float) -> str | None:
+    """Why a budget does not reach for more runs, each as dear as those before; None if it does."""
+    for name, limit in asdict(budget, filter=lambda _, value: value is not None).items():
+        total, told = getattr(spent, name), f"budget of {in_unit(name, limit)}"
+        if total is None:
+            return f"the {name} of a run is not known, so no {told} can be kept"
+        mean = total / spent.runs if spent.runs else float(name == "runs")
+        if total >= limit or total + mean * more > limit:
+            return f"the {told} is used up; with a larger one, it goes on from there"
+    return None
+
+
 class Meter:
     """Counts what the runs of an experiment take, and says whether another one may begin.
 
@@ -117,14 +129,13 @@ class Meter:
 
     def __init__(self, budget: Budget, done: Iterable[Trial], jobs: int) -> None:
         self.used_up: str | None = None
-        self._limits = asdict(budget, filter=lambda _, value: value is not None)
-        self._spent = sum(map(taken, done), Spent())
-        self._running, self._began = 0, monotonic()
-        self._earlier = (self._spent.minutes or 0.0) / jobs
+        self._budget, self._spent, self._running = budget, sum(map(taken, done), Spent()), 0
+        self._began = monotonic() - 60 * (self._spent.minutes or 0.0) / jobs
 
     def begins(self) -> bool:
         """Whether another run may begin; if so, it is one of those that go on."""
-        self.used_up = self.used_up or next(self._short_of(), None)
+        spent = evolve(self._spent, minutes=(monotonic() - self._began) / 60)
+        self.used_up = self.used_up or too_little(self._budget, spent, 1 + self._running)
         self._running += self.used_up is None
         return self.used_up is None
 
@@ -132,20 +143,6 @@ class Meter:
         """Count a run that has ended."""
         self._running -= 1
         self._spent += taken(trial)
-
-    def _short_of(self) -> Iterator[str]:
-        done = self._spent.runs
-        for name, limit in self._limits.items():
-            budget, total = f"budget of {in_unit(name, limit)}", getattr(self._spent, name)
-            if total is None:
-                yield f"the {name} of a run is not known, so no {budget} can be kept"
-                return
-            mean = total / done if done else float(name == "runs")
-            more = mean * (1 + self._running)
-            if name == "minutes":  # those of the runs that go on pass at once
-                total, more = self._earlier + (monotonic() - self._began) / 60, mean
-            if total >= limit or total + more > limit:
-                yield f"the {budget} is used up; with a larger one, it goes on from there"
 
 
 @frozen
@@ -166,6 +163,23 @@ class Forecast:
     jobs: int
     failures: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, plan: Plan, pilot: Sequence[Trial], budget: Budget, jobs: int) -> Forecast:
+        """What the cases of a plan will take, if they are like those of its pilot.
+
+        Args:
+            plan: the plan.
+            pilot: the trials of its pilot, which ran each arm once on each of its cases.
+            budget: what the experiment may take.
+            jobs: how many runs go on at once.
+        """
+        amounts = Spent(None, None, None, len(plan.keys))
+        if pilot:
+            amounts = sum(map(taken, pilot), Spent()).times(len(plan.keys) / len(pilot))
+            amounts = evolve(amounts, minutes=(amounts.minutes or 0.0) / jobs)
+        failures = tuple(each.failure for each in pilot if each.failure is not None)
+        return cls(plan, amounts, budget, jobs, failures)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What it says, in plain words."""
@@ -185,24 +199,6 @@ class Forecast:
             runs, first = counted(len(plan.pilot_keys), "run"), self.failures[0].split("\n")[0]
             notes.append(f"{len(self.failures)} of {runs} of the pilot failed; the first: {first}")
         return tuple(notes)
-
-
-def forecast(plan: Plan, pilot: Sequence[Trial], budget: Budget, jobs: int) -> Forecast:
-    """What the cases of a plan will take, if they are like those of its pilot.
-
-    Args:
-        plan: the plan.
-        pilot: the trials of its pilot, which ran each arm once on each of its cases.
-        budget: what the experiment may take.
-        jobs: how many runs go on at once.
-    """
-    runs = len(plan.keys)
-    amounts = Spent(None, None, None, runs)
-    if pilot:
-        amounts = sum(map(taken, pilot), Spent()).times(runs / len(pilot))
-        amounts = evolve(amounts, minutes=(amounts.minutes or 0.0) / jobs)
-    failures = tuple(each.failure for each in pilot if each.failure is not None)
-    return Forecast(plan, amounts, budget, jobs, failures)
 
 
 # --- what a plan can find

@@ -39,7 +39,6 @@ from attrs import asdict, evolve, field, frozen
 from gram import (
     Diagnostic,
     Pattern,
-    Source,
     Subject,
     TaggedString,
     Value,
@@ -102,6 +101,20 @@ def _plain(value: Any) -> Any:
     if isinstance(value, ExpectedCall):
         return value.to_json()
     return dict(value) if isinstance(value, Mapping) else list(value)
+
+
+def entries_of(file: Path) -> tuple[Pattern, ...]:
+    """The whole lines of a file of entries; none where there is no file.
+
+    Raises:
+        OSError: it cannot be read.
+        GramDecodeError: it is not gram.
+    """
+    if not file.exists():
+        return ()
+    content = file.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    return parse(decode(whole, str(file)), str(file)).patterns
 
 
 def read_entry(pattern: Pattern, label: str, make: Callable[..., T]) -> T:
@@ -463,12 +476,6 @@ class Folder:
             GramDecodeError: they are not gram.
             ValidationError: they were edited, or are not this plan's; the fault has its place.
         """
-        file = self.path / _RESULTS
-        if not file.exists():
-            return ()
-        content = file.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        source = Source(decode(whole, str(file)), str(file))
         cases = {each.name: each for each in (*plan.cases, *plan.pilot)}
         known, seen = {*plan.keys, *plan.pilot_keys}, dict[Key, Trial]()
 
@@ -479,7 +486,7 @@ class Folder:
             address = None if run is None else self._address(run)
             return Trial(case=cases[case], scores=scores, run=address, **told)
 
-        for each in parse(source.text, source.filename).patterns:
+        for each in entries_of(self.path / _RESULTS):
             if _digest(each, plan) != each.value.properties.get("digest"):
                 hint = "results stay as they were written; begin another experiment instead"
                 _refuse("edited-result", "the result was edited, or is of another plan", each, hint)

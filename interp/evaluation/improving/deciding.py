@@ -21,8 +21,7 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import asdict, field, frozen
 
-from gram import parse
-from gram.documents import decode, holding
+from gram.documents import holding
 from gram.words import counted
 from lenses_ext import Project
 
@@ -30,14 +29,13 @@ from ...errors import ConfigurationError, ValidationError
 from ...history.records import pattern_line
 from ...json_text import Json
 from ..cases import Case
-from ..experiments import Comparison, Experiment, Metric, Trial
+from ..experiments import Budget, Comparison, Experiment, Metric, Trial
 from ..experiments.chance import ALPHA, findable, smallest_p, wilson
 from ..experiments.forecast import Spent, in_unit
 from ..experiments.metrics import MEASURES, texts
-from ..experiments.plan import entry, read_entry
+from ..experiments.plan import entries_of, entry, read_entry
 from .changes import Candidate, diff_of
 from .searching import Sets, digest_of
-from .world import Allowance
 
 LOOKS: Final = 5
 """How often one last set may decide."""
@@ -92,7 +90,7 @@ def gain_still_possible(found: Comparison) -> float | None:
     return findable(found.clusters or found.cases, deviation=found.deviation, alpha=LEVEL)
 
 
-def before_spending(sets: Sets, look: int, metric: Metric, allowance: Allowance) -> Iterator[str]:
+def before_spending(sets: Sets, look: int, metric: Metric, budget: Budget) -> Iterator[str]:
     """What is told before anything is spent: what the last set can show, and the budget."""
     last = len(sets.last)
     units = len({digest_of(each) for each in sets.last})  # a cluster counts as one
@@ -112,8 +110,7 @@ def before_spending(sets: Sets, look: int, metric: Metric, allowance: Allowance)
             f"shown in 80 %: a gain of {told[0]} points where no case is lost, of {told[1]} where "
             f"one in twenty is, of {told[2]} where one in ten is"
         )
-    given = asdict(allowance.budget) | {"runs": allowance.runs}
-    told = [in_unit(name, most) for name, most in given.items() if most is not None]
+    told = [in_unit(name, most) for name, most in asdict(budget).items() if most is not None]
     yield f"the budget: {', '.join(reversed(told))}"
 
 
@@ -227,10 +224,7 @@ class Looks:
             pass
 
     def _read(self) -> list[Look]:
-        if not self.file.exists():
-            return []
-        text = decode(self.file.read_bytes(), str(self.file))
-        return [read_entry(each, "Look", Look) for each in parse(text, str(self.file)).patterns]
+        return [read_entry(each, "Look", Look) for each in entries_of(self.file)]
 
 
 def _earlier(looks: Sequence[Look], search: str) -> list[Look]:

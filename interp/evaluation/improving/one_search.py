@@ -1,4 +1,4 @@
-"""The world of a search: its folder, its budget, runs of candidates, and the proposer.
+"""One search: its folder, its budget, runs of candidates, the proposer, and the test at the end.
 
 .. code-block:: text
 
@@ -13,97 +13,52 @@ A search that is called again reads here what was done, and goes on behind it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from time import monotonic
 from typing import Any, Final
 
 from attrs import asdict, define, evolve, field, frozen
 
-from gram import GramDecodeError, GramEncodeError, parse, write_atomically
-from gram.documents import decode
+from gram import GramDecodeError, GramEncodeError, write_atomically
+from gram.words import counted
 from lenses_ext import Project
 
-from ...errors import ConfigurationError, ToolBindingError, ValidationError
+from ...errors import ToolBindingError, ValidationError
 from ...history.records import Reader, add_to_file, pattern_line
-from ..cases import Case, Checks, RubricJudge
+from ..cases import Case
 from ..experiments import Budget, Experiment, Metric, Trial, ab
 from ..experiments.arms import Arm, ready
-from ..experiments.forecast import Spent, taken
+from ..experiments.forecast import Spent, taken, too_little
 from ..experiments.metrics import score_of
-from ..experiments.plan import entry, read_entry
+from ..experiments.plan import entries_of, entry, read_entry
 from .changes import Ask, Candidate, Changeable, FailingRun, Leaks, Question
-from .searching import FINALISTS, Scores, Sets, Tried
+from .deciding import Improvement, Look, Looks, leaves_room, verdict_of
+from .searching import FINALISTS, Scores, Search, Sets, Tried, choose, digest_of
 
 
 class BudgetEndedError(Exception):
     """The budget has ended amid the search; it is caught where the search is carried out."""
 
 
-@frozen
-class Allowance:
-    """What a search may take: a budget, of whose runs some are kept for the end.
+def allowance(sets: Sets, tries: int, budget: Budget) -> tuple[Budget, int]:
+    """What a search may take, and how many of its runs are kept for choosing and the last set.
 
-    Attributes:
-        budget: the budget.
-        runs: how many runs it has.
-        reserved: how many of them are kept for choosing and for the last set.
-        began: when the search began or went on.
+    Where the budget says no runs, they are as many as ``tries`` need.
+
+    Raises:
+        ValidationError: the runs do not suffice for one candidate.
     """
-
-    budget: Budget
-    runs: float
-    reserved: int
-    began: float = field(factory=monotonic)
-
-    @classmethod
-    def of(cls, sets: Sets, tries: int, budget: Budget) -> Allowance:
-        """The allowance of a search; where the budget says no runs, as many as ``tries`` need.
-
-        Raises:
-            ValidationError: the runs do not suffice for one candidate.
-        """
-        one, reserved = len(sets.search), (FINALISTS + 1) * len(sets.choosing) + 2 * len(sets.last)
-        most = budget.runs or one * (1 + tries) + reserved
-        if most < 2 * one + reserved:
-            raise ValidationError(
-                f"{most:g} runs are too few: with these cases, one candidate and the last "
-                f"test need {2 * one + reserved}"
-            )
-        return cls(budget, most, reserved)
-
-    def left(self, spent: Spent) -> Budget:
-        """What is left of tokens, cost and minutes.
-
-        Raises:
-            BudgetEndedError: it does not suffice for one more run.
-            ConfigurationError: it is not known what runs take.
-        """
-        if not self.affords(spent, 1):
-            raise BudgetEndedError
-        took = asdict(spent) | {"minutes": (monotonic() - self.began) / 60}
-        limits = asdict(self.budget, filter=lambda part, most: most and part.name != "runs")
-        return Budget(**{name: max(most - took[name], 1e-9) for name, most in limits.items()})
-
-    def affords(self, spent: Spent, runs: int) -> bool:
-        """Whether more runs fit, each as dear as those before.
-
-        Raises:
-            ConfigurationError: it is not known what runs take.
-        """
-        for name in ("tokens", "cost"):
-            most, used = getattr(self.budget, name), getattr(spent, name)
-            if most is None:
-                continue
-            if used is None:
-                raise ConfigurationError(
-                    f"a budget of {name} cannot be kept: it is not known how much runs take"
-                )
-            if used + used / max(spent.runs, 1) * runs > most:
-                return False
-        if self.budget.minutes and monotonic() - self.began > 60 * self.budget.minutes:
-            return False
-        return spent.runs + runs <= self.runs
+    one, reserved = len(sets.search), (FINALISTS + 1) * len(sets.choosing) + 2 * len(sets.last)
+    most = budget.runs or one * (1 + tries) + reserved
+    if most < 2 * one + reserved:
+        raise ValidationError(
+            f"{most:g} runs are too few: with these cases, one candidate and the last "
+            f"test need {2 * one + reserved}"
+        )
+    return evolve(budget, runs=most), reserved
 
 
 FILE: Final = "search.gram"
@@ -160,22 +115,19 @@ class Journal:
         self.id, self.seed = drawn
         self.proposals: list[Proposal] = []
         self._subject = subject
-        file = path / FILE
-        if not file.exists():
+        if not (file := path / FILE).exists():
             return
-        text = decode(file.read_bytes(), str(file))
-        patterns = parse(text[: text.rfind("\n") + 1], str(file)).patterns
+        patterns = entries_of(file)
         if not patterns:
             raise ValidationError(f"{file}: no search is in it; name another folder")
-        head, *entries = patterns
-        read = Reader(head, "Search", ("id", "seed", "subject"))
+        read = Reader(patterns[0], "Search", ("id", "seed", "subject"))
         if read.text("subject") != subject:
             raise OtherSearchError(
                 f"{path}: another search is in this folder, of another program, other paths, "
                 "cases or settings; name another folder"
             )
         self.id, self.seed = read.text("id"), read.number("seed")
-        self.proposals = [read_entry(each, "Proposal", Proposal) for each in entries]
+        self.proposals = [read_entry(each, "Proposal", Proposal) for each in patterns[1:]]
 
     def begin(self) -> None:
         """Make the folder, where that was not done; raises OSError where it cannot be made."""
@@ -196,25 +148,28 @@ _MOST_REASONS = 5  # why proposals were refused, told with the next question
 
 
 @define
-class Runs:
-    """Runs candidates and asks the proposer; what was done before is read from the journal.
+class OneSearch:
+    """Runs candidates, asks the proposer, chooses, and tests the best one.
+
+    What was done before is read from the journal.
 
     Attributes:
         changeable: what may change.
         arm: the program as it is run.
         metric: what is measured.
         cases: all cases by name.
-        checks: the functions that cases name.
-        judge: what judges their rubrics, or None.
+        sets: the cases in their sets; of the last set, those that may decide.
         leaks: finds parts of cases in texts.
         most: how many characters the texts may have together.
         ask: asks the proposer.
         journal: the folder of the search.
-        allowance: what it may take.
-        jobs: how many runs go on at once.
-        progress: whether a bar is shown, see `ab`.
-        tell: is called with what is done.
+        looks: the file of looks.
+        look: which look at the last set it is.
         is_closed: whether the last set was asked: nothing new is proposed then.
+        budget: what it may take.
+        reserved: how many runs are kept for choosing and for the last set.
+        options: other arguments of `ab`.
+        tell: is called with what is done.
         spent: what was taken so far.
         candidates: the program's texts, then those of candidates, in the order of their first runs.
     """
@@ -223,51 +178,159 @@ class Runs:
     arm: Arm
     metric: Metric
     cases: Mapping[str, Case]
-    checks: Checks
-    judge: RubricJudge | None
+    sets: Sets
     leaks: Leaks
     most: int
     ask: Ask
     journal: Journal
-    allowance: Allowance
-    jobs: int
-    progress: bool | None
-    tell: Callable[[str], None]
+    looks: Looks
+    look: int
     is_closed: bool
+    budget: Budget
+    reserved: int
+    options: Mapping[str, Any]
+    tell: Callable[[str], None]
+    began: float = field(factory=monotonic)
     spent: Spent = field(factory=Spent)
     candidates: list[Candidate] = field(factory=list)
     trials: dict[tuple[int, str], Trial] = field(factory=dict)
-    experiments: dict[int, int] = field(factory=dict)
+    experiments: Counter[int] = field(factory=Counter)
     asked: int = 0
+
+    # --- the budget
+
+    @property
+    def _minutes(self) -> float:
+        return (monotonic() - self.began) / 60
+
+    def _too_little(self, runs: int) -> str | None:
+        """Why so many more runs do not fit; what is closed is gone through again, whatever fits."""
+        spent = evolve(self.spent, minutes=self._minutes)
+        return None if self.is_closed else too_little(self.budget, spent, runs)
+
+    def _require(self, runs: int) -> None:
+        if why := self._too_little(runs):
+            raise BudgetEndedError(f"the budget does not reach the last test: {why}")
 
     def affords(self, runs: int) -> bool:
         """Whether the budget has so many runs left, beside those of choosing and deciding."""
-        if self.is_closed:  # it is gone through again, whatever the budget is now
+        if self.is_closed:
             return self.asked < len(self.journal.proposals)
-        return self.allowance.affords(self.spent, runs + self.allowance.reserved)
+        return self._too_little(runs + self.reserved) is None
 
-    def affords_last(self, runs: int) -> bool:
-        """Whether the budget has so many runs left for the last set."""
-        return self.is_closed or self.allowance.affords(self.spent, runs)
+    # --- searching, choosing, testing
+
+    def carried_out(
+        self, search: Search[Candidate], tries: int, folder: Path | None
+    ) -> Improvement:
+        """Search, choose and test.
+
+        Args:
+            search: the way to search.
+            tries: how many changes are proposed, at most.
+            folder: the folder that stays, or None.
+        """
+        texts, start = None, dict(self.changeable.texts)
+        try:
+            reason = self._without_room(start)
+            if not reason:
+                texts, reason = self._chosen(start, search, tries)
+        except BudgetEndedError as error:
+            reason = str(error)
+        found = Improvement(
+            verdict="not shown to be better",
+            reason=reason,
+            before=self.changeable.program,
+            after=self.changeable.with_texts(texts or start),
+            texts=texts,
+            experiment=None,
+            look=self.look,
+            spent=self.spent,
+            proposed=self.asked,
+            refused=tuple(each.refused for each in self.journal.proposals if each.refused),
+            folder=folder,
+        )
+        return found if texts is None else self._tested(found, start, texts)
+
+    def _without_room(self, start: Candidate) -> str:
+        """Why no gain could be shown, after the first runs of the program; empty if one could."""
+        names = [each.name for each in self.sets.search]
+        scores = self.measure(start, names)
+        if problem := self._why_no_score():
+            return (
+                "no run of the program has a score; when that is mended, begin anew in another "
+                f"folder: {problem}"
+            )
+        if self.spent.runs:
+            whole = self.spent.times((self.budget.runs or 0) / self.spent.runs)
+            self.tell(f"the program took {self.spent}; at that rate, all of it takes {whole}")
+        passed, last = int(sum(scores.values())), len(self.sets.last)
+        is_rate = all(isinstance(each, bool) for each in scores.values())
+        if not is_rate or leaves_room(passed, len(names), last):
+            return ""
+        return (
+            f"the program passes {passed} of {counted(len(names), 'case')}, so that even one that "
+            f"passes all of the last {last} could not be shown to be better; add harder cases"
+        )
+
+    def _chosen(
+        self, start: Candidate, search: Search[Candidate], tries: int
+    ) -> tuple[Candidate | None, str]:
+        """The texts that are chosen; None, and why, where none are."""
+        names, rng = [each.name for each in self.sets.search], Random(self.journal.seed)
+        pool = search(start, names, self, max(tries, len(self.journal.proposals)), rng)
+        done = counted(len(pool) - 1, "candidate")
+        self.tell(f"{done} did well enough to be run on all cases for search; {self.spent}")
+        if not self.asked:
+            self._require(len(names) + self.reserved)
+        chosen = choose(pool, [each.name for each in self.sets.choosing], self)
+        if chosen is None:
+            return None, (
+                "no candidate did better than the program on the cases for search and for "
+                "choosing, so the last set was not asked"
+            )
+        self._require(2 * len(self.sets.last))
+        return chosen.candidate, ""
+
+    def _tested(self, found: Improvement, start: Candidate, texts: Candidate) -> Improvement:
+        """One look at the last set."""
+        digests = tuple(sorted({digest_of(each) for each in self.sets.last}))
+        look = Look(self.journal.id, digests, str(found.before.filename))
+        found = evolve(found, look=self.looks.take(look) + 1)
+        experiment = self._experiment(
+            {"program": start, "candidate": texts},
+            [each.name for each in self.sets.last],
+            f"last-{self.candidates.index(texts)}",
+        )
+        if not experiment.comparisons:
+            raise ValidationError("; ".join(experiment.notes))
+        comparison = experiment.comparison()
+        verdict = verdict_of(comparison)
+        self.looks.take(evolve(look, verdict=verdict, p=comparison.p_value))
+        return evolve(found, verdict=verdict, experiment=experiment, spent=self.spent)
+
+    # --- runs and proposals
 
     def measure(self, candidate: Candidate, cases: Sequence[str]) -> Scores:
         """Run a candidate on those of the cases on which it has not been run."""
         number = self._number(candidate)
         if missing := [each for each in cases if (number, each) not in self.trials]:
-            self.experiments[number] = self.experiments.get(number, 0) + 1
+            self._require(1)
+            took, left = asdict(self.spent) | {"minutes": self._minutes}, None
+            if not self.is_closed:
+                limits = asdict(evolve(self.budget, runs=None))
+                more = {name: max(m - took[name], 1e-9) for name, m in limits.items() if m}
+                left = Budget(**more)
+            self.experiments[number] += 1
             name = f"candidate-{number}" if number else "program"
-            left = None if self.is_closed else self.allowance.left(self.spent)
-            found = self.experiment(
-                {name: candidate}, missing, f"{name}-{self.experiments[number]}", left
-            )
-            for each in found.trials:
-                self.trials[number, each.case.name] = each
+            folder = f"{name}-{self.experiments[number]}"
+            found = self._experiment({name: candidate}, missing, folder, left)
+            self.trials |= {(number, each.case.name): each for each in found.trials}
             if found.stopped:
-                self.allowance.affords(self.spent, 1)  # where that is unknown, it says so
-                raise BudgetEndedError
+                raise BudgetEndedError(f"the budget does not reach the last test: {found.stopped}")
         return {each: self._score(self.trials[number, each]) for each in cases}
 
-    def experiment(
+    def _experiment(
         self,
         arms: Mapping[str, Candidate],
         cases: Sequence[str],
@@ -279,16 +342,12 @@ class Runs:
             [self.cases[each] for each in cases],
             {name: self._arm(self.changeable.with_texts(each)) for name, each in arms.items()},
             [self.metric],
-            checks=self.checks,
-            judge=self.judge,
             seed=self.journal.seed,
             out=self.journal.path / folder,
             budget=budget,
-            jobs=self.jobs,
-            progress=self.progress,
+            **self.options,
         )
-        for each in found.trials:
-            self.spent += taken(each)
+        self.spent = sum(map(taken, found.trials), self.spent)
         return found
 
     def propose(self, parent: Tried[Candidate], failing: Sequence[str]) -> Candidate | None:
@@ -306,7 +365,7 @@ class Runs:
                 tuple(refusals[-_MOST_REASONS:]),
                 self.most,
             )
-            took = f"{self.spent.runs:g} of at most {self.allowance.runs:g} runs are done"
+            took = f"{self.spent.runs:g} of at most {self.budget.runs:g} runs are done"
             self.tell(f"change {self.asked + 1} is proposed; {took}")
             said = self.ask(question, self.journal.path / "proposals.db")
             texts, refused = self._judged(parent.candidate, said.answer)
@@ -337,8 +396,7 @@ class Runs:
                 return None, f"{path}: {leaked}"
         return texts, ""
 
-    @property
-    def why_no_score(self) -> str:
+    def _why_no_score(self) -> str:
         """Why no run has a score or a reply of a model; empty if one has."""
         if all(each.failure and not each.rounds for each in self.trials.values()):
             return next(each.failure or "" for each in self.trials.values())
