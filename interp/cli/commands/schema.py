@@ -12,8 +12,9 @@ from ...machine import TOOL_FORMS, tools_to_json
 from ...programs import the_agent
 from ..each_file import each_file
 from ..inputs.declaring import agent_option
+from ..inputs.libraries import read_tool_specs
 from ..inputs.program_files import are_many
-from ..inputs.reading import read_program, read_tool_specs
+from ..inputs.reading import read_program
 from ..terminal.output import note, show_json
 
 

@@ -27,11 +27,11 @@ from ..each_file import each_file
 from ..edits import Changes, changed_texts, write_changes
 from ..failures import NO, Refused
 from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
-from ..inputs.libraries import ToolOptions
+from ..inputs.libraries import ToolOptions, read_tool_specs
 from ..inputs.options import match_option
 from ..inputs.program_files import STDIN, are_many
 from ..inputs.project import tools_of_project
-from ..inputs.reading import read_program, read_tool_specs
+from ..inputs.reading import read_program
 from ..library_specs import specs_of, with_words_of
 from ..terminal.changes_shown import show_diff
 from ..terminal.output import note, show, show_json

@@ -25,9 +25,11 @@ from lenses_ext import (
     view,
 )
 
-from ...errors import ConfigurationError, ToolBindingError
+from ...errors import ConfigurationError, ToolBindingError, ValidationError
+from ...json_text import read_json
+from ...machine import tools_from_json
 from ...models import Filling
-from ...programs import tools_to_bind
+from ...programs import the_tools, tools_to_bind
 from ...tools import Tool, ToolLibrary, import_file, load_tools, split_name
 from ...tools.mcp import McpLibrary, mcp_library
 from ...tools.openapi import openapi_library
@@ -35,6 +37,7 @@ from ..terminal.output import note, tell
 from .declaring import option
 from .program_files import STDIN
 from .project import tools_of_project
+from .reading import read_program, read_text
 
 if TYPE_CHECKING:
     from ...evaluation.cases import Check
@@ -291,3 +294,31 @@ def read_checks(names: Sequence[str]) -> dict[str, Check]:
             raise ConfigurationError(f"{file}: there is another check {twice[0]}")
         checks |= found
     return checks
+
+
+def read_tool_specs(
+    name: str, agent: str | None = None, *, to_bind: bool = False
+) -> tuple[Pattern, ...]:
+    """The specifications of the tools in a program, a Python file or a JSON list of tools.
+
+    What a JSON list says and a specification has no place for is told as a note. With ``to_bind``
+    the tools of agents inside a program are among them, see `the_tools`.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramError: the file is not what its name says, or a tool in it is not valid.
+    """
+    if name.endswith(".py") or split_name(name)[1]:
+        from ... import tool_spec_from_function  # imported late: most tools are in programs
+
+        library = read_libraries([name])
+        return tuple(tool_spec_from_function(library[tool]) for tool in library)
+    if not name.endswith(".json"):
+        return tuple(the_tools(read_program(name), agent, to_bind=to_bind))
+    text, shown = read_text(name)
+    try:
+        return tools_from_json(read_json(text), tell=lambda said: note(f"{shown}: {said}"))
+    except ValidationError as error:
+        raise ValidationError(f"{shown}: {error}") from None
+    except ValueError as error:
+        raise ValidationError(f"{shown}: not JSON: {error}") from None

@@ -9,16 +9,10 @@ from pathlib import Path
 
 import click
 
-from gram import Document, Pattern
+from gram import Document
 from gram.documents import decode
 from lenses_ext import Project, load_project, parse_program
 
-from ...errors import ValidationError
-from ...json_text import read_json
-from ...machine import tools_from_json
-from ...programs import the_tools
-from ...tools import split_name
-from ..terminal.output import note
 from .program_files import STDIN
 
 
@@ -100,32 +94,3 @@ def read_word_beside(word: str, files: Iterable[str]) -> str:
     if word == STDIN and STDIN in files:
         raise click.UsageError("standard input cannot be both the program and the value")
     return read_word(word)
-
-
-def read_tool_specs(
-    name: str, agent: str | None = None, *, to_bind: bool = False
-) -> tuple[Pattern, ...]:
-    """The specifications of the tools in a program, a Python file or a JSON list of tools.
-
-    What a JSON list says and a specification has no place for is told as a note. With ``to_bind``
-    the tools of agents inside a program are among them, see `the_tools`.
-
-    Raises:
-        OSError: the file cannot be read.
-        GramError: the file is not what its name says, or a tool in it is not valid.
-    """
-    if name.endswith(".py") or split_name(name)[1]:
-        from ... import tool_spec_from_function  # imported late: most tools are in programs
-        from .libraries import read_libraries
-
-        library = read_libraries([name])
-        return tuple(tool_spec_from_function(library[tool]) for tool in library)
-    if not name.endswith(".json"):
-        return tuple(the_tools(read_program(name), agent, to_bind=to_bind))
-    text, shown = read_text(name)
-    try:
-        return tools_from_json(read_json(text), tell=lambda said: note(f"{shown}: {said}"))
-    except ValidationError as error:
-        raise ValidationError(f"{shown}: {error}") from None
-    except ValueError as error:
-        raise ValidationError(f"{shown}: not JSON: {error}") from None
