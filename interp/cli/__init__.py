@@ -1,4 +1,4 @@
-"""The console command ``gram``, with one module for each of its commands."""
+"""The console command ``gram``, whose commands are loaded when they are called."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The commands of ``gram``, one module each."""
+"""The commands of ``gram``; ``table.py`` says where each of them is."""

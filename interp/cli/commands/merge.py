@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 
 import click
 
-from gram import GramDecodeError
-from lenses_ext import merge_programs
-from lenses_ext.composing import conflict_in_words
+from gram import Document, GramDecodeError
+from gram.documents import decode
+from lenses_ext import Project, load_project, merge_programs, parse_program
+from lenses_ext.composing import MergeFault, conflict_in_words, judge_merge
+from lenses_ext.names import imports_of
 
-from ..failures import NO
-from ..inputs.program_files import STDIN, run_git
+from ..failures import NO, Refused
+from ..inputs.program_files import STDIN, bytes_in_git, files_in_git, run_git
 from ..inputs.reading import read_text
-from ..merges_in_git import judge_in_git, tell_merge_faults
+from ..terminal.faults_shown import as_text
 from ..terminal.output import note, show, tell, write_result
 
 
@@ -98,3 +103,120 @@ def _merge_lines(
     if done.stderr:
         tell(done.stderr.decode(errors="replace").rstrip())
     return done.returncode == 0
+
+
+def judge_in_git(revisions: Sequence[str]) -> bool:
+    """Tell what is wrong in the programs of a merge and in neither side; whether there is nothing.
+
+    Args:
+        revisions: nothing for the merge that is going on, a merge commit, or two revisions for
+            what merging them would give.
+
+    Raises:
+        Refused: there is no such merge, or it has conflicts in its texts.
+    """
+    top = Path(_said("rev-parse", "--show-toplevel") or "")
+    trees = (_Tree(top, files_in_git(tree) if tree else {}) for tree in _trees(revisions))
+    base, ours, theirs, merged = trees
+    same = [merged.same_in(side) for side in (ours, theirs)]
+    is_clean = True
+    for path in merged.hashes:
+        document = merged.document(path)
+        if document is None:
+            tell(f"{os.path.relpath(path)}: not judged, for the merge is not gram here")
+            is_clean = is_clean and not all(side.document(path) for side in (ours, theirs))
+            continue
+        program = merged.program(path, document)
+        if any(program.documents.keys() <= files for files in same):
+            continue
+        # where a side has no such file, what it says of the imported files is compared
+        missing = _header_of(document)
+        before, we, they = (tree.program(path, missing) for tree in (base, ours, theirs))
+        faults = judge_merge(before, we, they, program)
+        tell_merge_faults(faults, "ours", "theirs")
+        is_clean = is_clean and not faults
+    return is_clean
+
+
+def _header_of(document: Document) -> Document:
+    end = document.spans((0,)).pattern.end if document.header else 0
+    return parse_program(document.text[:end], document.filename)
+
+
+def _trees(revisions: Sequence[str]) -> tuple[str | None, str, str, str]:
+    """What a merge began with, if both sides have it, both sides, and the result."""
+    theirs: str | None
+    merged: str | None
+    match revisions:
+        case []:
+            ours, theirs, merged = "HEAD", _being_merged(), _said("write-tree")
+            if theirs is None:
+                raise Refused("gram: no merge is going on: name a merge commit, or two revisions")
+        case [merged]:
+            ours, theirs = f"{merged}^1", f"{merged}^2"
+            if _said("rev-parse", "--verify", "--quiet", theirs) is None:
+                raise Refused(f"gram: {merged} is no merge commit")
+        case [ours, theirs]:
+            merged = _said("merge-tree", "--write-tree", ours, theirs)
+        case _:
+            raise Refused("gram: name a merge commit, or two revisions")
+    if merged is None:
+        raise Refused(f"gram: {ours} and {theirs} do not merge without conflicts")
+    return _said("merge-base", ours, theirs), ours, theirs, merged
+
+
+def _being_merged() -> str | None:
+    """The other side of a merge that git is doing: git has it in a file, or tells its hooks."""
+    told = (name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_"))
+    return _said("rev-parse", "--verify", "--quiet", "MERGE_HEAD") or next(told, None)
+
+
+def _said(*arguments: str) -> str | None:
+    done = run_git(*arguments)
+    return None if done.returncode else os.fsdecode(done.stdout).strip()
+
+
+class _Tree:
+    """The gram files of a tree in git.
+
+    Attributes:
+        hashes: the hash of each file, by its path.
+    """
+
+    def __init__(self, top: Path, hashes: Mapping[str, str]) -> None:
+        self.hashes = {top / name: hash_ for name, hash_ in hashes.items()}
+
+    def same_in(self, other: _Tree) -> set[Path]:
+        """The files that another tree has with the same content."""
+        return {path for path, hash_ in self.hashes.items() if other.hashes.get(path) == hash_}
+
+    def program(self, path: Path, missing: Document) -> Project:
+        """The program of a file with what it imports; ``missing`` is for a file that is no gram."""
+        document = self.document(path) or missing
+        others = self.hashes if any(imports_of(document.patterns)) else ()
+        known = {each: found for each in others if (found := self.document(each))}
+        return load_project(path, {**known, path: document})
+
+    def document(self, path: Path) -> Document | None:
+        """What a file has; None where it is missing or no gram."""
+        hash_ = self.hashes.get(path)
+        return _document(hash_, os.path.relpath(path)) if hash_ else None
+
+
+@cache
+def _document(hash_: str, name: str) -> Document | None:
+    try:
+        return parse_program(decode(bytes_in_git(hash_), name), name)
+    except GramDecodeError:
+        return None
+
+
+def tell_merge_faults(faults: Sequence[MergeFault], ours: str, theirs: str) -> None:
+    """Tell what is wrong in a merged program and in neither side, and which changes meet there."""
+    for each in faults:
+        tell(as_text(each.fault))
+        for side, changes in ((ours, each.ours), (theirs, each.theirs)):
+            for change in changes:
+                tell(f"  {side}: {change}")
+    if faults:
+        tell(f"conflict: what is wrong above is in neither {ours} nor {theirs} alone")

@@ -1,16 +1,40 @@
-"""``gram models``: the providers of models, and the keys they want."""
+"""What models can be asked: ``models`` lists providers, ``doctor`` says what is wrong."""
 
 from __future__ import annotations
 
 import os
+import platform
+import socket
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import TypeAlias
+from urllib.parse import urlsplit
 
 import click
 
+from gram import GramError, only_errors
 from gram.words import counted
+from lenses_ext import Model
+from lenses_ext.names import find_runnables
 
-from ...models import OFFLINE, Provider, known_providers, offered_models
+from ...errors import ConfigurationError
+from ...models import (
+    ADDRESS_RULE,
+    OFFLINE,
+    Provider,
+    check_program,
+    connect_model,
+    is_address,
+    known_providers,
+    offered_models,
+)
+from ...programs import models_of
 from ...secrets import without_userinfo
+from ..failures import NO
 from ..inputs.declaring import json_option
+from ..inputs.reading import read_program
+from ..inputs.record_option import LARGEST, OLDEST, own_store
 from ..terminal.output import note, show, show_json
 
 
@@ -21,7 +45,7 @@ from ..terminal.output import note, show, show_json
     metavar="PROVIDER|ADDRESS",
     help="List the models that a server offers: it is asked over the network.",
 )
-def command(as_json: bool, offered: str | None) -> None:
+def models_command(as_json: bool, offered: str | None) -> None:
     """List the providers that a program's model can name, and whether their keys are set.
 
     A model is written as PROVIDER/NAME. Keys are read from environment variables. Providers of
@@ -69,3 +93,117 @@ def _as_json(provider: Provider) -> dict[str, str | bool | None]:
         "key": provider.key,
         "keyIsSet": bool(provider.key and os.environ.get(provider.key)),
     }
+
+
+_PATIENCE = 0.5  # seconds for a server on this machine to answer
+_LOCAL = {"localhost", "127.0.0.1", "::1"}
+
+
+Finding: TypeAlias = tuple[bool, str]
+"""Whether something is in order, and what was found of it and what helps."""
+
+
+@click.command("doctor")
+@click.argument("file", required=False)
+@json_option
+def doctor_command(file: str | None, as_json: bool) -> None:
+    """Say what is wrong with the set-up: keys and addresses.
+
+    With FILE, also whether its program is valid and its models can be asked. Nothing is sent to a
+    model, and keys are not shown. Exits with 1 if something is wrong.
+    """
+    about = f"gram-agents {version('gram-agents')}, Python {platform.python_version()}"
+    findings = [(True, about), *_providers(), *_kept(), *(_program(file) if file else ())]
+    if as_json:
+        show_json([{"ok": ok, "message": message} for ok, message in findings])
+    else:
+        for ok, message in findings:
+            show(f"{'ok     ' if ok else 'problem'}  {message}")
+    if not all(ok for ok, _ in findings):
+        sys.exit(NO)
+
+
+def _kept() -> Iterator[Finding]:
+    try:
+        path = own_store()
+    except OSError:  # there is no home, so nothing is kept
+        return
+    if path.exists():
+        limits = f"{OLDEST.days} days, {LARGEST >> 20} MB"
+        used = path.stat().st_size / 2**20
+        yield (True, f"{path}: what is said is kept here, {used:.1f} MB (at most {limits})")
+
+
+def _providers() -> Iterator[Finding]:
+    found = [each for provider in known_providers().values() for each in _provider(provider)]
+    yield from found
+    if not any(ok for ok, _ in found):
+        yield (
+            False,
+            "no model can be asked: set the key of a provider (gram models lists them), or start a "
+            "server such as Ollama. --offline rehearses without one",
+        )
+
+
+def _provider(provider: Provider) -> list[Finding]:
+    """What there is to say of a provider; nothing if its key is not set, which is no fault."""
+    name, address, variable = provider.name, address_of(provider), provider.base_url_variable
+    is_changed = address != provider.base_url
+    if not is_address(address):
+        return [(False, f"{variable} is {address!r}: it {ADDRESS_RULE}")]
+    if urlsplit(address).hostname in _LOCAL:
+        if _answers(address):
+            return [(True, f"{name}: a server answers at {address}")]
+        return [(False, f"{name}: no server answers at {address}")] if is_changed else []
+    if provider.key and (key := os.environ.get(provider.key)):
+        fault = _fault_of_key(key)
+        return [(not fault, f"{name}: {provider.key} {fault or 'is set'}")]
+    return [(True, f"{name}: requests go to {address}")] if is_changed else []
+
+
+def _fault_of_key(key: str) -> str:
+    """What is wrong with a key; "" if nothing is seen."""
+    if not key.strip():
+        return "is blank"
+    if key != key.strip():
+        return "has spaces or line breaks around the key: remove them"
+    if key[0] in "\"'" or key[-1] in "\"'":
+        return "has quotation marks around the key: remove them"
+    if not (key.isascii() and key.isprintable()):
+        return "has characters that no key has: copy the key again"
+    if " " in key or len(key) < 8 or set(key) <= set(".*xX"):
+        return "does not look like a key: copy it from the provider"
+    return ""
+
+
+def _answers(address: str) -> bool:
+    parts = urlsplit(address)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        with socket.create_connection((parts.hostname or "", port), timeout=_PATIENCE):
+            return True
+    except OSError:
+        return False
+
+
+def _program(file: str) -> Iterator[Finding]:
+    """Whether a program is valid, and whether each of its models could be asked."""
+    try:
+        document = read_program(file)
+    except GramError as error:
+        yield (False, str(error))
+        return
+    if errors := only_errors(check_program(document)):
+        yield from ((False, each.with_hint()) for each in errors)
+        return
+    models: dict[Model, None] = {}
+    for program in find_runnables(document):
+        models |= dict.fromkeys(models_of(program))
+    yield (True, f"{file} is a valid program")
+    for model in models:
+        try:
+            connect_model(model)
+        except ConfigurationError as error:
+            yield (False, f"{model}: {error}")
+        else:
+            yield (True, f"{model}: nothing is missing to ask it")

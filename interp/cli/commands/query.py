@@ -1,4 +1,4 @@
-"""``gram query``: find where a pattern with holes matches."""
+"""Patterns with holes: ``query`` finds where one matches, ``rewrite`` puts another there."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import click
 
 from gram import Pattern, origin, to_json, write_value
-from gram.comparing import Bound
+from gram.comparing import Bound, QueryError, holes_in
 from gram.json import value_to_json
 from gram.writing import abridged
-from lenses_ext import query
+from lenses_ext import Project, query, rewrite
 from lenses_ext.errors import describe
 
-from ..each_file import each_file
-from ..edits import read_pattern
-from ..failures import NO
+from ..each_file import Nowhere, each_file
+from ..edits import Destination, deliver, edit_options, read_pattern
+from ..failures import NO, Refused
 from ..inputs.declaring import json_option
 from ..inputs.program_files import are_many
 from ..inputs.reading import read_program, read_word_beside
@@ -34,7 +34,7 @@ as_written_option = click.option(
 @click.option("--count", is_flag=True, help="Print how often it is found in each file.")
 @click.option("--files", "only_files", is_flag=True, help="Print the names of the files alone.")
 @json_option
-def command(
+def query_command(
     pattern: str,
     files: tuple[str, ...],
     as_written: bool,
@@ -98,3 +98,38 @@ def _shown(bound: Bound) -> str:
 
 def _as_json(bound: Bound) -> Any:
     return to_json(bound) if isinstance(bound, Pattern) else value_to_json(bound)
+
+
+@click.command("rewrite")
+@as_written_option
+@edit_options("PATTERN NEW", shows_diff=True)
+def rewrite_command(
+    pattern: str, new: str, files: list[str], destination: Destination, as_written: bool
+) -> None:
+    """Put NEW wherever PATTERN matches in FILES, and show what would change; -i writes.
+
+    Both are gram with holes, see gram query: in NEW they take what they match in PATTERN. What
+    PATTERN names and NEW does not is removed, what neither names stays:
+
+    gram rewrite '[_a:Agent {model: "OpenAI/x", top_p: _}]' '[_a:Agent {model: "OpenAI/y"}]' agents
+
+    A part of NEW is that of the same name or hole in PATTERN, else the one in its place. A tool
+    that an agent refers to is changed where it is defined. The change is refused if the program
+    would become invalid. @FILE reads a pattern from a file.
+    """
+    old = read_pattern(read_word_beside(pattern, files), "PATTERN")
+    wanted = read_pattern(read_word_beside(new, files), "NEW")
+
+    if unbound := sorted(holes_in(wanted) - holes_in(old)):
+        raise click.UsageError(f"NEW has {', '.join(unbound)}, and PATTERN does not")
+
+    def edit(program: Project, _: bool) -> tuple[Pattern, ...]:
+        try:
+            changed = rewrite(old, wanted, program, as_written=as_written, own=True).patterns
+        except QueryError as error:
+            raise Refused(f"refused: {error}") from None
+        if changed == program.patterns:
+            raise Nowhere(f"{program.filename}: nothing to change: the pattern is not found")
+        return changed
+
+    deliver(files, edit, destination)

@@ -1,14 +1,268 @@
-"""``gram rename``: another name for something of a program, wherever it is meant."""
+"""What several files mean by one name: ``rename`` gives another, ``share`` makes copies one."""
 
 from __future__ import annotations
 
-import click
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from ..each_file import each_file
-from ..edits import Destination, edit_options
-from ..inputs.program_files import STDIN
-from ..renaming import Renaming, show_or_write
-from ..terminal.output import tell
+import attrs
+import click
+from attrs import define, field
+from pyrsistent import PMap
+
+from gram import Document, GramError, Pattern, Source, origin, pattern_at, walk
+from gram.documents import decode, write_together
+from lenses_ext import (
+    FocusError,
+    PathError,
+    Place,
+    ProgramError,
+    Project,
+    change_places,
+    load_project,
+    parse_program,
+    rename,
+    share_definition,
+)
+from lenses_ext.names import choose, program_of, reached
+from lenses_ext.places import Kind, Named, mentions, named_at, read_path
+
+from ...errors import ValidationError
+from ...evaluation.cases import Case, rename_in_cases
+from ...machine import POLICY
+from ..each_file import Nowhere, each_file
+from ..edits import Destination, edit_options, held_file, refuse_new_errors
+from ..failures import Refused
+from ..inputs.libraries import read_libraries
+from ..inputs.program_files import STDIN, SUFFIX, find_files
+from ..inputs.reading import read_document
+from ..process import interruptible
+from ..terminal.changes_shown import show_diff
+from ..terminal.output import note, tell
+
+_CASES = (SUFFIX, ".csv", ".jsonl")
+
+
+@define(eq=False)
+class Renaming:
+    """Finds what a path names in files, and gives it another name wherever it is meant.
+
+    Attributes:
+        path: the path.
+        new: the new name.
+        instructions: whether instructions are changed, too.
+        force: whether new errors in a program are allowed.
+        found: what the path names: the file that defines it, and the name in that file.
+        texts: the old and the new texts of the files that change.
+        told: what the user has to know, beside the changes.
+    """
+
+    path: str
+    new: str
+    instructions: bool
+    force: bool
+    found: list[tuple[Path, Named]] = field(factory=list)
+    texts: dict[Path, tuple[str, str]] = field(factory=dict)
+    told: list[str] = field(factory=list)
+
+    def find(self, file: str) -> dict[str, Any]:
+        """Find what the path names in a file.
+
+        Raises:
+            Nowhere: it names nothing there.
+        """
+        project = load_project(file)
+        try:
+            named = named_at(project, self.path)
+        except PathError as error:
+            raise Nowhere(f"{file}: {error}") from None
+        holder = project.holder(named.path)
+        inside = named.path[1:] if holder != project.path else named.path
+        if (one := (holder, attrs.evolve(named, path=inside))) not in self.found:
+            self.found.append(one)
+        return {}
+
+    def change(self, files: Sequence[str]) -> None:
+        """Change what means it: in the files, and in those of their projects that import it.
+
+        Raises:
+            GramError: the new name is refused.
+        """
+        given = [Path(each).resolve() for name in files for each in find_files(name)]
+        for file, named in self.found:
+            roots = dict.fromkeys([file, *given, *_importers(file)])
+            loaded = [project for root in roots if (project := self._project(root))]
+            projects = [each for each in loaded if file in each.documents]
+            for project in projects:
+                self._change_program(project, _there(project, file, named))
+            folders = {each.parent for each in (*self.texts, *(it.path for it in projects))}
+            around = {each for folder in folders for each in folder.iterdir()}
+            for other in sorted({*around, *given}):
+                if other.suffix in _CASES and other.is_file():
+                    self._change_beside(other, projects, file, named)
+
+    def unbound(self, tools: Sequence[str]) -> Iterator[str]:
+        """Which functions of Python files do not bind any more."""
+        library = read_libraries(tools) if tools else {}
+        for file, named in self.found:
+            holder = pattern_at(load_project(file).patterns, named.path).value.identity
+            holder = named.name if named.kind == "tool" else holder
+            tool = library.get(holder)
+            if tool is not None and named.kind in ("tool", "parameter"):
+                what = "" if named.kind == "tool" else f"the parameter {named.name} of "
+                yield f"{tool.place}: {what}{holder} does not bind any more: call it {self.new}"
+
+    # --- programs
+
+    def _project(self, root: Path) -> Project | None:
+        try:
+            return load_project(shown_path(root))
+        except (OSError, GramError):
+            return None  # it is told, or was not named
+
+    def _change_program(self, project: Project, named: Named) -> None:
+        try:
+            renamed = rename(project, named, self.new, instructions=self.instructions)
+        except ProgramError as error:
+            raise Refused(f"refused: {error}") from None
+        if not self.force:
+            refuse_new_errors(project, renamed)
+        for agent in () if self.instructions else mentions(project, named):
+            said = f"{origin(agent.pattern)}: the instruction of {agent.name} names `{named.name}`"
+            if (told := f"{said}: --instructions changes it, too") not in self.told:
+                self.told.append(told)
+        for each in renamed.changed_since(project):
+            self._note(each, project.documents[each].text, renamed.documents[each].text)
+
+    def _note(self, file: Path, old: str, new: str) -> None:
+        known, before = self.texts.get(file, (old, old))
+        if before not in (old, new):
+            raise Refused(
+                f"{shown_path(file)}: two names change in this file: rename one at a time"
+            )
+        if new != known:
+            self.texts[file] = known, new
+
+    # --- what is beside a program
+
+    def _change_beside(
+        self, file: Path, projects: Sequence[Project], defined: Path, named: Named
+    ) -> None:
+        """Change the approval rules and the cases in a file."""
+        try:
+            before = decode(file.read_bytes(), str(file))
+            text = self.texts.get(file, (before, before))[1]
+            if named.name not in text or named.kind in ("type", "node"):
+                return
+            holder = pattern_at(projects[0].patterns, _there(projects[0], defined, named).path)
+            if file.suffix == SUFFIX:
+                text = self._in_policies(parse_program(text, shown_path(file)), named, holder)
+            is_meant = partial(_is_meant, projects=projects, defined=defined, named=named)
+            source = Source(text, str(file))
+            kind, called = named.kind, holder.value.identity
+            text = rename_in_cases(source, kind, named.name, self.new, called, is_meant)
+        except Refused:
+            raise
+        except ValidationError as error:
+            if not error.faults:
+                self.told.append(str(error))
+        except (OSError, GramError):
+            return  # it is no program and has no cases; what was named is told
+        if text != before:
+            self.texts[file] = before, text
+
+    def _in_policies(self, document: Document, named: Named, holder: Pattern) -> str:
+        """The text of a document with the new name in the rules of its approval policies."""
+        rules = [
+            (Place((), Kind.PATTERN, (*path, index)), partial(self._rule, named, holder))
+            for path, policy in walk(document.patterns)
+            if POLICY in policy.value.labels
+            for index in range(len(policy.elements))
+        ]
+        return document.replace(change_places(document.patterns, rules)).text
+
+    def _rule(self, named: Named, holder: Pattern, rule: Pattern) -> Pattern:
+        properties = rule.value.properties
+        tool = properties.get("tool")
+        arguments: Any = properties.get("arguments")
+        if not isinstance(tool, str):
+            return rule
+        parts = tool.split("/")
+        if named.kind == "parameter":
+            is_asked = isinstance(arguments, PMap) and named.name in arguments
+            if is_asked and parts[-1] == holder.value.identity:
+                kept = arguments.remove(named.name).set(self.new, arguments[named.name])
+                properties = properties.set("arguments", kept)
+        else:
+            for part in parts:
+                fits = [fnmatchcase(name, part) for name in (named.name, self.new)]
+                if part not in (named.name, "*") and fits[0] != fits[1] and not self.force:
+                    raise Refused(
+                        f"{origin(rule)}: refused: the rule for {tool} would fit {named.name} "
+                        "and not the new name, or the other way round (use --force)"
+                    )
+            new = "/".join(self.new if part == named.name else part for part in parts)
+            properties = properties.set("tool", new)
+        return attrs.evolve(rule, value=attrs.evolve(rule.value, properties=properties))
+
+
+def show_or_write(texts: Mapping[Path, tuple[str | None, str]], in_place: bool) -> None:
+    """Show what would change in files, or write all of them, or none.
+
+    Args:
+        texts: the old and the new texts; None for a file that is new.
+        in_place: write them.
+    """
+    for path, (old, new) in texts.items():
+        if not in_place:
+            show_diff(old or "", new, shown_path(path))
+    if in_place:
+        known = {path: old for path, (old, _) in texts.items() if old is not None}
+        with interruptible():
+            write_together({path: new for path, (_, new) in texts.items()}, known, held_file)
+        note("\n".join(f"{shown_path(path)}: changed" for path in texts))
+
+
+def shown_path(path: Path) -> str:
+    """A path as messages show it: from the current folder, if it is in there."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def _there(project: Project, file: Path, named: Named) -> Named:
+    """What is named in a file of a project, with its path among the patterns of the project."""
+    number = [*project.documents].index(file)
+    if not number:
+        return named
+    path = (len(project.document.patterns) + number - 1, *named.path)
+    return attrs.evolve(named, path=path)
+
+
+def _importers(file: Path) -> Iterator[Path]:
+    """The files of the project of a file that may import it."""
+    root = load_project(file).root
+    for each in find_files(str(root)):
+        path = Path(each).resolve()
+        with suppress(OSError):
+            if path != file and file.name.encode() in path.read_bytes():
+                yield path
+
+
+def _is_meant(case: Case, *, projects: Sequence[Project], defined: Path, named: Named) -> bool:
+    """Whether a case is for a program that means by the name what is renamed."""
+    program = Path(case.program).resolve() if case.program else None
+    for project in projects:
+        if program in (None, project.path):
+            there, read = _there(project, defined, named), program_of(project, by="rename")
+            try:
+                return there.path in reached(read, choose(read, case.agent))
+            except ProgramError:  # it does not say for which agent it is
+                return True
+    return False
 
 
 @click.command("rename")
@@ -20,7 +274,7 @@ from ..terminal.output import tell
     help="Say which functions of a Python file do not bind any more.",
 )
 @edit_options("PATH NEW", shows_diff=True)
-def command(
+def rename_command(
     path: str,
     new: str,
     files: list[str],
@@ -46,4 +300,47 @@ def command(
     show_or_write(renaming.texts, destination.in_place)
     for said in (*renaming.told, *renaming.unbound(tools)):
         tell(said)
+    tally.leave()
+
+
+@click.command("share")
+@click.option("--to", metavar="FILE", help="The file that has the definition then.")
+@edit_options("PATH", shows_diff=True)
+def share_command(path: str, files: list[str], destination: Destination, to: str | None) -> None:
+    """Make of the copies of what is at PATH in FILES one definition that the files import.
+
+    PATH is the name of a tool, an agent, a workflow or a type, or a path that ends with it. The
+    copies are at the top of their files or, of a tool, in agents. Their words may differ: how is
+    told, and those of the first file, or of FILE, are kept. Without --to the definition goes to
+    NAME.gram in the folder that has all the files. What would change is shown; -i writes all files,
+    or none.
+    """
+    if STDIN in files:
+        raise click.UsageError("share changes files: standard input is none")
+    name, documents = read_path(path)[-1], dict[Path, Document]()
+
+    def read(file: str) -> None:
+        documents[Path(file).resolve()] = read_document(file)
+
+    tally = each_file(files, read)
+    folder = os.path.commonpath([each.parent for each in documents] or [Path.cwd()])
+    into = (Path(to) if to else Path(folder, f"{name}{SUFFIX}")).resolve()
+    if into not in documents and into.exists():
+        documents[into] = read_document(shown_path(into))
+    try:
+        shared = share_definition(documents, name, into)
+    except FocusError as error:
+        place = f"{origin(error.pattern)}: " if isinstance(error.pattern, Pattern) else ""
+        raise Refused(f"{place}refused: {error.reason}\n  hint: {error.hint}") from None
+    for changed in () if destination.force else shared.documents:
+        before = documents.get(changed) or parse_program("", shown_path(changed))
+        after = load_project(changed, shared.documents)
+        refuse_new_errors(load_project(changed, {changed: before}), after)
+    for old, key, said, says in shared.words:
+        tell(f"{origin(old)}: the {key} {said!r} becomes {says!r}")
+    texts = {
+        each: (documents[each].text, document.text) if each in documents else (None, document.text)
+        for each, document in shared.documents.items()
+    }
+    show_or_write(texts, destination.in_place)
     tally.leave()

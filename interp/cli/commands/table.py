@@ -10,7 +10,7 @@ import click
 
 from gram.words import did_you_mean
 
-from ..terminal.output import set_loudness
+from ..terminal.output import set_loudness, show
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -79,8 +79,20 @@ _USE_PROJECTS = {
 }
 """The commands that run code or ask models, and so may use what a project file names."""
 
-_MODULES = {"del": "delete"}
-"""The modules of commands whose names are Python keywords."""
+_SHARED: Final = {
+    "values": ("get", "set", "add", "del"),
+    "recorded": ("resume", "replay"),
+    "check": ("check", "lint"),
+    "query": ("query", "rewrite"),
+    "rename": ("rename", "share"),
+    "tools": ("tools", "schema"),
+    "models": ("models", "doctor"),
+    "table": ("help",),
+    "workers": ("workers", "limits"),
+}
+"""The modules that have several commands, each as ``NAME_command``."""
+
+_HOMES: Final = {name: module for module, names in _SHARED.items() for name in names}
 
 
 def _loudness(_: click.Context, parameter: click.Parameter, given: bool) -> None:
@@ -114,8 +126,9 @@ class Commands(click.Group):
             return None
         from ..inputs.project import trust_option  # imported late: completion of names needs none
 
-        module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
-        command: click.Command = module.command
+        home = _HOMES.get(name)
+        module = import_module(f"{__package__}.{home or name}")
+        command: click.Command = getattr(module, f"{name}_command" if home else "command")
         parts = command.commands.values() if isinstance(command, click.Group) else ()
         for each in (command, *parts):
             if not any(parameter.name == "quiet" for parameter in each.params):
@@ -158,3 +171,27 @@ def gram() -> None:
 
 
 gram.params += _shared_options()
+
+
+@click.command("help")
+@click.argument("names", metavar="COMMAND", nargs=-1)
+@click.pass_context
+def help_command(context: click.Context, names: tuple[str, ...]) -> None:
+    """Show the help of COMMAND, as gram COMMAND --help does; it may be two words, as runs show."""
+    show(_named(context, names).get_help())
+
+
+def _named(context: click.Context, names: tuple[str, ...]) -> click.Context:
+    """The context of the command of these names.
+
+    Raises:
+        click.UsageError: there is no such command.
+    """
+    shown = context.find_root()
+    for name in names:
+        if not isinstance(shown.command, click.Group):
+            raise click.UsageError(f"{shown.command_path} has no commands in it, such as {name!r}")
+        chosen = shown.command.resolve_command(shown, [name])[1]
+        assert chosen is not None  # else an error was raised
+        shown = click.Context(chosen, info_name=name, parent=shown)
+    return shown

@@ -1,4 +1,4 @@
-"""``gram tools``: show which tools bind, or print tools from elsewhere as gram."""
+"""The tools of programs: ``tools`` shows which bind, ``schema`` prints them for models."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from lenses_ext import (
     view,
     write_program,
 )
+from lenses_ext.language import tool_spec_of
 from lenses_ext.schemas import Match
 
-from ...programs import the_tools
+from ...machine import TOOL_FORMS, tools_to_json
+from ...programs import the_agent, the_tools
 from ...tools import ToolLibrary, explain_binding
 from ..each_file import each_file
 from ..edits import Changes, changed_texts, write_changes
@@ -58,7 +60,7 @@ class Options(ToolOptions):
 @click.command("tools")
 @click.argument("files", nargs=-1)
 @options_of(Options)
-def command(files: tuple[str, ...], options: Options) -> None:
+def tools_command(files: tuple[str, ...], options: Options) -> None:
     """Show which tools of the agent in FILES bind, and why the others do not.
 
     Those of agents and workflows inside it are among them.
@@ -145,8 +147,8 @@ def _tell_of_others(
     agents = [each.value.identity for each in find_agents(read_program(file))]
     where = options.agent or (agents[0] if len(agents) == 1 else "AGENT")
     given = "".join(f" --tools {quote(each)}" for each in options.tools)
-    command = f"gram add {quote(file)} {where}.tools{given} {' '.join(others)} -i"
-    note(f"{file} does not have {', '.join(others)}\n  hint: {command}")
+    added_by = f"gram add {quote(file)} {where}.tools{given} {' '.join(others)} -i"
+    note(f"{file} does not have {', '.join(others)}\n  hint: {added_by}")
 
 
 def _print_gram(specs: Iterable[Pattern]) -> None:
@@ -182,3 +184,49 @@ def _print(rows: list[dict[str, Json]]) -> None:
         if row.get("problem"):
             for line in row["problem"].splitlines():
                 show(f"{'':{width}}  {line}")
+
+
+@click.command("schema")
+@click.argument("files", nargs=-1, required=True)
+@agent_option
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(list(TOOL_FORMS)),
+    default="openai",
+    help="Whose form to write; spec is ours, with the signatures.  [default: openai]",
+)
+@click.option("--itself", is_flag=True, help="The agent or workflow itself, as the tool it is.")
+@click.option("--enforced", "strict", is_flag=True, help="Write schemas that OpenAI can enforce.")
+def schema_command(
+    files: tuple[str, ...], agent: str | None, form: str, itself: bool, strict: bool
+) -> None:
+    """Print the tools of the agent in FILES as JSON, in the form that a model API takes.
+
+    FILES are files, folders and globs; of several, an object from file to tools is printed. A file
+    may also be Python or JSON with tools, as for gram tools. What the form has no place for is
+    told on standard error.
+    """
+    if strict and not TOOL_FORMS[form].has_strict:
+        having = ", ".join(name for name, each in TOOL_FORMS.items() if each.has_strict)
+        raise click.UsageError(f"--enforced is for {having}, found --as {form}")
+    several = are_many(files)
+    by_file: dict[str, Json] = {}
+
+    def describe(file: str) -> None:
+        specs = (_itself(file, agent),) if itself else read_tool_specs(file, agent)
+        prefix = f"{file}: " if several else ""
+        written = tools_to_json(
+            specs, form, strict=strict, tell=lambda said: note(f"{prefix}{said}")
+        )
+        by_file[file] = written[0] if itself else written
+
+    tally = each_file(files, describe)
+    if by_file:
+        show_json(by_file if several else next(iter(by_file.values())))
+    tally.leave()
+
+
+def _itself(file: str, agent: str | None) -> Pattern:
+    """An agent or workflow as the tool that others call."""
+    return tool_spec_of(the_agent(read_program(file), agent, by="schema"))

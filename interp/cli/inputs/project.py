@@ -107,6 +107,12 @@ def find_project(start: Path | None = None) -> ProjectFile | None:
     return None
 
 
+def project_levels() -> Mapping[str, Level]:
+    """How much findings matter in the project of the current folder, by their codes."""
+    project = find_project()
+    return project.levels if project else {}
+
+
 def _read(path: Path) -> ProjectFile | None:
     if not path.exists():
         return None

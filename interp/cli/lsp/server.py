@@ -32,7 +32,7 @@ from lenses_ext.places import Named
 from lenses_ext.rules import with_levels
 
 from ...models import check_program, lint_program
-from ..fault_report import project_levels
+from ..inputs.project import project_levels
 from . import hints, outline
 from .completion import completions
 from .open_files import Meaning, OpenFile, Positions

@@ -1,0 +1,391 @@
+"""Commands on the values at paths: ``get``, ``set``, ``add`` and ``del``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from gram import GramDecodeError, Pattern, Subject, freeze, from_json, is_edge, to_json, write_value
+from gram.json import Json, value_to_json
+from gram.trees import WALK_SUBJECT
+from lenses_ext import (
+    FocusError,
+    Model,
+    PathError,
+    Place,
+    Project,
+    change_places,
+    find_places,
+    remove_places,
+    write_program,
+)
+from lenses_ext.labels import WORKFLOW
+from lenses_ext.places import (
+    ANY,
+    Kind,
+    holds,
+    new_property,
+    read_condition,
+    read_path,
+    write_path,
+)
+
+from ...errors import ValidationError
+from ...json_text import read_json
+from ..completion.completing import path_argument
+from ..each_file import Nowhere, each_file
+from ..edits import (
+    Destination,
+    deliver,
+    edit_options,
+    places_in,
+    read_element,
+    read_pattern,
+    read_value,
+)
+from ..failures import INVALID
+from ..inputs.declaring import json_option, mcp_option, openapi_option
+from ..inputs.libraries import read_libraries
+from ..inputs.program_files import STDIN, are_many, words_and_files
+from ..inputs.reading import read_program, read_word_beside
+from ..terminal.output import show, show_json, tell
+
+if TYPE_CHECKING:
+    from ...tools import ToolLibrary
+
+
+@click.command("get")
+@path_argument("PATH")
+@json_option
+def get_command(arguments: tuple[str, ...], as_json: bool) -> None:
+    """Print the value at PATH in FILES, such as greeter.tools.wave.description.
+
+    The files come first or last: gram get a.gram PATH, or gram get PATH agents/. They are files,
+    folders and globs; of several, each value is printed with its file.
+
+    The first word is the name of an agent, or of a tool outside the agents.
+
+    A path with * prints each matching value with its path, and leaves out properties that are not
+    set. Exits with 1 if there is no value, and with 3 if a part is of the wrong type. --json prints
+    an object from path to value; of several files, an object from file to such objects.
+    """
+    (path,), files = words_and_files(arguments, "PATH")
+    several = are_many(files)
+    found: dict[str, dict[str, Any]] = {}
+
+    def find(file: str) -> dict[str, Any]:
+        values, wrong = _values(read_program(file), path, own=several)
+        if not values and not wrong:
+            raise Nowhere(f"{file}: `{path}` is not set")
+        for where, value in values.items():
+            found.setdefault(file, {})[where] = value
+            if not as_json:
+                words = [file] * several + [where] * (ANY in read_path(path))
+                show("".join(f"{word}: " for word in words) + _text_of(value))
+        for each in wrong:
+            tell(each.in_words)
+        return {"code": INVALID if wrong else 0}
+
+    tally = each_file(files, find)
+    if as_json and found:
+        by_file = {
+            file: {where: value_as_json(value) for where, value in values.items()}
+            for file, values in found.items()
+        }
+        show_json(by_file if several else next(iter(by_file.values())))
+    tally.leave()
+
+
+def _values(program: Project, path: str, *, own: bool) -> tuple[dict[str, Any], list[FocusError]]:
+    """The values at a path, by the path of each, and the parts of the wrong type."""
+    values, wrong = {}, []
+    for place in places_in(program, path, own=own):
+        try:
+            value = place.get(program.patterns)
+        except FocusError as error:
+            wrong.append(error)
+        else:
+            if value is not None:
+                values[place.path] = written(value)
+    return values, wrong
+
+
+def written(value: Any) -> Any:
+    """A value as it is in the notation: models are texts."""
+    if isinstance(value, tuple) and any(isinstance(each, Model) for each in value):
+        texts = [str(each) for each in value]
+        return texts[0] if len(texts) == 1 else freeze(texts)
+    return str(value) if isinstance(value, Model) else value
+
+
+def _text_of(value: Any) -> str:
+    """The text of a value: a plain string, a schema in JSON, or gram notation."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Pattern):
+        return _as_element(value)
+    if isinstance(value, tuple):
+        return "\n".join(map(_as_element, value))
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    return write_value(value)
+
+
+def _as_element(pattern: Pattern) -> str:
+    """The text of a pattern; an arrow as it is written in a workflow, where nodes have ``::``."""
+    if not is_edge(pattern) and pattern.value != WALK_SUBJECT:
+        return write_program(pattern)
+    around = write_program(Pattern(Subject("", {WORKFLOW}), (pattern,)))
+    return around.removeprefix(f"[:{WORKFLOW} | ").removesuffix("]")
+
+
+def value_as_json(value: Any) -> Json:
+    """A value as JSON, which `gram set --from` reads."""
+    if isinstance(value, Pattern | tuple):
+        return to_json(value)
+    if isinstance(value, dict):
+        return value
+    return value_to_json(value)
+
+
+@click.command("set")
+@click.option(
+    "--where",
+    metavar="CONDITION",
+    help="Only where this holds, as in 'model = \"OpenAI/x\" and temperature != 0'.",
+)
+@click.option(
+    "--from",
+    "source",
+    metavar="FILE|-",
+    help="Take paths and values from the output of gram get --json.",
+)
+@edit_options("PATH VALUE", many_with=["source"])
+def set_command(
+    *words: str,
+    files: list[str],
+    destination: Destination,
+    where: str | None,
+    source: str | None,
+) -> None:
+    """Set the value at PATH in FILES to VALUE, and print the new text.
+
+    The files come first or last: gram set a.gram PATH VALUE, or gram set PATH VALUE agents/. They
+    are files, folders and globs. What the file imports is set in the file that defines it.
+
+    A string is taken literally, any other value is read in gram notation. @FILE takes the value
+    from a file, - from standard input. The change is refused if the program would become invalid.
+    A path with * sets all matching values of a file, or none of them if one change is refused.
+
+    --where takes the places beside which a condition holds: PATH = VALUE and PATH != VALUE, joined
+    by and and or, whose paths begin where the value is.
+
+    gram get --json '*.model' agents/ | gram set -i --from - agents/ sets what was changed between
+    the two.
+    """
+    if source is not None:
+        _set_from(source, [*files, *words], destination)
+        return
+    path, value = words
+    new = read_word_beside(value, files)
+    try:
+        condition = read_condition(where) if where is not None else None
+    except PathError as error:
+        raise click.UsageError(f"--where: {error}") from None
+
+    def edit(program: Project, own: bool) -> tuple[Pattern, ...]:
+        try:
+            places = places_in(program, path, own=own)
+        except Nowhere as nowhere:
+            raise Nowhere(str(nowhere) + _hint_at_add(program, path)) from None
+        if condition is not None:
+            places = tuple(each for each in places if holds(condition, program, each))
+            if not places:
+                raise Nowhere(f"{program.filename}: at no `{path}` does {where} hold")
+        return change_places(
+            program.patterns, [(place, partial(read_value, new)) for place in places]
+        )
+
+    deliver(files, edit, destination)
+
+
+def _set_from(source: str, files: list[str], destination: Destination) -> None:
+    """Set the values of the paths in JSON; of several files, an object for each of them."""
+    said = read_word_beside(source if source == STDIN else f"@{source}", files)
+    try:
+        data = read_json(said)
+    except ValueError as error:
+        raise ValidationError(f"--from: not JSON: {error}") from None
+    several = are_many(files)
+
+    def edit(program: Project, own: bool) -> tuple[Pattern, ...]:
+        values = data.get(program.filename) if several and isinstance(data, dict) else data
+        if values is None:
+            raise Nowhere(f"{program.filename}: the JSON has nothing for this file")
+        if not isinstance(values, dict):
+            hint = "an object from path to value, of several files one for each file"
+            raise ValidationError(f"--from: expected what gram get --json prints: {hint}")
+        changes = [
+            (place, partial(_of_json, value))
+            for path, value in values.items()
+            for place in places_in(program, path, own=own)
+            if value_as_json(written(place.get(program.patterns))) != value
+        ]
+        return change_places(program.patterns, changes)
+
+    deliver(files, edit, destination)
+
+
+def _of_json(value: Json, old: object) -> Any:
+    if isinstance(old, Pattern) or (isinstance(old, tuple) and isinstance(value, list)):
+        with suppress(GramDecodeError):
+            return from_json(value)
+    subject = {"identity": "", "labels": [], "properties": {"value": value}}
+    return from_json({"subject": subject, "elements": []}).value.properties["value"]
+
+
+def _hint_at_add(program: Project, path: str) -> str:
+    """A hint if `gram add` could add what is not there to a map, such as the settings."""
+    try:
+        *above, last = read_path(path)
+        places = find_places(program, write_path(above))
+        if places[0].kind is Kind.PROPERTY:
+            new_property(program, places[0], last)
+            return "\n  hint: gram add adds it"
+    except PathError:
+        pass
+    return ""
+
+
+DOCUMENT = "."
+
+_PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
+"""A text that looks like a pattern; ``[1, 2]`` does not, since it is an array."""
+
+
+@click.command("add")
+@click.option(
+    "--tools",
+    multiple=True,
+    metavar="FILE.py[:NAME]",
+    help="Add tools of a Python file, by their names.",
+)
+@mcp_option
+@openapi_option
+@edit_options("PATH VALUE", many_with=("tools", "mcp", "openapi"))
+def add_command(
+    *words: str,
+    files: list[str],
+    destination: Destination,
+    tools: tuple[str, ...],
+    mcp: tuple[str, ...],
+    openapi: tuple[str, ...],
+) -> None:
+    """Add VALUE to FILES at PATH: a tool to an agent's tools, a node or an arrow to a workflow,
+    or a new property.
+
+    The files come first or last; they are files, folders and globs. A tool is written in gram
+    notation: gram add FILE greeter.tools '[wave:ToolSpecification …]', or by its name when the
+    file defines it: gram add FILE greeter.tools wave. @FILE takes the value from a file, - from
+    standard input. An arrow is written (a)-->(b): gram add FILE news.arrows '(a)-->(b)'. The path
+    . adds a pattern at the end of the file. A path with * adds to all its places in a file, or to
+    none.
+
+    With --tools, --mcp or --openapi, tools of a library are added by their names:
+    gram add FILE greeter.tools --mcp 'uvx some-server' NAME…
+    """
+    if tools or mcp or openapi:
+        _add_tools(files, words, destination, read_libraries(tools, mcp, openapi))
+        return
+    path, value = words
+    value = read_word_beside(value, files)
+
+    def edit(program: Project, own: bool) -> Sequence[Pattern]:
+        patterns = program.patterns
+        if path == DOCUMENT:
+            end = len(program.document.patterns)
+            return (*patterns[:end], read_pattern(value), *patterns[end:])
+        *above, last = read_path(path)
+        if not above or last == ANY:
+            raise click.UsageError(
+                "PATH must name a place and the property to add to it, as in agent.description"
+            )
+        where = path if _is_list(program, path) else write_path(above)
+        places = places_in(program, where, own=own)
+        return change_places(patterns, [_added(program, place, last, value) for place in places])
+
+    deliver(files, edit, destination)
+
+
+def _add_tools(
+    files: list[str], words: Sequence[str], destination: Destination, library: ToolLibrary
+) -> None:
+    """Add tools of a library to the tools of agents."""
+    from ..library_specs import specs_of  # imported late: most edits add no such tools
+
+    if len(words) < 2 or not words[0].endswith(".tools"):
+        raise click.UsageError("with --tools, --mcp or --openapi, write FILE AGENT.tools NAME…")
+    path, *names = words
+    new = specs_of(library, dict.fromkeys(names))
+
+    def edit(program: Project, own: bool) -> Sequence[Pattern]:
+        places = places_in(program, path, own=own)
+        agents = [attrs.evolve(each, lens=None, inside=()) for each in places]
+        return change_places(program.patterns, [(agent, with_tools) for agent in agents])
+
+    def with_tools(agent: Pattern) -> Pattern:
+        return attrs.evolve(agent, elements=(*agent.elements, *new))
+
+    deliver(files, edit, destination)
+
+
+def _is_list(program: Project, path: str) -> bool:
+    """Whether a path leads to lists of elements, such as the tools of agents."""
+    try:
+        return all(place.kind.holds_elements for place in find_places(program, path))
+    except PathError:
+        return path.endswith(".tools")  # its own message says what is wrong
+
+
+def _added(
+    program: Project, place: Place, last: str, value: str
+) -> tuple[Place, Callable[[Any], Any]]:
+    """The place to change, and the function that makes its new value."""
+    if place.kind.holds_elements:
+        new = read_element(value)
+        agent = attrs.evolve(place, lens=None, inside=())
+        return agent, lambda old: attrs.evolve(old, elements=(*old.elements, new))
+    try:
+        property_ = new_property(program, place, last)
+    except PathError as error:
+        raise click.UsageError(str(error)) from None
+    read = read_value(value, None)
+    if read == value and _PATTERN.fullmatch(value):
+        raise click.UsageError(
+            f"{property_.path} would be a text that looks like a pattern. Add a tool to …tools, or "
+            "a parameter with gram set FILE ….signature. If you mean the text, write it in quotes: "
+            "'\"(a text)\"'"
+        )
+    return property_, lambda _: read
+
+
+@click.command("del")
+@edit_options("PATH")
+def del_command(path: str, files: list[str], destination: Destination) -> None:
+    """Remove the value at PATH in FILES: a tool, an agent, or an optional property.
+
+    The files come first or last; they are files, folders and globs. A path with * removes all
+    matching values of a file, or none of them if one is required.
+    """
+
+    def edit(program: Project, own: bool) -> tuple[Pattern, ...]:
+        return remove_places(program.patterns, places_in(program, path, own=own))
+
+    deliver(files, edit, destination)
