@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from time import monotonic
-from typing import Final, Generic, TypeAlias, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar, Union, cast
 
 from ..concurrency import call_in_thread
 from ..errors import AgentError, ApprovalNeeded
@@ -26,6 +26,7 @@ from ..machine import (
     AgentFrame,
     At,
     State,
+    ToolInvocation,
     answer_schema_of,
     frame_at,
     response,
@@ -36,8 +37,12 @@ from .asked import Asked
 from .doors import RefusedError
 from .served import Answer, Reply
 
+if TYPE_CHECKING:
+    from .serving import Serving
+
 LOGGER: Final = logging.getLogger("interp.serving")
 
+_BUSY: Final = 1.0  # seconds after which a client may ask again
 _SILENCE: Final = 15.0  # seconds after which a comment says that the stream lives
 
 End: TypeAlias = Union[Answer, RefusedError]
@@ -50,11 +55,14 @@ class Exchange(Generic[R]):
     """A run for one request, in a task of its own.
 
     Args:
+        serving: what is served.
         asked: what the client says.
         begin: begins the run, or takes it up; a State is of one that waits or has ended.
         reply: makes the reply to the run of an id.
-        is_kept: whether the run is kept in a store.
-        shows_tools: whether the client sees calls of tools.
+        shows_tools: whether the reply gets calls of tools; None says what the server says.
+
+    Raises:
+        RefusedError: too many runs are under way.
 
     Attributes:
         run: the id of the run, "" until it has begun.
@@ -66,19 +74,25 @@ class Exchange(Generic[R]):
 
     def __init__(
         self,
+        serving: Serving,
         asked: Asked,
         begin: Callable[[], Run | State],
         reply: Callable[[str, Asked], R],
         *,
-        is_kept: bool,
-        shows_tools: bool = False,
+        shows_tools: bool | None = None,
     ) -> None:
+        if len(serving.going) >= serving.at_once:
+            told = f"{serving.at_once} runs are under way: ask again in a moment"
+            raise RefusedError(told, status=429, code="rate_limit_exceeded", retry_after=_BUSY)
         self._asked, self._begin, self._make = asked, begin, reply
-        self._is_kept, self._shows_tools = is_kept, shows_tools
+        self._is_kept = serving.record is not None
+        self._shows_tools = serving.shows_tools if shows_tools is None else shows_tools
         self._news: asyncio.Queue[str | End] = asyncio.Queue()
         self._said, self._said_at = "", cast(At, ())
         self.run = ""
         self.task = asyncio.create_task(self._drive())
+        serving.going.add(self.task)
+        self.task.add_done_callback(serving.going.discard)
 
     async def first(self) -> str:
         """Wait until the run has begun; gives the first text for a client that sees it go on.
@@ -147,14 +161,11 @@ class Exchange(Generic[R]):
                 LOGGER.warning("%s", error, extra={"event": "run_failed", "run": self.run})
             self._news.put_nowait(refused)
         finally:
-            named = {"conversation": self._asked.conversation} if self._asked.conversation else {}
-            LOGGER.info(
-                "%s %s in %.2f s",
-                self._asked.model,
-                end,
-                monotonic() - began,
-                extra={"event": "exchange_ended", "run": self.run, **named},
-            )
+            known = {"event": "exchange_ended", "run": self.run}
+            if self._asked.conversation:
+                known["conversation"] = self._asked.conversation
+            took = monotonic() - began
+            LOGGER.info("%s %s in %.2f s", self._asked.model, end, took, extra=known)
 
     async def _answer(self) -> Answer:
         """Drive the run to its end.
@@ -206,18 +217,8 @@ class Exchange(Generic[R]):
             case SaidBeforeCalls() if self._said:
                 self._said = ""
                 self._tell(self.reply.parted())
-            case ToolStarted() if self._shows_tools:
-                call = seen.call
-                fields = {"name": call.name, "arguments": json_or_text(call.arguments)}
-                self._tell(self.reply.watched("tool_started", {"at": [*call.at], **fields}))
-            case ToolFinished() if self._shows_tools:
-                self._tell(self.reply.watched("tool_finished", _of_call(seen)))
-            case AgentStarted(at, name) if self._shows_tools:
-                self._tell(self.reply.watched("agent_started", {"at": [*at], "name": name}))
-            case AgentFinished(at, name, error=error) if self._shows_tools:
-                end = {"result": seen.result} if error is None else {"error": error}
-                fields = {"at": [*at], "name": name, **end}
-                self._tell(self.reply.watched("agent_finished", fields))
+            case _ if self._shows_tools and (watched := _watched(seen)):
+                self._tell(self.reply.watched(*watched))
 
     def _tell_rest(self, text: str) -> None:
         """Say what was not said yet: models that do not stream, and typed answers, come whole."""
@@ -232,12 +233,24 @@ class Exchange(Generic[R]):
             self._news.put_nowait(each)
 
 
-def _of_call(seen: ToolFinished) -> dict[str, Json]:
-    made = seen.invocation
-    result: Mapping[str, Json] = (
-        {"result": made.result} if made.error is None else {"error": made.error}
-    )
-    return {"at": [*seen.at], "name": made.tool_name, "arguments": made.args, **result}
+def _watched(seen: Observation) -> tuple[str, dict[str, Json]] | None:
+    """What a client that sees calls of tools is told: its kind, and its fields."""
+    match seen:
+        case ToolStarted(call):
+            arguments = json_or_text(call.arguments)
+            return "tool_started", {"at": [*call.at], "name": call.name, "arguments": arguments}
+        case ToolFinished(at, made):
+            told = {"at": [*at], "name": made.tool_name, "arguments": made.args}
+            return "tool_finished", {**told, **_outcome(made)}
+        case AgentStarted(at, name):
+            return "agent_started", {"at": [*at], "name": name}
+        case AgentFinished(at, name):
+            return "agent_finished", {"at": [*at], "name": name, **_outcome(seen)}
+    return None
+
+
+def _outcome(ended: ToolInvocation | AgentFinished) -> dict[str, Json]:
+    return {"result": ended.result} if ended.error is None else {"error": ended.error}
 
 
 def _streams(state: State, at: At) -> bool:

@@ -1,9 +1,13 @@
-"""Agents as the tools of an MCP server: they are listed, run, and ask people what they may do."""
+"""Agents as the tools of an MCP server: they are listed, run, and ask people what they may do.
+
+Clients come by HTTP, beside the models, or start this process and speak over its standard streams.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
@@ -12,6 +16,8 @@ from typing import Any, Final, TypeAlias, Union
 
 from mcp.server import Server, ServerRequestContext
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -27,7 +33,8 @@ from mcp.types import (
     Tool,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message, Receive, Scope, Send
 
 from gram import Pattern
 from gram.words import did_you_mean
@@ -42,6 +49,7 @@ from ..running import Run
 from ..shown import visible_text
 from .asked import Asked
 from .doors import RefusedError
+from .exchanges import Exchange
 from .served import Answer, Served
 from .serving import Serving, while_there
 
@@ -130,7 +138,7 @@ class AgentTools:
         while True:
             if record is not None and run is not None:
                 begin = partial(served.decided, run, partial(_decision, replies), record)
-            exchange = self._serving.begin(asked, begin, reply, shows_tools=True)
+            exchange = Exchange(self._serving, asked, begin, reply, shows_tools=True)
             answer, run = await exchange.end(tell), exchange.run
             is_left_open = any(_place(ask) in replies for ask in answer.asks)
             if not answer.asks or is_left_open or record is None or not _can_be_asked(context):
@@ -147,6 +155,47 @@ class AgentTools:
                 )
                 for place, each in questions.items()
             }
+
+
+class McpOverHttp:
+    """An application that answers MCP clients.
+
+    Args:
+        serving: what is served.
+    """
+
+    def __init__(self, serving: Serving) -> None:
+        self._serving = serving
+        self._sessions = StreamableHTTPSessionManager(
+            AgentTools(serving).server(), max_request_body_size=serving.most_bytes
+        )
+
+    @asynccontextmanager
+    async def living(self) -> AsyncIterator[None]:
+        """What is done beside requests; at the end, runs may end before their sessions do."""
+        async with self._sessions.run(), self._serving.living():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, whose body has to be there in time."""
+        body = await self._serving.body(Request(scope, receive))
+        parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def read() -> Message:
+            return parts.pop() if parts else await receive()
+
+        await self._sessions.handle_request(scope, read, send)
+
+
+async def over_stdio(serving: Serving) -> None:
+    """Answer the client at the other end of the standard streams, until it closes them.
+
+    Args:
+        serving: what is served.
+    """
+    server = AgentTools(serving).server()
+    async with stdio_server() as (read, write), serving.living():
+        await server.run(read, write, server.create_initialization_options())
 
 
 class Progress:

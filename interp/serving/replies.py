@@ -97,9 +97,12 @@ def _usage(usage: Usage, given: str, said: str) -> Json:
     }
 
 
-_SETTINGS: Final[dict[str, Json]] = {
+_BLANK: Final[dict[str, Json]] = {
+    "error": None,
+    "incomplete_details": None,
     "instructions": None,
     "metadata": {},
+    "output": [],
     "parallel_tool_calls": True,
     "store": False,
     "temperature": None,
@@ -107,8 +110,9 @@ _SETTINGS: Final[dict[str, Json]] = {
     "tool_choice": "auto",
     "tools": [],
     "top_p": None,
+    "usage": None,
 }
-"""What a response says of a request's settings, which are the program's own."""
+"""A response of which nothing is known; the settings of a request are the program's own."""
 
 
 class ResponseReply:
@@ -125,7 +129,7 @@ class ResponseReply:
         self._run = run
         self._head = {"id": f"resp_{run}", "object": "response", "created_at": int(time())}
         named = asked.conversation and {"id": asked.conversation}
-        self._head |= {"model": asked.model, "conversation": named or None, **_SETTINGS}
+        self._head |= {"model": asked.model, "conversation": named or None, **_BLANK}
         self._output: list[Json] = []
         self._words: list[str] = []
         self._kind = "output_text"
@@ -213,13 +217,7 @@ class ResponseReply:
         return self._as_json("completed", **more)
 
     def _as_json(self, status: str, **more: Json) -> dict[str, Json]:
-        unknown: dict[str, Json] = {
-            "error": None,
-            "incomplete_details": None,
-            "output": [],
-            "usage": None,
-        }
-        return {**self._head, "status": status, **unknown, **more}
+        return {**self._head, "status": status, **more}
 
     def _event(self, kind: str, **fields: Json) -> str:
         return event({"type": kind, "sequence_number": next(self._numbers), **fields}, kind)

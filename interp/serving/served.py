@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 from attrs import frozen
 
@@ -20,6 +20,12 @@ from ..running import BeginOptions, Run, RunOptions, begin
 from ..tools import ToolLibrary
 from .asked import Asked
 from .doors import RefusedError
+
+_NOT_IN_STATES: Final = (
+    *("model", "base_url", "dialect", "match"),
+    *("on_tool_error", "telemetry", "observe"),
+)
+"""The options that a run is given again where it goes on; a model only if the State names none."""
 
 
 @frozen
@@ -107,16 +113,7 @@ class Served:
         return self._going_on(log, kept)
 
     def _going_on(self, log: StoredRun, kept: RecordedRun, approve: Approver | None = None) -> Run:
-        kept_options = {
-            "model",
-            "base_url",
-            "dialect",
-            "match",
-            "on_tool_error",
-            "telemetry",
-            "observe",
-        }
-        options = {name: each for name, each in self.options.items() if name in kept_options}
+        options = {name: each for name, each in self.options.items() if name in _NOT_IN_STATES}
         if kept.state.model or not options.get("model"):
             options.pop("model", None)
         options |= {"record": log, "approve": approve}

@@ -49,7 +49,7 @@ def app_of(serving: Serving, *, as_mcp: bool = False) -> Starlette:
     app, routes = _App(serving), list[Route]()
     living = serving.living
     if as_mcp:
-        from .mcp_transports import McpOverHttp  # imported late: it needs a package of its own
+        from .mcp_tools import McpOverHttp  # imported late: it needs a package of its own
 
         mcp = McpOverHttp(serving)
         routes.append(Route("/mcp", mcp, methods=["POST", "DELETE"]))
@@ -123,7 +123,7 @@ class _App:
             named = request.headers.get(CONVERSATION) or None
             asked = read(_json(await serving.body(request)), named)
             begin = partial(self._served(asked.model).begun, asked, serving.record)
-            exchange = serving.begin(asked, begin, reply, shows_tools=serving.shows_tools)
+            exchange = Exchange(serving, asked, begin, reply)
             if asked.streams:
                 return _Events(exchange, await exchange.first())
             answer = await while_there(request, exchange.end())
@@ -234,7 +234,7 @@ def serve_stdio(serving: Serving) -> None:
     Args:
         serving: what is served.
     """
-    from .mcp_transports import over_stdio  # imported late: it needs a package of its own
+    from .mcp_tools import over_stdio  # imported late: it needs a package of its own
 
     LOGGER.info("serves %s", ", ".join(serving.agents), extra={"event": "server_started"})
     try:

@@ -15,16 +15,10 @@ from gram import GramError
 from gram.documents import WatchedFiles
 
 from ..concurrency import call_in_thread
-from ..machine import State
-from ..running import Run
-from .asked import Asked
 from .doors import Doors, RefusedError
-from .exchanges import LOGGER, Exchange
-from .served import Reply, Served
+from .exchanges import LOGGER
+from .served import Served
 
-_BUSY: Final = 1.0  # seconds after which a client may ask again
-
-R = TypeVar("R", bound=Reply)
 T = TypeVar("T")
 
 
@@ -57,32 +51,6 @@ class Serving:
     metrics: Callable[[], bytes] | None = None
     beside: Callable[[Serving], Awaitable[None]] | None = None
     going: set[asyncio.Task[None]] = field(factory=set, init=False)
-
-    def begin(
-        self,
-        asked: Asked,
-        begin: Callable[[], Run | State],
-        reply: Callable[[str, Asked], R],
-        *,
-        shows_tools: bool,
-    ) -> Exchange[R]:
-        """Begin an exchange; see there.
-
-        Raises:
-            RefusedError: too many runs are under way.
-        """
-        if len(self.going) >= self.at_once:
-            raise RefusedError(
-                f"{self.at_once} runs are under way: ask again in a moment",
-                status=429,
-                code="rate_limit_exceeded",
-                retry_after=_BUSY,
-            )
-        is_kept = self.record is not None
-        exchange = Exchange(asked, begin, reply, is_kept=is_kept, shows_tools=shows_tools)
-        self.going.add(exchange.task)
-        exchange.task.add_done_callback(self.going.discard)
-        return exchange
 
     async def body(self, request: Request) -> bytes:
         """The body of a request.
@@ -168,17 +136,10 @@ def reloading(read: Read, files: Iterable[Path]) -> Callable[[Serving], Awaitabl
                 agents, found = await call_in_thread(read)
             except (GramError, OSError) as error:
                 told = "the changed program is not taken: %s"
-                LOGGER.warning(told, _said(error), extra={"event": "reload_refused"})
+                LOGGER.warning(told, error, extra={"event": "reload_refused"})
                 continue
             serving.agents = agents
             watched.are(found)
             LOGGER.info("serves %s", ", ".join(agents), extra={"event": "reloaded"})
 
     return look
-
-
-def _said(error: GramError | OSError) -> str:
-    """An error in words; of a file, with its name."""
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)

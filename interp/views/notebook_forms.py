@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
 
 from gram.display import Content, Markup, element
 from gram.errors import expect
 from gram.words import counted
 
 from ..history.records import RecordedRun
-from ..history.replaying import Timeline, timeline
-from ..machine import (
-    AgentResponse,
-    ConversationContext,
-    FunctionRole,
-    Message,
-    call_text,
-)
+from ..history.replaying import Entry, Timeline, timeline
+from ..machine import AgentResponse, ConversationContext, FunctionRole, Message, call_text
 from ..shown import shortened
 
-_MOST_MESSAGES = 100
-_MOST_TEXT = 5_000
-
-_MESSAGE_ROW = (
-    '<tr><td style="vertical-align:top;text-align:right;color:#8a8a8a">{}</td>'
-    '<td style="text-align:left;white-space:pre-wrap">{}</td></tr>'
-)
-_MOST_ENTRIES = 100
-_LONGEST = 300
+_MOST_ROWS: Final = 100
+_MOST_TEXT: Final = 5_000
+_LONGEST: Final = 300
 
 
 def run_form(run: RecordedRun | Timeline) -> dict[str, str]:
@@ -37,25 +27,22 @@ def run_form(run: RecordedRun | Timeline) -> dict[str, str]:
     """
     expect(run, (RecordedRun, Timeline), "run", by="run_form")
     found = run if isinstance(run, Timeline) else timeline(run, has_prices=False)
-    rows = [_row("you", found.input, "")]
-    for entry in found.in_order[:_MOST_ENTRIES]:
-        what: Content = entry.result or ", ".join(entry.calls)
-        if entry.kind == "tool" or entry.is_frame:
-            call = call_text(entry.name, entry.arguments or "{}")
-            came = entry.result or entry.error or ""
-            what = [element("code", shortened(call, _LONGEST)), " → ", shortened(came, _LONGEST)]
-        elif isinstance(what, str):
-            what = shortened(what or entry.error or entry.arguments or "", _LONGEST)
-        took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
-        rows.append(_row(entry.kind, what, took if entry.how == "done" else entry.how))
-    if len(found.in_order) > _MOST_ENTRIES:
-        rows.append(_row("", f"… {len(found.in_order) - _MOST_ENTRIES} more", ""))
-    return {"text/plain": repr(run), "text/html": element("table", rows)}
+    rows = [("you", found.input, ""), *map(_of_entry, islice(found.in_order, _MOST_ROWS))]
+    if len(found.in_order) > _MOST_ROWS:
+        rows.append(("", f"… {len(found.in_order) - _MOST_ROWS} more", ""))
+    return {"text/plain": repr(run), "text/html": _table(rows)}
 
 
-def _row(who: str, what: Content, how: str) -> Markup:
-    cells = (who, what, how)
-    return element("tr", (element("td", cell, style="text-align:left") for cell in cells))
+def _of_entry(entry: Entry) -> tuple[Content, ...]:
+    what: Content = shortened(
+        entry.result or ", ".join(entry.calls) or entry.error or entry.arguments or "", _LONGEST
+    )
+    if entry.kind == "tool" or entry.is_frame:
+        call = call_text(entry.name, entry.arguments or "{}")
+        came = entry.result or entry.error or ""
+        what = [element("code", shortened(call, _LONGEST)), " → ", shortened(came, _LONGEST)]
+    took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
+    return entry.kind, what, took if entry.how == "done" else entry.how
 
 
 def conversation_form(shown: ConversationContext | AgentResponse) -> dict[str, str]:
@@ -65,25 +52,26 @@ def conversation_form(shown: ConversationContext | AgentResponse) -> dict[str, s
     """
     expect(shown, (ConversationContext, AgentResponse), "shown", by="conversation_form")
     context = shown.context if isinstance(shown, AgentResponse) else shown
-    rows = [_message_row(message) for message in context[-_MOST_MESSAGES:]]
-    if len(context) > len(rows):
-        rows.insert(
-            0, _MESSAGE_ROW.format("", f"… {counted(len(context) - len(rows), 'message')} before")
-        )
+    rows = [*map(_of_message, context[-_MOST_ROWS:])]
+    if len(context) > _MOST_ROWS:
+        rows.insert(0, ("", f"… {counted(len(context) - _MOST_ROWS, 'message')} before"))
     if isinstance(shown, AgentResponse) and shown.truncated:
-        rows.append(_MESSAGE_ROW.format("", "… cut off at the length limit"))
-    return {"text/plain": repr(shown), "text/html": f"<table>{''.join(rows)}</table>"}
+        rows.append(("", "… cut off at the length limit"))
+    return {"text/plain": repr(shown), "text/html": _table(rows)}
 
 
-def _message_row(message: Message) -> str:
-    role = message.role
+def _of_message(message: Message) -> tuple[Content, ...]:
+    role, said = message.role, shortened(message.content, _MOST_TEXT)
     if isinstance(role, FunctionRole):
-        return _MESSAGE_ROW.format(_shown(role.name), f"<code>{_shown(message.content)}</code>")
+        return role.name, element("code", said)
     calls = [call_text(call.name, call.arguments) for call in message.tool_calls]
-    parts = [_shown(message.content)] if message.content else []
-    parts += [f"<code>{_shown(each)}</code>" for each in (*calls, *map(str, message.attachments))]
-    return _MESSAGE_ROW.format(role.name, "<br>".join(parts))
+    beside = [shortened(each, _MOST_TEXT) for each in (*calls, *map(str, message.attachments))]
+    return role.name, [said, *(element("div", element("code", each)) for each in beside)]
 
 
-def _shown(text: str) -> str:
-    return escape(shortened(text, _MOST_TEXT))
+def _table(rows: Iterable[Iterable[Content]]) -> Markup:
+    style = "text-align:left;vertical-align:top;white-space:pre-wrap"
+    return element(
+        "table",
+        (element("tr", (element("td", cell, style=style) for cell in row)) for row in rows),
+    )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeAlias, Union
+from typing import Final, TypeAlias, Union
 
 from gram import ArgumentError
 from gram.display import Content, Markup, element
@@ -39,22 +39,19 @@ def page(title: str, *body: Content) -> str:
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        _policy(policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="referrer", content="no-referrer"),
-        element("title", title),
-        element("style", style),
+        "head", Markup(_METAS.format(policy)), element("title", title), element("style", style)
     )
     main = element("main", element("header", element("h1", title)), *body)
     whole = element("html", head, element("body", main, element("script", script)), lang="en")
     return f"<!doctype html>\n{whole}\n"
 
 
-def _policy(policy: str) -> Markup:
-    return element("meta", **{"http-equiv": "Content-Security-Policy", "content": policy})
+_METAS: Final = """<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+"""
 
 
 @cache
@@ -96,26 +93,22 @@ def table(
         element("th", header, scope="col", class_=side)
         for header, side in zip(headers, sides, strict=True)
     ]
-    body = [
-        element(
-            "tr",
-            (
-                element("th", _shown(cell), scope="row")
-                if not index
-                else element("td", _shown(cell), class_=sides[index])
-                for index, cell in enumerate(line)
-            ),
-        )
-        for line in lines
-    ]
     whole = element(
         "table",
         element("caption", caption) if caption else None,
         element("thead", element("tr", head)),
-        element("tbody", body),
+        element("tbody", (_row(line, sides) for line in lines)),
     )
     label = caption or ", ".join(headers)
     return element("div", whole, class_="table", role="region", tabindex=0, aria_label=label)
+
+
+def _row(line: Sequence[Cell], sides: Sequence[str | None]) -> Markup:
+    cells = [
+        element("td", _shown(cell), class_=side) for cell, side in zip(line, sides, strict=True)
+    ]
+    named = [element("th", _shown(cell), scope="row") for cell in line[:1]]
+    return element("tr", named, cells[1:])
 
 
 def facts(named: Mapping[str, Cell]) -> Markup:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable
 
 from attrs import evolve, frozen
 
@@ -14,7 +13,7 @@ from gram.display import Content, Markup, element
 from gram.errors import expect
 from gram.words import counted
 from lenses_ext import drawing_of, to_svg
-from lenses_ext.drawings import Drawing
+from lenses_ext.drawings import Drawing, Node
 
 from ..files import File
 from ..history.records import RecordedRun
@@ -40,21 +39,21 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
             called[entry.who, entry.name] += 1
             failed[entry.who, entry.name] += entry.how != "done"
     names = {node.key: node.name for node in drawing.nodes}
-    holders: dict[str, list[str]] = {}
+    holders: dict[str, set[str]] = {}
     for edge in drawing.edges:
         if edge.kind == "has":
-            holders.setdefault(edge.target, []).append(names[edge.source])
-    nodes = []
-    for node in drawing.nodes:
-        pairs = [(holder, node.name) for holder in holders.get(node.key, ())]
+            holders.setdefault(edge.target, set()).add(names[edge.source])
+
+    def counted_node(node: Node) -> Node:
+        pairs = {(holder, node.name) for holder in holders.get(node.key, ())}
         if node.kind == "tool" and not pairs:  # a step of a workflow
-            pairs = [pair for pair in called if pair[1] == node.name]
-        if node.kind == "agent":
-            nodes.append(evolve(node, count=asked[node.name], failed=_sum(failed, pairs)))
-        elif node.kind == "tool":
-            nodes.append(evolve(node, count=_sum(called, pairs), failed=_sum(failed, pairs)))
-        else:
-            nodes.append(node)
+            pairs = {pair for pair in called if pair[1] == node.name}
+        count = asked[node.name] if node.kind == "agent" else sum(called[each] for each in pairs)
+        return evolve(node, count=count, failed=sum(failed[each] for each in pairs))
+
+    nodes = [
+        counted_node(each) if each.kind in ("agent", "tool") else each for each in drawing.nodes
+    ]
     edges = [
         evolve(edge, count=called[names[edge.source], names[edge.target]])
         if edge.kind == "has" and names[edge.target]
@@ -62,10 +61,6 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
         for edge in drawing.edges
     ]
     return evolve(drawing, nodes=tuple(nodes), edges=tuple(edges))
-
-
-def _sum(counts: Counter[tuple[str, str]], pairs: Iterable[tuple[str, str]]) -> int:
-    return sum(counts[pair] for pair in set(pairs))
 
 
 _MOST_OF_ALL, _MOST_OF_ONE, _LEAST_OF_ONE = 20_000_000, 200_000, 2_000
@@ -90,6 +85,13 @@ _HOW = {
     "running": ("warn", "began, and has no answer"),
     "waiting": ("warn", "waits"),
 }
+_SEARCH = Markup(
+    '<div class="search" hidden>'
+    '<input type="search" placeholder="Search what happened" aria-label="Search what happened">'
+    '<button type="button" data-open="all">Open all</button>'
+    '<button type="button" data-open="none">Close all</button>'
+    "<output></output></div>"
+)
 _STATUS = {Status.DONE: "good", Status.LIMITED: "bad", Status.UNUSABLE: "bad"}
 
 
@@ -133,7 +135,7 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
         view.said("answered", found.answer),
         view.said("stopped", found.stopped, "bad"),
         element("h2", "What happened"),
-        _search(),
+        _SEARCH,
         element("ol", map(view.entry, found.entries), class_="timeline"),
         _drawn(run, found),
         _program(run.program),
@@ -147,20 +149,6 @@ def _attached(file: File) -> Markup:
         data = f"data:{file.media_type};base64,{b64encode(file.content).decode()}"
         picture = element("img", src=data, alt=file.filename)
     return element("figure", picture, element("figcaption", str(file)))
-
-
-def _search() -> Markup:
-    field = element(
-        "input",
-        type="search",
-        placeholder="Search what happened",
-        aria_label="Search what happened",
-    )
-    buttons = [
-        element("button", f"{word} all", type="button", data_open=how)
-        for word, how in (("Open", "all"), ("Close", "none"))
-    ]
-    return element("div", field, buttons, element("output"), class_="search", hidden=True)
 
 
 def _drawn(run: RecordedRun, found: Timeline) -> Content:
