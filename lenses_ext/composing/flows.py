@@ -6,6 +6,7 @@ is changed, so the result goes into a text with `gram.Document.replace`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from types import MappingProxyType
@@ -76,8 +77,7 @@ def parallel(name: str, *steps: Step, description: str | None = None) -> Pattern
     >>> print(write_program(parallel("both", "left", "right")))
     [both:Workflow | left, right]
     """
-    nodes = _nodes("parallel", name, steps, description)
-    _refuse_twice("parallel", nodes)
+    nodes = _different("parallel", _nodes("parallel", name, steps, description))
     return _workflow("parallel", name, description, nodes)
 
 
@@ -110,8 +110,11 @@ def choice(
     expect(arms, Mapping, "arms", by="choice")
     steps = [chooser, *arms.values(), *(() if otherwise is None else (otherwise,))]
     nodes = _nodes("choice", name, steps, description)
-    different = [nodes[0], *_once(nodes[1:])]
-    _refuse_twice("choice", different)
+    known: dict[str, Pattern] = {}
+    for each in nodes[1:]:  # of one that comes again, a definition goes before a reference to it
+        if is_reference(known.setdefault(each.value.identity, each)):
+            known[each.value.identity] = each
+    different = _different("choice", [nodes[0], *known.values()])
     if not arms:
         raise FocusError("choice", "elements", Pattern(Subject(name)), "there are no arms")
     ends = [Pattern(Subject(each.value.identity)) for each in nodes]
@@ -145,8 +148,7 @@ def for_each(
     >>> print(write_program(for_each("review", "files", "reviewer", at_once=4)))
     [review:Workflow | files, reviewer, (files)-[:EACH {at_once: 4}]->(reviewer)]
     """
-    nodes = _nodes("for_each", name, (source, worker), description)
-    _refuse_twice("for_each", nodes)
+    nodes = _different("for_each", _nodes("for_each", name, (source, worker), description))
     ends = [Pattern(Subject(each.value.identity)) for each in nodes]
     label = Subject("", {EACH}, {} if at_once is None else {"at_once": at_once})
     return _workflow("for_each", name, description, [*nodes, Pattern(label, ends)])
@@ -177,14 +179,11 @@ def loop(
     >>> print(write_program(loop("refine", "write", "judge", max=3, until="fine", result="write")))
     [refine:Loop {max: 3, until: "fine"} | write, judge, (write)-->(judge), (write)-->()]
     """
-    nodes = _nodes("loop", name, steps, description)
-    _refuse_twice("loop", nodes)
+    nodes = _different("loop", _nodes("loop", name, steps, description))
     names = [each.value.identity for each in nodes]
     if result is not None and result not in names:
-        reason = f'no step is named "{result}"'
-        raise FocusError(
-            "loop", "elements", Pattern(Subject(name)), reason, did_you_mean(result, names)
-        )
+        reason, hint = f'no step is named "{result}"', did_you_mean(result, names)
+        raise FocusError("loop", "elements", Pattern(Subject(name)), reason, hint)
     ends = [Pattern(Subject(each)) for each in names]
     arrows = [Pattern(Subject(), two) for two in pairwise(ends)]
     if result is not None and result != names[-1]:
@@ -204,43 +203,33 @@ def _nodes(by: str, name: object, steps: Iterable[object], description: object) 
         expect(step, (str, Pattern), "step", by=by)
         node = Pattern(Subject(step)) if isinstance(step, str) else step
         assert isinstance(node, Pattern)
+        own = node.value.identity
+        same = next((each for each in nodes if each.value.identity == own), node)
+        path, hint, reason = "elements", None, ""
         if not is_node(node):
-            reason = f"a step is an agent, a tool or a workflow, not a {kind_of(node)}"
-            if not node.value.identity:
-                reason = "a step is the name of an agent, a tool or a workflow"
-            raise FocusError(by, "elements", node, reason)
-        if not node.value.identity:
-            raise FocusError(by, "value.identity", node, "a step has no name")
-        if node.value.identity == name and is_reference(node):
-            raise FocusError(by, "elements", node, f'the workflow "{name}" would contain itself')
-        same = next((each for each in nodes if each.value.identity == node.value.identity), node)
-        if same != node and not (is_reference(same) or is_reference(node)):
-            reason = f'"{node.value.identity}" is two different steps'
-            raise FocusError(by, "elements", node, reason, "give one of them another name")
+            reason = "a step is the name of an agent, a tool or a workflow"
+            if own:
+                reason = f"a step is an agent, a tool or a workflow, not a {kind_of(node)}"
+        elif not own:
+            path, reason = "value.identity", "a step has no name"
+        elif own == name and is_reference(node):
+            reason = f'the workflow "{name}" would contain itself'
+        elif same != node and not (is_reference(same) or is_reference(node)):
+            reason, hint = f'"{own}" is two different steps', "give one of them another name"
+        if reason:
+            raise FocusError(by, path, node, reason, hint)
         nodes.append(node)
     if not nodes:
         raise FocusError(by, "elements", Pattern(Subject(str(name))), "there are no steps")
     return nodes
 
 
-def _once(nodes: Iterable[Pattern]) -> Iterable[Pattern]:
-    """The nodes without those that come again; a definition goes before a reference to it."""
-    found: dict[str, Pattern] = {}
-    for each in nodes:
-        name = each.value.identity
-        if name not in found or is_reference(found[name]):
-            found[name] = each
-    return found.values()
-
-
-def _refuse_twice(by: str, nodes: Iterable[Pattern]) -> None:
-    """Refuse nodes of one name."""
-    names: set[str] = set()
-    for each in nodes:
-        if each.value.identity in names:
-            reason = f'two steps are named "{each.value.identity}"'
-            raise FocusError(by, "elements", each, reason)
-        names.add(each.value.identity)
+def _different(by: str, nodes: list[Pattern]) -> list[Pattern]:
+    """The nodes; two of one name are refused."""
+    names = Counter(each.value.identity for each in nodes)
+    for each in (each for each in nodes if names[each.value.identity] > 1):
+        raise FocusError(by, "elements", each, f'two steps are named "{each.value.identity}"')
+    return nodes
 
 
 def _workflow(

@@ -13,11 +13,12 @@ from typing import Any, Final, NamedTuple, TypeGuard
 from attrs import evolve, field, frozen
 from pyrsistent import PMap, PVector, pmap
 
-from gram import GramEncodeError, GramError, Symbol, Value, freeze, write_value
+from gram import GramEncodeError, Symbol, Value, freeze, write_value
 from gram.errors import expect
 from gram.trees import exact
 from gram.words import did_you_mean
 
+from ..errors import PartError
 from ..schemas import to_json_value
 
 
@@ -74,7 +75,7 @@ class Model:
         return f"{self.provider}/{self.name}"
 
 
-class SettingError(GramError, ValueError):
+class SettingError(PartError, ValueError):
     """A setting that does not exist, or a value that it cannot have.
 
     Attributes:
@@ -84,13 +85,9 @@ class SettingError(GramError, ValueError):
     """
 
     def __init__(self, key: str, reason: str, hint: str | None = None) -> None:
-        super().__init__(key, reason, hint)
+        super().__init__(reason, hint)
+        self.args = key, reason, hint
         self.key = key
-        self.reason = reason
-        self.hint = hint
-
-    def _text(self) -> str:
-        return f"{self.reason}; {self.hint}" if self.hint else self.reason
 
 
 class Setting(NamedTuple):

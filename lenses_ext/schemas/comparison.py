@@ -46,7 +46,8 @@ from .schema_parts import (
 _MOST_PAIRS = 20_000
 """How many pairs of schemas are compared at most: alternatives in alternatives multiply them."""
 
-_NONE = "has none"
+_NONE = object()
+"""A keyword that is not there."""
 
 _SCHEMA_TYPES = (Mapping, bool, type(None))
 _Schema = Any  # a canonical schema: a dict or a bool
@@ -216,7 +217,7 @@ class _Comparison:
                 yield from self._compare(one, other, path, assumed)
             return
         values = _valid_values(sub)
-        if values is not None and _accepts_each(sup, values):
+        if values is not None and (accepts := value_judge(sup)) and all(map(accepts, values)):
             return
         for key in ("allOf", *UNIONS):
             if key in sub:
@@ -336,7 +337,7 @@ class _Comparison:
                 others_taken == {} and (is_root or (taken and not self._result))
             ):
                 hint = f'add "{key}" to the implementation, or drop it from the specification'
-                yield Difference(below, _shown(schema), _NONE, hint)
+                yield self._difference(below, schema, _NONE, hint)
             else:
                 yield from self._compare(schema, others_taken, below, assumed)
         others = sub.get("additionalProperties")
@@ -352,29 +353,17 @@ class _Comparison:
 
     def _requirement(self, path: SchemaPath, key: str, declared: bool) -> Difference:
         """What ``sup`` requires, and ``sub`` may leave out or does not know."""
-        here, there = "required", "optional" if declared else _NONE
-        path = (*path, "properties", key)
-        if self._result:
-            hint = f'always return "{key}", or declare it optional'
-            return Difference(path, here, there, hint)
+        texts = ("optional" if declared else _shown(_NONE), "required")
         hint = f'give "{key}" a default in the implementation, or '
         hint += "make it required in the specification" if declared else "declare it"
-        return Difference(path, there, here, hint)
+        if self._result:
+            texts, hint = texts[::-1], f'always return "{key}", or declare it optional'
+        return Difference((*path, "properties", key), *texts, hint)
 
     def _of_key(
-        self,
-        key: str,
-        sub: dict[str, Any],
-        sup: dict[str, Any],
-        path: SchemaPath,
-        hint: str | None = None,
+        self, key: str, sub: _Schema, sup: _Schema, path: SchemaPath, hint: str | None = None
     ) -> Difference:
-        none = object()
-        values = sub.get(key, none), sup.get(key, none)
-        if self._result:
-            values = values[::-1]
-        spec, implementation = (_NONE if each is none else _shown(each) for each in values)
-        return Difference((*path, key), spec, implementation, hint)
+        return self._difference((*path, key), sub.get(key, _NONE), sup.get(key, _NONE), hint)
 
     def _difference(
         self, path: SchemaPath, sub: object, sup: object, hint: str | None = None
@@ -385,16 +374,8 @@ class _Comparison:
 
 def _valid_values(schema: dict[str, Any]) -> list[Any] | None:
     """The values of a schema that lists them, without those that it refuses itself."""
-    values = listed(schema)
-    if values is None:
-        return None
-    accepts = value_judge(schema)
-    return values if accepts is None else list(filter(accepts, values))
-
-
-def _accepts_each(schema: dict[str, Any], values: list[Any]) -> bool:
-    accepts = value_judge(schema)
-    return accepts is not None and all(map(accepts, values))
+    values, accepts = listed(schema), value_judge(schema)
+    return values if values is None or accepts is None else list(filter(accepts, values))
 
 
 def _definitions(schema: _Schema) -> dict[str, Any]:
@@ -411,5 +392,7 @@ def _says_no_more(schema: _Schema, than: _Schema) -> bool:
 
 
 def _shown(value: object) -> str:
+    if value is _NONE:
+        return "has none"
     text = dump_json(value, compact=True)
     return text if len(text) <= 80 else f"{text[:80]}…"

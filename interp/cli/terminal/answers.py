@@ -79,22 +79,14 @@ def answered_call(call: ToolInvocation, most: int | None = None) -> Styled:
     return _outcome(call_text(call.tool_name, call.args_text), call.result_text, call.error, most)
 
 
-def ended_agent(ended: AgentFinished, most: int | None = None) -> Styled:
-    """An agent or workflow that has ended, and what it gave, on one line; see `answered_call`."""
-    return _outcome(_who(ended), ended.result_text, ended.error, most)
-
-
 def _outcome(text: str, result: str | None, error: str | None, most: int | None) -> Styled:
-    outcome, style = result or "", ""
+    outcome, style, more = result or "", "", ""
     if error is not None:
         outcome = f"error: {error}"
         style = "refused" if error.startswith(_DENIED) else "failed"
-    hidden = sum(max(0, len(part) - (most or len(part))) for part in (text, outcome))
-    if most and hidden:
+    if most and (hidden := sum(max(0, len(part) - most) for part in (text, outcome))):
         text, outcome = shortened(text, most), shortened(outcome, most)
-    more = (
-        f" ({counted(hidden, 'more character')}; -v shows all, in a chat /calls)" if hidden else ""
-    )
+        more = f" ({counted(hidden, 'more character')}; -v shows all, in a chat /calls)"
     return [(f"{text} -> ", ""), (outcome, style), (more, "")]
 
 
@@ -164,55 +156,45 @@ class Terminal:
             if isinstance(each, ToolProgress):
                 self._spinner.show_beside(str(each))
                 continue
-            self._spinner.stop()
-            if not isinstance(each, ReasoningDelta):
+            if isinstance(each, ReasoningDelta):
+                self._reason(each)
+                continue
+            was_within_line, waits_for = self._is_within_line, model
+            if isinstance(each, TextDelta) and says_result(run.state, each.at):
+                self._spinner.stop()
                 self._end_reasoning()
+                said = (said if each.at == said_at else "") + each.text
+                said_at = each.at
+                self._print(each.text, nl=False)
+                self._is_within_line = True
+                continue
+            self.end_line()
             match each:
-                case ReasoningDelta():
-                    self._reason(each)
-                case TextDelta() | SaidBeforeCalls() if not says_result(run.state, each.at):
-                    self.end_line()
-                    self._spinner.start(model)  # said by who works for the answer
-                case TextDelta():
-                    said = (said if each.at == said_at else "") + each.text
-                    said_at = each.at
-                    self._print(each.text, nl=False)
-                    self._is_within_line = True
-                case SaidBeforeCalls():
+                case SaidBeforeCalls() if says_result(run.state, each.at):
                     said = ""
-                    if self._is_within_line:
-                        self.end_line()
-                    else:
+                    if not was_within_line:
                         note(each.text)
                 case ToolStarted():
-                    self.end_line()
-                    self._spinner.start(call_text(each.call.name, each.call.arguments))
+                    waits_for = call_text(each.call.name, each.call.arguments)
                 case ToolFinished():
-                    self.end_line()
                     self.calls.append(each.invocation)
                     note(answered_call(each.invocation, self._most))
-                    self._spinner.start(model)
                 case AgentStarted():
-                    self.end_line()
                     note(f"{_who(each)} begins")
-                    self._spinner.start(model)
                 case AgentFinished():
-                    self.end_line()
                     if each.error is None and each.result in (said, told):
                         note(f"{_who(each)} ends")
                     elif not _is_called(each):
-                        note(ended_agent(each, self._most))
+                        note(_outcome(_who(each), each.result_text, each.error, self._most))
                         told = each.result
-                    self._spinner.start(model)
                 case Finished():
-                    if self._is_within_line:
-                        self.end_line()
-                    elif said != each.response.content or not said:
+                    if not was_within_line and (said != each.response.content or not said):
                         self._print(each.response.content)
                     for problem in (self._failure, self.unrecorded):
                         if problem is not None:
                             raise problem
                     return each.response
+            self._spinner.start(waits_for)
         raise AssertionError("a stream ends with Finished")
 
     def watched(self, run: Run | Replay, *, words: bool) -> Iterator[Observation]:

@@ -31,6 +31,9 @@ from ..process import uninterrupted
 from .json_answers import as_json_answer
 from .output import Styled, is_quiet, show, show_json, unstyled
 
+_SIDES = {"-": "removed", "+": "added"}
+"""The styles of what a message compares, by how its lines begin."""
+
 
 class Report:
     """Reports cases while they are run, and all of them at the end of its ``with``.
@@ -78,12 +81,8 @@ class Report:
         self._results.append(result)
         if not self._as_json and not (is_quiet() and result.is_passed):
             took = f"{result.seconds:.2f} s"
-            show(
-                [
-                    _mark(result),
-                    (f"{self._share(result)}  {took:>9}  {_line(result.case.name)}", ""),
-                ]
-            )
+            told = f"{self._share(result)}  {took:>9}  {_line(result.case.name)}"
+            show([_mark(result), (told, "")])
 
     def _share(self, result: CaseResult) -> str:
         """How many runs of a case passed, with the interval of its rate."""
@@ -103,7 +102,7 @@ class Report:
             else:
                 self._show_failures()
                 show(self._closing())
-                if self._results and (self._repeats > 1 or self._by):
+                if self._has_figures:
                     for line in pass_rate_text(*self._scores(), self._at_least, self._by):
                         show(line)
         if kind is None and not all(each.is_passed for each in self._results):
@@ -118,52 +117,43 @@ class Report:
         for result in self._results:
             if result.is_passed:
                 continue
-            place = f" ({result.case.place})" if result.case.place else ""
-            show(
-                [("\n", ""), _mark(result), (f"  {_line(result.case.name)}", "place"), (place, "")]
-            )
-            for message in result.messages:
-                show(_indented(message))
-            if result.shown.run:
-                for line in lines(timeline(result.shown.run)):
-                    show([("    ", ""), *([(line, "")] if isinstance(line, str) else line)])
+            name, place = f"  {_line(result.case.name)}", result.case.place
+            show([("\n", ""), _mark(result), (name, "place"), (f" ({place})" if place else "", "")])
+            for line in "\n".join(result.messages).split("\n"):
+                show([(f"  {line}", _SIDES.get(line[:1], ""))])
+            for told in _trace_of(result):
+                show([("    ", ""), *([(told, "")] if isinstance(told, str) else told)])
 
     def _closing(self) -> Styled:
-        passed, failed, left = self._counts()
-        counts = [f"{passed} passed"]
-        counts += [f"{failed} failed"] if failed else []
-        counts += [f"{left} not run"] if left else []
+        passed, failed, left = self._counts().values()
+        told = f"{passed} passed"
+        told += f", {failed} failed" if failed else ""
+        told += f", {left} not run" if left else ""
         style = "failed" if failed or left else "added"
-        return [("\n", ""), (f"{', '.join(counts)} in {monotonic() - self._began:.2f} s", style)]
+        return [("\n", ""), (f"{told} in {monotonic() - self._began:.2f} s", style)]
 
     def _scores(self) -> tuple[list[Case], list[list[float]]]:
         """The cases that were run, and 1 for each of their runs that passed, else 0."""
         cases = [each.case for each in self._results]
         return cases, [[float(run.is_passed) for run in each.runs] for each in self._results]
 
-    def _counts(self) -> tuple[int, int, int]:
-        """How many passed, failed, and were not run."""
+    def _counts(self) -> dict[str, int]:
         passed = sum(each.is_passed for each in self._results)
-        total = sum(map(len, self._cases.values()))
-        return passed, len(self._results) - passed, total - len(self._results)
+        left = sum(map(len, self._cases.values())) - len(self._results)
+        return {"passed": passed, "failed": len(self._results) - passed, "not_run": left}
 
     def _as_object(self) -> dict[str, Any]:
-        passed, failed, left = self._counts()
-        return {
-            "cases": [_as_row(each) for each in self._results],
-            "passed": passed,
-            "failed": failed,
-            "not_run": left,
-            "seconds": monotonic() - self._began,
-            **self._figures_as_json(),
-        }
-
-    def _figures_as_json(self) -> dict[str, Any]:
-        if not self._results or (self._repeats == 1 and not self._by):
-            return {}
+        rows = [_as_row(each) for each in self._results]
+        told = {"cases": rows, **self._counts(), "seconds": monotonic() - self._began}
+        if not self._has_figures:
+            return told
         cases, passed = self._scores()
         parts = [asdict(each) for each in slices(cases, passed, self._by)]
-        return {"pass_rate": asdict(pass_rate(cases, passed)), "slices": parts}
+        return {**told, "pass_rate": asdict(pass_rate(cases, passed)), "slices": parts}
+
+    @property
+    def _has_figures(self) -> bool:
+        return bool(self._results) and (self._repeats > 1 or bool(self._by))
 
 
 def _as_row(result: CaseResult) -> dict[str, Any]:
@@ -188,8 +178,11 @@ def _as_row(result: CaseResult) -> dict[str, Any]:
 
 def shown_run(result: CaseResult) -> str:
     """The run of a case as `gram trace` shows it."""
-    run = result.shown.run
-    return "\n".join(map(unstyled, lines(timeline(run)))) if run else ""
+    return "\n".join(map(unstyled, _trace_of(result)))
+
+
+def _trace_of(result: CaseResult) -> list[Styled]:
+    return lines(timeline(result.shown.run)) if result.shown.run else []
 
 
 def _mark(result: CaseResult) -> tuple[str, str]:
@@ -198,13 +191,3 @@ def _mark(result: CaseResult) -> tuple[str, str]:
 
 def _line(name: str) -> str:
     return " ".join(name.split())
-
-
-def _indented(text: str) -> Styled:
-    """A message with its sides in colours."""
-    styles = {"-": "removed", "+": "added"}
-    parts = []
-    for line in text.split("\n"):
-        parts.append((f"  {line}\n", styles.get(line[:1], "")))
-    last, style = parts[-1]
-    return [*parts[:-1], (last.removesuffix("\n"), style)]

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from gram import Diagnostic, Edit, GramDecodeError, Source
+from gram import Diagnostic, GramDecodeError, Source, Span
 from gram.checks import syntax_fault
 
 from ...errors import ValidationError
@@ -71,7 +71,9 @@ def as_json(fault: Diagnostic) -> dict[str, Any]:
         "path": list(fault.path),
         "hint": fault.hint,
         "fixable": bool(fault.fix),
-        "fix": [{**_edited(fault, each, _JSON_REGION), "text": each.text} for each in fault.fix],
+        "fix": [
+            {**_region(fault, _JSON_REGION, each.span), "text": each.text} for each in fault.fix
+        ],
     }
 
 
@@ -99,28 +101,16 @@ def as_sarif(faults: Iterable[Diagnostic]) -> dict[str, Any]:
 
 def _sarif_result(fault: Diagnostic) -> dict[str, Any]:
     text = f"{fault.message} (hint: {fault.hint})" if fault.hint else fault.message
-    result: dict[str, Any] = {
-        "ruleId": fault.code,
-        "level": _LEVELS[fault.severity],
-        "message": {"text": text},
-    }
+    said = {"ruleId": fault.code, "level": _LEVELS[fault.severity], "message": {"text": text}}
     if fault.filename is None:
-        return result
-    artifact = {"uri": quote(PurePath(fault.filename).as_posix())}
-    region = _region(fault, _SARIF_REGION)
-    place = {"artifactLocation": artifact, **({"region": region} if fault.span else {})}
-    result["locations"] = [{"physicalLocation": place}]
-    if fault.fix:
-        replacements = [
-            {
-                "deletedRegion": _edited(fault, each, _SARIF_REGION),
-                "insertedContent": {"text": each.text},
-            }
-            for each in fault.fix
-        ]
-        change = {"artifactLocation": artifact, "replacements": replacements}
-        result["fixes"] = [{"artifactChanges": [change]}]
-    return result
+        return said
+    file = {"artifactLocation": {"uri": quote(PurePath(fault.filename).as_posix())}}
+    region = {"region": _region(fault, _SARIF_REGION)} if fault.span else {}
+    located = {**said, "locations": [{"physicalLocation": {**file, **region}}]}
+    edits = [(_region(fault, _SARIF_REGION, each.span), {"text": each.text}) for each in fault.fix]
+    changed = [{"deletedRegion": old, "insertedContent": new} for old, new in edits]
+    fixes = [{"artifactChanges": [{**file, "replacements": changed}]}]
+    return {**located, "fixes": fixes} if changed else located
 
 
 _GITHUB_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
@@ -161,21 +151,12 @@ def show_faults(faults: Sequence[Diagnostic], form: str) -> None:
                 show(as_github(each) if form == "github" else as_text(each))
 
 
-# --- places
-
-
-def _region(fault: Diagnostic, names: Sequence[str]) -> dict[str, int | None]:
-    """The lines and columns of a fault, under these names; None where it has no place."""
-    if fault.source is None or fault.span is None:
+def _region(
+    fault: Diagnostic, names: Sequence[str], span: Span | None = None
+) -> dict[str, int | None]:
+    """The lines and columns of a fault, or of a span of its text, under these names."""
+    span = span or fault.span
+    if fault.source is None or span is None:
         return dict.fromkeys(names)
-    return _places(fault.source, fault.span, names)
-
-
-def _edited(fault: Diagnostic, edit: Edit, names: Sequence[str]) -> dict[str, int | None]:
-    assert fault.source is not None  # a fix changes a text
-    return _places(fault.source, edit.span, names)
-
-
-def _places(source: Source, span: Sequence[int], names: Sequence[str]) -> dict[str, int | None]:
-    first, last = (source.position(offset) for offset in span)
-    return dict(zip(names, (*first, *last), strict=True))
+    places = (number for offset in span for number in fault.source.position(offset))
+    return dict(zip(names, places, strict=True))
