@@ -119,7 +119,7 @@ class Report:
                 continue
             name, place = f"  {_line(result.case.name)}", result.case.place
             show([("\n", ""), _mark(result), (name, "place"), (f" ({place})" if place else "", "")])
-            for line in "\n".join(result.messages).split("\n"):
+            for line in chain.from_iterable(each.split("\n") for each in result.messages):
                 show([(f"  {line}", _SIDES.get(line[:1], ""))])
             for told in _trace_of(result):
                 show([("    ", ""), *([(told, "")] if isinstance(told, str) else told)])

@@ -71,13 +71,7 @@ class JsonAnswers(Terminal):
                     what = {"agent": each.name, "at": list(each.at)}
                     self._tell("end", {**what, **_outcome(each.result, each.error)})
                 case Finished(response):
-                    self._print_answer(
-                        {
-                            **as_json_answer(response),
-                            "conversation": self._conversation,
-                            "run": run.state.run_id,
-                        }
-                    )
+                    self._print_answer(as_json_answer(response), run.state)
                     if self.unrecorded:
                         raise self.unrecorded
                     return response
@@ -96,20 +90,17 @@ class JsonAnswers(Terminal):
         if state.status is Status.DONE:
             return
         problem = {"type": named or type(failure).__name__, "message": shown(failure)}
-        calls = [_call(each) for each in state.tools_used]
-        self._print_answer(
-            {
-                "answer": None,
-                "error": {**problem, "exit_code": exit_code_of(failure)},
-                "calls": list(calls),
-                "usage": {**state.usage.to_json()},
-                "conversation": self._conversation,
-                "run": state.run_id,
-            }
-        )
+        answer: dict[str, Json] = {
+            "answer": None,
+            "error": {**problem, "exit_code": exit_code_of(failure)},
+            "calls": [_call(each) for each in state.tools_used],
+            "usage": {**state.usage.to_json()},
+        }
+        self._print_answer(answer, state)
 
-    def _print_answer(self, answer: dict[str, Json]) -> None:
-        show_json_line({"type": "answer", **answer} if self._is_streaming else answer)
+    def _print_answer(self, answer: dict[str, Json], state: State) -> None:
+        whole = {**answer, "conversation": self._conversation, "run": state.run_id}
+        show_json_line({"type": "answer", **whole} if self._is_streaming else whole)
 
     def _tell(self, kind: str, what: dict[str, Json]) -> None:
         if self._is_streaming:
