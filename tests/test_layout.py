@@ -258,7 +258,7 @@ READS_FILES = file_of("interp.files")
 def test_what_the_machine_needs_is_followed_through_all_files() -> None:
     names = {module_name(path).removeprefix("interp.") for path in needed_by("interp.machine")}
 
-    assert {"machine.fold", "machine.state", "machine.contracts.strict_tools", "json_text"} <= names
+    assert {"machine.fold", "machine.state", "machine.contracts.schema_forms", "json_text"} <= names
     assert not {name for name in names if name.startswith(("execution", "models", "tools"))}
 
 

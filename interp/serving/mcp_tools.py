@@ -44,7 +44,7 @@ from lenses_ext.weak_cache import memo
 
 from ..json_text import Json
 from ..machine import Ask, State, call_text
-from ..machine.contracts import WRAPPED, mcp_definition, wrapped
+from ..machine.contracts import WRAPPED, tool_to_json, wrapped
 from ..running import Run
 from ..shown import visible_text
 from .asked import Asked
@@ -241,7 +241,7 @@ def _declared(program: Pattern) -> dict[str, Any] | None:
 @memo
 def _tool(program: Pattern) -> Tool:
     """An agent or workflow as it is listed."""
-    definition = mcp_definition(tool_spec_of(program))
+    definition = tool_to_json(tool_spec_of(program), "mcp")
     if (schema := _declared(program)) is not None:
         definition["outputSchema"] = wrapped(schema)
     return Tool.model_validate(definition)

@@ -11,7 +11,6 @@ from .answers import (
     wrapped,
 )
 from .arguments import Parameters, own_parameters_of, parameters_of, read_arguments
-from .openapi_schemas import from_openapi_schema
-from .strict_tools import has_strict_form, without_stand_ins
-from .tool_forms import function_definition, function_definition_text, mcp_definition
+from .schema_forms import from_openapi_schema, has_strict_form, without_stand_ins
+from .tool_forms import function_definition_text, tool_to_json
 from .validity import accepts, check, check_against, require_schema

@@ -8,19 +8,17 @@ An answer that is declared to be a text is the text itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from attrs import evolve
 
 from gram import Pattern
 from lenses_ext import answer_schema
 from lenses_ext.language import wire_name
-from lenses_ext.schemas import resolve_ref
 
 from ...errors import ValidationError
 from ...json_text import Json, read_json, write_json
 from ..messages import Message, UserRole
-from .validity import check
+from .validity import check, resolved
 
 WRAPPED = "answer"
 """The property that an answer is asked for in which is no object."""
@@ -129,9 +127,6 @@ def correction(schema: Mapping[str, Json], problem: str) -> Message:
 # --- texts
 
 
-_MOST_REFERENCES: Final = 100  # deeper ones lead in a circle
-
-
 def is_text_schema(schema: Json) -> bool:
     """Whether only texts are valid under a schema, such as a choice between some.
 
@@ -140,14 +135,8 @@ def is_text_schema(schema: Json) -> bool:
     >>> is_text_schema({"type": ["string", "null"]})
     False
     """
-    found: object = schema
-    for _ in range(_MOST_REFERENCES):
-        if not isinstance(found, dict):
-            return False
-        if "$ref" not in found or "type" in found:
-            return found.get("type") == "string"
-        found = resolve_ref(found["$ref"], schema)
-    return False
+    own = schema if isinstance(schema, dict) and "type" in schema else resolved(schema, schema)
+    return own.get("type") == "string"
 
 
 def text_said(reply: str) -> str:

@@ -9,16 +9,14 @@ import copy
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from attrs import define
-
 from gram import Pattern
 from lenses_ext import tool_spec_schema, view
-from lenses_ext.schemas import NotJson, resolve_ref
+from lenses_ext.schemas import NotJson
 from lenses_ext.weak_cache import memo
 
 from ...errors import ValidationError
 from ...json_text import Json, read_json, write_json
-from .validity import accepts, check_against, require_schema, validator_of
+from .validity import accepts, check_against, require_schema, resolved, validator_of
 
 
 def read_arguments(tool_name: str, text: str) -> dict[str, Json]:
@@ -88,7 +86,7 @@ class Parameters:
         validator_of(schema)
         self._text = schema
         self.schema = root = read_json(schema)
-        self._defaults = _defaults_in(root, root, {})
+        self._defaults: dict[int, dict[str, Json]] | None = {} if '"default"' in schema else None
         self._not_null = frozenset(
             key for key, below in _properties(root).items() if _null_means_default(below, root)
         )
@@ -102,10 +100,34 @@ class Parameters:
         if self._not_null and None in args.values():
             args = {k: v for k, v in args.items() if v is not None or k not in self._not_null}
         check_against(self._text, args)
-        filled = dict(args)
-        if self._defaults:
-            _fill(self._defaults, filled)
-        return filled
+        filled = args if self._defaults is None else self._filled(self.schema, args)
+        return dict(filled)
+
+    def _filled(self, schema: Json, value: Json) -> Json:
+        """A value with the defaults of a part of the schema, wherever objects are in it.
+
+        Nothing is filled into a default itself: with a recursive type that might never end.
+        """
+        schema = resolved(schema, self.schema)
+        if isinstance(value, list):
+            return [self._filled(schema.get("items"), each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        below = _properties(schema)
+        filled = {key: self._filled(below.get(key), each) for key, each in value.items()}
+        missing = {k: v for k, v in self._defaults_of(schema).items() if k not in filled}
+        return {**filled, **copy.deepcopy(missing)}
+
+    def _defaults_of(self, schema: Json) -> dict[str, Json]:
+        """The defaults of an object's properties that their own schemas accept."""
+        known = {} if self._defaults is None else self._defaults
+        if id(schema) not in known:  # a part of the schema, which is kept as it is
+            known[id(schema)] = {
+                key: below["default"]
+                for key, below in _properties(schema).items()
+                if _has_default(below) and accepts(below, below["default"], self.schema)
+            }
+        return known[id(schema)]
 
 
 @lru_cache(maxsize=512)
@@ -128,81 +150,12 @@ own_parameters_of: Callable[[Pattern], Parameters] = memo(
 A model may add what nobody asked for; what a person writes and nothing takes is a slip."""
 
 
-# --- defaults
-
-
-@define
-class _Defaults:
-    """The defaults of an object and of the values inside it; recursive if the type is.
-
-    Attributes:
-        own: the default values of its properties, where their own schema accepts them.
-        below: the defaults inside its properties.
-        items: the defaults inside each item of an array.
-    """
-
-    own: dict[str, Json]
-    below: dict[str, _Defaults]
-    items: _Defaults | None
-
-
-def _defaults_in(schema: Json, root: Json, known: dict[str, _Defaults]) -> _Defaults | None:
-    """Collect the defaults at every depth of a schema; None if it has no defaults.
-
-    Args:
-        schema: a part of ``root``.
-        root: the whole schema, in which references are resolved.
-        known: the defaults of each reference that was resolved before.
-    """
-    if not isinstance(schema, dict):
-        return None
-    if isinstance(reference := schema.get("$ref"), str):
-        if reference not in known:
-            known[reference] = _Defaults({}, {}, None)
-            found = _defaults_in(resolve_ref(reference, root), root, known)
-            if found:
-                known[reference].own = found.own
-                known[reference].below = found.below
-                known[reference].items = found.items
-        return known[reference]
-    properties = _properties(schema)
-    own = {
-        key: below["default"]
-        for key, below in properties.items()
-        if isinstance(below, dict) and "default" in below and accepts(below, below["default"], root)
-    }
-    inside = {key: _defaults_in(below, root, known) for key, below in properties.items()}
-    items = _defaults_in(schema.get("items"), root, known)
-    below = {key: defaults for key, defaults in inside.items() if defaults}
-    return _Defaults(own, below, items) if own or below or items else None
-
-
-def _fill(defaults: _Defaults, value: dict[str, Json]) -> None:
-    """Fill defaults into an object; the objects inside it are copied, not changed.
-
-    Nothing is filled into a default itself: with a recursive type that might never end.
-    """
-    for key, below in defaults.below.items():
-        if key in value:
-            value[key] = _filled(below, value[key])
-    for key, default in defaults.own.items():
-        if key not in value:
-            value[key] = copy.deepcopy(default) if isinstance(default, dict | list) else default
-
-
-def _filled(defaults: _Defaults, value: Json) -> Json:
-    """A copy of a value with defaults filled into the objects in it."""
-    if isinstance(value, list) and defaults.items:
-        return [_filled(defaults.items, item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    filled = dict(value)
-    _fill(defaults, filled)
-    return filled
-
-
 def _null_means_default(schema: Json, root: Json) -> bool:
-    return isinstance(schema, dict) and "default" in schema and not accepts(schema, None, root)
+    return _has_default(schema) and not accepts(schema, None, root)
+
+
+def _has_default(schema: Json) -> bool:
+    return isinstance(schema, dict) and "default" in schema
 
 
 def _properties(schema: Json) -> Mapping[str, Json]:

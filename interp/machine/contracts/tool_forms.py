@@ -30,60 +30,86 @@ from lenses_ext.weak_cache import memo
 
 from ...errors import ValidationError
 from ...json_text import Json, JsonText, write_json
-from .strict_tools import strict_schema
+from .schema_forms import strict_schema
 
 
-def function_definition(tool: Pattern, *, strict: bool = False) -> dict[str, Json]:
-    """A tool as a function definition of Chat Completions, a fresh copy.
+@frozen
+class ToolForm:
+    """How tools are written in one form.
+
+    Attributes:
+        schema, result: the keys of the schemas of parameters and result.
+        results: the results whose types it says.
+        inside: the key of the object that holds all these, or None.
+        is_typed: whether a tool says that it is a function.
+        has_strict: whether it has strict schemas.
+        names: whether it takes every name; others take those of `wire_name`.
+    """
+
+    schema: str
+    result: str = ""
+    results: Literal["none", "objects", "all"] = "none"
+    inside: str | None = None
+    is_typed: bool = False
+    has_strict: bool = False
+    names: bool = False
+
+
+# fmt: off
+TOOL_FORMS: Final[Mapping[str, ToolForm]] = {
+    "openai": ToolForm("parameters", inside="function", is_typed=True, has_strict=True),
+    "openai-functions": ToolForm("parameters", has_strict=True),
+    "openai-responses": ToolForm("parameters", is_typed=True, has_strict=True),
+    "anthropic": ToolForm("input_schema"),
+    "mcp": ToolForm("inputSchema", "outputSchema", "objects", names=True),
+    "spec": ToolForm("schema", results="all", names=True),
+}
+# fmt: on
+"""The forms that are read and written: OpenAI's three (tools of Chat Completions, the older
+functions, and Responses), Anthropic's, MCP's, and the form of the specification."""
+
+
+def tool_to_json(tool: Pattern, form: str, *, strict: bool = False) -> dict[str, Json]:
+    """A tool in one of the `TOOL_FORMS`, a fresh copy.
 
     Args:
         tool: the specification of the tool.
+        form: the name of the form.
         strict: whether the provider enforces the schema; see
-            `interp.machine.contracts.strict_tools`.
+            `interp.machine.contracts.schema_forms`.
 
     Raises:
         ToolError: the schema has no strict form.
     """
-    found: dict[str, Json] = function_definition_text(tool, strict=strict).value
-    return found
+    if form == "spec":
+        return tool_spec_to_json(tool)
+    row, name = TOOL_FORMS[form], view(tool_spec_name, tool)
+    made: dict[str, Json] = {
+        "name": name if row.names else wire_name(name),
+        "description": view(tool_spec_description, tool),
+        row.schema: view(tool_spec_schema, tool),
+    }
+    result = result_schema(tool)
+    if row.results == "objects" and result is not None and result.get("type") == "object":
+        made[row.result] = result
+    if strict:
+        made[row.schema] = strict_schema(made[row.schema], made["name"])
+    if strict or form == "openai-responses":  # which makes schemas strict unless it is told
+        made["strict"] = strict
+    made = {row.inside: made} if row.inside else made
+    return {"type": "function", **made} if row.is_typed else made
 
 
 def function_definition_text(tool: Pattern, *, strict: bool = False) -> JsonText:
-    """The text of `function_definition`, written once for each tool."""
+    """A tool as Chat Completions has it, as text that is written once for each tool."""
     known = _definitions(tool)
     if strict not in known:
-        known[strict] = write_json(_definition(tool, strict))
+        known[strict] = write_json(tool_to_json(tool, "openai", strict=strict))
     return known[strict]
 
 
 _definitions: Callable[[Pattern], dict[bool, JsonText]] = memo(lambda _: {})
 """The texts of a tool's definitions, strict and not."""
-
-
-def _definition(tool: Pattern, strict: bool) -> dict[str, Json]:
-    function: dict[str, Json] = {
-        "name": wire_name(view(tool_spec_name, tool)),
-        "description": view(tool_spec_description, tool),
-        "parameters": view(tool_spec_schema, tool),
-    }
-    if strict:
-        function["parameters"] = strict_schema(function["parameters"], function["name"])
-        function["strict"] = True
-    return {"type": "function", "function": function}
-
-
-def mcp_definition(tool: Pattern) -> dict[str, Json]:
-    """A tool as MCP lists it; only a result that is an object has an ``outputSchema`` there."""
-    definition: dict[str, Json] = {
-        "name": view(tool_spec_name, tool),
-        "description": view(tool_spec_description, tool),
-        "inputSchema": view(tool_spec_schema, tool),
-    }
-    result = result_schema(tool)
-    if result is not None and result.get("type") == "object":
-        definition["outputSchema"] = result
-    return definition
-
 
 Tell = Callable[[str], object]
 """Takes a sentence about what was left out."""
@@ -143,78 +169,9 @@ def tools_to_json(
     left = _LeftOut(list)
     for each in tools:
         _compare(each, form, left)
-    written = [TOOL_FORMS[form].write(each, strict) for each in tools]
+    written = [tool_to_json(each, form, strict=strict) for each in tools]
     _tell_of(left, tell)
     return written
-
-
-@frozen
-class ToolForm:
-    """How tools are written in one form.
-
-    Attributes:
-        write: a tool in it, strict or not.
-        schema, result: the keys of the schemas of parameters and result.
-        results: the results whose types it says.
-        known: keys that say nothing more.
-        inside: the key of the object that holds all these, or None.
-        has_strict: whether it has strict schemas.
-        names: whether it takes every name; others take those of `wire_name`.
-    """
-
-    write: Callable[[Pattern, bool], dict[str, Json]]
-    schema: str
-    result: str = ""
-    results: Literal["none", "objects", "all"] = "none"
-    known: frozenset[str] = frozenset({"type"})
-    inside: str | None = None
-    has_strict: bool = False
-    names: bool = False
-
-
-def _function(tool: Pattern, strict: bool) -> dict[str, Json]:
-    function: dict[str, Json] = function_definition(tool, strict=strict)["function"]
-    return function
-
-
-def _responses_tool(tool: Pattern, strict: bool) -> dict[str, Json]:
-    # Without a word about it, this API makes schemas strict where it can.
-    return {"type": "function", **_function(tool, strict), "strict": strict}
-
-
-def _anthropic_tool(tool: Pattern, _: bool) -> dict[str, Json]:
-    written = _function(tool, False)
-    written["input_schema"] = written.pop("parameters")
-    return written
-
-
-TOOL_FORMS: Final[Mapping[str, ToolForm]] = {
-    "openai": ToolForm(
-        lambda tool, strict: function_definition(tool, strict=strict),
-        "parameters",
-        inside="function",
-        has_strict=True,
-    ),
-    "openai-functions": ToolForm(_function, "parameters", has_strict=True),
-    "openai-responses": ToolForm(_responses_tool, "parameters", has_strict=True),
-    "anthropic": ToolForm(_anthropic_tool, "input_schema"),
-    "mcp": ToolForm(
-        lambda tool, _: mcp_definition(tool),
-        "inputSchema",
-        "outputSchema",
-        "objects",
-        names=True,
-    ),
-    "spec": ToolForm(
-        lambda tool, _: tool_spec_to_json(tool),
-        "schema",
-        results="all",
-        known=frozenset({"typeSignature"}),
-        names=True,
-    ),
-}
-"""The forms that are read and written: OpenAI's three (tools of Chat Completions, the older
-functions, and Responses), Anthropic's, MCP's, and the form of the specification."""
 
 
 _LeftOut: TypeAlias = defaultdict[str, list[str]]
@@ -252,14 +209,11 @@ def _each_tool(data: Json, path: str, left: _LeftOut) -> Iterator[tuple[str, dic
         raise ValidationError(f"{path}: expected a tool or a list of tools, found {_shown(data)}")
     if _is_tool(data, path):
         yield path, data
-        return
-    for key in _AROUND:
-        if data.get(key) is not None and not isinstance(data[key], list | dict):
-            found = _shown(data[key])
-            raise ValidationError(f"{path}.{key}: expected a list of tools, found {found}")
-    for key in (each for each in _AROUND if data.get(each) is not None):
-        yield from _each_tool(data[key], f"{path}.{key}", left)
-    if not data.keys() & {*_AROUND}:
+    elif data.keys() & {*_AROUND}:
+        for key in (each for each in _AROUND if data.get(each) is not None):
+            inside = _expected(data[key], (list, dict), f"{path}.{key}", "a list of tools")
+            yield from _each_tool(inside, f"{path}.{key}", left)
+    else:
         _leave_out(data, path, left)
 
 
@@ -299,47 +253,37 @@ def _leave_out(data: dict[str, Json], path: str, left: _LeftOut) -> None:
 
 
 def _read(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
-    """The specification of one tool."""
+    """The specification of one tool; in its own form its signature counts, not its schema."""
     form = _form_of(data)
-    row = TOOL_FORMS[form]
-    if form == "spec":
-        return _read_spec(path, data, left)
-    inner = data
+    row, inner = TOOL_FORMS[form], data
     if row.inside is not None:
-        inner, path = data[row.inside], f"{path}.{row.inside}"
-        if not isinstance(inner, dict):
-            raise ValidationError(f"{path}: expected an object, found {_shown(inner)}")
+        path = f"{path}.{row.inside}"
+        inner = _expected(data[row.inside], dict, path, "an object")
     name = inner.get("name")
     if not isinstance(name, str) or not name.strip():
         raise ValidationError(f"{path}.name: expected the name of a tool, found {_shown(name)}")
-    schema, result = (_schema(inner, key, path) for key in (row.schema, row.result))
+    schema, result = (
+        _expected(inner.get(key), (dict, type(None)), f"{path}.{key}", "a schema")
+        for key in (row.schema, row.result)
+    )
     for part in (data, inner) if inner is not data else (data,):
         _note_what_has_no_place(part, row, name, left)
-    description = _description(inner, name, path, left)
+    said = inner.get("description")
+    description = _expected(said, (str, type(None)), f"{path}.description", "text")
+    if form != "spec" and not (description and description.strip()):
+        left["no description, so the name is used for it"].append(name)
+        description = name
     try:
-        return create_tool_specification(
-            name,
-            description,
-            json_schema_to_type_signature(
-                {"type": "object", "properties": {}} if schema is None else schema,
-                return_schema=result,
-            ),
-        )
+        if form == "spec":
+            spec = tool_spec_from_json(data)
+        else:
+            given = {"type": "object", "properties": {}} if schema is None else schema
+            signature = json_schema_to_type_signature(given, return_schema=result)
+            spec = create_tool_specification(name, description, signature)
     except GramError as error:
         raise ValidationError(f'{path}: tool "{name}": {error}') from None
-
-
-def _read_spec(path: str, data: dict[str, Json], left: _LeftOut) -> Pattern:
-    """The specification of a tool in its own form; its signature counts, not its schema."""
-    try:
-        spec = tool_spec_from_json(data)
-    except GramError as error:
-        raise ValidationError(f"{path}: {error}") from None
-    row, name = TOOL_FORMS["spec"], view(tool_spec_name, spec)
-    schema = _schema(data, row.schema, path)
-    if schema is not None and not same_json(schema, view(tool_spec_schema, spec)):
+    if form == "spec" and schema and not same_json(schema, view(tool_spec_schema, spec)):
         left['"schema" says other types than "typeSignature", which counts'].append(name)
-    _note_what_has_no_place(data, row, name, left)
     return spec
 
 
@@ -347,7 +291,7 @@ def _note_what_has_no_place(
     data: dict[str, Json], row: ToolForm, name: str, left: _LeftOut
 ) -> None:
     """Note the keys that a specification has no place for, but for those that say nothing."""
-    read = {"name", "description", row.inside, row.schema, row.result, *row.known}
+    read = {"name", "description", "type", "typeSignature", row.inside, row.schema, row.result}
     for key, value in data.items():
         if key not in read and (key not in _OPTIONAL or value not in (None, False)):
             left[f'a specification has no place for "{key}"; left out'].append(name)
@@ -374,21 +318,10 @@ def _form_of(data: dict[str, Json]) -> str:
     return "openai-responses" if data.get("type") == "function" else "openai-functions"
 
 
-def _schema(data: dict[str, Json], key: str, path: str) -> dict[str, Any] | None:
-    schema = data.get(key)
-    if schema is not None and not isinstance(schema, dict):
-        raise ValidationError(f"{path}.{key}: expected a schema, found {_shown(schema)}")
-    return schema
-
-
-def _description(data: dict[str, Json], name: str, path: str, left: _LeftOut) -> str:
-    description = data.get("description")
-    if description is not None and not isinstance(description, str):
-        raise ValidationError(f"{path}.description: expected text, found {_shown(description)}")
-    if description is None or not description.strip():
-        left["no description, so the name is used for it"].append(name)
-        return name
-    return description
+def _expected(value: Json, kinds: Any, path: str, what: str) -> Json:
+    if not isinstance(value, kinds):
+        raise ValidationError(f"{path}: expected {what}, found {_shown(value)}")
+    return value
 
 
 def _shown(value: Json) -> str:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gram import ArgumentError
-from lenses_ext.schemas import NotJson, schema_validator, validation_visits
+from lenses_ext.schemas import NotJson, resolve_ref, schema_validator, validation_visits
 
 from ...errors import ValidationError
 from ...json_text import Json, JsonText, read_json, write_json
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MOST_VIOLATIONS = 5
 _MOST_VISITS_TO_DESCRIBE = 5_000
 _MOST_VISITS = 1_000_000
+_MOST_REFERENCES = 100  # deeper ones lead in a circle
 
 
 def check(schema: Mapping[str, Json], value: Json) -> None:
@@ -61,6 +62,17 @@ def is_valid(schema: str, value: Json) -> bool:
 def _with_references(schema: str) -> Json:
     """The schema if it has references, else None. It must not be changed."""
     return read_json(schema) if '"$ref"' in schema or '"$dynamicRef"' in schema else None
+
+
+def resolved(schema: Json, root: Json) -> dict[str, Json]:
+    """What a part of a schema refers to, or itself; nothing where it does not lead to an object."""
+    for _ in range(_MOST_REFERENCES):
+        if not isinstance(schema, dict):
+            return {}
+        if not isinstance(schema.get("$ref"), str):
+            return schema
+        schema = resolve_ref(schema["$ref"], root)
+    return {}
 
 
 def accepts(schema: Json, value: Json, root: Json) -> bool:

@@ -14,7 +14,7 @@ from lenses_ext.weak_cache import memo
 
 from ...json_text import Json
 from ...machine import Message, Request
-from ...machine.contracts import function_definition, has_strict_form, response_format
+from ...machine.contracts import has_strict_form, response_format, tool_to_json
 from ..chat.request import dumped, joined, tell_of_settings_left_out, tool_choice
 from ..providers import RESPONSES_FIELDS
 from ..refusals import takes
@@ -87,8 +87,7 @@ def _tool_text(strict: bool) -> Callable[[Pattern], str]:
 
 
 def _tool(tool: Pattern, strict: bool) -> dict[str, Json]:
-    function = function_definition(tool, strict=strict)["function"]
-    written = {"type": "function", **function, "strict": strict}
+    written = tool_to_json(tool, "openai-responses", strict=strict)
     if (result := result_schema(tool)) is not None:
         written["output_schema"] = result
     return written

@@ -1,4 +1,7 @@
-"""Strict tools: what is sent of them, and that a tool receives the same arguments either way."""
+"""Schemas in the forms of others: strict ones, and those of OpenAPI 3.0.
+
+A tool receives the same arguments from a strict model and from any other.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,28 @@ import pytest
 from hypothesis import given
 
 from gram import Pattern, loads_one
-from interp import OpenAIModel, ScriptedModel, ToolError, ToolLibrary, create_tool, run
+from interp import (
+    OpenAIModel,
+    ScriptedModel,
+    ToolError,
+    ToolLibrary,
+    ValidationError,
+    create_tool,
+    run,
+)
 from interp.machine import validate_tool_args
-from interp.machine.contracts.strict_tools import has_strict_form, strict_schema, without_stand_ins
+from interp.machine.contracts.schema_forms import (
+    from_openapi_schema,
+    has_strict_form,
+    strict_schema,
+    without_stand_ins,
+)
 from interp.machine.contracts.validity import check
 from interp.machine.effects import Request
 from interp.machine.messages import empty_context
 from lenses_ext import Model, Settings, tool_spec_schema, view
 from lenses_ext.schemas import resolve_ref
+from lenses_ext.signatures import json_schema_diagnostics
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.lenses_ext import strategies as strategies
 
@@ -249,3 +266,46 @@ def test_a_null_for_an_optional_parameter_is_refused_unless_tools_are_strict() -
     assert calls == []
     assert error is not None
     assert "$.order" in error
+
+
+# --- OpenAPI 3.0
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ({"type": "string", "nullable": False}, {"type": "string"}),
+        ({"type": "string", "nullable": True, "enum": ["a"]},
+         {"type": ["string", "null"], "enum": ["a", None]}),
+        ({"$ref": "#/x", "nullable": True, "description": "D"},
+         {"description": "D", "anyOf": [{"$ref": "#/x"}, {"type": "null"}]}),
+        ({"minimum": 1, "exclusiveMinimum": True}, {"exclusiveMinimum": 1}),
+        ({"maximum": 1, "exclusiveMaximum": False}, {"maximum": 1}),
+        ({"example": 3, "xml": {"name": "x"}}, {"examples": [3]}),
+        (
+            {
+                "properties": {"nullable": {"type": "string"}},
+                "items": {"anyOf": [{"type": "string", "nullable": True}]},
+            },
+            {
+                "properties": {"nullable": {"type": "string"}},
+                "items": {"anyOf": [{"type": ["string", "null"]}]},
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_what_openapi_writes_in_its_own_way(written: dict[str, Any], meant: dict[str, Any]) -> None:
+    assert from_openapi_schema(written) == meant
+
+
+def test_a_flag_of_another_type_is_refused_with_its_place() -> None:
+    with pytest.raises(ValidationError, match=r"^\$.items.nullable: expected true or false, found"):
+        from_openapi_schema({"items": {"nullable": "yes"}})
+
+
+@given(strategies.parameter_schemas())
+def test_a_json_schema_stays_valid(schema: dict[str, Any]) -> None:
+    before = [fault.code for fault in json_schema_diagnostics(schema) if fault.severity == "error"]
+    after = json_schema_diagnostics(from_openapi_schema(schema))
+
+    assert before == [fault.code for fault in after if fault.severity == "error"] == []
