@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from ..comparing import Diff, to_pattern
 from ..documents import Document, format_text
 from ..errors import expect
 from ..reading import END, tokens
@@ -20,6 +19,8 @@ from ..writing import dumps
 
 if TYPE_CHECKING:
     import rich.text
+
+    from ..comparing import Diff
 
 Kind: TypeAlias = Literal["name", "label", "key", "string", "number", "word", "comment", "mark", ""]
 """What a piece of text is; "" is the space between tokens."""
@@ -101,7 +102,7 @@ def notebook_form(what: Pattern | Document | Diff) -> dict[str, str]:
         ArgumentError: the argument is neither a pattern nor a document nor a diff.
     """
     text = _shown(what)
-    plain = text if isinstance(what, Diff) else repr(what)
+    plain = repr(what) if isinstance(what, Document | Pattern) else text
     form = {"text/plain": plain, "text/html": html_of(text)}
     if isinstance(what, Pattern) and (presentation := _presentation_of(what)):
         form["text/vnd.mermaid"] = diagram = presentation.diagram(what)
@@ -127,12 +128,14 @@ def _presentation_of(pattern: Pattern) -> Presentation | None:
 def _shown(what: Pattern | Document | Diff) -> str:
     if isinstance(what, Document):
         text = what.text
-    elif isinstance(what, Diff):
-        text = format_text(dumps(to_pattern(what))).rstrip("\n")
-    else:
+    elif isinstance(what, Pattern):
         presentation = _presentation_of(what)
         write = presentation.text if presentation else dumps
         text = format_text(write(what)).rstrip("\n")
+    else:
+        from ..comparing import to_pattern  # imported late: few programs show a diff
+
+        text = format_text(dumps(to_pattern(what))).rstrip("\n")
     if len(text) <= _MOST_CHARACTERS:
         return text
     more = counted(len(text) - _MOST_CHARACTERS, "more character")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, cast, overload
 
 from gram import ArgumentError, Document, Pattern, origin
 from gram.errors import expect
@@ -12,7 +12,6 @@ from lenses_ext import Model, ProgramLike
 
 from ..errors import ConfigurationError
 from ..execution import named_model
-from ..history.stores import KeptConversation, open_conversation
 from ..machine import (
     ConversationContext,
     Given,
@@ -31,6 +30,9 @@ from ..tools import LibraryLike, ToolLibrary, answer_type_of, library_of, with_a
 from .answer_types import with_answer
 from .options import BeginOptions, RunOptions, check_options, with_windows
 from .runs import Run
+
+if TYPE_CHECKING:
+    from ..history.stores import KeptConversation
 
 V = TypeVar("V")
 
@@ -114,6 +116,8 @@ def _kept_in(program: ProgramLike, options: BeginOptions, by: str) -> KeptConver
     conversation, record = options.get("conversation"), options.get("record")
     if not conversation or record is None:
         return None
+    from ..history.stores import open_conversation  # imported late: most runs are not recorded
+
     read = origin(the_agent(program, options.get("agent"), by=by))
     return open_conversation(record, conversation, read.source.filename if read else None)
 

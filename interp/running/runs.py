@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing, closing
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from gram.errors import expect
@@ -13,9 +13,6 @@ from gram.errors import expect
 from ..concurrency import read_by_waiting, waited_for
 from ..errors import AgentError, ConfigurationError
 from ..execution import Driver, Finished, LiveHandler, Observation, named_model
-from ..history.records import run_text
-from ..history.replaying import UntilChanged
-from ..history.stores import new_log
 from ..machine import AgentResponse, Resumed, State, limits_of
 from ..shown import NOTEBOOK
 from ..tools import AnswerType, LibraryLike, Tool, ToolLibrary, library_of
@@ -24,6 +21,9 @@ from .options import RunOptions, budget_of, check_options
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
+
+    from ..execution import RunLog
+    from ..history.stores import RecordLike
 
     V = TypeVarWithDefault("V", default=Any)
 else:
@@ -131,7 +131,12 @@ class Run(Generic[V]):
             raise
 
     def _with_log(self, error: AgentError) -> AgentError:
-        error.write_log = partial(run_text, self.state, tuple(self._driver.tools.values()))
+        def written() -> str:
+            from ..history.records import run_text  # imported late: few runs fail
+
+            return run_text(self.state, tuple(self._driver.tools.values()))
+
+        error.write_log = written
         return error
 
 
@@ -157,9 +162,11 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
     if handler is None:
         handler = live()
         tools = live().tools
-    elif isinstance(handler, UntilChanged):
-        handler.live = live
-    record = options.get("record")
+    else:
+        from ..history.replaying import UntilChanged  # imported late: most runs are live
+
+        if isinstance(handler, UntilChanged):
+            handler.live = live
     change = Resumed(
         limits_of(options.get("limits"), state.limits),
         named_model(options.get("model")),
@@ -171,7 +178,7 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
         state,
         handler,
         tools=tools,
-        log=None if record is None else new_log(record),
+        log=_log_at(options.get("record")),
         change=None if change == Resumed() else change,
         observe=options.get("observe"),
         watch=options.get("watch"),
@@ -179,3 +186,11 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
         at_once=options.get("at_once"),
         budget=budget_of(state, options),
     )
+
+
+def _log_at(record: RecordLike | None) -> RunLog | None:
+    if record is None:
+        return None
+    from ..history.stores import new_log  # imported late: most runs are not recorded
+
+    return new_log(record)

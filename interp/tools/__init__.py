@@ -35,5 +35,3 @@ from .library import (
     split_name,
     tool_of_agent as tool_of_agent,
 )
-from .mcp.library import McpLibrary as McpLibrary
-from .mcp.server import McpServer as McpServer
