@@ -1,6 +1,6 @@
 """Recording a run while it goes on: its events, and notes of what happened between them.
 
-Notes stand between the events and are kept, but not folded. `interp.history.records.event_pattern`
+Notes stand between the events and are kept, but not folded. `interp.history.records.patterns`
 says how they are written.
 """
 

@@ -9,8 +9,8 @@
       (:Assistant {content: "I said hello."}),
       [:User {content: "What is this?"} | (:File {bytes: base64`…`, type: "image/png"})]]
 
-A conversation that is written and read again is equal. `file_pattern` says how files are written,
-`interp.history.records.pattern_parts` how texts are that the notation cannot hold.
+A conversation that is written and read again is equal. Files are written as below,
+`interp.history.records.property_forms` how texts are that the notation cannot hold.
 
 .. code-block:: text
 
@@ -27,20 +27,20 @@ from __future__ import annotations
 import os
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias, Union
 
 from gram import (
     Diagnostic,
-    Document,
     Pattern,
     Span,
     Subject,
     TaggedString,
+    Value,
     dumps,
     format_text,
     loads_one,
-    parse,
     parse_file,
 )
 from gram.documents import holding
@@ -63,8 +63,7 @@ from ...machine import (
     conversation_of,
     empty_context,
 )
-from .pattern_parts import Reader, expect_one_of, node, write_text
-from .property_forms import FLAG, JSON_TEXT, NAME, TEXT, WORDS, Form
+from .property_forms import Form, Reader, expect_one_of, node, write_text
 
 FILE: Final = "File"
 BASE64: Final = "base64"
@@ -116,7 +115,7 @@ def file_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> File:
             read.refuse("no-bytes", "no file before this one has these bytes", "sha256")
         source = known[digest]
     else:
-        source = _bytes(read)
+        source = read.made("bytes", lambda: _decoded(read.properties["bytes"]))
     try:
         name = read.text("name") if read.has("name") else None
         file = File(source, name, read.text("type"))
@@ -140,14 +139,11 @@ def contents(state: State, events: Iterable[Event] = ()) -> dict[str, bytes]:
     return {each.sha256: each.content for each in files if each.content is not None}
 
 
-def _bytes(read: Reader) -> bytes:
-    value = read.properties["bytes"]
+def _decoded(value: Value) -> bytes:
     if isinstance(value, TaggedString) and value.tag == BASE64:
-        try:
+        with suppress(ValueError):
             return b64decode(value.content, validate=True)
-        except ValueError:
-            pass
-    read.refuse("ill-typed", f"bytes of {FILE} must be {BASE64}`…`", "bytes")
+    raise ValueError(f"they must be {BASE64}`…`")
 
 
 CONVERSATION = "Conversation"
@@ -157,17 +153,8 @@ FUNCTION = "Function"
 
 _LABELS: dict[Role, str] = {UserRole: "User", AssistantRole: ASSISTANT}
 _ROLES = {label: role for role, label in _LABELS.items()}
-_MESSAGE: Final = Form(
-    Message,
-    {"call_id": "callId"},
-    content=WORDS,
-    call_id=TEXT,
-    refused=FLAG,
-    echo=JSON_TEXT,
-    speaker=TEXT,
-    summary=TEXT,
-)
-_CALL: Final = Form(ToolCall, id=WORDS, name=NAME, arguments=JSON_TEXT, echo=JSON_TEXT)
+_MESSAGE: Final = Form(Message)
+_CALL: Final = Form(ToolCall)
 
 
 def context_written(context: Iterable[Message], *, by: str) -> Pattern:
@@ -217,7 +204,8 @@ def message_to_pattern(message: Message, written: set[str]) -> Pattern:
         properties["name"] = write_text(role.name)
     label = FUNCTION if isinstance(role, FunctionRole) else _LABELS[role]
     files = files_to_patterns(message.attachments, written)
-    return node(label, properties, (*files, *map(call_to_pattern, message.tool_calls)))
+    calls = (node(TOOL_CALL, _CALL.write(each)) for each in message.tool_calls)
+    return node(label, properties, (*files, *calls))
 
 
 def message_in_short(message: Message) -> Pattern:
@@ -243,19 +231,13 @@ def message_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> Message:
     calls = [each for each in pattern.elements if FILE not in each.value.labels]
     return Message(
         role,
-        tool_calls=map(call_from_pattern, calls),
+        tool_calls=map(_call_from_pattern, calls),
         attachments=[file_from_pattern(each, known) for each in files],
         **_MESSAGE.read(read),
     )
 
 
-def call_to_pattern(call: ToolCall) -> Pattern:
-    """Convert a tool call to a pattern."""
-    return node(TOOL_CALL, _CALL.write(call))
-
-
-def call_from_pattern(pattern: Pattern) -> ToolCall:
-    """Read a tool call from a pattern; see `message_from_pattern`."""
+def _call_from_pattern(pattern: Pattern) -> ToolCall:
     read = Reader(pattern, TOOL_CALL, _CALL.keys)
     read.without_elements()
     return ToolCall(**_CALL.read(read))
@@ -275,9 +257,9 @@ def save_context(path: PathLike, context: Iterable[Message]) -> None:
         ArgumentError: an argument is of the wrong type.
     """
     expect(path, (str, os.PathLike), "path", by="save_context")
-    context = conversation_of(context, by="save_context")
+    pattern = context_written(context, by="save_context")
     with holding(Path(path), private=True) as file:
-        file.write(_with_conversation(parse(""), context).text)
+        file.write(format_text(dumps(pattern)))
 
 
 def load_context(path: PathLike) -> ConversationContext:
@@ -289,18 +271,7 @@ def load_context(path: PathLike) -> ConversationContext:
         ValidationError: the file is not exactly one conversation; the fault has its place.
     """
     expect(path, (str, os.PathLike), "path", by="load_context")
-    return _conversation(parse_file(Path(path)))
-
-
-def _with_conversation(document: Document, context: ConversationContext) -> Document:
-    """Replace the conversation of a document; if it has none, the new text is formatted."""
-    pattern = context_written(context, by="save_context")
-    if document.patterns:
-        return document.replace([pattern])
-    return parse(format_text(dumps(pattern)), document.filename)
-
-
-def _conversation(document: Document) -> ConversationContext:
+    document = parse_file(Path(path))
     if len(document.patterns) == 1:
         return written_context(document.patterns[0], {})
     message = f"expected one pattern labelled {CONVERSATION}, found {len(document.patterns)}"

@@ -8,8 +8,8 @@
     (:Begun {at: [0, 0], time: "2026-11-22T15:10:34.930+00:00"})
     (:ToolReturned {at: [0, 0], result: json`…`, seconds: 0.01})
 
-The first entry says how the run began (see `first_entry`); each other entry is an event or a note
-(see `run_notes`). Folded from that beginning, the events give every State of the run. An entry is
+The first entry says how the run began (see `run_text`); each other entry is an event or a note
+(see `patterns`). Folded from that beginning, the events give every State of the run. An entry is
 whole when its line end is there: the rest of a line that a killed process left is not read, and is
 cut off when the file is written again. A writer locks the file, so that two processes never record
 the same run.
@@ -42,9 +42,18 @@ from ...errors import ProtocolError, ValidationError
 from ...execution import Folded, Note, now
 from ...machine import Event, State, Status
 from ...tools import Tool
-from .entry_lines import RecordedTurns, event_line, note_line, read_run, read_turns, run_text
-from .first_entry import RUN, Turn, tool_pattern
 from .recorded_run import RecordedRun, Replayer
+from .run_text import (
+    RUN,
+    RecordedTurns,
+    Turn,
+    event_line,
+    note_line,
+    read_run,
+    read_turns,
+    run_text,
+    tool_pattern,
+)
 
 PathLike: TypeAlias = Union[str, "os.PathLike[str]"]
 

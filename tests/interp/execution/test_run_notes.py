@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 from gram import loads_one
 from interp import ValidationError
 from interp.execution.recorder import Begun, Failed, Note, Retried, Stopped
-from interp.history.records.event_pattern import NOTES, note_from_pattern, note_to_pattern
-from interp.history.records.pattern_parts import pattern_line
+from interp.history.records.patterns import NOTES, note_from_pattern, note_to_pattern
+from interp.history.records.property_forms import pattern_line
 from tests.interp.strategies import message_texts
 
 AT = st.lists(st.integers(0, 20), max_size=3).map(tuple)

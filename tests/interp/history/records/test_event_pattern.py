@@ -9,7 +9,7 @@ from gram import GramError, Pattern, loads_one, write_pattern
 from gram.writing import ONE_LINE
 from interp import ValidationError
 from interp.history import from_pattern, to_pattern
-from interp.history.records.event_pattern import event_written, written_event
+from interp.history.records.patterns import event_written, written_event
 from interp.machine import Event
 from tests.gram.strategies import patterns
 from tests.interp.strategies import events
