@@ -28,7 +28,7 @@ from .history.records.conversation_pattern import (
     load_context as load_context,
     save_context as save_context,
 )
-from .history.replaying.recorded_handler import recorded as recorded
+from .history.replaying.replay import recorded as recorded
 from .history.replaying.timeline import timeline as timeline
 from .history.stores.addresses import load_run as load_run, open_store as open_store
 from .machine.approval import (

@@ -17,7 +17,7 @@ from gram.words import did_you_mean
 from ..errors import RunExistsError, StoreError, ValidationError
 from ..execution import CANCELLED, Folded, Stopped
 from ..history.records import PathLike, RecordedRun, note_line, read_turns
-from ..history.stores import ENDED, RunFacts, RunStore, StoredRun, whole_entries
+from ..history.stores import ENDED, RunFacts, RunStore, StoredRun
 from ..json_text import Json, write_json
 from ..machine import (
     Ask,
@@ -164,7 +164,7 @@ def export_run(store: RunStore, run: str, path: PathLike) -> None:
     expect(store, RunStore, "store", by="export_run")
     expect(run, str, "run", by="export_run")
     expect(path, (str, os.PathLike), "path", by="export_run")
-    content = "".join(f"{each}\n" for each in whole_entries(store.ready(), run)).encode()
+    content = "".join(f"{each}\n" for each in store.whole_entries(run)).encode()
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

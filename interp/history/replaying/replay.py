@@ -1,32 +1,63 @@
-"""A recorded run as something to watch: again, or while another process records it."""
+"""A recorded run again: to watch, also while another process records it, and as a handler.
+
+The handler answers as the run did, without a model, a key or tools.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from difflib import SequenceMatcher, unified_diff
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time
+from typing import Final
 
-from attrs import frozen
+from attrs import define, evolve, field, frozen
 
 from gram.documents import resolved
 from gram.errors import expect
 
 from ...errors import ReplayError
 from ...execution import (
+    Handler,
     Observation,
     ReasoningDelta,
-    Stopped,
+    Report,
+    TextDelta,
     ToolStarted,
     finished,
     observations,
     under_way,
 )
-from ...machine import CallTool, ModelReplied, State, Status, pending
-from ..records import PathLike, RecordedRun, RecordedStep, is_recorded
+from ...machine import (
+    FORBIDDEN,
+    Ask,
+    At,
+    CallAnswered,
+    CallFailed,
+    CallModel,
+    CallTool,
+    Decided,
+    Effect,
+    Event,
+    ModelReplied,
+    Resumed,
+    State,
+    pending,
+)
+from ..records import (
+    PathLike,
+    RecordedRun,
+    RecordedStep,
+    effect_lines,
+    is_recorded,
+    position_text,
+)
 from ..stores import RunStore, StoreLike, address_of_run, load_run, opened, run_named
 from .entries import Timeline
 from .timeline import timeline
+
+# --- to watch
 
 
 @frozen
@@ -71,8 +102,8 @@ def _seen(step: RecordedStep) -> Iterator[Observation]:
     yield from observations(step.event, step.taken)
 
 
-_PAUSE = 0.1  # seconds between two looks
-_PATIENCE = 2.0  # seconds in which a file that nobody writes may find a writer
+_PAUSE: Final = 0.1  # seconds between two looks
+_PATIENCE: Final = 2.0  # seconds in which a file that nobody writes may find a writer
 
 
 def follow(run: PathLike, *, record: StoreLike | None = None) -> Iterator[Timeline]:
@@ -99,44 +130,215 @@ def follow(run: PathLike, *, record: StoreLike | None = None) -> Iterator[Timeli
     address = address_of_run(run, record)
     if address.is_store:
         return _of_store(address.place, address.run)
-    resolved(Path(address.place))  # refuses what is no path
-    return _of_file(address.place)
+    path = Path(address.place)
+    resolved(path)  # refuses what is no path
+
+    def look() -> tuple[int, bool]:
+        found = path.stat()
+        has_begun = b"\n" in path.read_bytes()
+        is_new = abs(time() - found.st_mtime) < _PATIENCE
+        return found.st_size if has_begun else 0, is_recorded(path) or is_new
+
+    return _followed(look, lambda: load_run(path))
 
 
 def _of_store(store: StoreLike, run: str) -> Iterator[Timeline]:
     with opened(store) as found:
         run = run_named(found, run)
-        seen = 0
-        while True:
-            began, row = monotonic(), found.row(run)
-            if row.entries != seen:
-                seen = row.entries
-                yield timeline(found.recorded(run))
-            elif row.status not in ("queued", "running"):
-                return
-            sleep(max(_PAUSE, 2 * (monotonic() - began)))  # a long run is read less often
+
+        def look() -> tuple[int, bool]:
+            row = found.row(run)
+            return row.entries, row.status in ("queued", "running")
+
+        yield from _followed(look, lambda: found.recorded(run))
 
 
-def _of_file(path: PathLike) -> Iterator[Timeline]:
-    seen, changed = 0, monotonic()
+def _followed(
+    look: Callable[[], tuple[int, bool]], read: Callable[[], RecordedRun]
+) -> Iterator[Timeline]:
+    """The timelines of a run.
+
+    Args:
+        look: gives how much is recorded, and whether the run may go on.
+        read: reads the run.
+    """
+    seen = 0
     while True:
-        is_written, size = is_recorded(path), Path(path).stat().st_size
         began = monotonic()
-        if size != seen and (seen or b"\n" in Path(path).read_bytes()):
-            seen, changed = size, began
-            run = load_run(path)
-            yield timeline(run)
-            if not is_written and _has_ended(run):
-                return
-        elif is_written:
-            changed = began
-        elif began - changed > _PATIENCE:
-            if not seen:
-                load_run(path)  # says what is wrong with a file in which no run begins
+        size, may_go_on = look()
+        if size != seen or not (size or may_go_on):  # if nothing begins there, `read` says why
+            seen = size
+            yield timeline(read())
+        elif not may_go_on:
             return
-        sleep(max(_PAUSE, 2 * (monotonic() - began)))  # a long file is read less often
+        sleep(max(_PAUSE, 2 * (monotonic() - began)))  # a long run is read less often
 
 
-def _has_ended(run: RecordedRun) -> bool:
-    last = run.entries[-1] if run.entries else None
-    return run.state.status is Status.DONE or isinstance(last, Stopped)
+# --- to answer
+
+
+def recorded(
+    run: RecordedRun | PathLike, *, model: Handler | None = None, tools: Handler | None = None
+) -> Handler:
+    """The handler of a recorded run: it answers each effect as it was answered then.
+
+    An effect that was not recorded, or that asks for something else than the recorded one at its
+    position, is a `ReplayError`, unless ``model`` or ``tools`` performs it.
+
+    Args:
+        run: the run, or its address.
+        model: what asks the model where the recording does not fit, such as a `LiveHandler`.
+        tools: what runs tools and asks for approval there.
+
+    Raises:
+        OSError: the file cannot be read.
+        GramDecodeError: the file is not gram.
+        ValidationError: the file is not the record of a run; the fault has its place.
+        ReplayError: an event of the file does not fit the run.
+    """
+    return evolve(_recorded(run), live={CallModel: model, CallTool: tools, Ask: tools})
+
+
+def _recorded(run: RecordedRun | PathLike) -> _Recorded:
+    found = run if isinstance(run, RecordedRun) else load_run(run)
+    answers: dict[tuple[type[Effect], At], _Answer] = {}
+    for step in found.checked_steps():
+        given = [(step.effect, step.event)] if step.effect else []
+        for effect, event in (*given, *_answers_without_asking(step)):
+            answers[type(effect), effect.at] = _Answer(effect, event, step)
+    return _Recorded(found, answers)
+
+
+@define(eq=False)
+class UntilChanged:
+    """A handler that answers as a recorded run did, until something else is asked than then.
+
+    What was recorded before holds; from there on everything is performed anew, also what is asked
+    as it was then: what a tool did may have changed what the next one finds.
+
+    Attributes:
+        recorded: the handler of the recorded run.
+        live: gives what performs the rest; the run sets it.
+        is_changed: whether something else was asked.
+    """
+
+    recorded: _Recorded
+    live: Callable[[], Handler] | None = None
+    is_changed: bool = False
+
+    @classmethod
+    def of(cls, run: RecordedRun | PathLike) -> UntilChanged:
+        """Make the handler of a run, or of the run at an address; for errors see `recorded`."""
+        return cls(_recorded(run))
+
+    def took(self, effect: Effect) -> float | None:
+        """How long an effect took then; None where it is performed."""
+        return None if self.is_changed else self.recorded.took(effect)
+
+    async def perform(self, effect: Effect, report: Report | None) -> Event:
+        """Answer an effect as it was answered then, or perform it."""
+        if not self.is_changed:
+            try:
+                return await self.recorded.perform(effect, report)
+            except ReplayError:
+                if self.live is None:
+                    raise
+                self.is_changed = True
+        assert self.live
+        return await self.live().perform(effect, report)
+
+
+def _answers_without_asking(step: RecordedStep) -> Iterator[tuple[Effect, Event]]:
+    """What a step says about effects that were asked about otherwise, or not at all.
+
+    A change on resuming answers questions, and asks about calls that had begun.
+    """
+    answered = {
+        each.at: each.invocation for each in step.happened if isinstance(each, CallAnswered)
+    }
+    for ask in step.before.asks:
+        call, answer = CallTool(ask.at, ask.name, ask.arguments), answered.get(ask.at)
+        if ask.may_have_run:
+            if answer and answer.error:
+                yield call, CallFailed(ask.at, answer.error)
+        elif isinstance(step.event, Resumed):
+            if answer:
+                yield ask, Decided(ask.at, False, FORBIDDEN)
+            elif call in step.effects:
+                yield ask, Decided(ask.at, True)
+
+
+@frozen
+class _Answer:
+    """How an effect was answered, and the step that says so."""
+
+    effect: Effect
+    event: Event
+    step: RecordedStep
+
+
+@frozen
+class _Recorded:
+    run: RecordedRun
+    answers: Mapping[tuple[type[Effect], At], _Answer] = field(repr=False)
+    live: Mapping[type[Effect], Handler | None] = {}
+
+    def took(self, effect: Effect) -> float | None:
+        """How long an effect took then; None for one that is performed."""
+        answer = self.answers.get((type(effect), effect.at))
+        return answer.step.seconds if answer and answer.effect == effect else None
+
+    def __repr__(self) -> str:
+        return repr(self.run).replace("RecordedRun", "recorded", 1)
+
+    async def perform(self, effect: Effect, report: Report | None) -> Event:
+        if live := self._live(effect):
+            return await live.perform(effect, report)
+        event = self.answers[type(effect), effect.at].event
+        if report and isinstance(event, ModelReplied):
+            if event.reasoning:
+                report(ReasoningDelta(event.at, event.reasoning))
+            if event.message.content:
+                report(TextDelta(event.at, event.message.content))
+        return event
+
+    def _live(self, effect: Effect) -> Handler | None:
+        """Who performs an effect that was not recorded; None for one that was."""
+        answer = self.answers.get((type(effect), effect.at))
+        if answer and answer.effect == effect:
+            return None
+        if live := self.live.get(type(effect)):
+            return live
+        if answer:
+            raise ReplayError(self.run.placed(_difference(answer.effect, effect), answer.step))
+        told = f"nothing was recorded at {position_text(effect.at)} for {_name(effect)}"
+        nearest = self._nearest(effect)
+        if nearest is None:
+            raise ReplayError(self.run.placed(told))
+        difference = "\n".join(_diff(nearest.effect, effect))
+        raise ReplayError(self.run.placed(f"{told}; the nearest:\n{difference}", nearest.step))
+
+    def _nearest(self, effect: Effect) -> _Answer | None:
+        """How the recorded effect was answered that is most like another."""
+        lines = effect_lines(effect)
+        return max(
+            (each for each in self.answers.values() if type(each.effect) is type(effect)),
+            key=lambda each: SequenceMatcher(None, effect_lines(each.effect), lines).ratio(),
+            default=None,
+        )
+
+
+def _difference(then: Effect, now: Effect) -> str:
+    """What is asked now instead of what was asked when the run was recorded."""
+    told = f"{_name(now)} at {position_text(now.at)} is not the one that was recorded"
+    return "\n".join([f"{told}:", *_diff(then, now)])
+
+
+def _diff(then: Effect, now: Effect) -> list[str]:
+    """The lines in which an effect differs from a recorded one."""
+    recorded, asked = effect_lines(then), effect_lines(now)
+    return [*unified_diff(recorded, asked, "recorded", "now", n=2, lineterm="")]
+
+
+def _name(effect: Effect) -> str:
+    return "the request" if isinstance(effect, CallModel) else f"the call of {effect.name}"

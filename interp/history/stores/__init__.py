@@ -20,8 +20,7 @@ from .kept_conversations import (
     KeptConversation,
     open_conversation,
 )
-from .leases import Lease
+from .leases import ENDED, Lease, RunStatus, process_of, this_process
 from .postgres import PostgresDatabase
-from .run_rows import ENDED, RunFacts, RunRow, RunStatus, process_of, this_process, whole_entries
-from .run_store import RunStore
+from .run_store import RunFacts, RunRow, RunStore
 from .stored_run import StoredRun, status_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import frozen
 
@@ -12,11 +12,14 @@ from gram.errors import expect
 
 from ...errors import RunTakenError, StoreError
 from ...machine import ConversationContext, Message
-from ..records import messages_to_patterns, pattern_line
+from ..records import messages_of, messages_to_patterns, pattern_line
 from .database import Database, in_pages
-from .run_rows import messages_between, whole_entries
+
+if TYPE_CHECKING:
+    from .run_store import RunStore
 
 _A_PAGE: Final = 50
+_SAY_AGAIN: Final = "hint: say it again, in a new turn"
 
 
 @frozen
@@ -24,14 +27,18 @@ class Conversation:
     """A conversation of a store. It only grows: a turn that has its answer adds its messages.
 
     Attributes:
-        database: the database of the store.
+        store: the store.
         name: its name.
         changed: when its last turn was done, if a list of conversations gave it; else None.
     """
 
-    database: Database
+    store: RunStore
     name: str
     changed: datetime | None = None
+
+    @property
+    def _database(self) -> Database:
+        return self.store.database
 
     def __len__(self) -> int:
         return int(self._of_row("size") or 0)
@@ -43,8 +50,7 @@ class Conversation:
 
     def _of_row(self, column: str) -> Any:
         sql = f"SELECT {column} FROM gram_conversations WHERE name = ?"
-        found = self.database.execute(sql, self.name)
-        return found[0][0] if found else None
+        return self._database.value(sql, self.name)
 
     @property
     def context(self) -> ConversationContext:
@@ -65,17 +71,28 @@ class Conversation:
         """
         expect(before, (int, type(None)), "before", by="page")
         expect(limit, (int, type(None)), "limit", by="page")
-        return messages_between(self.database, self.name, *page_of(len(self), before, limit))
+        return self.between(*page_of(len(self), before, limit))
+
+    def between(self, begin: int, end: int) -> ConversationContext:
+        """The messages from one on to before another."""
+        sql = (
+            "SELECT text FROM gram_messages WHERE conversation = ? AND seq >= ? AND seq < ? "
+            "ORDER BY seq"
+        )
+        found = self._database.execute(sql, self.name, begin, end)
+        return messages_of(text for (text,) in found)
 
     def unfinished_turn(self) -> str | None:
         """The run of its last turn, if that has no answer and no worker is to go on with it."""
-        found = self.database.execute(
+        sql = (
             "SELECT id FROM gram_runs JOIN gram_conversations ON conversation = name "
             "WHERE name = ? AND messages = size AND queue IS NULL "
-            "AND status NOT IN ('done', 'cancelled', 'queued') ORDER BY created DESC LIMIT 1",
-            self.name,
+            "AND status NOT IN ('done', 'cancelled', 'queued') ORDER BY created DESC LIMIT 1"
         )
-        return str(found[0][0]) if found else None
+        found: str | None = self._database.value(sql, self.name)
+        return found
+
+    # --- changing
 
     def extend(self, messages: Sequence[Message], run: str = "", program: str = "") -> None:
         """Add messages: those of a turn that has no answer, or of another conversation.
@@ -91,12 +108,12 @@ class Conversation:
         before = len(self)
 
         def work() -> None:
-            add_turn(self.database, self.name, run, before, messages)
+            self.add_turn(run, before, messages)
             if program:
                 sql = "UPDATE gram_conversations SET program = ? WHERE name = ?"
-                self.database.execute(sql, program, self.name)
+                self._database.execute(sql, program, self.name)
 
-        self.database.together(work)
+        self._database.together(work)
 
     def cut(self, size: int) -> None:
         """Take back all but the first messages; the runs since are kept, and are no turns of it.
@@ -108,44 +125,22 @@ class Conversation:
             RunTakenError: a turn of it is queued or under way.
             StoreError: the store cannot be written.
         """
-        execute = self.database.execute
+        execute = self._database.execute
 
         def work() -> None:
-            execute("UPDATE gram_conversations SET size = size WHERE name = ?", self.name)
             self._expect_idle()
-            since = "SELECT id FROM gram_runs WHERE conversation = ? AND messages >= ?"
-            for (run,) in execute(since, self.name, size):
-                head = whole_entries(self.database, run)[0]
+            since = "conversation = ? AND messages >= ?"
+            turns = execute(f"SELECT id FROM gram_runs WHERE {since}", self.name, size)
+            for (run,) in turns:
+                head = self.store.whole_entries(run)[0]
                 execute("UPDATE gram_entries SET text = ? WHERE run = ? AND seq = 0", head, run)
-            execute(
-                "UPDATE gram_runs SET conversation = NULL, messages = NULL "
-                "WHERE conversation = ? AND messages >= ?",
-                self.name,
-                size,
-            )
-            execute(
-                "DELETE FROM gram_messages WHERE conversation = ? AND seq >= ?", self.name, size
-            )
-            execute(
-                "UPDATE gram_conversations SET size = ?, run = '', "
-                f"changed = {self.database.clock} WHERE name = ?",
-                size,
-                self.name,
-            )
+            sql = f"UPDATE gram_runs SET conversation = NULL, messages = NULL WHERE {since}"
+            execute(sql, self.name, size)
+            sql = "DELETE FROM gram_messages WHERE conversation = ? AND seq >= ?"
+            execute(sql, self.name, size)
+            self._grown_to(size, "")
 
-        self.database.together(work)
-
-    def _expect_idle(self) -> None:
-        turns = self.database.execute(
-            "SELECT id FROM gram_runs WHERE conversation = ? AND (status = 'queued' OR "
-            f"(status = 'running' AND leased_until >= {self.database.clock}))",
-            self.name,
-        )
-        if turns:
-            raise RunTakenError(
-                f"{self.database.name}: a turn of the conversation {self.name} is queued or under "
-                f"way: run {turns[0][0]}\n  hint: cancel it first"
-            )
+        self._database.together(work)
 
     def remove(self, before: datetime | None = None) -> bool:
         """Remove the conversation, with the runs that are its turns, for good.
@@ -157,22 +152,113 @@ class Conversation:
             RunTakenError: a turn of it is queued or under way.
             StoreError: the store cannot be written.
         """
-        return self.database.together(lambda: self._remove(before))
+        execute = self._database.execute
 
-    def _remove(self, before: datetime | None) -> bool:
-        execute = self.database.execute
-        found = execute(  # new turns wait until it is removed
-            "UPDATE gram_conversations SET size = size WHERE name = ? RETURNING changed", self.name
+        def work() -> bool:
+            changed = self._expect_idle()
+            if changed is not None and before and changed >= before.timestamp():
+                return False
+            turns = "SELECT id FROM gram_runs WHERE conversation = ?"
+            execute(f"DELETE FROM gram_entries WHERE run IN ({turns})", self.name)
+            for table, column in _TABLES.items():
+                execute(f"DELETE FROM {table} WHERE {column} = ?", self.name)
+            return True
+
+        return self._database.together(work)
+
+    def _expect_idle(self) -> float | None:
+        """Refuse to change it while a turn is on its way; gives when it changed last.
+
+        New turns wait until the change is made.
+        """
+        sql = "UPDATE gram_conversations SET size = size WHERE name = ? RETURNING changed"
+        changed: float | None = self._database.value(sql, self.name)
+        sql = (
+            "SELECT id FROM gram_runs WHERE conversation = ? AND (status = 'queued' OR "
+            f"(status = 'running' AND leased_until >= {self._database.clock}))"
         )
-        if found and before and found[0][0] >= before.timestamp():
-            return False
-        self._expect_idle()
-        turns = "SELECT id FROM gram_runs WHERE conversation = ?"
-        execute(f"DELETE FROM gram_entries WHERE run IN ({turns})", self.name)
-        execute("DELETE FROM gram_runs WHERE conversation = ?", self.name)
-        execute("DELETE FROM gram_messages WHERE conversation = ?", self.name)
-        execute("DELETE FROM gram_conversations WHERE name = ?", self.name)
-        return True
+        if turn := self._database.value(sql, self.name):
+            raise RunTakenError(
+                f"{self._database.name}: a turn of the conversation {self.name} is queued or under "
+                f"way: run {turn}\n  hint: cancel it first"
+            )
+        return changed
+
+    # --- turns, in work that is done together
+
+    def begin_turn(self, before: int, program: str) -> None:
+        """Make the conversation of a turn, if it is the first one.
+
+        Args:
+            before: how many messages it had when the run began.
+            program: the path of the program that it is with, or "".
+
+        Raises:
+            StoreError: the conversation was removed meanwhile.
+        """
+        sql = (
+            "INSERT INTO gram_conversations (name, size, run, program, changed) "
+            f"VALUES (?, 0, '', ?, {self._database.clock}) "
+            "ON CONFLICT (name) DO UPDATE SET program = excluded.program RETURNING size"
+        )
+        if self._database.value(sql, self.name, program) < before:
+            raise StoreError(
+                f"the conversation {self.name} was removed since this turn began\n  {_SAY_AGAIN}"
+            )
+
+    def add_turn(self, run: str, before: int, messages: Sequence[Message]) -> None:
+        """Add what was said in a turn, once.
+
+        Args:
+            run: the id of the run.
+            before: how many messages the conversation had when the run began.
+            messages: those, and what was said since.
+
+        Raises:
+            StoreError: the conversation has gone on since.
+        """
+        size, last = self.locked()
+        if (size, last) == (len(messages), run):
+            return  # written before, where its success could not be told
+        if size != before:
+            raise StoreError(self.has_gone_on)
+        sql = "INSERT INTO gram_messages (conversation, seq, text) VALUES (?, ?, ?)"
+        for place, message in enumerate(messages[before:], before):
+            (pattern,) = messages_to_patterns([message])
+            self._database.execute(sql, self.name, place, pattern_line(pattern))
+        self._grown_to(len(messages), run)
+
+    def _grown_to(self, size: int, run: str) -> None:
+        sql = (
+            f"UPDATE gram_conversations SET size = ?, run = ?, changed = {self._database.clock} "
+            "WHERE name = ?"
+        )
+        self._database.execute(sql, size, run, self.name)
+
+    def locked(self) -> tuple[int, str]:
+        """How many messages it has, and the run of its last turn; others wait to change it.
+
+        It is made, if it is not there.
+        """
+        sql = (
+            "INSERT INTO gram_conversations (name, size, run) VALUES (?, 0, '') "
+            "ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING size, run"
+        )
+        ((size, run),) = self._database.execute(sql, self.name)
+        return size, run
+
+    @property
+    def has_gone_on(self) -> str:
+        """The message about a turn that does not follow it any more."""
+        return f"the conversation {self.name} has gone on since this turn began\n  {_SAY_AGAIN}"
+
+
+_TABLES: Final = {
+    "gram_runs": "conversation",
+    "gram_messages": "conversation",
+    "gram_conversations": "name",
+}
+"""The tables that have something of a conversation, and the column with its name."""
 
 
 def page_of(size: int, before: int | None, limit: int | None) -> tuple[int, int]:
@@ -182,100 +268,13 @@ def page_of(size: int, before: int | None, limit: int | None) -> tuple[int, int]
 
 
 def found_conversations(
-    database: Database, before: datetime | None, beginning: str, limit: int | None
+    store: RunStore, before: datetime | None, beginning: str, limit: int | None
 ) -> Iterator[Conversation]:
     """The conversations of a store, see `RunStore.conversations`."""
-    found = in_pages(
-        database,
+    sql = (
         "SELECT changed, name FROM gram_conversations WHERE size > 0 AND changed < "
-        "COALESCE(?, changed + 1) AND substr(name, 1, ?) = ?",
-        (before and before.timestamp(), len(beginning), beginning),
-        ("changed", "name"),
-        limit,
+        "COALESCE(?, changed + 1) AND substr(name, 1, ?) = ?"
     )
-    for changed, name in found:
-        yield Conversation(database, name, datetime.fromtimestamp(changed, UTC))
-
-
-def add_turn(
-    database: Database, conversation: str, run: str, before: int, messages: Sequence[Message]
-) -> None:
-    """Add what was said in a turn to its conversation, once.
-
-    Args:
-        database: the database, in work that is done together.
-        conversation: the name of the conversation.
-        run: the id of the run.
-        before: how many messages the conversation had when the run began.
-        messages: those, and what was said since.
-
-    Raises:
-        StoreError: the conversation has gone on since.
-    """
-    size, last = size_of(database, conversation)
-    if (size, last) == (len(messages), run):
-        return  # written before, where its success could not be told
-    if size != before:
-        raise StoreError(gone_on(conversation))
-    for place, message in enumerate(messages[before:], before):
-        (pattern,) = messages_to_patterns([message])
-        database.execute(
-            "INSERT INTO gram_messages (conversation, seq, text) VALUES (?, ?, ?)",
-            conversation,
-            place,
-            pattern_line(pattern),
-        )
-    database.execute(
-        "UPDATE gram_conversations SET size = ?, run = ?, "
-        f"changed = {database.clock} WHERE name = ?",
-        len(messages),
-        run,
-        conversation,
-    )
-
-
-def size_of(database: Database, conversation: str) -> tuple[int, str]:
-    """How many messages a conversation has, and the run of its last turn; others wait for it.
-
-    It is made, if it is not there.
-    """
-    ((size, run),) = database.execute(
-        "INSERT INTO gram_conversations (name, size, run) VALUES (?, 0, '') "
-        "ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING size, run",
-        conversation,
-    )
-    return size, run
-
-
-def begin_turn(database: Database, conversation: str, before: int, program: str) -> None:
-    """Make the conversation of a turn, if it is the first one.
-
-    Args:
-        database: the database, in work that is done together.
-        conversation: the name of the conversation.
-        before: how many messages it had when the run began.
-        program: the path of the program that it is with, or "".
-
-    Raises:
-        StoreError: the conversation was removed meanwhile.
-    """
-    ((size,),) = database.execute(
-        f"INSERT INTO gram_conversations (name, size, run, program, changed) "
-        f"VALUES (?, 0, '', ?, {database.clock}) "
-        "ON CONFLICT (name) DO UPDATE SET program = excluded.program RETURNING size",
-        conversation,
-        program,
-    )
-    if size < before:
-        raise StoreError(
-            f"the conversation {conversation} was removed since this turn began\n"
-            "  hint: say it again, in a new turn"
-        )
-
-
-def gone_on(conversation: str) -> str:
-    """The message about a turn that does not follow its conversation any more."""
-    return (
-        f"the conversation {conversation} has gone on since this turn began\n"
-        "  hint: say it again, in a new turn"
-    )
+    values = (before and before.timestamp(), len(beginning), beginning)
+    for changed, name in in_pages(store.database, sql, values, ("changed", "name"), limit):
+        yield Conversation(store, name, datetime.fromtimestamp(changed, UTC))

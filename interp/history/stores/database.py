@@ -73,6 +73,11 @@ class Database(ABC):
             StoreError: the database cannot be reached, or refuses the statement.
         """
 
+    def value(self, sql: str, *values: object) -> Any:
+        """The first value that a statement gives, see `execute`; None for no row."""
+        found = self.execute(sql, *values)
+        return found[0][0] if found else None
+
     @abstractmethod
     def together(self, work: Callable[[], T]) -> T:
         """Carry out all statements that some work executes, or none; see `execute`.

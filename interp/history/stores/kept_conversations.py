@@ -29,8 +29,7 @@ from ..records import (
 )
 from .addresses import Address, RecordLike, open_store
 from .conversations import page_of
-from .run_rows import RunFacts
-from .run_store import RunStore
+from .run_store import RunFacts, RunStore
 from .stored_run import StoredRun
 
 

@@ -6,20 +6,25 @@ one, and nothing with a lower one is written any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+import socket
+from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from threading import Lock, Thread
 from time import sleep
-from typing import Final
-from weakref import WeakSet
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from weakref import WeakSet, WeakValueDictionary
 
 from attrs import define, field
 
 from ...errors import RunTakenError, StoreError
 from ...machine import Message, Usage
-from .conversations import add_turn, gone_on, size_of
-from .database import Database, Rows, anew_after_fork
-from .run_rows import ENDED, RunStatus, is_dead, name_of, new_owner, no_run
+from .conversations import Conversation
+from .database import Rows, anew_after_fork
+
+if TYPE_CHECKING:
+    from .run_store import RunStore
 
 LEASE: Final = 10.0
 """The seconds after which a run whose owner is not heard of may be claimed by others."""
@@ -27,13 +32,84 @@ LEASE: Final = 10.0
 RENEWAL: Final = 3.0
 """The seconds between two signs of life of an owner."""
 
+RunStatus: TypeAlias = Literal[
+    "queued", "running", "stopped", "waiting", "limited", "failed", "done", "cancelled"
+]
+"""The status of a run: submitted and not begun; claimed by somebody; claimed by nobody, so that it
+can be resumed; waiting for approval; at a limit; failed or done or cancelled, for good."""
+
+ENDED: Final = ("failed", "done", "cancelled")
+"""The statuses of runs that nothing goes on with."""
+
+# --- owners
+
+_living: WeakValueDictionary[str, object] = WeakValueDictionary()
+"""What holds the leases of this process, by their owners."""
+
+
+def new_owner(holder: object) -> str:
+    """A name for the owner of a lease, from which others on this machine tell if it lives.
+
+    Args:
+        holder: what holds the lease in this process: the owner lives as long as that.
+    """
+    owner = f"{this_process()}/{os.urandom(4).hex()}"
+    _living[owner] = holder
+    return owner
+
+
+def this_process() -> str:
+    """How the leases of this process begin.
+
+    A process is told by its id and the time it was started at, in its own space of ids.
+    """
+    return "/".join([_machine(), str(os.getpid()), _started(os.getpid())])
+
+
+def process_of(owner: str) -> str:
+    """How messages name the process of an owner."""
+    machine, pid, *_ = [*owner.split("/"), ""]
+    return f"process {pid} of {machine.partition(':')[0]}"
+
+
+def is_dead(named: str) -> bool:
+    """Whether an owner is known to be dead: its process is no more, or has let go of its lease."""
+    if named.startswith(f"{this_process()}/"):
+        return named not in _living
+    machine, pid, started, *_ = [*named.split("/"), "", ""]
+    if machine != _machine() or not pid.isdecimal() or not started:
+        return False  # elsewhere; only its lease tells
+    return _started(int(pid)) != started
+
+
+def _machine() -> str:
+    """This machine, since its start, and the space of process ids that this process sees."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return f"{socket.gethostname()}:{boot}:{Path('/proc/self/ns/pid').readlink()}"
+    except OSError:  # not on Linux
+        return f"{socket.gethostname()}:?"
+
+
+def _started(pid: int) -> str:
+    """When a process was started, as the system counts; ``""`` if there is no such process."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text("ascii", errors="replace")
+    except OSError:
+        return ""
+    after_name = told.rpartition(")")[2].split()
+    return "" if after_name[0] in "ZX" else after_name[19]
+
+
+# --- leases
+
 
 @define(eq=False)
 class Lease:
     """The right to write to a run, of one thread at a time, for as long as somebody holds this.
 
     Attributes:
-        database: the database of the store.
+        store: the store.
         run: the id of the run.
         fence: the number that its entries carry.
         size: how many entries the run has.
@@ -41,7 +117,7 @@ class Lease:
         owner: names it in the store.
     """
 
-    database: Database
+    store: RunStore
     run: str
     fence: int = 0
     size: int = 0
@@ -59,35 +135,28 @@ class Lease:
             StoreError: the store cannot be written.
         """
         places = range(self.size, self.size + len(entries))
-        if not self.database.together(lambda: all(map(self._is_written, entries, places))):
+        if not self.store.database.together(lambda: all(map(self._is_written, entries, places))):
             self.is_held = False
-            raise _taken(self.database, self.run)
+            raise self._taken()
         self.size += len(entries)
 
     def _is_written(self, entry: str, place: int) -> bool:
-        return bool(
-            self.database.execute(
-                "INSERT INTO gram_entries (run, seq, fence, text) SELECT id, ?, fence, ? "
-                f"FROM gram_runs WHERE id = ? AND fence = ?{self.database.row_lock} "
-                "ON CONFLICT (run, seq) DO NOTHING RETURNING seq",
-                place,
-                entry,
-                self.run,
-                self.fence,
-            )
-            or self.database.execute(  # written before, where its success could not be told
-                "SELECT seq FROM gram_entries WHERE run = ? AND seq = ? AND fence = ? AND text = ?",
-                self.run,
-                place,
-                self.fence,
-                entry,
-            )
+        database = self.store.database
+        sql = (
+            "INSERT INTO gram_entries (run, seq, fence, text) SELECT id, ?, fence, ? "
+            f"FROM gram_runs WHERE id = ? AND fence = ?{database.row_lock} "
+            "ON CONFLICT (run, seq) DO NOTHING RETURNING seq"
         )
+        if database.execute(sql, place, entry, self.run, self.fence):
+            return True
+        # written before, where its success could not be told
+        sql = "SELECT seq FROM gram_entries WHERE run = ? AND seq = ? AND fence = ? AND text = ?"
+        return bool(database.execute(sql, self.run, place, self.fence, entry))
 
     def let_go(
         self,
         status: RunStatus,
-        usage: Usage,
+        usage: Usage = Usage(None, None),
         reason: str | None = None,
         *,
         context: Sequence[Message] = (),
@@ -104,83 +173,72 @@ class Lease:
             RunTakenError: somebody else has claimed the run since.
             StoreError: the store cannot be written.
         """
-        self.is_held, database = False, self.database
+        self.is_held, database = False, self.store.database
 
         def work() -> Rows:
-            left = database.execute(
+            sql = (
                 f"UPDATE gram_runs SET owner = NULL, leased_until = 0, changed = {database.clock}, "
                 "status = ?, input_tokens = COALESCE(?, input_tokens), "
                 "output_tokens = COALESCE(?, output_tokens), reason = ? "
-                "WHERE id = ? AND fence = ? RETURNING conversation, messages",
-                status,
-                usage.input_tokens,
-                usage.output_tokens,
-                reason,
-                self.run,
-                self.fence,
+                "WHERE id = ? AND fence = ? RETURNING conversation, messages"
             )
+            tokens = (usage.input_tokens, usage.output_tokens)
+            left = database.execute(sql, status, *tokens, reason, self.run, self.fence)
             if left and status == "done" and left[0][1] is not None:
                 conversation, before = left[0]
-                add_turn(database, conversation, self.run, before, context)
+                Conversation(self.store, conversation).add_turn(self.run, before, context)
             return left
 
         if not database.together(work):
-            raise _taken(database, self.run)
+            raise self._taken()
 
     def claim(self, size: int | None, fence: int, had_ended: bool) -> None:
         """Claim a run that nobody has, see `RunStore.claim`."""
-        database, run = self.database, self.run
-        found = database.execute(
+        database, name = self.store.database, self.store.name_of(self.run)
+        sql = (
             "SELECT status, COALESCE(owner, ''), leased_until, "
             f"owner IS NULL OR leased_until < {database.clock}, conversation, messages "
-            "FROM gram_runs WHERE id = ?",
-            run,
+            "FROM gram_runs WHERE id = ?"
         )
+        found = database.execute(sql, self.run)
         if not found:
-            raise no_run(database, run)
+            raise self.store.no_run(self.run)
         status, holder, until, is_free, conversation, before = found[0]
         if status == "cancelled":
-            raise _taken(database, run)
+            raise self._taken()
         if before is not None and status != "done":
-            _expect_turn(database, run, conversation, before)
+            self._expect_turn(Conversation(self.store, conversation), before)
         is_free = is_free or holder == self.owner or is_dead(holder)
         is_as_it_was = "(COALESCE(owner, '') = ? AND leased_until = ? OR owner = ?)"
-        if not is_free or not self.take(is_as_it_was, holder, until, self.owner):
+        if not is_free or not self._take(is_as_it_was, holder, until, self.owner):
             raise RunTakenError(
-                f"{name_of(database, run)}: another process goes on with it\n"
+                f"{name}: another process goes on with it\n"
                 f"  hint: it can be taken over {LEASE:.0f} seconds after that one was last heard of"
             )
         has_ended = status in ENDED and not had_ended
         if size is not None and (has_ended or self._has_gone_on(size, fence)):
             raise RunTakenError(
-                f"{name_of(database, run)}: another process has gone on with it since it was read\n"
+                f"{name}: another process has gone on with it since it was read\n"
                 "  hint: resume it again, from what is recorded now"
             )
 
     def take_over(self) -> None:
         """Claim a run even if somebody else has it, see `RunStore.take_over`."""
-        if not self.take(f"status NOT IN ({', '.join('?' * len(ENDED))})", *ENDED):
-            found = self.database.execute("SELECT status FROM gram_runs WHERE id = ?", self.run)
-            if not found:
-                raise no_run(self.database, self.run)
-            name = name_of(self.database, self.run)
-            raise StoreError(f"{name} is {found[0][0]}: it has ended")
+        if not self._take(f"status NOT IN ({', '.join('?' * len(ENDED))})", *ENDED):
+            row = self.store.row(self.run)
+            raise StoreError(f"{self.store.name_of(self.run)} is {row.status}: it has ended")
 
-    def take(self, condition: str, *values: object) -> bool:
+    def _take(self, condition: str, *values: object) -> bool:
         """Become the owner of the run where a condition holds."""
-        claimed = self.database.execute(
+        clock = self.store.database.clock
+        sql = (
             "UPDATE gram_runs SET fence = fence + 1, owner = ?, status = 'running', reason = NULL, "
-            f"leased_until = {self.database.clock} + ?, changed = {self.database.clock} "
-            f"WHERE id = ? AND {condition} RETURNING fence, "
-            "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id)",
-            self.owner,
-            LEASE,
-            self.run,
-            *values,
+            f"leased_until = {clock} + ?, changed = {clock} WHERE id = ? AND {condition} "
+            "RETURNING fence, (SELECT max(seq) + 1 FROM gram_entries WHERE run = id)"
         )
-        if claimed:
-            self.fence, size = claimed[0]
-            self.size = size or 0
+        claimed = self.store.database.execute(sql, self.owner, LEASE, self.run, *values)
+        for fence, size in claimed:
+            self.fence, self.size = fence, size or 0
         return bool(claimed)
 
     def _has_gone_on(self, size: int, fence: int) -> bool:
@@ -188,72 +246,50 @@ class Lease:
 
         What was written since with the fence of the last lease was written by its new owner.
         """
-        if self.size == size:
-            return False
-        others = self.database.execute(
-            "SELECT 1 FROM gram_entries WHERE run = ? AND seq >= ? AND fence <> ? LIMIT 1",
-            self.run,
-            size,
-            fence,
-        )
-        return self.size < size or bool(others)
-
-
-def _taken(database: Database, run: str) -> RunTakenError:
-    """What is told of a run that its owner may write to no more."""
-    found = database.execute("SELECT status FROM gram_runs WHERE id = ?", run)
-    told = "was taken over by another process"
-    if not found:
-        told = "was removed"
-    elif found[0][0] == "cancelled":
-        told = "was cancelled"
-    return RunTakenError(f"{name_of(database, run)} {told}")
-
-
-def _expect_turn(database: Database, run: str, conversation: str, before: int) -> None:
-    """Refuse a turn if another one is under way, or went before it."""
-    if size_of(database, conversation)[0] != before:
-        raise RunTakenError(f"{name_of(database, run)}: {gone_on(conversation)}")
-    others = database.execute(
-        "SELECT id FROM gram_runs WHERE conversation = ? AND id <> ? "
-        f"AND status = 'running' AND leased_until >= {database.clock}",
-        conversation,
-        run,
-    )
-    if others:
-        raise RunTakenError(
-            f"{name_of(database, run)}: another turn of the conversation {conversation} is under "
-            f"way: run {others[0][0]}"
+        sql = "SELECT 1 FROM gram_entries WHERE run = ? AND seq >= ? AND fence <> ? LIMIT 1"
+        return self.size < size or (
+            self.size > size and bool(self.store.database.execute(sql, self.run, size, fence))
         )
 
+    def _taken(self) -> RunTakenError:
+        """What is told of a run that its owner may write to no more."""
+        status = self.store.database.value("SELECT status FROM gram_runs WHERE id = ?", self.run)
+        told = {None: "was removed", "cancelled": "was cancelled"}
+        said = told.get(status, "was taken over by another process")
+        return RunTakenError(f"{self.store.name_of(self.run)} {said}")
 
-# --- renewing
-
-
-def renew(database: Database, leases: Sequence[Lease]) -> None:
-    """Renew leases; those whose runs somebody else has, or nobody any more, are held no more."""
-    for lease in leases:
-        renewed = database.execute(
-            f"UPDATE gram_runs SET leased_until = {database.clock} + ? "
-            "WHERE owner IS NOT NULL AND id = ? AND fence = ? RETURNING id",
-            LEASE,
-            lease.run,
-            lease.fence,
+    def _expect_turn(self, conversation: Conversation, before: int) -> None:
+        """Refuse a turn if another one is under way, or went before it."""
+        name = self.store.name_of(self.run)
+        if conversation.locked()[0] != before:
+            raise RunTakenError(f"{name}: {conversation.has_gone_on}")
+        sql = (
+            "SELECT id FROM gram_runs WHERE conversation = ? AND id <> ? "
+            f"AND status = 'running' AND leased_until >= {self.store.database.clock}"
         )
-        lease.is_held = lease.is_held and bool(renewed)
+        if other := self.store.database.value(sql, conversation.name, self.run):
+            raise RunTakenError(
+                f"{name}: another turn of the conversation {conversation.name} is under way: "
+                f"run {other}"
+            )
+
+    def renew(self) -> None:
+        """Renew it; where somebody else has the run, or nobody any more, it is held no more."""
+        sql = (
+            f"UPDATE gram_runs SET leased_until = {self.store.database.clock} + ? "
+            "WHERE owner IS NOT NULL AND id = ? AND fence = ? RETURNING id"
+        )
+        renewed = self.store.database.execute(sql, LEASE, self.run, self.fence)
+        self.is_held = self.is_held and bool(renewed)
 
 
 class Keeper:
     """Renews the leases of one process, in a thread of its own while any are held.
 
     One that nobody holds any more, such as after an interrupt, is not renewed.
-
-    Args:
-        ready: gives the database.
     """
 
-    def __init__(self, ready: Callable[[], Database]) -> None:
-        self._ready = ready
+    def __init__(self) -> None:
         self.after_fork()
         anew_after_fork(self)
 
@@ -281,5 +317,6 @@ class Keeper:
                     self._thread = None
                     return
             with suppress(StoreError):  # the next entry or renewal may reach the store again
-                renew(self._ready(), leases)
+                while leases:
+                    leases.pop().renew()
             del leases

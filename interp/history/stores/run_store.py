@@ -3,41 +3,193 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Final
+from typing import Any, Final, get_args
 
-from attrs import asdict
+from attrs import asdict, field, frozen
 
 from gram import ArgumentError
-from gram.errors import expect
+from gram.errors import expect, expect_all
+from gram.words import counted, did_you_mean
 
-from ...errors import RunExistsError, RunTakenError
-from ...machine import Usage
-from ..records import RecordedRun
-from .conversations import Conversation, begin_turn, found_conversations
-from .database import Database, Rows, make_store
-from .leases import Keeper, Lease
-from .run_rows import (
-    ENDED,
-    RunFacts,
-    RunRow,
-    RunStatus,
-    entries_of,
-    expect_name,
-    expect_status,
-    found_rows,
-    has_status,
-    name_of,
-    no_run,
-    recorded_run,
-    this_process,
-)
+from ...errors import RunExistsError, RunTakenError, StoreError, ValidationError
+from ...json_text import Json
+from ...machine import Usage, empty_context
+from ...shown import shortened
+from ..records import RecordedRun, head_of, read_run
+from .conversations import Conversation, found_conversations
+from .database import Database, Rows, in_pages, make_store
+from .leases import ENDED, Keeper, Lease, RunStatus, is_dead, process_of, this_process
 
 _MANY: Final = 500
 """How many runs are removed in one go, so that others do not wait for long."""
+_LEFT: Final = "left"
+"""What a row has as its status where its owner was not heard of any more."""
+_MOST_SHOWN: Final = 100  # characters of a reason in a repr
+_COLUMNS: Final = (
+    "created, id, {standing}, agent, model, filename, program, parent, tenant, conversation, "
+    "priority, trace, changed, input_tokens, output_tokens, reason, "
+    "(SELECT max(seq) + 1 FROM gram_entries WHERE run = id), owner"
+)
+_NAME: Final = re.compile("[^\0\ud800-\udfff]{1,200}", re.DOTALL)
+
+
+def expect_name(name: object, what: str) -> None:
+    """Refuse a name that not every database can keep.
+
+    Args:
+        name: the name, or None.
+        what: what it names.
+
+    Raises:
+        ArgumentError: it is no text.
+        ValidationError: it is empty, longer than 200 characters, or has characters that cannot be
+            kept.
+    """
+    expect(name, (str, type(None)), what, by="a store")
+    if name is not None and not _NAME.fullmatch(str(name)):
+        raise ValidationError(
+            f"a {what} of a store has 1 to 200 characters, none of them a NUL or a lone surrogate; "
+            f"found {str(name)[:50]!r}"
+        )
+
+
+def expect_status(status: Sequence[RunStatus], *, by: str) -> None:
+    """Refuse what is no sequence of statuses.
+
+    Raises:
+        ArgumentError: ``status`` is not a sequence of texts.
+        ValidationError: there is no such status.
+    """
+    for each in expect_all(status, str, "status", by=by):
+        if each not in get_args(RunStatus):
+            hint = did_you_mean(each, get_args(RunStatus))
+            raise ValidationError(
+                f"{by}: there is no status {each!r}; "
+                f"{hint or 'there are ' + ', '.join(get_args(RunStatus))}"
+            )
+
+
+def _is_name(_: object, attribute: Any, value: object) -> None:
+    expect_name(value, attribute.name)
+
+
+@frozen
+class RunFacts:
+    """What is known of a run when it is made.
+
+    Attributes:
+        agent: the name of the agent or workflow.
+        model: the model, or ``""`` where several are asked.
+        filename: the name of the program's file, or ``""``.
+        program: the hash of the text of the program.
+        parent: the id of the run that it was forked of, or None.
+        tenant: whom it is done for, or None.
+        conversation: the conversation that it is a turn of, or None.
+        priority: runs with a higher one are taken first.
+        trace: the trace that it was submitted in, as ``traceparent`` of W3C, or None.
+    """
+
+    agent: str
+    model: str = ""
+    filename: str = ""
+    program: str = ""
+    parent: str | None = None
+    tenant: str | None = field(default=None, validator=_is_name)
+    conversation: str | None = field(default=None, validator=_is_name)
+    priority: int = 0
+    trace: str | None = None
+
+
+@frozen(repr=False)
+class RunRow:
+    """A run as a list shows it.
+
+    Attributes:
+        id: its id.
+        status: its status, see `RunStatus`.
+        facts: what was known when it was made.
+        created: when it was made.
+        changed: when it was last claimed or let go.
+        usage: the tokens that it had used when it was last let go.
+        reason: what it was stopped by, or None.
+        entries: how many entries it has.
+        left_by: the owner that has died with it, if one has and nobody has gone on since.
+    """
+
+    id: str
+    status: RunStatus
+    facts: RunFacts
+    created: datetime
+    changed: datetime
+    usage: Usage = field(factory=lambda: Usage(0, 0))
+    reason: str | None = None
+    entries: int = 0
+    left_by: str | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The run as a JSON object, or a row of a table."""
+        facts = asdict(self.facts)
+        del facts["trace"]
+        return {
+            "id": self.id,
+            "status": self.status,
+            **{_IN_JSON.get(name, name): value for name, value in facts.items()},
+            "created": self.created.isoformat(),
+            "changed": self.changed.isoformat(),
+            "usage": {**self.usage.to_json()},
+            "reason": self.reason,
+            "entry_count": self.entries,
+        }
+
+    def __repr__(self) -> str:
+        said = [f"{self.status}, {self.facts.agent}, {self.created:%Y-%m-%d %H:%M:%S %Z}"]
+        if self.usage.total_tokens is not None:
+            said.append(counted(self.usage.total_tokens, "token"))
+        if self.reason:
+            said.append(shortened(self.reason.splitlines()[0], _MOST_SHOWN))
+        return f"<RunRow {self.id}: {', '.join(said)}>"
+
+
+_IN_JSON: Final = {"filename": "file", "program": "program_sha256"}
+
+
+def _row(row: tuple[Any, ...]) -> RunRow:
+    created, run, status, *facts = row[:12]
+    changed, input_tokens, output_tokens, reason, entries, owner = row[12:]
+    left_by = None
+    if status == _LEFT or (status == "running" and owner is not None and is_dead(owner)):
+        left_by, status = owner, "stopped"
+        reason = f"left by a dead process: {process_of(owner)}"
+    return RunRow(
+        run,
+        status,
+        RunFacts(*facts),
+        datetime.fromtimestamp(created, UTC),
+        datetime.fromtimestamp(changed, UTC),
+        Usage(input_tokens, output_tokens),
+        reason,
+        entries,
+        left_by,
+    )
+
+
+def _has_status(status: Sequence[RunStatus], clock: str) -> str:
+    """SQL for the runs that have one of some statuses.
+
+    A run whose owner is not heard of any more has stopped.
+    """
+    plain = ", ".join(f"'{each}'" for each in status if each != "running")
+    parts = [f"status IN ({plain})"] if plain else []
+    if "running" in status:
+        parts.append(f"(status = 'running' AND leased_until >= {clock})")
+    if "stopped" in status:
+        parts.append(f"(status = 'running' AND leased_until < {clock})")
+    return f"({' OR '.join(parts) or 'FALSE'})"
 
 
 class RunStore:
@@ -57,7 +209,7 @@ class RunStore:
             raise ArgumentError(f"RunStore: database must be one, got {found}; see open_store")
         self.database = database
         self._has_tables = False
-        self._keeper = Keeper(self.ready)
+        self._keeper = Keeper()
         self.name = database.name
 
     def __repr__(self) -> str:
@@ -136,23 +288,19 @@ class RunStore:
 
         def make() -> Rows:
             if facts.conversation is not None:
-                begin_turn(database, facts.conversation, before, path)
-            made = database.execute(
+                Conversation(self, facts.conversation).begin_turn(before, path)
+            sql = (
                 f"INSERT INTO gram_runs ({', '.join(columns)}, created, changed, fence, "
                 f"leased_until) VALUES ({', '.join('?' * len(columns))}, {database.clock}, "
-                f"{database.clock}, 0, 0) ON CONFLICT (id) DO NOTHING RETURNING id",
-                *columns.values(),
+                f"{database.clock}, 0, 0) ON CONFLICT (id) DO NOTHING RETURNING id"
             )
+            made = database.execute(sql, *columns.values())
+            sql = "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, ?, 0, ?)"
             for place, entry in enumerate([head, *entries] if made else ()):
-                database.execute(
-                    "INSERT INTO gram_entries (run, seq, fence, text) VALUES (?, ?, 0, ?)",
-                    run,
-                    place,
-                    entry,
-                )
-            return made or database.execute(  # made before, where its success could not be told
-                "SELECT id FROM gram_runs WHERE id = ? AND owner = ?", run, maker
-            )
+                database.execute(sql, run, place, entry)
+            # made before, where its success could not be told
+            sql = "SELECT id FROM gram_runs WHERE id = ? AND owner = ?"
+            return made or database.execute(sql, run, maker)
 
         if not database.together(make):
             raise RunExistsError(f"{database.name}: it has a run {run} already")
@@ -173,8 +321,8 @@ class RunStore:
                 or it is a turn, and another one of its conversation goes first.
             StoreError: there is no such run, or the store cannot be written.
         """
-        lease = Lease(self.ready(), run)
-        lease.database.together(lambda: lease.claim(size, fence, had_ended))
+        lease = Lease(self, run)
+        self.ready().together(lambda: lease.claim(size, fence, had_ended))
         return self._keeper.keep(lease)
 
     def take_over(self, run: str) -> Lease:
@@ -183,7 +331,8 @@ class RunStore:
         Raises:
             StoreError: there is no such run, it has ended, or the store cannot be written.
         """
-        lease = Lease(self.ready(), run)
+        self.ready()
+        lease = Lease(self, run)
         lease.take_over()
         return self._keeper.keep(lease)
 
@@ -193,7 +342,24 @@ class RunStore:
         Raises:
             StoreError: there is no such run, or the store cannot be read.
         """
-        return entries_of(self.ready(), run)
+        sql = "SELECT text, seq FROM gram_entries WHERE run = ? ORDER BY seq"
+        found = self.ready().execute(sql, run)
+        if not found:
+            raise self.no_run(run)
+        for place, (_, seq) in enumerate(found):
+            if seq != place:
+                raise StoreError(
+                    f"{self.name_of(run)}: its entry {place} is missing: was it removed?"
+                )
+        return [text for text, _ in found]
+
+    def whole_entries(self, run: str) -> list[str]:
+        """The entries of a run; the first one has the messages before it."""
+        head, *others = self.entries(run)
+        if self._turns(run):
+            kept = self.recorded(run)
+            head = head_of(kept.first, kept.library, kept.started)
+        return [head, *others]
 
     def recorded(self, run: str) -> RecordedRun:
         """What is recorded of a run, which can be looked at and replayed.
@@ -204,11 +370,31 @@ class RunStore:
             ValidationError: what is kept is not the record of a run; the fault has its place.
             ReplayError: an event does not fit the run.
         """
-        return recorded_run(self.ready(), run)
+        before = empty_context
+        for conversation, size in self._turns(run):
+            before = Conversation(self, conversation).between(0, size)
+            if len(before) < size:
+                raise StoreError(
+                    f"the conversation {conversation} was removed, which the run is a turn of"
+                )
+        lines = (f"{each}\n" for each in self.entries(run))
+        return read_run("".join(lines), self.name_of(run), before)
+
+    def _turns(self, run: str) -> Rows:
+        """The conversation of a run and how many messages that had before it, if it had any."""
+        sql = "SELECT conversation, messages FROM gram_runs WHERE id = ? AND messages > 0"
+        return self.ready().execute(sql, run)
 
     def name_of(self, run: str) -> str:
         """How messages name a run."""
-        return name_of(self.database, run)
+        return f"run {run} of {self.name}"
+
+    def no_run(self, run: str) -> StoreError:
+        """The message about a run that is not in the store."""
+        return StoreError(
+            f"{self.name}: there is no run {run}\n"
+            f"  hint: `gram runs list --record {self.name}` shows those that there are"
+        )
 
     # --- many runs
 
@@ -218,9 +404,9 @@ class RunStore:
         Raises:
             StoreError: there is no such run, or the store cannot be read.
         """
-        for row in found_rows(self.ready(), "id = ?", [run], 1):
+        for row in self._found({"id = ?": run}, (), 1):
             return row
-        raise no_run(self.database, run)
+        raise self.no_run(run)
 
     def rows(
         self,
@@ -254,26 +440,29 @@ class RunStore:
             expect(time, (datetime, type(None)), name, by="rows")
         expect(beginning, str, "beginning", by="rows")
         expect(limit, (int, type(None)), "limit", by="rows")
-        where, values = ["TRUE"], list[object]()
         columns = {"agent": agent, "tenant": tenant, "conversation": conversation}
         for name, text in columns.items():
             expect(text, (str, type(None)), name, by="rows")
-        for condition, value in (
-            *((f"{column} = ?", text) for column, text in columns.items()),
-            ("created >= ?", since and since.timestamp()),
-            ("created < ?", before and before.timestamp()),
-        ):
-            if value is not None:
-                where.append(condition)
-                values.append(value)
-        if beginning:
-            where.append("substr(id, 1, ?) = ?")
-            values += [len(beginning), beginning]
-        if status:
-            condition, given = has_status(status, self.database.clock)
-            where.append(condition)
-            values += given
-        return found_rows(self.ready(), " AND ".join(where), values, limit)
+        conditions: dict[str, object] = {f"{name} = ?": text for name, text in columns.items()}
+        conditions["created >= ?"] = since and since.timestamp()
+        conditions["created < ?"] = before and before.timestamp()
+        conditions[f"substr(id, 1, {len(beginning)}) = ?"] = beginning or None
+        return self._found(conditions, status, limit)
+
+    def _found(
+        self, conditions: Mapping[str, object], status: Sequence[RunStatus], limit: int | None
+    ) -> Iterator[RunRow]:
+        """The runs for which all conditions hold that have a value, the newest first."""
+        database = self.ready()
+        given = {each: value for each, value in conditions.items() if value is not None}
+        wanted = [_has_status(status, database.clock)] if status else []
+        standing = (
+            f"CASE WHEN status = 'running' AND leased_until < {database.clock} "
+            f"THEN '{_LEFT}' ELSE status END"
+        )
+        where = " AND ".join(["TRUE", *given, *wanted])
+        select = f"SELECT {_COLUMNS.format(standing=standing)} FROM gram_runs WHERE {where}"
+        return map(_row, in_pages(database, select, [*given.values()], ("created", "id"), limit))
 
     def prune(
         self, before: datetime, *, status: Sequence[RunStatus] = ENDED, tenant: str | None = None
@@ -293,22 +482,20 @@ class RunStore:
         expect(tenant, (str, type(None)), "tenant", by="prune")
         database = self.ready()
         is_free = f"(owner IS NULL OR leased_until < {database.clock})"
-        where, values = has_status(status, database.clock)
-        values.append(before.timestamp())
+        where = f"{_has_status(status, database.clock)} AND changed < ? AND {is_free}"
+        values: list[object] = [before.timestamp()]
         if tenant is not None:
-            values.append(tenant)
+            where, values = f"{where} AND tenant = ?", [*values, tenant]
+        sql = (
+            f"DELETE FROM gram_runs WHERE id IN (SELECT id FROM gram_runs WHERE {where} "
+            f"LIMIT {_MANY}) AND {is_free} RETURNING id"
+        )
 
         def remove() -> int:
-            removed = database.execute(
-                f"DELETE FROM gram_runs WHERE id IN (SELECT id FROM gram_runs WHERE {where} "
-                f"AND changed < ?{'' if tenant is None else ' AND tenant = ?'} AND {is_free} "
-                f"LIMIT {_MANY}) AND {is_free} RETURNING id",
-                *values,
-            )
-            if runs := [run for (run,) in removed]:
-                marks = ", ".join("?" * len(runs))
-                database.execute(f"DELETE FROM gram_entries WHERE run IN ({marks})", *runs)
-            return len(removed)
+            runs = [run for (run,) in database.execute(sql, *values)]
+            marks = ", ".join("?" * len(runs))
+            database.execute(f"DELETE FROM gram_entries WHERE run IN ({marks or 'NULL'})", *runs)
+            return len(runs)
 
         count = 0
         while removed := database.together(remove):
@@ -321,7 +508,8 @@ class RunStore:
         """A conversation, which is empty until its first turn is done."""
         expect(name, str, "name", by="conversation")
         expect_name(name, "conversation")
-        return Conversation(self.ready(), name)
+        self.ready()
+        return Conversation(self, name)
 
     def last_conversation(self, program: str) -> Conversation | None:
         """The conversation with a program that was gone on with last.
@@ -329,11 +517,9 @@ class RunStore:
         Args:
             program: the path of the program, resolved.
         """
-        found = self.ready().execute(
-            "SELECT name FROM gram_conversations WHERE program = ? ORDER BY changed DESC LIMIT 1",
-            program,
-        )
-        return Conversation(self.database, found[0][0]) if found else None
+        sql = "SELECT name FROM gram_conversations WHERE program = ? ORDER BY changed DESC LIMIT 1"
+        name = self.ready().value(sql, program)
+        return None if name is None else Conversation(self, name)
 
     def conversations(
         self, *, before: datetime | None = None, beginning: str = "", limit: int | None = None
@@ -351,7 +537,8 @@ class RunStore:
         expect(before, (datetime, type(None)), "before", by="conversations")
         expect(beginning, str, "beginning", by="conversations")
         expect(limit, (int, type(None)), "limit", by="conversations")
-        return found_conversations(self.ready(), before, beginning, limit)
+        self.ready()
+        return found_conversations(self, before, beginning, limit)
 
     def prune_conversations(self, before: datetime) -> int:
         """Remove conversations with the runs that are their turns; returns how many.
@@ -368,9 +555,9 @@ class RunStore:
         for each in self.conversations(before=before):
             with suppress(RunTakenError):
                 removed += each.remove(before)
-        self.database.execute(
+        sql = (
             "DELETE FROM gram_conversations WHERE size = 0 AND changed < ? AND NOT EXISTS "
-            "(SELECT 1 FROM gram_runs WHERE conversation = name)",
-            before.timestamp(),
+            "(SELECT 1 FROM gram_runs WHERE conversation = name)"
         )
+        self.database.execute(sql, before.timestamp())
         return removed

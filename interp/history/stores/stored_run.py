@@ -27,9 +27,8 @@ from ..records import (
     note_line,
     program_text,
 )
-from .leases import Lease
-from .run_rows import ENDED, RunFacts, RunStatus
-from .run_store import RunStore
+from .leases import ENDED, Lease, RunStatus
+from .run_store import RunFacts, RunStore
 
 
 class StoredRun:

@@ -24,7 +24,6 @@ from interp.errors import RunTakenError, StoreError
 from interp.execution import Begun
 from interp.history import RunFacts, RunStore
 from interp.history.stores import StoredRun, postgres as postgres_store
-from interp.history.stores.leases import renew
 from interp.machine import start
 from interp.machine.messages import Usage
 from tests.interp.postgres import PostgresServer
@@ -129,7 +128,8 @@ def test_claims_are_renewed_together_while_they_are_held(store: RunStore) -> Non
     taken = store.take_over(names[1])
     store.ready().execute("UPDATE gram_runs SET leased_until = 1")
 
-    renew(store.ready(), held)
+    for each in held:
+        each.renew()
 
     assert {row.id for row in store.rows(status=["running"])} == set(names[2:])
     assert [each.run for each in held if not each.is_held] == names[:2]
