@@ -8,7 +8,7 @@ from .limits import (
     set_shared_limits as set_shared_limits,
     shared_limits as shared_limits,
 )
-from .overview import (
+from .looking import (
     Overview as Overview,
     Registry,
     WorkerNow as WorkerNow,
@@ -16,9 +16,7 @@ from .overview import (
     why_queued,
     workers_now as workers_now,
 )
-from .process import until_told
 from .queue import IS_OVER, RunQueue, tell_workers
-from .resuming import resume_run as resume_run
 from .schedules import (
     Schedule as Schedule,
     read_schedules as read_schedules,
@@ -32,6 +30,7 @@ from .steering import (
     export_run as export_run,
     import_run as import_run,
     imported,
+    resume_run as resume_run,
 )
 from .submission import KeptOptions, postgres_of, submit as submit
-from .worker import Worker as Worker
+from .worker import Worker as Worker, until_told

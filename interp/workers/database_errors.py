@@ -1,4 +1,4 @@
-"""Errors of the database: whether a run is why, and whether they can pass by themselves.
+"""What workers tell of: errors of the database, whether a run is why, and whether they can pass.
 
 Postgres names the kind of an error by an SQLSTATE, whose first two characters are its class.
 """
@@ -9,6 +9,8 @@ import logging
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from gram import GramError
+
 from ..errors import StoreError, said_by
 from ..secrets import without_keys
 
@@ -16,6 +18,12 @@ if TYPE_CHECKING:
     import psycopg
 
 LOGGER: Final = logging.getLogger("interp.workers")
+
+
+def log_event(event: str, message: str, level: int = logging.INFO, **fields: str) -> None:
+    """Log a line that names its event, and has fields such as ``run`` beside it."""
+    LOGGER.log(level, "%s", message, extra={"event": event, **fields})
+
 
 _OF_DATA: Final = ("22", "54")
 """A value that cannot be kept, and more than Postgres can hold."""
@@ -51,6 +59,12 @@ def in_words(error: BaseException) -> str:
     found = _of_driver(error) or error
     said = str(found).strip() if _of_driver(error) else said_by(found)
     return " ".join(without_keys(said or said_by(found)).split())
+
+
+def reason_of(error: Exception) -> str:
+    """What a list of runs shows of an error, as Postgres can keep it and without keys."""
+    said = str(error) if isinstance(error, GramError) else said_by(error)
+    return without_keys(said).replace("\0", "\\0")
 
 
 def refusal(store: str, error: BaseException) -> StoreError:
@@ -100,12 +114,12 @@ class Outage:
             said = in_words(error)
             if not said.startswith(self._store):
                 said = f"{self._store}: {said}"
-            extra = {"event": "database_down"}
-            LOGGER.warning("cannot work, and tries again: %s", said, extra=extra)
+            told = f"cannot work, and tries again: {said}"
+            log_event("database_down", told, logging.WARNING)
 
     def passed(self) -> None:
         """Say that the database answers."""
         if self._since is not None:
             seconds, self._since = monotonic() - self._since, None
-            extra = {"event": "database_back"}
-            LOGGER.warning("%s answers again, after %.0f s", self._store, seconds, extra=extra)
+            told = f"{self._store} answers again, after {seconds:.0f} s"
+            log_event("database_back", told, logging.WARNING)

@@ -18,7 +18,6 @@ from ..errors import (
     LimitError,
     RunTakenError,
     StoreError,
-    said_by,
 )
 from ..execution import Driver as RunDriver, LiveHandler, Telemetry, log_fields
 from ..history.records import RecordedRun, position_text
@@ -27,13 +26,11 @@ from ..machine import CallModel, Usage, pending
 from ..running import budget_of
 from ..secrets import without_keys
 from ..tools import ToolLibrary
-from .database_errors import is_of_database
+from .database_errors import is_of_database, log_event, reason_of
 from .limits import LimitedHandler, SharedLimits
-from .overview import WorkerMetrics
+from .looking import WorkerMetrics
 from .queue import IS_OVER, LaterError, RunQueue
 from .submission import why_not_with
-
-LOGGER: Final = logging.getLogger("interp.workers")
 
 _FAILURES: Final = 5
 """How often a run may fail in a way that may pass, such as a provider that is down."""
@@ -162,7 +159,7 @@ class Driver:
             return
         row, log, kept, deaths = taken
         went_on = f" after {counted(len(kept.steps), 'event')}" if kept.steps else ""
-        LOGGER.info("%s begins%s", row.facts.agent, went_on, extra={"event": "run_begun"})
+        log_event("run_begun", f"{row.facts.agent} begins{went_on}")
         if deaths < _SUSPECTED:
             await self._finish(row, log, kept)
         elif self._suspect is not None:
@@ -184,15 +181,12 @@ class Driver:
         deaths = 0
         if row.status == "stopped":
             deaths = self._queue.deaths(run, len(kept.steps), row.left_by)
-            if row.left_by is not None and self._metrics:
-                self._metrics.taken_over()
             if row.left_by is not None:
-                LOGGER.warning(
-                    "%s is taken over: %s was not heard of any more",
-                    row.facts.agent,
-                    process_of(row.left_by),
-                    extra={"event": "run_taken_over"},
-                )
+                left_by = process_of(row.left_by)
+                told = f"{row.facts.agent} is taken over: {left_by} was not heard of any more"
+                log_event("run_taken_over", told, logging.WARNING)
+                if self._metrics:
+                    self._metrics.taken_over()
         if deaths < _DEATHS:
             return row, log, kept, deaths
         self.fail(
@@ -290,22 +284,11 @@ class Driver:
             return Usage(None, None)
 
 
-def reason_of(error: Exception) -> str:
-    """What a list shows of an error, as Postgres can keep it and without keys."""
-    said = str(error) if isinstance(error, GramError) else said_by(error)
-    return without_keys(said).replace("\0", "\\0")
-
-
 def _log_end(row: RunRow) -> None:
     has_failed = row.status in ("failed", "limited")
-    LOGGER.log(
-        logging.WARNING if has_failed else logging.INFO,
-        "%s: %s%s",
-        row.facts.agent,
-        row.status,
-        f": {row.reason}" if row.reason and row.status != "done" else "",
-        extra={"event": f"run_{row.status}"},
-    )
+    why = f": {row.reason}" if row.reason and row.status != "done" else ""
+    level = logging.WARNING if has_failed else logging.INFO
+    log_event(f"run_{row.status}", f"{row.facts.agent}: {row.status}{why}", level)
 
 
 def _is_of_here(error: Exception) -> bool:

@@ -28,11 +28,9 @@ from ..execution import LiveHandler, Report, first_that_replies, may_be_passed
 from ..history.stores import PostgresDatabase, RunStore
 from ..machine import CallModel, Effect, Event
 from ..models import PROVIDERS, awith_retries, sent_once
-from .database_errors import in_words
+from .database_errors import in_words, log_event
 from .queue import CLOCK, LONGEST_REQUEST, LONGEST_WAIT, SEEN, LaterError
 from .submission import postgres_of
-
-LOGGER: Final = logging.getLogger("interp.workers")
 
 _TENANT: Final = "tenant:"
 """Before the name of a tenant, in the name of its limit."""
@@ -312,8 +310,8 @@ class SharedLimits:
                 min(seconds, LONGEST_WAIT),
             )
         except StoreError as error:
-            said, extra = in_words(error), {"event": "limits_lost"}
-            LOGGER.warning("could not tell the others to wait for %s: %s", name, said, extra=extra)
+            told = f"could not tell the others to wait for {name}: {in_words(error)}"
+            log_event("limits_lost", told, logging.WARNING)
 
     def failed(self, name: str, reason: str) -> tuple[float, bool]:
         """Say that a model did not answer: it is left alone, and then asked by one at a time.
@@ -350,15 +348,15 @@ class SharedLimits:
 
         seconds, failures = self._database.together(work)
         if not failures:
-            extra = {"event": "provider_down"}
-            LOGGER.warning("%s does not answer, and its runs wait: %s", name, reason, extra=extra)
+            told = f"{name} does not answer, and its runs wait: {reason}"
+            log_event("provider_down", told, logging.WARNING)
         return seconds, not failures
 
     def answered(self, name: str) -> None:
         """Say that a model answers again."""
         sql = "UPDATE gram_buckets SET failures = 0, not_before = 0 WHERE name = ?"
         self._database.execute(sql, name)
-        LOGGER.warning("%s answers again", name, extra={"event": "provider_back"})
+        log_event("provider_back", f"{name} answers again", logging.WARNING)
 
     def close(self) -> None:
         """Close the connection."""

@@ -35,10 +35,8 @@ from ..errors import ConfigurationError, ValidationError
 from ..history.stores import RunStore
 from ..machine import Given
 from ..secrets import without_keys
-from .database_errors import is_of_database
+from .database_errors import is_of_database, log_event
 from .submission import KeptOptions, submit, to_submit
-
-LOGGER: Final = logging.getLogger("interp.workers")
 
 _LABEL: Final = "Schedule"
 _TEXTS: Final = ("cron", "program", "agent", "model", "tenant", "conversation")
@@ -109,8 +107,8 @@ def submit_due(
             except GramError as error:
                 if is_of_database(error):
                     raise
-                said, extra = without_keys(str(error)), {"event": "schedule_failed", "run": run}
-                LOGGER.warning("the run cannot be submitted: %s", said, extra=extra)
+                told = f"the run cannot be submitted: {without_keys(str(error))}"
+                log_event("schedule_failed", told, logging.WARNING, run=run)
 
 
 def read_schedules(path: str | Path) -> tuple[Schedule, ...]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import socket
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from math import inf
 from time import monotonic
 from typing import Any, Final
@@ -20,21 +22,19 @@ from ..errors import ConfigurationError
 from ..execution import Telemetry, log_fields
 from ..history.stores import PostgresDatabase, RunRow, open_store
 from ..tools import LibraryLike, expect_match, library_of
-from .database_errors import Outage, in_words, refusal, stays
+from .database_errors import Outage, in_words, log_event, refusal, stays
 from .driving import Driver
 from .limits import SharedLimit, SharedLimits, expect_limits, set_shared_limits
-from .looking import Looks
-from .overview import WorkerMetrics
-from .process import until_told
+from .looking import Looks, WorkerMetrics
 from .queue import GO_ON, LOOK, SEEN, LaterError, RunQueue
 from .schedules import Schedule
 from .submission import postgres_of, why_not
 
-LOGGER: Final = logging.getLogger("interp.workers")
-
 _PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 30.0
 """Seconds until it starts again after the database failed it; each time twice as long."""
+
+_SLICE: Final = 0.1  # seconds between two looks at the time
 
 _TO_CLOSE: Final = 5.0
 """Seconds that it has after the grace, to leave its runs to others."""
@@ -141,22 +141,16 @@ class Worker:
         """
         self._ends_at = inf
         if not until_told(lambda: asyncio.run(self.awork()), self.stop, lambda: self._ends_at):
-            LOGGER.warning(
-                "did not end in time: others go on with its runs in some seconds",
-                extra={"event": "worker_left_behind", "worker": self._name},
-            )
+            told = "did not end in time: others go on with its runs in some seconds"
+            log_event("worker_left_behind", told, logging.WARNING, worker=self._name)
 
     async def awork(self) -> None:
         """Take runs until `stop` is called, or this is cancelled; signals are the caller's."""
         with log_fields(worker=self._name):
-            LOGGER.info(
-                "takes runs of %s; tools: %s",
-                self.store.name,
-                ", ".join(sorted(self._tools)) or "none",
-                extra={"event": "worker_started"},
-            )
+            tools = ", ".join(sorted(self._tools)) or "none"
+            log_event("worker_started", f"takes runs of {self.store.name}; tools: {tools}")
             await self._work_until_told()
-            LOGGER.info("has ended", extra={"event": "worker_ended"})
+            log_event("worker_ended", "has ended")
 
     async def _work_until_told(self) -> None:
         self._loop, self._woken = asyncio.get_running_loop(), asyncio.Event()
@@ -182,11 +176,8 @@ class Worker:
         It may be called in any thread, and where a signal is handled.
         """
         is_again, self._is_stopping = self._is_stopping, True
-        LOGGER.info(
-            "is told to stop: %s",
-            "now" if is_again else f"its runs have {self._grace:g} s",
-            extra={"event": "worker_stopping", "worker": self._name},
-        )
+        when = "now" if is_again else f"its runs have {self._grace:g} s"
+        log_event("worker_stopping", f"is told to stop: {when}", worker=self._name)
         self._ends_at = monotonic() + (0.0 if is_again else self._grace) + _TO_CLOSE
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended
@@ -214,9 +205,7 @@ class Worker:
             if not self._is_stopping and self._refused is None:
                 raise
         except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
-            self._end_if_refused(error)
-            if self._refused is None:
-                self._outage.failed(error)
+            self._looked(error)
         if self._refused is not None:
             raise refusal(self.store.name, self._refused) from self._refused
 
@@ -230,26 +219,16 @@ class Worker:
             if error.held:
                 self._looks.hold(queue, error)
             seconds = error.seconds
-            LOGGER.log(
-                error.level,
-                "waits for %.0f s: %s",
-                seconds,
-                error,
-                extra={"event": "run_waits", "run": run},
-            )
+            log_event("run_waits", f"waits for {seconds:.0f} s: {error}", error.level, run=run)
             await call_in_thread(lambda: self._queue.put(run, seconds))
 
     def _looked(self, error: Exception | None) -> None:
         """Tell of outages; end if the database refuses something that it would refuse again."""
         if error is None:
             self._outage.passed()
-        else:
+        elif not stays(error):
             self._outage.failed(error)
-            self._end_if_refused(error)
-
-    def _end_if_refused(self, error: Exception) -> None:
-        """End this worker if the database refuses something that it would refuse again."""
-        if stays(error):
+        else:
             self._refused = error
             self._woken.set()
             if self._task is not None:
@@ -284,7 +263,7 @@ class Worker:
                 try:
                     await self._go_on(context.job.queue, run)
                 except Exception as error:
-                    self._end_if_refused(error)
+                    self._looked(error)
                     await asyncio.sleep(_PAUSE)
                     raise
                 finally:
@@ -322,7 +301,59 @@ def _log_lost_jobs(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> 
 
     error = context.get("exception")
     if isinstance(error, ConnectorException):
-        extra = {"event": "job_lost"}
-        LOGGER.info("the end of a job could not be written: %s", in_words(error), extra=extra)
+        log_event("job_lost", f"the end of a job could not be written: {in_words(error)}")
     else:
         loop.default_exception_handler(context)
+
+
+# --- the process
+
+
+def until_told(
+    work: Callable[[], None], stop: Callable[[], None], end: Callable[[], float]
+) -> bool:
+    """Do some work in another thread, wait for its end, and tell it to stop at a signal.
+
+    This thread only waits, so that it sees a signal, and the time, whatever the work waits for.
+    Work that is not over in time goes on for as long as the process does.
+
+    Args:
+        work: the work.
+        stop: called at SIGTERM and SIGINT; both stay ignored where they are.
+        end: the time, as `monotonic` counts, after which this waits no more.
+
+    Returns:
+        Whether the work is over.
+    """
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
+            raised.append(error)
+
+    thread = threading.Thread(target=run, name="gram-worker", daemon=True)
+    with _signals_call(stop):
+        thread.start()
+        while thread.is_alive() and monotonic() < end():
+            thread.join(_SLICE)
+    if raised:
+        raise raised[0]
+    return not thread.is_alive()
+
+
+@contextmanager
+def _signals_call(stop: Callable[[], None]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # others have no signals
+        yield
+        return
+    before = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)}
+    taken = {each: old for each, old in before.items() if old is not signal.SIG_IGN}
+    for each in taken:
+        signal.signal(each, lambda *_: stop())
+    try:
+        yield
+    finally:
+        for each, old in taken.items():
+            signal.signal(each, old or signal.SIG_DFL)

@@ -22,7 +22,7 @@ from interp.history import RunStore
 from interp.history.stores import PostgresDatabase
 from interp.workers import Worker, looking
 from interp.workers.database_errors import is_of_database, stays
-from interp.workers.process import until_told
+from interp.workers.worker import until_told
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.worker_processes import TALKER, WORKING, ended, until
 from tests.interp.worker_threads import at_work
