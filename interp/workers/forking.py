@@ -24,6 +24,7 @@ from ..machine import (
     CallTool,
     Decided,
     Effect,
+    Event,
     Limits,
     Resumed,
     State,
@@ -39,27 +40,6 @@ from .submission import models_asked, postgres_of, queue_of
 
 _Taken: TypeAlias = tuple[Folded, float | None]
 """A step, and how long it took in the other run."""
-
-
-@frozen
-class Fork:
-    """A new run that begins like another.
-
-    Attributes:
-        kept: the other.
-        first: the State that it begins with.
-        entries: what it has of the other.
-        state: the State that they lead to.
-    """
-
-    kept: RecordedRun
-    first: State
-    entries: tuple[str, ...]
-    state: State
-
-    def write(self, log: StoredRun) -> None:
-        """Write it to a store."""
-        log.begin_with(self.first, self.kept.library, self.entries, self.state)
 
 
 def fork_run(
@@ -87,20 +67,21 @@ def fork_run(
     expect(run, str, "run", by="fork_run")
     facts, new = store.row(run).facts, os.urandom(8).hex()
     facts = RunFacts("", parent=run, tenant=facts.tenant, priority=facts.priority)
-    fork = forked(store.recorded(run), new, program, agent=agent)
-    fork.write(StoredRun(store, new, facts=facts))
+    kept = store.recorded(run)
+    first, entries, state = _forked(kept, new, program, agent=agent)
+    StoredRun(store, new, facts=facts).begin_with(first, kept.library, entries, state)
     return new
 
 
-def forked(
+def _forked(
     kept: RecordedRun,
     run: str,
     program: ProgramLike | None,
     *,
     agent: str | None = None,
     limits: Limits | None = None,
-) -> Fork:
-    """What a new run of an id has of another, see `fork_run`.
+) -> tuple[State, list[str], State]:
+    """How a new run of an id begins that is forked of another, see `fork_run`.
 
     Args:
         kept: the other.
@@ -108,6 +89,9 @@ def forked(
         program: its program; None for the same.
         agent: the name of its agent; None for the only one.
         limits: its limits; None for the same.
+
+    Returns:
+        The State that it begins with, the entries that it has of the other, and where they lead.
     """
     first = kept.first
     if program is not None:
@@ -119,8 +103,7 @@ def forked(
         change = Resumed(limits)
         state = step(state, change).state
         steps.append((Folded(change, None, state), None))
-    entries = [event_line(*each) for each in steps] + [note_line(each) for each in begun]
-    return Fork(kept, first, tuple(entries), state)
+    return first, [*(event_line(*each) for each in steps), *map(note_line, begun)], state
 
 
 def _taken(kept: RecordedRun, first: State) -> tuple[list[_Taken], list[Begun]]:
@@ -128,44 +111,33 @@ def _taken(kept: RecordedRun, first: State) -> tuple[list[_Taken], list[Begun]]:
 
     A call is allowed for one run: the answer that allows it is taken only with what came of it.
     """
-    unused: list[Decided] = []
+    unused: list[Event] = []
     while True:
         steps = list(_same(kept, first, unused))
         begun = list(_begun(kept, steps[-1][0].state if steps else first))
-        found = _unused(steps, begun)
+        used = {note.at[:size] for note in begun for size in range(len(note.at) + 1)}
+        found = list[Event]()
+        for each, _ in reversed(steps):
+            event, at = each.event, each.event.at
+            if isinstance(event, Decided) and event.allowed and at not in used:
+                found.append(event)
+            used.update(at[:size] for size in range(len(at) + 1))  # and the calls around it
         if not found:
             return steps, begun
         unused += found
 
 
-def _unused(steps: list[_Taken], begun: list[Begun]) -> list[Decided]:
-    """The answers that allow a call which has not begun."""
-    found, used = list[Decided](), {part for note in begun for part in _beginnings(note.at)}
-    for each, _ in reversed(steps):
-        event = each.event
-        if isinstance(event, Decided) and event.allowed and event.at not in used:
-            found.append(event)
-        used.update(_beginnings(event.at))
-    return found
-
-
-def _beginnings(at: At) -> Iterator[At]:
-    """A position, and those of the calls around it."""
-    return (at[:length] for length in range(1, len(at) + 1))
-
-
 def _begun(kept: RecordedRun, state: State) -> Iterator[Begun]:
     """The notes of what had begun, has no answer, and is waited for by another run, too."""
-    unanswered, needed = kept.unanswered, pending(kept.state, past_limit=True)
-    asked = {each.at: each for each in needed if each.at in unanswered}
-    waiting = pending(state, past_limit=True)
-    shared = {each.at for each in waiting if asked.get(each.at) == each}
+    unanswered = kept.unanswered
+    asked = {each.at: each for each in pending(kept.state, past_limit=True)}
+    shared = {each.at for each in pending(state, past_limit=True) if asked.get(each.at) == each}
     for note in kept.notes:
-        if isinstance(note, Begun) and note.at in shared:
+        if isinstance(note, Begun) and note.at in shared & unanswered:
             yield note
 
 
-def _same(kept: RecordedRun, state: State, without: list[Decided]) -> Iterator[_Taken]:
+def _same(kept: RecordedRun, state: State, without: list[Event]) -> Iterator[_Taken]:
     """The steps that another run takes, too, without some answers."""
     waiting: dict[At, Effect] = {each.at: each for each in pending(state)}
     for each in kept.fitting:
@@ -180,6 +152,8 @@ def _same(kept: RecordedRun, state: State, without: list[Decided]) -> Iterator[_
         waiting |= {effect.at: effect for effect in effects}
         yield Folded(each.event, each.effect, state), each.seconds
 
+
+# --- giving back
 
 _STOPPED: Final = ("failed", "limited", "stopped")
 _HAS_FAILED: Final = (Status.FAILED, Status.UNUSABLE)
@@ -243,18 +217,21 @@ class Requeue:
                 log.append_all(events)
             queue.add(log.id, queue_of(kept.first, kept.own_tools), None)
             return log.id
-        fork = forked(kept, self.new, self.program, agent=self.agent, limits=self.limits)
+        new, facts = self.new, evolve(self.row.facts, parent=self.row.id)
+        first, entries, state = _forked(
+            kept, new, self.program, agent=self.agent, limits=self.limits
+        )
 
         def work() -> None:
-            facts = evolve(self.row.facts, parent=self.row.id)
-            fork.write(StoredRun(self.store, fork.first.run_id, facts=facts, status="queued"))
-            queue.add(fork.first.run_id, queue_of(fork.first, kept.own_tools), None)
+            log = StoredRun(self.store, new, facts=facts, status="queued")
+            log.begin_with(first, kept.library, entries, state)
+            queue.add(new, queue_of(first, kept.own_tools), None)
 
         try:
             postgres_of(self.store).together(work)
         except RunExistsError:
-            raise _given_back(self.store, self.row.id, self.new) from None
-        return self.new
+            raise _given_back(self.store, self.row.id, new) from None
+        return new
 
 
 def requeue_run(
@@ -309,7 +286,10 @@ def requeue_of(
     kept.check()
     new = None
     if program is not None or kept.state.status in _HAS_FAILED:
-        kept, new = _before_failure(kept), _again(run)
+        new = _again(run)
+        failing = next((each for each in kept.steps if each.state.status in _HAS_FAILED), None)
+        before = takewhile(lambda each: each is not failing, kept.entries)
+        kept = evolve(kept, entries=tuple(before))
         if any(each.id == new for each in store.rows(beginning=new)):
             raise _given_back(store, run, new)
     elif kept.state.status is Status.LIMITED:
@@ -324,12 +304,6 @@ def requeue_of(
             f"{name}: its conversation has gone on without it\n  hint: submit the message again"
         )
     return Requeue(store, row, kept, new, program, agent, limits)
-
-
-def _before_failure(kept: RecordedRun) -> RecordedRun:
-    """A run without the event that failed it, and what follows that."""
-    failing = next((each for each in kept.steps if each.state.status in _HAS_FAILED), None)
-    return evolve(kept, entries=tuple(takewhile(lambda each: each is not failing, kept.entries)))
 
 
 def _again(run: str) -> str:

@@ -61,6 +61,12 @@ _UNDER_WAY: Final = (
 )
 """SQL for how many requests of a name are under way."""
 
+_WITH_BUCKETS: Final = (
+    f"INSERT INTO gram_buckets (name, tokens, filled) SELECT name, 1, {CLOCK} FROM {{names}} "
+    "ON CONFLICT (name) DO NOTHING"
+)
+"""SQL that makes the buckets of names which have none."""
+
 
 @frozen
 class SharedLimit:
@@ -162,14 +168,12 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
             for table in ("gram_limits", "gram_buckets"):
                 database.execute(f"DELETE FROM {table} WHERE name = ?", limit_name(name))
         else:
-            database.execute(
+            sql = (
                 "INSERT INTO gram_limits (name, at_once, per_minute) VALUES (?, ?, ?) "
                 "ON CONFLICT (name) DO UPDATE SET at_once = excluded.at_once, "
-                "per_minute = excluded.per_minute",
-                limit_name(name),
-                limit.at_once,
-                limit.per_minute,
+                "per_minute = excluded.per_minute"
             )
+            database.execute(sql, limit_name(name), limit.at_once, limit.per_minute)
 
 
 def expect_limits(limits: Mapping[str, SharedLimit | None], *, by: str) -> None:
@@ -233,19 +237,14 @@ class SharedLimits:
     def _asked(self, names: list[str], number: int) -> Permission:
         execute = self._database.execute
         execute("SET LOCAL synchronous_commit = off")
-        execute(
-            f"INSERT INTO gram_buckets (name, tokens, filled) SELECT name, 1, {CLOCK} "
-            "FROM gram_limits WHERE name = ANY(?) ON CONFLICT (name) DO NOTHING",
-            names,
-        )
-        found = execute(
+        execute(_WITH_BUCKETS.format(names="gram_limits WHERE name = ANY(?)"), names)
+        sql = (
             f"SELECT name, tokens, {CLOCK} - filled, not_before - {CLOCK}, failures, "
             f"probed - {CLOCK} + ?, at_once, per_minute "
             "FROM gram_buckets LEFT JOIN gram_limits USING (name) "
-            "WHERE name = ANY(?) ORDER BY name FOR UPDATE OF gram_buckets",
-            _PROBE,
-            names,
+            "WHERE name = ANY(?) ORDER BY name FOR UPDATE OF gram_buckets"
         )
+        found = execute(sql, _PROBE, names)
         wait, held, full, counted, probed = 0.0, 0.0, dict[str, float](), list[str](), list[str]()
         for name, tokens, seconds, left_alone, failures, probing, at_once, per_minute in found:
             held = max(held, left_alone)
@@ -263,13 +262,12 @@ class SharedLimits:
                     wait = max(wait, _LOOK_AGAIN)
         if max(wait, held) > 0:
             return Permission(max(wait, held), number, is_held=held >= wait)
+        sql = f"UPDATE gram_buckets SET tokens = ?, filled = {CLOCK} WHERE name = ?"
         for name, tokens in full.items():
-            sql = f"UPDATE gram_buckets SET tokens = ?, filled = {CLOCK} WHERE name = ?"
             execute(sql, tokens - 1, name)
         execute(f"UPDATE gram_buckets SET probed = {CLOCK} WHERE name = ANY(?)", probed)
-        for name in counted:
-            sql = "INSERT INTO gram_requests (name, worker, number) VALUES (?, ?, ?)"
-            execute(sql, name, self._worker, number)
+        sql = "INSERT INTO gram_requests (name, worker, number) SELECT unnest(?::text[]), ?, ?"
+        execute(sql, counted, self._worker, number)
         return Permission(0.0, number, is_counted=bool(counted), is_probe=bool(probed))
 
     async def ended(self, permission: Permission) -> None:
@@ -277,23 +275,15 @@ class SharedLimits:
         if not permission.is_counted:
             return
         self._under_way.discard(permission.number)
+        sql, number = "DELETE FROM gram_requests WHERE worker = ? AND number = ?", permission.number
         with suppress(StoreError):
-            await call_in_thread(
-                lambda: self._database.execute(
-                    "DELETE FROM gram_requests WHERE worker = ? AND number = ?",
-                    self._worker,
-                    permission.number,
-                )
-            )
+            await call_in_thread(lambda: self._database.execute(sql, self._worker, number))
 
     def settle(self) -> None:
         """Remove the requests of this worker that have ended, where it could not be said."""
+        sql = "DELETE FROM gram_requests WHERE worker = ? AND number <> ALL(?)"
         self._database.connected(  # its lock is held: what is added meanwhile is put in later
-            lambda _: self._database.execute(
-                "DELETE FROM gram_requests WHERE worker = ? AND number <> ALL(?)",
-                self._worker,
-                list(self._under_way),
-            )
+            lambda _: self._database.execute(sql, self._worker, list(self._under_way))
         )
 
     def hold_back(self, name: str, seconds: float) -> None:
@@ -301,14 +291,13 @@ class SharedLimits:
 
         Where the others cannot be told, that is logged.
         """
+        sql = (
+            "INSERT INTO gram_buckets AS held (name, tokens, filled, not_before) "
+            f"VALUES (?, 1, {CLOCK}, {CLOCK} + ?) ON CONFLICT (name) DO UPDATE "
+            "SET not_before = greatest(held.not_before, excluded.not_before)"
+        )
         try:
-            self._database.execute(
-                "INSERT INTO gram_buckets AS held (name, tokens, filled, not_before) "
-                f"VALUES (?, 1, {CLOCK}, {CLOCK} + ?) ON CONFLICT (name) DO UPDATE "
-                "SET not_before = greatest(held.not_before, excluded.not_before)",
-                name,
-                min(seconds, LONGEST_WAIT),
-            )
+            self._database.execute(sql, name, min(seconds, LONGEST_WAIT))
         except StoreError as error:
             told = f"could not tell the others to wait for {name}: {in_words(error)}"
             log_event("limits_lost", told, logging.WARNING)
@@ -324,26 +313,22 @@ class SharedLimits:
             For how many seconds, and whether it had answered until now.
         """
 
+        execute = self._database.execute
+
         def work() -> tuple[float, int]:
-            self._database.execute(
-                f"INSERT INTO gram_buckets (name, tokens, filled) VALUES (?, 1, {CLOCK}) "
-                "ON CONFLICT (name) DO NOTHING",
-                name,
+            execute(_WITH_BUCKETS.format(names="(VALUES (?)) AS given (name)"), name)
+            sql = (
+                f"SELECT not_before - {CLOCK}, failures FROM gram_buckets WHERE name = ? FOR UPDATE"
             )
-            ((left, failures),) = self._database.execute(
-                f"SELECT not_before - {CLOCK}, failures FROM gram_buckets WHERE name = ? "
-                "FOR UPDATE",
-                name,
-            )
+            ((left, failures),) = execute(sql, name)
             if failures and left > 0:  # others have said so meanwhile
                 return left, failures
             seconds = min(_SHORTEST * 2 ** min(failures, _DOUBLED), _LONGEST)
-            self._database.execute(
+            sql = (
                 f"UPDATE gram_buckets SET not_before = {CLOCK} + ?, probed = 0, "
-                "failures = failures + 1 WHERE name = ?",
-                seconds,
-                name,
+                "failures = failures + 1 WHERE name = ?"
             )
+            execute(sql, seconds, name)
             return seconds, failures
 
         seconds, failures = self._database.together(work)
@@ -364,14 +349,11 @@ class SharedLimits:
 
     def is_held(self, names: Iterable[str]) -> bool:
         """Whether a provider of some names is left alone now."""
-        return bool(
-            self._database.execute(
-                f"SELECT 1 FROM gram_buckets WHERE name = ANY(?) AND (not_before > {CLOCK} "
-                f"OR (failures > 0 AND probed > {CLOCK} - ?)) LIMIT 1",
-                list(names),
-                _PROBE,
-            )
+        sql = (
+            f"SELECT 1 FROM gram_buckets WHERE name = ANY(?) AND (not_before > {CLOCK} "
+            f"OR (failures > 0 AND probed > {CLOCK} - ?)) LIMIT 1"
         )
+        return bool(self._database.execute(sql, list(names), _PROBE))
 
 
 @frozen

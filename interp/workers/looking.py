@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     import procrastinate
     from opentelemetry.metrics import CallbackOptions, Meter, Observation
 
-_GOING: Final = "('queued', 'running', 'stopped', 'waiting')"
-"""SQL for the statuses of runs that have not ended."""
+_GOING: Final = ("queued", "running", "stopped", "waiting")
+"""The statuses of runs that have not ended."""
 
 
 @frozen
@@ -112,8 +112,7 @@ def workers_now(store: RunStore) -> tuple[WorkerNow, ...]:
 def overview(store: RunStore) -> Overview:
     """What the workers of a store have to do; see `workers_now`."""
     expect(store, RunStore, "store", by="overview")
-    database = postgres_of(store)
-    return _overview(database)
+    return _overview(postgres_of(store))
 
 
 def _overview(database: PostgresDatabase) -> Overview:
@@ -139,19 +138,31 @@ class WorkerMetrics:
     """
 
     def __init__(self, meter: Meter, database: PostgresDatabase) -> None:
-        self._database = database
+        from opentelemetry.metrics import Observation
+
+        def gauge(
+            name: str, unit: str, description: str, of: Callable[[Overview], list[Observation]]
+        ) -> None:
+            def observed(_: CallbackOptions) -> list[Observation]:
+                return of(_overview(database))
+
+            meter.create_observable_gauge(name, [observed], unit=unit, description=description)
+
+        def of_statuses(now: Overview) -> list[Observation]:
+            counts = {**dict.fromkeys(_GOING, 0), **now.statuses}
+            return [Observation(count, {"status": status}) for status, count in counts.items()]
+
         self._ended = meter.create_counter(
             "gram.runs.ended", description="Runs of this worker that ended, or wait for approval"
         )
         self._takeovers = meter.create_counter(
             "gram.runs.taken_over", description="Runs of dead workers that this one went on with"
         )
-        for name, unit, description, observe in (
-            ("gram.runs", "{run}", "Runs of the store that have not ended", self._statuses),
-            ("gram.queue.depth", "{run}", "Runs that could go on, and nobody drives", self._depth),
-            ("gram.queue.oldest", "s", "How long the oldest of them has waited", self._oldest),
-        ):
-            meter.create_observable_gauge(name, [observe], unit=unit, description=description)
+        gauge("gram.runs", "{run}", "Runs of the store that have not ended", of_statuses)
+        told = "Runs that could go on, and nobody drives"
+        gauge("gram.queue.depth", "{run}", told, lambda now: [Observation(now.waiting)])
+        told = "How long the oldest of them has waited"
+        gauge("gram.queue.oldest", "s", told, lambda now: [Observation(now.seconds)])
 
     def ended(self, row: RunRow) -> None:
         """Count a run that has ended, or waits for approval."""
@@ -160,23 +171,6 @@ class WorkerMetrics:
     def taken_over(self) -> None:
         """Count a run whose worker has died."""
         self._takeovers.add(1)
-
-    def _statuses(self, _: CallbackOptions) -> Iterable[Observation]:
-        from opentelemetry.metrics import Observation
-
-        known = dict.fromkeys(("queued", "running", "stopped", "waiting"), 0)
-        for status, count in {**known, **_overview(self._database).statuses}.items():
-            yield Observation(count, {"status": status})
-
-    def _depth(self, _: CallbackOptions) -> Iterable[Observation]:
-        from opentelemetry.metrics import Observation
-
-        yield Observation(_overview(self._database).waiting)
-
-    def _oldest(self, _: CallbackOptions) -> Iterable[Observation]:
-        from opentelemetry.metrics import Observation
-
-        yield Observation(_overview(self._database).seconds)
 
 
 _MOST_REASONS: Final = 3
@@ -207,7 +201,7 @@ class Registry:
             The time, in seconds since 1970, and whether the worker is to look for all: whoever
             comes first some time after the last look does.
         """
-        ((now, looks),) = self.database.execute(
+        sql = (
             "INSERT INTO gram_workers AS worker "
             "(id, channel, seen, looked, process, queues, leaves) "
             "SELECT ?, ?, now, CASE WHEN last BETWEEN now - ? AND now THEN 0 ELSE now END, "
@@ -216,14 +210,10 @@ class Registry:
             "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, queues = excluded.queues, "
             "leaves = excluded.leaves, "
             "looked = CASE excluded.looked WHEN 0 THEN worker.looked ELSE excluded.looked END "
-            "RETURNING seen, looked = seen",
-            worker,
-            channel,
-            LOOK / 2,
-            this_process(),
-            list(queues),
-            write_json(dict(leaves)),
+            "RETURNING seen, looked = seen"
         )
+        now_here = (this_process(), list(queues), write_json(dict(leaves)))
+        ((now, looks),) = self.database.execute(sql, worker, channel, LOOK / 2, *now_here)
         return float(now), bool(looks)
 
     def left(self, worker: str) -> None:
@@ -231,11 +221,9 @@ class Registry:
 
         def work() -> None:
             self.database.execute("DELETE FROM gram_requests WHERE worker = ?", worker)
-            for (queues,) in self.database.execute(
-                "DELETE FROM gram_workers WHERE id = ? RETURNING queues", worker
-            ):
-                for queue in queues:
-                    tell_some(self.database, queue)
+            sql = "DELETE FROM gram_workers WHERE id = ? RETURNING queues"
+            for queue in self.database.value(sql, worker) or ():
+                tell_some(self.database, queue)
 
         self.database.together(work)
 

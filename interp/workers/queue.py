@@ -218,13 +218,11 @@ class RunQueue:
         """
 
         def work() -> None:
-            self._database.execute(
+            sql = (
                 "UPDATE gram_runs SET queue = ?, due = ?, attempts = 0, deaths = 0 "
-                "WHERE id = ? AND queue IS NULL RETURNING id",
-                queue,
-                due or 0.0,
-                run,
+                "WHERE id = ? AND queue IS NULL"
             )
+            self._database.execute(sql, queue, due or 0.0, run)
             self.put(run)
 
         self._database.together(work)
@@ -274,34 +272,31 @@ class RunQueue:
 
     def due(self, run: str) -> float | None:
         """When a queued run may begin, 0 for at once; None for a run that is not queued."""
-        found = self._database.execute(
-            "SELECT due FROM gram_runs WHERE id = ? AND queue IS NOT NULL", run
-        )
-        return found[0][0] if found else None
+        sql = "SELECT due FROM gram_runs WHERE id = ? AND queue IS NOT NULL"
+        found: float | None = self._database.value(sql, run)
+        return found
 
     def idle(self, run: str) -> float:
         """For how many seconds a run has been as it is now."""
-        return self._number(f"SELECT {CLOCK} - changed FROM gram_runs WHERE id = ?", run)
+        sql = f"SELECT {CLOCK} - changed FROM gram_runs WHERE id = ?"
+        return float(self._database.value(sql, run) or 0.0)
 
     def goes_first(self, run: str) -> tuple[str, bool] | None:
         """The turn of a run's conversation that goes before it, and whether workers drive that."""
-        found = self._database.execute(
+        sql = (
             "SELECT id, queue IS NOT NULL FROM gram_runs WHERE id = "
-            f"(SELECT {FIRST_TURN} FROM gram_runs AS r WHERE id = ? AND conversation IS NOT NULL)",
-            run,
+            f"(SELECT {FIRST_TURN} FROM gram_runs AS r WHERE id = ? AND conversation IS NOT NULL)"
         )
-        return found[0] if found else None
+        return next(iter(self._database.execute(sql, run)), None)
 
     def has_gone_on(self, run: str) -> bool:
         """Whether a turn has begun, and its conversation has gone on since, so that it cannot."""
-        return bool(
-            self._database.execute(
-                "SELECT r.id FROM gram_runs AS r WHERE r.id = ? AND r.status <> 'done' "
-                f"AND {_HAS_GONE_ON.format(turn='r')} "
-                "AND EXISTS (SELECT 1 FROM gram_entries WHERE run = r.id AND seq > 0)",
-                run,
-            )
+        sql = (
+            "SELECT r.id FROM gram_runs AS r WHERE r.id = ? AND r.status <> 'done' "
+            f"AND {_HAS_GONE_ON.format(turn='r')} "
+            "AND EXISTS (SELECT 1 FROM gram_entries WHERE run = r.id AND seq > 0)"
         )
+        return bool(self._database.execute(sql, run))
 
     def follow(self, run: str) -> None:
         """Have a turn that has not begun follow what was said in its conversation so far."""
@@ -317,23 +312,19 @@ class RunQueue:
 
         def work() -> None:
             self._database.execute("UPDATE gram_runs SET queue = NULL WHERE id = ?", run)
-            following = self._database.execute(
+            sql = (
                 "SELECT r.id FROM gram_runs AS r JOIN gram_runs AS ended USING (conversation) "
-                "WHERE ended.id = ? AND r.status = 'queued' ORDER BY r.created, r.id LIMIT 1",
-                run,
+                "WHERE ended.id = ? AND r.status = 'queued' ORDER BY r.created, r.id LIMIT 1"
             )
-            for (each,) in following:
-                self.put(each)
+            if following := self._database.value(sql, run):
+                self.put(following)
 
         self._database.together(work)
 
     def failed_again(self, run: str) -> int:
         """Count that a run has failed in a way that may pass; returns how often it has."""
-        return int(
-            self._number(
-                "UPDATE gram_runs SET attempts = attempts + 1 WHERE id = ? RETURNING attempts", run
-            )
-        )
+        sql = "UPDATE gram_runs SET attempts = attempts + 1 WHERE id = ? RETURNING attempts"
+        return int(self._database.value(sql, run) or 0)
 
     def deaths(self, run: str, events: int, left_by: str | None) -> int:
         """How many workers died with a run one after the other, and recorded no event of it.
@@ -345,22 +336,14 @@ class RunQueue:
             events: how many events are recorded of it.
             left_by: the owner that has died with it just now, if any.
         """
-        self._database.execute(
+        sql = (
             "UPDATE gram_runs SET status = 'stopped', owner = NULL, died_after = ?, "
             "deaths = 1 + CASE died_after WHEN ? THEN deaths ELSE 0 END "
-            "WHERE id = ? AND status = 'running' AND owner = ?",
-            events,
-            events,
-            run,
-            left_by,
+            "WHERE id = ? AND status = 'running' AND owner = ?"
         )
+        self._database.execute(sql, events, events, run, left_by)
         sql = "SELECT deaths FROM gram_runs WHERE id = ? AND died_after = ?"
-        return int(self._number(sql, run, events))
-
-    def _number(self, sql: str, *values: object) -> float:
-        """The number that a statement gives; 0 for none."""
-        found = self._database.execute(sql, *values)
-        return found[0][0] if found else 0.0
+        return int(self._database.value(sql, run, events) or 0)
 
 
 def tell_workers(store: StoreLike, run: str) -> None:
@@ -403,9 +386,8 @@ def tell_some(database: PostgresDatabase, queue: str) -> None:
 
     The others look by themselves, so a job is found soon also if these are busy.
     """
-    database.execute(
+    sql = (
         f"SELECT pg_notify(channel, ?) FROM (SELECT channel {ALIVE} "
-        f"AND ? = ANY(queues) ORDER BY random() LIMIT {_SOME}) AS told",
-        LOOK_NOW,
-        queue,
+        f"AND ? = ANY(queues) ORDER BY random() LIMIT {_SOME}) AS told"
     )
+    database.execute(sql, LOOK_NOW, queue)
