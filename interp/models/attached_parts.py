@@ -74,18 +74,20 @@ def file_of_part(part: Mapping[str, Any]) -> File:
     <File note.txt (text/plain, 9 bytes)>
     """
     match part:
-        case {"type": "image_url", "image_url": {"url": str(url)}}:
-            return _file_at(url)
-        case {"type": "input_image", "image_url": str(url)}:
+        case (
+            {"type": "image_url", "image_url": {"url": str(url)}}
+            | {"type": "input_image", "image_url": str(url)}
+            | {"type": "input_file", "file_url": str(url)}
+        ):
             return _file_at(url)
         case {"type": "input_audio", "input_audio": {"data": str(data), "format": str(kind)}}:
             return _file_at(f"data:audio/{kind};base64,{data}")
-        case {"type": "file", "file": {"file_data": str(url), **more}}:
+        case {"type": "file", "file": {"file_data": str(url), **more}} | {
+            "type": "input_file",
+            "file_data": str(url),
+            **more,
+        }:
             return _file_at(url, more.get("filename"))
-        case {"type": "input_file", "file_data": str(url), **more}:
-            return _file_at(url, more.get("filename"))
-        case {"type": "input_file", "file_url": str(url)}:
-            return _file_at(url)
     raise ValidationError(
         f"a part of type {part.get('type')} is not taken: expected text, or a picture, a document "
         "or sound with its bytes or address"
@@ -114,20 +116,12 @@ def _file_at(url: str, name: object = None) -> File:
 
 
 def no_part_in_functions(file: File) -> Json:
-    """A file in the older dialect of Chat Completions.
-
-    Raises:
-        ConfigurationError: always.
-    """
+    """A file in the older dialect of Chat Completions; a ConfigurationError always."""
     raise _not_sent(file, "the dialect functions takes no files", "write --dialect tools")
 
 
 def no_part(file: File) -> Json:
-    """A file of a tool, for a model that refuses these.
-
-    Raises:
-        ConfigurationError: always.
-    """
+    """A file of a tool, for a model that refuses these; a ConfigurationError always."""
     raise _not_sent(file, "the model or its server does not take it", "choose another with --model")
 
 

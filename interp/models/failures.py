@@ -151,7 +151,8 @@ def failed(
             else hint_about(f"{said} {_place_in(body)}", model) or hint
         )
     reported = f"answered {status}" if status else "reports an error"
-    generation = _generation_in(body)
+    written = (each.get("failed_generation") for each in _errors_in(body))  # as Groq calls it
+    generation = next((each for each in written if isinstance(each, str)), None)
     error = (ModelError if generation is None else CallNotMadeError)(
         without_keys(f"{where} {reported}: {said}" + (f"\n  hint: {hint}" if hint else "")),
         status=status,
@@ -235,12 +236,6 @@ def _errors_in(body: object) -> Iterator[Mapping[str, Any]]:
             if isinstance(body.get(key), Mapping | list):
                 yield from _errors_in(body[key])
         yield body
-
-
-def _generation_in(body: object) -> str | None:
-    """The call that a provider could not read, as the model wrote it (Groq does)."""
-    written = (error.get("failed_generation") for error in _errors_in(body))
-    return next((each for each in written if isinstance(each, str)), None)
 
 
 def _place_in(body: object) -> str:

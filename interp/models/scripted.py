@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from gram.errors import expect
 from gram.words import counted, did_you_mean
 
 from ..errors import ConfigurationError, ModelError
-from ..json_text import write_json
+from ..json_text import read_json, write_json
 from ..machine import Request
 from ..shown import shortened
 from .language_model import ModelWithoutNetwork
@@ -96,15 +95,9 @@ def read_script(path: str | Path) -> ScriptedModel:
         ConfigurationError: it is not such JSON.
     """
     try:
-        given = json.loads(Path(path).read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: the file is not UTF-8 text") from error
-    except json.JSONDecodeError as error:
-        raise ConfigurationError(
-            f"{path}:{error.lineno}:{error.colno}: no JSON: {error.msg.lower()}"
-        ) from error
-    except RecursionError as error:
-        raise ConfigurationError(f"{path}: the JSON nests too deep") from error
+        given = read_json(Path(path).read_bytes().decode())
+    except ValueError as error:
+        raise ConfigurationError(f"{path}: no JSON: {error}") from None
     if isinstance(given, dict):
         return ScriptedModel(
             {name: _replies(replies, f"{path}: {name}") for name, replies in given.items()}
@@ -126,30 +119,27 @@ def _reply(given: object, where: str) -> Any:
     if not isinstance(given, dict) or "calls" not in given:
         return write_json(given)
     calls = given["calls"]
-    rest = given.keys() - {"calls", "content"}
-    named = isinstance(calls, list) and all(
-        isinstance(each, dict)
-        and isinstance(each.get("name"), str)
-        and isinstance(each.get("arguments", {}), dict)
-        and each.keys() <= {"name", "arguments"}
-        for each in calls
-    )
-    if rest or not named:
-        expected = (
-            '{"calls": [{"name": "search", "arguments": {}}]}, and "content" where it says more'
+    if not given.keys() <= {"calls", "content"} or not (
+        isinstance(calls, list) and all(map(_is_call, calls))
+    ):
+        raise ConfigurationError(
+            f'{where}: expected {{"calls": [{{"name": "search", "arguments": {{}}}}]}}, and '
+            '"content" where it says more'
         )
-        raise ConfigurationError(f"{where}: expected {expected}")
+    functions = [
+        {"name": each["name"], "arguments": write_json(each.get("arguments", {}))} for each in calls
+    ]
     return {
         "role": "assistant",
         "content": given.get("content", ""),
         "tool_calls": [
-            {
-                "id": f"call_{index}",
-                "function": {
-                    "name": each["name"],
-                    "arguments": write_json(each.get("arguments", {})),
-                },
-            }
-            for index, each in enumerate(calls)
+            {"id": f"call_{index}", "function": each} for index, each in enumerate(functions)
         ],
     }
+
+
+def _is_call(given: object) -> bool:
+    match given:
+        case {"name": str(), **more}:
+            return more.keys() <= {"arguments"} and isinstance(more.get("arguments", {}), dict)
+    return False

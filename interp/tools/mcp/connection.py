@@ -34,7 +34,6 @@ from .server import McpServer
 if TYPE_CHECKING:
     from mcp import Client, MCPError, types
 
-START_SECONDS: Final = 30.0
 _LONGEST_PROGRESS: Final = 200  # characters of what a server says beside it
 
 _log = logging.getLogger("interp.mcp")
@@ -54,40 +53,29 @@ class Connection:
     """
 
     server: McpServer
-    _start_seconds: float = START_SECONDS
+    _start_seconds: float
     tools: dict[str, types.Tool] = field(factory=dict, init=False)
     _resources: ExitStack = field(factory=ExitStack, init=False)
     _portal: Any = field(default=None, init=False)
-    _begun: Future[None] | None = field(default=None, init=False)
     _client: Client | None = field(default=None, init=False)
     _keeper: asyncio.Task[None] | None = field(default=None, init=False)
     _starting: asyncio.Lock = field(factory=asyncio.Lock, init=False)
 
-    def start(self) -> None:
-        """Begin to start the server, and to list its tools."""
+    def __enter__(self) -> Future[None]:
+        """Begin to start the server and to list its tools; the future ends when that is done.
+
+        It raises a ConfigurationError where the server cannot be started or reached, or lists
+        tools that are none. Leaving ends the connection, and the server if it was started here.
+        """
         from anyio.from_thread import start_blocking_portal  # imported late: for servers alone
 
         self._portal = self._resources.enter_context(start_blocking_portal(name="mcp"))
         self._resources.callback(lambda: self._portal.call(self._end))
-        self._begun = self._portal.start_task_soon(self._begin)
-        self._resources.callback(self._begun.cancel)
+        begun: Future[None] = self._portal.start_task_soon(self._begin)
+        self._resources.callback(begun.cancel)
+        return begun
 
-    def wait(self) -> None:
-        """Wait until the server has started.
-
-        Raises:
-            ConfigurationError: it cannot be started or reached, or lists tools that are none.
-        """
-        assert self._begun is not None, "it was started"
-        self._begun.result()
-
-    async def await_start(self) -> None:
-        """The same without blocking."""
-        assert self._begun is not None, "it was started"
-        await asyncio.wrap_future(self._begun)
-
-    def close(self) -> None:
-        """End the connection, and the server if it was started here."""
+    def __exit__(self, *_: object) -> None:
         self._resources.close()
 
     async def acall(self, name: str, arguments: dict[str, Json]) -> Json | ToolResult:

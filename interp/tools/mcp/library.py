@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -15,7 +16,7 @@ from attrs import define, field
 from gram.errors import expect
 from gram.extras import install
 
-from ...concurrency import call_in_thread
+from ...concurrency import call_in_thread, waited_for
 from ...errors import ConfigurationError, ToolError
 from ...json_text import Json
 from ..implementation import Tool
@@ -80,23 +81,21 @@ class McpLibrary:
     _open: ExitStack = field(factory=ExitStack, init=False)
 
     def __enter__(self) -> ToolLibrary:
-        with ExitStack() as opened:
-            connections = self._started(opened)
-            for each in connections:
-                each.wait()
-            library = library_of(connections)
-            self._open = opened.pop_all()
+        library: ToolLibrary = waited_for(self.__aenter__)
         return library
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
     async def __aenter__(self) -> ToolLibrary:
+        from .connection import Connection  # imported late: it loads the network library
+
         opened = ExitStack()
         try:
-            connections = self._started(opened)
-            for each in connections:
-                await each.await_start()
+            connections = [Connection(each, self._start_seconds) for each in self.servers]
+            begun = [opened.enter_context(each) for each in connections]  # all at the same time
+            for each in begun:
+                await asyncio.wrap_future(each)
             library = library_of(connections)
         except BaseException:  # a cancellation too: the servers are ended, then it is raised again
             await call_in_thread(opened.close)
@@ -106,18 +105,6 @@ class McpLibrary:
 
     async def __aexit__(self, *_: object) -> None:
         await call_in_thread(self.__exit__)
-
-    def _started(self, opened: ExitStack) -> list[Connection]:
-        """Connections to the servers, which start at the same time; ``opened`` closes them."""
-        from .connection import Connection  # imported late: it loads asyncio
-
-        connections = []
-        for server in self.servers:
-            connection = Connection(server, self._start_seconds)
-            opened.callback(connection.close)
-            connection.start()
-            connections.append(connection)
-        return connections
 
 
 def library_of(connections: Sequence[Connection]) -> ToolLibrary:

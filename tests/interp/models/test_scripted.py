@@ -84,7 +84,7 @@ def test_the_command_line_runs_a_workflow_by_a_script(script: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[1, ", ":1:5: no JSON"),
+        ("[1, ", ": no JSON: "),
         ('"Hello"', "expected a list of replies"),
         ('{"writer": "Hello"}', ": writer: expected a list"),
         ('[{"calls": ["search"]}]', ": reply 1: expected"),
