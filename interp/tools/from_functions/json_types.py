@@ -39,10 +39,13 @@ from ...files import File
 from ...json_text import Json, write_json
 from ...machine.contracts import check, require_schema
 from .callables import NO_DEFAULT, Member, Record, read_record
-from .json_values import NO_SCHEMA, to_json_value
+from .json_values import to_json_value
 
 Mode: TypeAlias = Literal["validation", "serialization"]
 """Whether a schema describes JSON that is read, such as parameters, or JSON that is written."""
+
+_NO_SCHEMA: Final = (ImportError, RuntimeError, NameError, TypeError, AttributeError, ValueError)
+"""Raised by pydantic for a type without a schema: most of its own errors are RuntimeErrors."""
 
 _WITHOUT_JSON: Final = (bytes, bytearray, memoryview, complex, type, Flag, abc.Iterator)
 """Types that pydantic reads from a text or number whose format nobody could guess."""
@@ -115,7 +118,7 @@ def _made(hint: Any, mode: Mode, name: str = "") -> JsonType:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(hint)
         schema = plain_schema(adapter.json_schema(mode=mode), name)
-    except (*NO_SCHEMA, SchemaError) as error:
+    except (*_NO_SCHEMA, SchemaError) as error:
         said = str(error).partition("For further information")[0]
         raise ToolError(" ".join(said.split())) from None
 

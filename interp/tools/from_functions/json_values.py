@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from enum import Enum
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
 from ...files import File
 from ...json_text import Json
-
-NO_SCHEMA: Final = (ImportError, RuntimeError, NameError, TypeError, AttributeError, ValueError)
-"""Raised by pydantic for a type without a schema: most of its own errors are RuntimeErrors."""
 
 _SCALARS = (str, int, float, bool, type(None))
 
@@ -35,44 +33,28 @@ def to_json_value(value: Any) -> Json:
     if isinstance(value, Mapping):
         named = ((key.value if isinstance(key, Enum) else key, each) for key, each in value.items())
         return {key: to_json_value(each) for key, each in named}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | deque):
         return [to_json_value(item) for item in value]
     if isinstance(value, set | frozenset):
-        return _sorted([to_json_value(item) for item in value])
+        items = [to_json_value(item) for item in value]
+        try:
+            return sorted(items)  # an order that is the same in every process
+        except TypeError:
+            return sorted(items, key=repr)  # of several types
     if isinstance(value, type | str | int | float | bytes | bytearray | memoryview | complex):
         return value
-    if hasattr(type(value), "__get_pydantic_core_schema__") or hasattr(
-        type(value), "__pydantic_serializer__"
-    ):
-        return _by_pydantic(value)
-    if dataclasses.is_dataclass(value):
+    by_pydantic = hasattr(type(value), "__pydantic_serializer__")
+    if not by_pydantic and dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value)]
         return {name: to_json_value(getattr(value, name)) for name in names}
-    if attrs.has(type(value)):
+    if not by_pydantic and attrs.has(type(value)):
         # Under the names that the constructor takes: `_name` is called `name` there.
         fields = attrs.fields(type(value))
         return {field.alias: to_json_value(getattr(value, field.name)) for field in fields}
-    return _by_pydantic(value)
-
-
-def _by_pydantic(value: Any) -> Any:
-    """The JSON of a value of a type that pydantic knows; the value itself of any other."""
-    from pydantic import TypeAdapter
     from pydantic_core import PydanticSerializationError, to_jsonable_python
 
     if isinstance(value, Iterator):  # reading it would use it up
         return value
     with suppress(PydanticSerializationError):
         return to_jsonable_python(value, by_alias=True)
-    # Some types are known to pydantic only by their hint.
-    with suppress(PydanticSerializationError, *NO_SCHEMA):
-        return TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True)
     return value
-
-
-def _sorted(items: list[Json]) -> list[Json]:
-    """The items of a set in an order that is the same in every process."""
-    try:
-        return sorted(items)
-    except TypeError:
-        return sorted(items, key=repr)  # of several types

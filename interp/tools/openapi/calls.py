@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Mapping
-from contextlib import aclosing, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
@@ -58,11 +58,6 @@ class Caller:
     seconds: float
     max_bytes: int
 
-    @property
-    def where(self) -> str:
-        """What messages call the operation."""
-        return f"{self.operation.method} {self.operation.path}"
-
     async def call(self, arguments: Mapping[str, Json]) -> Json:
         """Call the operation and return what it answers: JSON, text, or None for nothing.
 
@@ -72,22 +67,16 @@ class Caller:
         Raises:
             ToolError: an argument cannot be sent, or the answer is no success.
         """
-        origin = urlsplit(self.server)[:2]
+        client = client_of(("openapi", *urlsplit(self.server)[:2]), _new_client)
         try:
-            async with (
-                asyncio.timeout(self.seconds),
-                client_of(("openapi", *origin), _new_client) as client,
-            ):
-                request = self._request(client, arguments)
-                response, body = await _received(client, request, self.max_bytes)
-        except (TimeoutError, httpx2.TimeoutException):
-            raise ToolError(
-                f"{self.where}: no answer in {counted(self.seconds, 'second')}"
-            ) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-            said = f"{self.where}: {error or type(error).__name__}"
+            return self._answer(
+                *await _received(
+                    client, lambda to: self._request(to, arguments), self.seconds, self.max_bytes
+                )
+            )
+        except ToolError as error:
+            said = f"{self.operation.method} {self.operation.path}: {error}"
             raise ToolError(said) from None
-        return self._answer(response, body)
 
     # --- the request
 
@@ -110,7 +99,7 @@ class Caller:
             else:
                 query.extend(in_query(each, value))
         if has_dots(path):  # parts that are fine by themselves, side by side
-            raise ToolError(f"{self.where}: its arguments make a . or .. in its path")
+            raise ToolError("its arguments make a . or .. in its path")
         for key in self.keys:  # last, so that no argument takes the place of a key
             if key.place == "header":
                 same = {name for name in headers if name.lower() == key.name.lower()}
@@ -127,9 +116,7 @@ class Caller:
         )
         size = int(made.headers.get("content-length", 0)) + len(url)
         if size > self.max_bytes:
-            raise ToolError(
-                f"{self.where}: the request has more than {counted(self.max_bytes, 'byte')}"
-            )
+            raise ToolError(f"the request has more than {counted(self.max_bytes, 'byte')}")
         return made
 
     # --- the answer
@@ -139,26 +126,18 @@ class Caller:
         if 300 <= response.status_code < 400:
             target = without_keys(response.headers.get("location", "elsewhere"))
             target = visible(without_userinfo(target)[:_LONGEST_TARGET])
-            said = f"{self.where}: {status}: it redirects to {target}, which is not followed"
-            raise ToolError(said)
+            raise ToolError(f"{status}: it redirects to {target}, which is not followed")
         content_type = response.headers.get("content-type", "")
         if not response.is_success:
             text = without_keys(text_of(body[: self.max_bytes], content_type))
             begun = visible(text[:_BEGINNING]) + ("…" if len(text) > _BEGINNING else "")
-            said = ": ".join(each for each in (self.where, status, begun.strip()) if each)
-            raise ToolError(said + self._hint(response.status_code))
+            hint = f"\n  hint: it was called without a key for {' and '.join(self.missing)}"
+            is_keyless = response.status_code in (401, 403) and self.missing
+            said = ": ".join(filter(None, (status, begun.strip())))
+            raise ToolError(said + (hint if is_keyless else ""))
         if len(body) > self.max_bytes:
-            most = counted(self.max_bytes, "byte")
-            raise ToolError(f"{self.where}: the answer has more than {most}")
-        try:
-            return value_of(body, content_type)
-        except ValueError as error:
-            raise ToolError(f"{self.where}: {error}") from None
-
-    def _hint(self, status: int) -> str:
-        if status not in (401, 403) or not self.missing:
-            return ""
-        return f"\n  hint: it was called without a key for {' and '.join(self.missing)}"
+            raise ToolError(f"the answer has more than {counted(self.max_bytes, 'byte')}")
+        return value_of(body, content_type)
 
 
 def text_of(body: bytes, content_type: str) -> str:
@@ -177,18 +156,16 @@ def value_of(body: bytes, content_type: str) -> Json:
     """The value of an answer: JSON, text, or None for nothing.
 
     Raises:
-        ValueError: it should be JSON, and is not.
+        ToolError: it should be JSON, and is not.
     """
     text = text_of(body, content_type)
-    if not text:
-        return None
     subtype = _kind(content_type).rpartition("/")[2]
-    if subtype != "json" and not subtype.endswith("+json"):
-        return text
+    if not text or (subtype != "json" and not subtype.endswith("+json")):
+        return text or None
     try:
         return read_json(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"the answer is not JSON: {error}") from None
+        raise ToolError(f"the answer is not JSON: {error}") from None
 
 
 def _kind(content_type: str) -> str:
@@ -202,40 +179,53 @@ def fetch(address: str, max_bytes: int) -> bytes:
         ConfigurationError: it cannot be fetched.
     """
 
-    async def fetched() -> tuple[httpx2.Response, bytes]:
-        async with asyncio.timeout(_FETCH_SECONDS), _new_client() as client:
-            request = client.build_request("GET", address, headers=HEADERS, timeout=_FETCH_SECONDS)
-            return await _received(client, request, max_bytes)
-
     try:
-        response, body = waited_for(fetched)
-    except TimeoutError:
-        said = f"not read in {_FETCH_SECONDS:g} seconds"
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        said = str(error) or type(error).__name__
-    else:
-        if response.is_success and len(body) <= max_bytes:
-            return body
-        status = f"the server answered {response.status_code}"
-        said = f"more than {counted(max_bytes, 'byte')}" if response.is_success else status
+        response, body = waited_for(
+            lambda: _received(
+                _new_client(),
+                lambda client: client.build_request("GET", address, headers=HEADERS),
+                _FETCH_SECONDS,
+                max_bytes,
+            )
+        )
+    except ToolError as error:
+        raise ConfigurationError(f"{address}: {error}") from None
+    if response.is_success and len(body) <= max_bytes:
+        return body
+    said = f"more than {counted(max_bytes, 'byte')}"
+    if not response.is_success:
+        said = f"the server answered {response.status_code}"
     raise ConfigurationError(f"{address}: {said}")
 
 
 async def _received(
-    client: httpx2.AsyncClient, request: httpx2.Request, max_bytes: int
+    opened: AbstractAsyncContextManager[httpx2.AsyncClient],
+    make: Callable[[httpx2.AsyncClient], httpx2.Request],
+    seconds: float,
+    max_bytes: int,
 ) -> tuple[httpx2.Response, bytes]:
-    """The answer to a request and its bytes; of more than the most, the beginning."""
-    response = await client.send(request, stream=True)
+    """The answer to a request and its bytes; of more than the most, the beginning.
+
+    Raises:
+        ToolError: none came in time, or the connection failed.
+    """
+    body, pace = bytearray(), Pace()
     try:
-        body, pace = bytearray(), Pace()
-        async with aclosing(response.aiter_bytes()) as pieces:
-            async for piece in pieces:
-                body += piece
-                if len(body) > max_bytes:
-                    break
-                await pace.keep()
-    finally:
-        await response.aclose()
+        async with asyncio.timeout(seconds), opened as client:
+            response = await client.send(make(client), stream=True)
+            try:
+                async with aclosing(response.aiter_bytes()) as pieces:
+                    async for piece in pieces:
+                        body += piece
+                        if len(body) > max_bytes:
+                            break
+                        await pace.keep()
+            finally:
+                await response.aclose()
+    except (TimeoutError, httpx2.TimeoutException):
+        raise ToolError(f"no answer in {counted(seconds, 'second')}") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        raise ToolError(str(error) or type(error).__name__) from None
     return response, bytes(body)
 
 

@@ -166,38 +166,27 @@ class _Making:
             raise self.api.fault(at, str(error).splitlines()[0]) from None
 
     def _server(self, operation: Operation, at: str) -> str:
-        """The first address of an operation whose host is allowed.
+        """The first address of an operation that may be called.
+
+        Without a word about hosts, a document that was fetched may name its own alone: who serves
+        it could send keys and arguments to another one any day.
 
         Raises:
             ConfigurationError: there is none.
         """
         servers = (self.server,) if self.server is not None else operation.servers
-        for address in servers:
-            if self._is_allowed(address):
+        parts = {address: each for address in servers if (each := _parts(address))}
+        own = _parts(self.api.address or "") if self.server is None else None
+        hosts = (own.hostname,) if own and self.hosts is None else self.hosts
+        for address, each in parts.items():
+            if hosts is None or each.hostname in hosts or each.netloc.lower() in hosts:
                 return address
-        shown = visible(" ".join(servers))
-        refused = [each.netloc for each in map(_parts, servers) if each]
-        if not refused:
+        said = f'its server "{visible(" ".join(servers))}"'
+        if not parts:
             hint = "give the whole address, server=https://…"
-            raise self.api.fault(at, f'its server "{shown}" is no address\n  hint: {hint}')
-        hint = f"if you trust it, hosts={visible(refused[0])}"
-        raise self.api.fault(
-            at, f'the host of its server "{shown}" is not among those allowed\n  hint: {hint}'
-        )
-
-    def _is_allowed(self, address: str) -> bool:
-        """Whether an address may be called.
-
-        Without a word about hosts, a document that was fetched may name its own alone: who serves
-        it could send keys and arguments to another one any day.
-        """
-        parts = _parts(address)
-        if parts is None:
-            return False
-        if self.hosts is not None:
-            return parts.hostname in self.hosts or parts.netloc.lower() in self.hosts
-        own = _parts(self.api.address) if self.api.address else None
-        return own is None or self.server is not None or parts.hostname == own.hostname
+            raise self.api.fault(at, f"{said} is no address\n  hint: {hint}")
+        hint = f"if you trust it, hosts={visible(next(iter(parts.values())).netloc)}"
+        raise self.api.fault(at, f"the host of {said} is not among those allowed\n  hint: {hint}")
 
 
 def _parts(address: str) -> SplitResult | None:
