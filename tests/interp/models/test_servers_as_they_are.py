@@ -26,7 +26,7 @@ from interp import (
     run,
 )
 from interp.models import detect_tool_call
-from interp.models.chat.stream import StreamedReply
+from interp.models.chat import StreamedReply
 from interp.models.reply_reading import Reply, read_reply
 from interp.models.server_events import EventReader
 from interp.models.wire import Reasoning

@@ -11,7 +11,7 @@ from attrs import evolve
 from interp import Message, UserRole
 from interp.errors import ModelError
 from interp.machine import ConversationContext, Request
-from interp.models.responses.items import items_of, read_response
+from interp.models.responses import items_of, read_response
 from lenses_ext import Model
 
 REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2VhbGVk"}

@@ -11,8 +11,7 @@ from hypothesis import given, strategies as st
 
 from interp import ModelError, Usage
 from interp.models.reply_reading import read_reply
-from interp.models.responses.items import read_response
-from interp.models.responses.stream import StreamedResponse
+from interp.models.responses import StreamedResponse, read_response
 from interp.models.server_events import END
 from interp.models.wire import Reasoning
 from tests.interp.model_server import response, response_events

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import example, given, strategies as st
 
 from interp import ModelError
-from interp.models.chat.stream import StreamedReply
+from interp.models.chat import StreamedReply
 from interp.models.reply_reading import read_reply
 from tests.interp.model_server import delta, part
 from tests.interp.strategies import odd_json

@@ -1,0 +1,483 @@
+"""The Responses API of OpenAI, as one more dialect.
+
+The conversation is ours: ``store`` is false, and every request has all of it. What has to go back
+to the server, such as encrypted reasoning, is kept with the message that it came with. The source
+of the rules is OpenAI's API reference for ``POST /v1/responses``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from attrs import define, field, frozen
+
+from gram import Pattern
+from lenses_ext import result_schema
+from lenses_ext.language import wire_name
+from lenses_ext.weak_cache import memo
+
+from ..errors import ModelError
+from ..json_text import Json, read_json
+from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
+from ..machine.contracts import has_strict_form, response_format, tool_to_json
+from .attached_parts import no_part, parts_of_result, responses_part
+from .chat import (
+    arguments_sent,
+    dumped,
+    ended_too_early,
+    joined,
+    tell_of_settings_left_out,
+    tool_choice,
+)
+from .failures import NO_RESPONSES, failed, quoted, reported_in
+from .providers import RESPONSES_FIELDS
+from .refusals import takes
+from .reply_reading import (
+    Reply,
+    json_text,
+    read_reply,
+    text_of,
+    tool_call,
+    usage_of,
+    well_formed,
+    word,
+)
+from .server_events import END
+from .typed_answers import answer_in_words, answer_tool
+from .wire import Piece, Reasoning, Wire
+
+
+def items_of(
+    message: Message, server: str, model: str, with_reasoning: bool, with_files: bool = True
+) -> list[Json]:
+    """The items of a message.
+
+    Args:
+        message: A message of the conversation.
+        server: The server that is asked.
+        model: The model that is asked, in its provider's name for it.
+        with_reasoning: Send encrypted reasoning back.
+        with_files: Send the files that tools returned.
+
+    Raises:
+        ConfigurationError: a file that a user attached to it cannot be sent.
+    """
+    if isinstance(message.role, FunctionRole):
+        text, files = parts_of_result(message, responses_part if with_files else no_part)
+        result = {"call_id": message.call_id or "", "output": _content(text, files)}
+        return [{"type": "function_call_output", **result}]
+    if message.role.name != "assistant":
+        content = _content(message.content, [*map(responses_part, message.attachments)])
+        return [{"role": message.role.name, "content": content}]
+    kept = _kept(message, server, model)
+    if kept is None:
+        kind = "refusal" if message.refused else "output_text"
+        part = {"type": kind, "refusal" if message.refused else "text": message.content}
+        said = {"type": "message", "role": "assistant", "content": [part]}
+        calls = [{"type": "function_call", **_call(call)} for call in message.tool_calls]
+        return [*([said] if message.content else []), *calls]
+    calls_of_ours = iter(message.tool_calls)
+    found: list[Json] = []
+    for item in kept:
+        if item["type"] == "function_call":
+            item |= _call(next(calls_of_ours))
+        elif item["type"] == "reasoning" and not with_reasoning:
+            item.pop("encrypted_content", None)
+            if not _reasoning_text(item):
+                continue
+        found.append(item)
+    return found
+
+
+def _content(text: str, files: list[Json]) -> Json:
+    return [{"type": "input_text", "text": text}, *files] if files else text
+
+
+def _call(call: ToolCall) -> dict[str, Json]:
+    return {"call_id": call.id, "name": wire_name(call.name), "arguments": arguments_sent(call)}
+
+
+def _kept(message: Message, server: str, model: str) -> list[dict[str, Json]] | None:
+    """The items that the reply came as; None if they are another server's, or no longer its own.
+
+    A message may have been edited since.
+    """
+    try:
+        echo = read_json(message.echo or "{}")
+    except ValueError:  # somebody wrote it by hand
+        return None
+    if not isinstance(echo, dict) or (echo.get("server"), echo.get("model")) != (server, model):
+        return None
+    items = echo.get("output")
+    if not isinstance(items, list) or not all(
+        isinstance(each, dict) and isinstance(each.get("type"), str) for each in items
+    ):
+        return None
+    names = [each.get("name") for each in items if each["type"] == "function_call"]
+    is_own = names == [wire_name(call.name) for call in message.tool_calls]
+    return items if is_own and text_of_items(items) == message.content else None
+
+
+def to_echo(items: Iterable[Mapping[str, Any]], server: str | None, model: str) -> str | None:
+    """What is kept of the items of a reply, as the text of a JSON object; None if nothing is.
+
+    Only replies that call tools go back whole, and messages with a phase. Reasoning goes back if
+    its server can read it: encrypted, or as plain text.
+    """
+    kept = [dict(each) for each in items if _goes_back(each)]
+    is_needed = any(each["type"] == "function_call" or each.get("phase") for each in kept)
+    if server is None or not is_needed:
+        return None
+    return json_text({"server": server, "model": model, "output": kept})
+
+
+def _goes_back(item: Mapping[str, Any]) -> bool:
+    is_reasoning = item["type"] == "reasoning"
+    return not is_reasoning or bool(item.get("encrypted_content") or _reasoning_text(item))
+
+
+def _reasoning_text(item: Mapping[str, Any]) -> str:
+    """The plain text of a reasoning item, not of its summary."""
+    return text_of(item.get("content"))
+
+
+def reasoning_in(item: Mapping[str, Any]) -> str:
+    """What a reasoning item shows: its text, or the parts of its summary with blank lines."""
+    if text := _reasoning_text(item):
+        return text
+    summary = item.get("summary")
+    parts = summary if isinstance(summary, list) else ()
+    return "\n\n".join(filter(None, (text_of([part]) for part in parts)))
+
+
+def text_of_items(items: Iterable[Mapping[str, Any]]) -> str:
+    """The words of the messages among some items, with a blank line between messages."""
+    texts = (text_of(each.get("content")) for each in items if each["type"] == "message")
+    return "\n\n".join(filter(None, texts))
+
+
+def refusal_in(items: Iterable[Mapping[str, Any]]) -> str:
+    """Why the model refuses, from the messages among some items."""
+    contents = (each.get("content") for each in items if each["type"] == "message")
+    parts = (part for each in contents if isinstance(each, list) for part in each)
+    return "".join(text_of(part.get("refusal")) for part in parts if isinstance(part, Mapping))
+
+
+_log = logging.getLogger("interp.model")
+
+_ASKED_FOR: Final = ("message", "function_call", "reasoning")
+
+
+def read_response(
+    data: object, request: Request | None = None, *, server: str | None = None
+) -> Reply:
+    """Read the JSON of a response.
+
+    Args:
+        data: The JSON.
+        request: What it answers; see `read_reply`.
+        server: The server that gave it; what it wants back is sent to no other.
+
+    Raises:
+        ModelError: It is not a response, reports an error, is not complete, was filtered, or
+            asks for nothing but what was not offered.
+    """
+    if not isinstance(data, Mapping):
+        raise ModelError(f"the model's reply is {type(data).__name__}, not a response")
+    status, output = data.get("status"), data.get("output")
+    if data.get("error") or status == "failed":
+        raise failed(data.get("error") or "the provider failed, and does not say why")
+    if not isinstance(output, list):
+        raise reported_in(data) or ModelError(
+            f"the reply is not a response, it has no output: {quoted(data)}\n  hint: {NO_RESPONSES}"
+        )
+    if status in ("queued", "in_progress", "cancelled"):
+        raise ModelError(f"the response is not finished: its status is {status}")
+    why = data.get("incomplete_details")
+    reason = word(why.get("reason")) if isinstance(why, Mapping) else ""
+    if status == "incomplete" and reason == "content_filter":
+        raise ModelError("the provider's content filter withheld the reply", code="content_filter")
+    items = [each for each in output if isinstance(each, Mapping) and word(each.get("type"))]
+    text, refusal, calls = text_of_items(items), refusal_in(items), _calls(items)
+    _expect_what_was_asked(items, has_said=bool(text or refusal or calls))
+    message = Message(
+        AssistantRole,
+        well_formed(text or refusal),
+        calls,
+        refused=bool(refusal and not text and not calls),
+        echo=to_echo(items, server, request.model.name) if request else None,
+    )
+    reasoning = (reasoning_in(each) for each in items if each["type"] == "reasoning")
+    reply = Reply(
+        message,
+        usage_of(data.get("usage"), "input", "output"),
+        status == "incomplete",
+        reason or word(status),
+        word(data.get("model")),
+        reasoning=well_formed("\n\n".join(filter(None, reasoning))),
+    )
+    return read_reply(reply, request)
+
+
+def _calls(items: list[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
+    """The calls among some items, each with an id that no other call of the reply has."""
+    calls: dict[str, ToolCall] = {}
+    for item in items:
+        if item["type"] == "function_call":
+            made = tool_call(item, item.get("call_id"), len(calls), calls)
+            calls[made.id] = made
+    return tuple(calls.values())
+
+
+def _expect_what_was_asked(items: list[Mapping[str, Any]], *, has_said: bool) -> None:
+    """Tell of items that nobody asked for; a reply of nothing else is an error.
+
+    Raises:
+        ModelError: The reply only asks for what was not offered.
+    """
+    others = sorted({word(each["type"]) for each in items} - {*_ASKED_FOR})
+    if not others:
+        return
+    told = ", ".join(others)
+    asked = [each for each in others if each.endswith(("_call", "_request"))]
+    if asked and not has_said:
+        raise ModelError(f"the model asks for {told}, which was not offered to it")
+    _log.warning("the reply has items that were not asked for: %s", quoted(told))
+
+
+@lru_cache(maxsize=16)
+def _message_texts(
+    server: str, model: str, with_reasoning: bool, with_files: bool
+) -> Callable[[Message], str]:
+    """The JSON texts of messages, each kept as long as its message; a message may be many items."""
+    return memo(
+        lambda message: dumped(items_of(message, server, model, with_reasoning, with_files))[1:-1]
+    )
+
+
+def _fields(
+    request: Request, form: Responses, *, with_reasoning: bool
+) -> tuple[list[str], dict[str, Json]]:
+    """The tools as texts, and the fields of a body beside the two lists."""
+    settings, instruction = request.settings.as_json(), request.instruction
+    others: dict[str, Json] = {"model": request.model.name, "store": False}
+    if with_reasoning:
+        others["include"] = ["reasoning.encrypted_content"]
+    strict = form.is_strict_for(request)
+    tools = [_tool_text(strict and has_strict_form(tool))(tool) for tool in request.tools]
+    text: dict[str, Json] = {}
+    if request.answer is not None:
+        if not tools or form.answers == "with_tools":
+            if form.answers_as == "json_schema":
+                named = response_format(request.answer)["json_schema"]
+                text["format"] = {"type": "json_schema", **named, "strict": False}
+            else:
+                text["format"] = {"type": "json_object"}
+                instruction += answer_in_words(request.answer)
+        elif form.answers == "as_tool":
+            function = answer_tool(request, request.answer)["function"]
+            tools.append(dumped({"type": "function", **function, "strict": False}))
+    if text:
+        others["text"] = text
+    if instruction:
+        others["instructions"] = instruction
+    if tools:
+        choice = tool_choice(request, answers_by_tool=len(tools) > len(request.tools))
+        others["tool_choice"] = choice
+    for name, value in settings.items():
+        if name in RESPONSES_FIELDS and (tools or name != "parallelToolCalls"):
+            *outer, field = RESPONSES_FIELDS[name].split(".")
+            place = others
+            for each in outer:
+                place = place.setdefault(each, {})
+            place[field] = value
+    tell_of_settings_left_out(settings, "responses")
+    return tools, {**others, **settings.get("extraBody", {})}
+
+
+@lru_cache(maxsize=2)
+def _tool_text(strict: bool) -> Callable[[Pattern], str]:
+    """The JSON texts of tools, each kept as long as its tool.
+
+    ``strict`` is always written: what is missing counts as true here.
+    """
+    return memo(lambda tool: dumped(_tool(tool, strict)))
+
+
+def _tool(tool: Pattern, strict: bool) -> dict[str, Json]:
+    written = tool_to_json(tool, "openai-responses", strict=strict)
+    if (result := result_schema(tool)) is not None:
+        written["output_schema"] = result
+    return written
+
+
+@frozen(kw_only=True)
+class Responses(Wire):
+    """The Responses API, as one server wants it."""
+
+    path = "/responses"
+
+    server: str
+
+    def content(self, request: Request, *, streaming: bool = False) -> bytes:
+        """The bytes of a request, each message and tool encoded only once."""
+        with_reasoning = takes("encrypted reasoning", self.server, request.model)
+        with_files = takes("files of tools", self.server, request.model)
+        tools, others = _fields(request, self, with_reasoning=with_reasoning)
+        if streaming:
+            others["stream"] = True
+        texts = _message_texts(self.server, request.model.name, with_reasoning, with_files)
+        lists: dict[str, Iterable[str]] = {"input": filter(None, map(texts, request.messages))}
+        if tools:
+            lists["tools"] = tools
+        return joined(lists, others)
+
+    def read_as_it_is(self, reply: Json, request: Request) -> Reply:
+        """Read a response."""
+        return read_response(reply, request, server=self.server)
+
+    def new_stream(self) -> StreamedResponse:
+        """Puts events together into a response."""
+
+        return StreamedResponse()
+
+
+_LAST: Final = {
+    "response.completed": "completed",
+    "response.incomplete": "incomplete",
+    "response.failed": "failed",
+}
+"""The status that each last event of a stream gives its response."""
+
+_REASONING: Final = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
+
+
+@define
+class _Item:
+    """What has come of one item of the output.
+
+    Attributes:
+        added: The item as it was when it began.
+        done: The whole item, or None.
+        text, arguments, reasoning: The pieces that have come of each.
+        part: The part of the summary that the last piece of reasoning belongs to.
+    """
+
+    added: Mapping[str, Any] = field(factory=dict)
+    done: Mapping[str, Any] | None = None
+    text: list[str] = field(factory=list)
+    arguments: list[str] = field(factory=list)
+    reasoning: list[str] = field(factory=list)
+    part: object = None
+
+    def as_json(self) -> Mapping[str, Any] | None:
+        """The item, made of its pieces where it was never whole; None if nothing is known of it."""
+        if self.done is not None:
+            return self.done
+        if self.text:
+            part = {"type": "output_text", "text": "".join(self.text)}
+            return {"type": "message", "role": "assistant", **self.added, "content": [part]}
+        if self.arguments and self.added.get("type") == "function_call":
+            return {**self.added, "arguments": "".join(self.arguments)}
+        return None
+
+
+class StreamedResponse:
+    """The events of one response so far.
+
+    >>> reply = StreamedResponse()
+    >>> list(reply.add({"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"}))
+    ['Hi']
+    >>> list(reply.add({"type": "response.completed", "response": {"output": []}}))
+    []
+    >>> reply.whole()["output"][0]["content"]
+    [{'type': 'output_text', 'text': 'Hi'}]
+    """
+
+    def __init__(self) -> None:
+        self._items: dict[object, _Item] = {}
+        self._last: Mapping[str, Any] | None = None
+        self._status = ""
+        self._has_said = self._has_reasoned = False
+
+    def add(self, event: object) -> Iterator[Piece]:
+        """Take one more event; returns what it adds to the words and to the reasoning.
+
+        Raises:
+            ModelError: The event reports an error, or it is not an event.
+        """
+        if event is END:
+            return iter(())
+        if not isinstance(event, Mapping):
+            raise ModelError("the model's stream has an event that is not an object")
+        kind = word(event.get("type"))
+        if kind == "error" or (kind not in _LAST and event.get("error")):
+            raise failed(event.get("error") or event)
+        if not kind and (reported := reported_in(event)):
+            raise reported
+        if kind in _LAST:
+            response = event.get("response")
+            self._last = response if isinstance(response, Mapping) else event
+            self._status = _LAST[kind]
+            return iter(())
+        return iter(self._pieces(kind, event))
+
+    def whole(self) -> Json:
+        """The response that the events are parts of.
+
+        Raises:
+            ModelError: The stream ended too early, so nothing in it can be relied on.
+        """
+        if self._last is None:
+            raise ended_too_early()
+        last = {**self._last, "status": self._last.get("status") or self._status}
+        if not last.get("output") and last["status"] != "failed":
+            found = (each.as_json() for _, each in sorted(self._items.items(), key=_place))
+            last["output"] = [each for each in found if each is not None]
+        return last
+
+    def _pieces(self, kind: str, event: Mapping[str, Any]) -> list[Piece]:
+        item = self._items.setdefault(event.get("output_index"), _Item())
+        delta = event.get("delta")
+        text = well_formed(delta) if isinstance(delta, str) else ""
+        match kind:
+            case "response.output_item.added" if isinstance(event.get("item"), Mapping):
+                item.added = event["item"]
+            case "response.output_item.done" if isinstance(event.get("item"), Mapping):
+                return self._done(item, event["item"])
+            case "response.output_text.delta" if text:
+                return self._said(item, text)
+            case "response.function_call_arguments.delta":
+                item.arguments.append(text)
+            case _ if kind in _REASONING and text:
+                return self._reasoned(item, text, event.get("summary_index"))
+        return []
+
+    def _done(self, item: _Item, done: Mapping[str, Any]) -> list[Piece]:
+        """Take a whole item; some servers send no pieces of it before."""
+        item.done = done
+        kind = done.get("type")
+        if kind == "message" and not item.text and (text := text_of_items([done])):
+            return self._said(item, well_formed(text))
+        if kind == "reasoning" and not item.reasoning and (text := reasoning_in(done)):
+            return self._reasoned(item, well_formed(text), None)
+        return []
+
+    def _said(self, item: _Item, text: str) -> list[Piece]:
+        is_next = self._has_said and not item.text
+        item.text.append(text)
+        self._has_said = True
+        return [f"\n\n{text}" if is_next else text]
+
+    def _reasoned(self, item: _Item, text: str, part: object) -> list[Piece]:
+        is_next = self._has_reasoned and (not item.reasoning or part != item.part)
+        item.reasoning.append(text)
+        item.part, self._has_reasoned = part, True
+        return [Reasoning(f"\n\n{text}" if is_next else text)]
+
+
+def _place(item: tuple[object, _Item]) -> int:
+    return item[0] if isinstance(item[0], int) else -1
