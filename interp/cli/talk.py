@@ -38,8 +38,7 @@ from .inputs.reading import read_program
 from .keeping import anew, how_to_resume, kept_in
 from .process import uninterrupted
 from .telemetry import telemetry
-from .terminal.answers import Terminal
-from .terminal.json_answers import JsonAnswers
+from .terminal.answers import JsonAnswers, Terminal
 from .terminal.output import note, tell
 
 

@@ -15,25 +15,17 @@ from ..models import file_of_part
 from .doors import RefusedError
 
 _OURS: Final = "tools are the program's: they are declared in it, and run by the server"
-_ONE_ANSWER: Final = "a run has one answer"
-_TYPE: Final = "the program declares the type of its answers"
-_REFUSED: Final[Mapping[str, str]] = {
-    "tools": _OURS,
-    "tool_choice": _OURS,
-    "functions": _OURS,
-    "function_call": _OURS,
-    "response_format": _TYPE,
-    "text": _TYPE,
-    "n": _ONE_ANSWER,
-    "logprobs": "agents give no probabilities",
-    "top_logprobs": "agents give no probabilities",
-    "modalities": "agents answer with text",
-    "audio": "agents answer with text",
-    "background": "a run answers while its client waits",
-    "prompt": "the program has the prompts",
-    "previous_response_id": "responses are not kept by their ids: name a conversation",
+_REFUSED: Final[Mapping[str, tuple[str, ...]]] = {
+    _OURS: ("tools", "tool_choice", "functions", "function_call"),
+    "the program declares the type of its answers": ("response_format", "text"),
+    "a run has one answer": ("n",),
+    "agents give no probabilities": ("logprobs", "top_logprobs"),
+    "agents answer with text": ("modalities", "audio"),
+    "a run answers while its client waits": ("background",),
+    "the program has the prompts": ("prompt",),
+    "responses are not kept by their ids: name a conversation": ("previous_response_id",),
 }
-"""What no request may ask for, and why."""
+"""What no request may ask for, by the reason."""
 
 _HARMLESS: Final[tuple[Json, ...]] = (
     *([], {}, ["text"], {"type": "text"}, {"format": {"type": "text"}}),
@@ -131,7 +123,7 @@ def read_response(body: Json, conversation: str | None) -> Asked:
 def _fields(body: Json) -> Mapping[str, Any]:
     if not isinstance(body, dict):
         raise RefusedError("the body is a JSON object")
-    for name, why in _REFUSED.items():
+    for why, name in ((why, name) for why, names in _REFUSED.items() for name in names):
         value = body.get(name)
         if value is not None and (value is True or value not in _HARMLESS):
             raise RefusedError(f"{name} is not taken: {why}", code="unsupported", param=name)

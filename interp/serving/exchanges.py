@@ -7,7 +7,9 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, TypeVar, Union, cast
+
+from attrs import frozen
 
 from ..concurrency import call_in_thread
 from ..errors import AgentError, ApprovalNeeded
@@ -21,12 +23,15 @@ from ..execution import (
     ToolFinished,
     ToolStarted,
 )
-from ..json_text import Json, json_or_text
+from ..json_text import Json, json_or_text, read_json
 from ..machine import (
     AgentFrame,
+    AgentResponse,
+    Ask,
     At,
     State,
     ToolInvocation,
+    Usage,
     answer_schema_of,
     frame_at,
     response,
@@ -35,7 +40,6 @@ from ..machine import (
 from ..running import Run
 from .asked import Asked
 from .doors import RefusedError
-from .served import Answer, Reply
 
 if TYPE_CHECKING:
     from .serving import Serving
@@ -44,6 +48,55 @@ LOGGER: Final = logging.getLogger("interp.serving")
 
 _BUSY: Final = 1.0  # seconds after which a client may ask again
 _SILENCE: Final = 15.0  # seconds after which a comment says that the stream lives
+
+
+@frozen
+class Answer:
+    """What a client gets at the end.
+
+    Attributes:
+        text: the answer: a text, or JSON where the program declares a type.
+        usage: the tokens of the run.
+        is_cut: whether it was cut off at its length limit.
+        is_refusal: whether the model refused, and the text says why.
+        is_json: whether the text is JSON: a value of a type that the program declares.
+        asks: the calls that wait for a person; the text says so.
+    """
+
+    text: str
+    usage: Usage = Usage(0, 0)
+    is_cut: bool = False
+    is_refusal: bool = False
+    is_json: bool = False
+    asks: tuple[Ask, ...] = ()
+
+    @classmethod
+    def of(cls, response: AgentResponse) -> Answer:
+        """The answer that a run has given."""
+        is_json = response.is_typed and not response.is_text
+        return cls(response.content, response.usage, response.truncated, response.refused, is_json)
+
+    @property
+    def value(self) -> Json:
+        """The answer as a JSON value."""
+        return read_json(self.text) if self.is_json else self.text
+
+
+class Reply(Protocol):
+    """Writes what a client sees of a run while it goes on, as texts that are sent to it."""
+
+    def begun(self) -> Iterator[str]:
+        """The run has begun."""
+
+    def said(self, text: str) -> Iterator[str]:
+        """The model says some words."""
+
+    def parted(self) -> Iterator[str]:
+        """What was said is not all: calls of tools come, or another answer."""
+
+    def watched(self, kind: str, fields: dict[str, Json]) -> Iterator[str]:
+        """A tool or an agent inside was called, or has answered."""
+
 
 End: TypeAlias = Union[Answer, RefusedError]
 """What an exchange ends with."""

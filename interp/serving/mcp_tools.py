@@ -49,9 +49,8 @@ from ..running import Run
 from ..shown import visible_text
 from .asked import Asked
 from .doors import RefusedError
-from .exchanges import Exchange
-from .served import Answer, Served
-from .serving import Serving, while_there
+from .exchanges import Answer, Exchange
+from .serving import Served, Serving, while_there
 
 Result: TypeAlias = Union[CallToolResult, InputRequiredResult]
 Context: TypeAlias = ServerRequestContext[Any, Any]

@@ -12,7 +12,7 @@ from ..json_text import Json
 from ..machine import Usage
 from .asked import Asked
 from .doors import RefusedError
-from .served import Answer
+from .exchanges import Answer
 
 
 class ChatReply:

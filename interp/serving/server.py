@@ -27,10 +27,9 @@ from ..json_text import Json, read_json
 from ..workers import until_told
 from .asked import Asked, read_chat, read_response
 from .doors import Guarded, RefusedError
-from .exchanges import LOGGER, Exchange
+from .exchanges import LOGGER, Answer, Exchange
 from .replies import ChatReply, OpenAIReply, ResponseReply
-from .served import Answer, Served
-from .serving import Serving, while_there
+from .serving import Served, Serving, while_there
 
 CONVERSATION: Final = "X-Gram-Conversation"
 """The header that names the conversation of a request to Chat Completions."""

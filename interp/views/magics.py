@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from gram import Diagnostic, GramDecodeError, GramError, Pattern, only_errors, syntax_errors
@@ -81,18 +80,11 @@ def _faults(cell: str) -> tuple[Diagnostic, ...]:
 
 
 def _form(fault: Diagnostic) -> dict[str, str]:
-    """A fault as a notebook shows it: its line, with the part that is meant underlined."""
+    """A fault as a notebook shows it: its line, with a mark below the part that is meant."""
     told = f"{fault} - {fault.hint}" if fault.hint else str(fault)
-    shown = element("pre", [*_line(fault), "\n", told], style="white-space:pre-wrap")
+    excerpt: list[Content] = []
+    if fault.source and fault.span:
+        line, marks = fault.source.excerpt(*fault.span).rsplit("\n", 1)
+        excerpt = [line, "\n", element("b", marks, style="color:#d33"), "\n"]
+    shown = element("pre", excerpt, told, style="white-space:pre-wrap")
     return {"text/plain": told, "text/html": shown}
-
-
-def _line(fault: Diagnostic) -> Iterator[Content]:
-    if fault.source is None or fault.span is None:
-        return
-    text, (start, end) = fault.source.text, fault.span
-    first = text.rfind("\n", 0, start) + 1
-    last = (text + "\n").index("\n", start)
-    yield text[first:start]
-    yield element("u", text[start : min(end, last)], style="text-decoration:wavy underline #d33")
-    yield text[min(end, last) : last]

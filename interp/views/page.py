@@ -1,4 +1,4 @@
-"""The frame of a page: one self-contained file of HTML that loads nothing and runs one script.
+"""Pages of HTML, with tables and plots: each is one file that loads nothing and runs one script.
 
 Its content security policy names the hashes of its own style and script, so that whatever were to
 get into it could neither run nor reach the network.
@@ -7,15 +7,20 @@ get into it could neither run nor reach the network.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
+from math import floor, isfinite, log10
 from pathlib import Path
 from typing import Final, TypeAlias, Union
+
+from attrs import frozen
 
 from gram import ArgumentError
 from gram.display import Content, Markup, element
 from gram.words import counted
+
+from ..shown import shortened
 
 
 def page(title: str, *body: Content) -> str:
@@ -112,7 +117,7 @@ def _row(line: Sequence[Cell], sides: Sequence[str | None]) -> Markup:
 
 
 def facts(named: Mapping[str, Cell]) -> Markup:
-    """Names with their values, beside each other.
+    """Names with their values, beside each other; None and empty texts are left out.
 
     >>> facts({"calls": 3})
     '<dl class="facts"><div><dt>calls</dt><dd>3</dd></div></dl>'
@@ -122,6 +127,7 @@ def facts(named: Mapping[str, Cell]) -> Markup:
         (
             element("div", element("dt", name), element("dd", _shown(value)))
             for name, value in named.items()
+            if value not in (None, "")
         ),
         class_="facts",
     )
@@ -133,3 +139,115 @@ def _shown(cell: Cell) -> Content:
 
 def _side(column: Sequence[Cell]) -> str | None:
     return "right" if all(isinstance(cell, int | float) for cell in column) else None
+
+
+# --- plots
+
+_WIDTH, _RIGHT, _ROW = 440, 20, 30
+_ACCENT, _FONT = "#2f8fb0", "system-ui, sans-serif"
+_LONGEST_LABEL = 19
+
+
+@frozen
+class Interval:
+    """A figure that is known with an interval.
+
+    Attributes:
+        label: what it is of.
+        value: the estimate.
+        low, high: the ends of the interval.
+    """
+
+    label: str
+    value: float
+    low: float
+    high: float
+
+
+def interval_plot(
+    intervals: Iterable[Interval], *, mark: float | None = None, title: str = "intervals"
+) -> Markup:
+    """Intervals below each other on one scale, as inline SVG.
+
+    Args:
+        intervals: what is plotted, from the top down.
+        mark: where a vertical line stands, such as 0 for differences.
+        title: what the plot shows, for those who do not see it.
+
+    Raises:
+        ArgumentError: an argument is of the wrong type, or a number is not finite.
+
+    >>> interval_plot([Interval("a", 0.5, 0.2, 0.7)]).startswith("<svg")
+    True
+    """
+    rows = tuple(intervals)
+    numbers = [each for row in rows for each in (row.value, row.low, row.high)]
+    numbers += [] if mark is None else [mark]
+    if not all(map(isfinite, numbers)):
+        raise ArgumentError("the numbers of a plot must be finite")
+    ticks = _ticks(min(numbers, default=0.0), max(numbers, default=1.0))
+    labels = [shortened(row.label, _LONGEST_LABEL) for row in rows]
+    left = 26 + 7.5 * max(map(len, labels), default=0)
+    scale = (_WIDTH - left - _RIGHT) / (ticks[-1] - ticks[0])
+
+    def x(number: float) -> float:
+        return round(left + (number - ticks[0]) * scale, 1)
+
+    bottom = len(rows) * _ROW + 8
+    drawn: list[Content] = [_tick(x(tick), bottom, f"{tick:g}") for tick in ticks]
+    if mark is not None:
+        drawn.append(_line(x(mark), 0, x(mark), bottom, stroke_dasharray="4 3", stroke_opacity=0.7))
+    for index, row in enumerate(rows):
+        y = index * _ROW + _ROW / 2 + 4
+        drawn += [
+            element("text", labels[index], x=left - 14, y=y + 4, text_anchor="end"),
+            _interval(row, y, x),
+        ]
+    return element(
+        "svg",
+        element("title", title),
+        drawn,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {_WIDTH} {bottom + 22}",
+        width=_WIDTH,
+        role="img",
+        font_family=_FONT,
+        font_size=13,
+        fill="currentColor",
+    )
+
+
+def _interval(row: Interval, y: float, x: Callable[[float], float]) -> Markup:
+    told = f"{row.label}: {row.value:g} ({row.low:g} to {row.high:g})"
+    return element(
+        "g",
+        element("title", told),
+        _line(x(row.low), y, x(row.high), y, stroke=_ACCENT, stroke_width=3),
+        _line(x(row.low), y - 5, x(row.low), y + 5, stroke=_ACCENT, stroke_width=2),
+        _line(x(row.high), y - 5, x(row.high), y + 5, stroke=_ACCENT, stroke_width=2),
+        element("circle", cx=x(row.value), cy=y, r=5.5, fill=_ACCENT),
+    )
+
+
+def _tick(x: float, bottom: float, label: str) -> list[Markup]:
+    return [
+        _line(x, 0, x, bottom, stroke_opacity=0.15),
+        element("text", label, x=x, y=bottom + 16, text_anchor="middle", fill_opacity=0.7),
+    ]
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, **how: str | float) -> Markup:
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, **{"stroke": "currentColor", **how})
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers, four to eight of them, from below the low to above the high one."""
+    size = max(abs(low), abs(high))
+    if high - low <= size * 1e-9 or size < 1e-300:  # as good as one number
+        low, high = low - (size / 2 or 0.5), high + (size / 2 or 0.5)
+    rough = (high - low) / 5
+    unit = 10.0 ** floor(log10(rough))
+    step = next(unit * times for times in (1, 2, 5, 10) if unit * times >= rough)
+    first = floor(low / step)
+    count = next(n for n in range(1, 20) if (first + n) * step >= high)
+    return [(first + n) * step for n in range(count + 1)]

@@ -67,16 +67,8 @@ _MOST_OF_ALL, _MOST_OF_ONE, _LEAST_OF_ONE = 20_000_000, 200_000, 2_000
 _LONGEST_LINE = 160  # characters of what is seen before an entry is opened
 _MOST_NODES = 150  # that are drawn
 
-_KINDS = {
-    "model": "model",
-    "tool": "tool",
-    "agent": "agent",
-    "workflow": "flow",
-    "round": "round",
-    "each": "list",
-    "change": "you",
-    "stop": "stop",
-}
+_KINDS = {"workflow": "flow", "each": "list", "change": "you"}
+"""How a kind of entry is called, where that is not its name."""
 _HOW = {
     "failed": ("bad", "failed"),
     "refused": ("warn", "refused"),
@@ -115,9 +107,8 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
     longest = max(_LEAST_OF_ONE, min(_MOST_OF_ONE, _MOST_OF_ALL // count))
     ends = [(each.started or 0) + (each.seconds or 0) for each in found.in_order]
     view = _View(longest, max(ends, default=0))
-    status = element("span", found.status.value, class_=_STATUS.get(found.status, "warn"))
     told: dict[str, Content] = {
-        "status": status,
+        "status": element("span", found.status.value, class_=_STATUS.get(found.status, "warn")),
         "model": found.model,
         "requests": str(found.requests),
         "calls": str(found.calls),
@@ -129,7 +120,7 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
     }
     return page(
         title or found.agent or "a run",
-        facts({name: value for name, value in told.items() if value}),
+        facts(told),
         view.said("asked", found.input),
         map(_attached, found.attachments),
         view.said("answered", found.answer),
@@ -155,11 +146,8 @@ def _drawn(run: RecordedRun, found: Timeline) -> Content:
     drawing = drawing_of(run.first.agent)
     if len(drawing.nodes) > _MOST_NODES:
         return None
-    counted = with_counts(drawing, found)
-    return [
-        element("h2", "What ran"),
-        element("figure", to_svg(counted, standalone=False), class_="drawing", tabindex=0),
-    ]
+    drawn = to_svg(with_counts(drawing, found), standalone=False)
+    return [element("h2", "What ran"), element("figure", drawn, class_="drawing", tabindex=0)]
 
 
 def _program(text: str) -> Content:
@@ -167,12 +155,8 @@ def _program(text: str) -> Content:
         element("span", piece, class_=f"g-{kind}") if kind else piece
         for kind, piece in highlighted(text)
     )
-    return element(
-        "details",
-        element("summary", element("h2", "The program")),
-        element("pre", pieces),
-        class_="source",
-    )
+    heading = element("summary", element("h2", "The program"))
+    return element("details", heading, element("pre", pieces), class_="source")
 
 
 @frozen
@@ -199,30 +183,28 @@ class _View:
         style, how = _HOW.get(entry.how, (None, None))
         if entry.may_have_run:
             how = "may have run already: asks whether to run again"
-        at = ".".join(map(str, entry.at))
         line = [
-            element("span", _KINDS[entry.kind], class_=f"kind k-{entry.kind}"),
+            element("span", _KINDS.get(entry.kind, entry.kind), class_=f"kind k-{entry.kind}"),
             element("span", self._line(entry), class_="what"),
             element("span", how, class_=f"how {style}") if how else None,
             element("span", _seconds(entry.seconds), class_="num took"),
             self._bar(entry),
         ]
         inside = element("ol", map(self.entry, entry.children)) if entry.children else None
-        opened = element("details", element("summary", line), self._parts(entry, at), inside)
+        opened = element("details", element("summary", line), self._parts(entry), inside)
         return element("li", opened, class_="entry")
 
     def _line(self, entry: Entry) -> Content:
         """What is seen of an entry before it is opened."""
-        named = entry.name
         match entry.kind:
             case "model":
                 said = self._short(entry.result or entry.error or "")
                 calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
-                words = " · ".join(filter(None, (said, calls))) or named
+                words = " · ".join(filter(None, (said, calls))) or entry.name
             case "change":
                 words = f"resumed with {self._short(entry.arguments or '')}"
             case "each":
-                words = f"{named}: the list is empty"
+                words = f"{entry.name}: the list is empty"
             case "stop":
                 words = self._short(entry.error or "stopped")
             case _:
@@ -234,10 +216,10 @@ class _View:
                 return [element("code", call), element("span", outcome, class_="quiet")]
         return element("span", words)
 
-    def _parts(self, entry: Entry, at: str) -> Content:
+    def _parts(self, entry: Entry) -> Content:
         """What opens below the line of an entry."""
-        told = {
-            "position": at,
+        told: dict[str, Content] = {
+            "position": ".".join(map(str, entry.at)),
             "agent": entry.who,
             "model" if entry.kind == "model" else "name": entry.name,
             "answered by": entry.served_model,
@@ -253,7 +235,7 @@ class _View:
         }
         result = "said" if entry.kind == "model" else "result"
         return [
-            facts({name: value for name, value in told.items() if value}),
+            facts(told),
             self._block("arguments", entry.arguments),
             self._block("reasoning", entry.reasoning, "quiet"),
             self._block(result, entry.result),
@@ -281,14 +263,9 @@ class _View:
         if not entry.seconds or not self.end:
             return None
         start, width = (entry.started or 0) / self.end * 100, entry.seconds / self.end * 100
-        bar = element("rect", x=f"{start:.2f}", width=f"{max(width, 0.3):.2f}", height=3)
-        return element(
-            "svg",
-            bar,
-            class_="bar",
-            viewBox="0 0 100 3",
-            preserveAspectRatio="none",
-            aria_hidden="true",
+        return Markup(
+            '<svg class="bar" viewBox="0 0 100 3" preserveAspectRatio="none" aria-hidden="true">'
+            f'<rect x="{start:.2f}" width="{max(width, 0.3):.2f}" height="3"/></svg>'
         )
 
 

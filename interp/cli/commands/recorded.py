@@ -25,8 +25,7 @@ from ..inputs.reading import read_program
 from ..inputs.record_option import default_record, named_runs, run_argument
 from ..keeping import how_to_resume
 from ..process import interruptible
-from ..terminal.answers import Terminal
-from ..terminal.json_answers import JsonAnswers
+from ..terminal.answers import JsonAnswers, Terminal
 from ..terminal.output import tell
 
 

@@ -9,7 +9,6 @@ from typing import Final
 
 from lsprotocol.types import CompletionItem, CompletionItemKind
 
-from gram.reading import tokens
 from lenses_ext.labels import AGENT, ANSWER, LOOP, TOOL, WORKFLOW, kind_of
 from lenses_ext.language import SETTINGS, SKILLS
 from lenses_ext.names import SKILL_FILE
@@ -17,7 +16,7 @@ from lenses_ext.signatures import RESERVED
 from lenses_ext.workflows import EACH, HANDOFF, OTHERWISE, WHEN
 
 from ..completion.completing import models_of
-from .open_files import Meaning
+from .open_files import Meaning, levels_at
 from .told import told_of_key, vocabulary_of
 
 _ARROWS: Final = (WHEN, OTHERWISE, EACH, HANDOFF)
@@ -27,29 +26,6 @@ _OF_TYPES: Final = (
     *("default", "description", "enum", "optional", "elementType", "minimum", "maximum"),
 )
 _COLONS: Final = (":", "::")
-
-
-def levels_at(text: str, offset: int) -> list[list[str]]:
-    """What is written before an offset on each level: outside, then in each bracket that is open.
-
-    A level begins with its bracket. Brackets inside are in it by their first mark, and the word
-    that is being typed is in none.
-
-    >>> levels_at("[a:Agent {n: (x)} | {mo", 23)
-    [['['], ['[', 'a', ':', 'Agent', '{', '|', '{'], ['{']]
-    """
-    levels: list[list[str]] = [[]]
-    for token in tokens(text, 0, offset):
-        spelling = text[token.start : token.end]
-        if not spelling:
-            break
-        if spelling in ")]}":
-            levels = levels[:-1] or [[]]
-        elif token.end < offset or spelling[0] in "([{|,:":
-            levels[-1].append(spelling)
-            if spelling in "([{":
-                levels.append([spelling])
-    return levels
 
 
 def key_of(level: list[str]) -> str:

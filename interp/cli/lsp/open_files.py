@@ -23,7 +23,7 @@ from gram import (
     readable,
 )
 from gram.editing import common_ends
-from gram.reading import spans_in_text
+from gram.reading import spans_in_text, tokens
 from gram.trees import WHOLE, read_from
 from lenses_ext import Project, load_project, parse_program
 from lenses_ext.names import Program, Use, program_of, uses
@@ -205,3 +205,26 @@ class Meaning:
 def _holds(pattern: Pattern, offset: int) -> bool:
     place = read_from(pattern)
     return place is not None and place[1] <= offset <= place[2]
+
+
+def levels_at(text: str, offset: int) -> list[list[str]]:
+    """What is written before an offset on each level: outside, then in each bracket that is open.
+
+    A level begins with its bracket. Brackets inside are in it by their first mark, and the word
+    that is being typed is in none.
+
+    >>> levels_at("[a:Agent {n: (x)} | {mo", 23)
+    [['['], ['[', 'a', ':', 'Agent', '{', '|', '{'], ['{']]
+    """
+    levels: list[list[str]] = [[]]
+    for token in tokens(text, 0, offset):
+        spelling = text[token.start : token.end]
+        if not spelling:
+            break
+        if spelling in ")]}":
+            levels = levels[:-1] or [[]]
+        elif token.end < offset or spelling[0] in "([{|,:":
+            levels[-1].append(spelling)
+            if spelling in "([{":
+                levels.append([spelling])
+    return levels

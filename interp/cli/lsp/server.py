@@ -33,10 +33,10 @@ from lenses_ext.rules import with_levels
 
 from ...models import check_program, lint_program
 from ..inputs.project import project_levels
-from . import hints, outline
+from . import outline
 from .completion import completions
 from .open_files import Meaning, OpenFile, Positions
-from .told import told_at
+from .told import arrow_hints, signature_help, told_at
 
 PAUSE = 0.2
 """How many seconds after the last key faults are looked for."""
@@ -258,13 +258,13 @@ def make_server() -> GramServer:
     answer(lsp.TEXT_DOCUMENT_DID_CLOSE, lambda uri, _: server.forget(uri))
     answer(lsp.TEXT_DOCUMENT_RENAME, server.renamed)
     answer(lsp.TEXT_DOCUMENT_CODE_ACTION, lambda uri, asked: [*server.fixes(uri, asked.range)])
-    answer(lsp.TEXT_DOCUMENT_INLAY_HINT, lambda uri, _: [*hints.arrow_hints(server.meaning(uri))])
+    answer(lsp.TEXT_DOCUMENT_INLAY_HINT, lambda uri, _: [*arrow_hints(server.meaning(uri))])
     answer(lsp.TEXT_DOCUMENT_HOVER, at_place(server.hover))
     answer(lsp.TEXT_DOCUMENT_COMPLETION, at_place(completions))
     answer(lsp.TEXT_DOCUMENT_DEFINITION, at_place(server.definition))
     answer(lsp.TEXT_DOCUMENT_REFERENCES, at_place(server.uses_of))
     answer(lsp.TEXT_DOCUMENT_PREPARE_RENAME, at_place(server.range_of_name))
-    answer(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, at_place(hints.signature_help))
+    answer(lsp.TEXT_DOCUMENT_SIGNATURE_HELP, at_place(signature_help))
     answer(lsp.TEXT_DOCUMENT_FORMATTING, of_file(outline.formatted))
     answer(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, of_file(outline.symbols))
     answer(lsp.TEXT_DOCUMENT_FOLDING_RANGE, of_file(outline.folds))

@@ -28,7 +28,7 @@ from ...history.replaying import timeline
 from ..commands.trace import lines
 from ..failures import NO
 from ..process import uninterrupted
-from .json_answers import as_json_answer
+from .answers import as_json_answer
 from .output import Styled, is_quiet, show, show_json, unstyled
 
 _SIDES = {"-": "removed", "+": "added"}

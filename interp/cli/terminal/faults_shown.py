@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from gram import Diagnostic, GramDecodeError, Source, Span
+from gram import Diagnostic, GramDecodeError, Span
 from gram.checks import syntax_fault
 
 from ...errors import ValidationError
@@ -39,22 +39,12 @@ def as_text(fault: Diagnostic) -> Styled:
         (f"{fault.severity}[{fault.code}]", fault.severity),
         (f" {fault.message}", ""),
     ]
-    if excerpt := _excerpt(fault):
-        line, carets = excerpt.rsplit("\n", 1)
+    if fault.source and fault.span:
+        line, carets = fault.source.excerpt(*fault.span).rsplit("\n", 1)
         parts += [(f"\n{line}\n", ""), (carets, "caret")]
     if fault.hint:
         parts += [("\n  hint: ", "hint"), (fault.hint, "")]
     return parts
-
-
-def _excerpt(fault: Diagnostic) -> str:
-    """The line of a fault, with a mark below it."""
-    if not (fault.source and fault.span):
-        return ""
-    line = fault.source.line_at(fault.span.start)
-    start = fault.source.position(fault.span.start)[1] - 1
-    end = min(len(line), start + fault.span.end - fault.span.start)
-    return Source(line).excerpt(start, end)
 
 
 _JSON_REGION = ("line", "column", "end_line", "end_column")
@@ -120,6 +110,7 @@ _GITHUB_REGION = ("line", "col", "endLine", "endColumn")
 def as_github(fault: Diagnostic) -> str:
     """A fault as a command that annotates a line on GitHub.
 
+    >>> from gram import Source
     >>> as_github(Diagnostic("syntax", "error", "50% of it", source=Source("", "a.gram")))
     '::error title=syntax,file=a.gram::50%25 of it'
     """

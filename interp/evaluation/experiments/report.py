@@ -284,10 +284,8 @@ def comparison_form(found: Comparison) -> dict[str, str]:
 def _compared(found: Comparison, metric: str) -> Markup:
     """What a comparison comes to, and its figures."""
     title = f"{metric}: {found.name}: {verdict(found)}"
-    named = zip(FIGURES, figures(found), strict=True)
-    return markup_of(
-        element("h3", title), facts({name: figure for name, figure in named if figure})
-    )
+    named = dict(zip(FIGURES, figures(found), strict=True))
+    return markup_of(element("h3", title), facts(named))
 
 
 def _plots(

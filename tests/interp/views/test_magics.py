@@ -48,7 +48,7 @@ def test_a_cell_with_a_mistake_shows_its_line_and_binds_nothing(shell: Interacti
         shell.run_cell_magic("gram", "", DESK.replace("instruction", "instuction"))
 
     assert "desk" not in shell.user_ns
-    assert ">desk:Agent" in "".join(each.data["text/html"] for each in shown.outputs)
+    assert "[desk:Agent" in "".join(each.data["text/html"] for each in shown.outputs)
     assert "did you mean" in "".join(each.data["text/plain"] for each in shown.outputs)
 
 
