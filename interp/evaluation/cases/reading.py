@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +23,7 @@ from ...history.records import PathLike, load_context
 from ...json_text import Json, read_json
 from ...shown import shortened
 from .case import COLUMNS, READERS, Case, ExpectedCall, Row, found as shown, names_of
-from .rows import csv_rows, gram_rows, jsonl_rows
+from .rows import Text, csv_rows, gram_rows, jsonl_rows
 
 _NEAR = 0.8  # a free column that is so like another one is a slip that would leave a case untested
 _LIMIT: Final = "max_"
@@ -41,85 +42,88 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
     cells: dict[str, Any] = {}
     columns: dict[str, Json] = {}
     found: list[Diagnostic] = []
-    folder = Path(row.source.filename or "").parent
+    readers = _readers(Path(row.source.filename or "").parent)
     for column, value in row.values.items():
-        if read := _CELLS.get(column):
+        if read := readers.get(column):
             try:
-                if column == "schema":
-                    value = _with_schema({column: value}, folder)[column]
-                elif column == "not":
-                    value = _with_schema(value, folder)
-                cells["not_" if column == "not" else column] = read(value)
+                cells[_ATTRIBUTES.get(column, column)] = read(value)
+            except (OSError, GramError) as error:
+                told = str(error).partition("\n")[0]
+                if isinstance(error, FileNotFoundError):
+                    told = f"there is no file {error.filename}"
+                hint = "gram conversations export writes one" if column == "after" else None
+                found.append(row.fault(_NO_FILE[column], told, column, hint))
             except ValueError as error:
                 found.append(row.fault("ill-typed", f"{column} {error}", column))
-        elif part := _PART.fullmatch(column.strip()):
-            whole, name = (each for each in part.groups() if each is not None)
-            name = name or "contains"
-            hint = f'write "{whole}": {{"{name}": …}}; in CSV, a column {whole}.{name}'
-            said = f"{column} is no column, but a part of {whole}"
-            found.append(row.fault("near-column", said, column, hint))
-        elif near := _meant(column.strip()):
-            hint = f"did you mean {near}? Else give the column another name"
-            found.append(row.fault("near-column", f"{column} is not {near}", column, hint))
+        elif slip := _slip(column.strip()):
+            found.append(row.fault("near-column", slip[0], column, slip[1]))
         else:
             columns[column] = value
     if "input" not in row.values and not found:
         hint = f"it has {', '.join(row.values)}" if row.values else "write input: what is said"
         found.append(row.fault("missing-input", "the case has no input", hint=hint))
-    if "program" in cells:
-        program = folder / cells["program"]
-        if not program.is_file():
-            found.append(row.fault("no-program", f"there is no file {program}", "program"))
-        cells["program"] = str(program)
-    if "attach" in cells:
-        cells["attachments"] = tuple(_files(row, cells.pop("attach"), found))
-        if isinstance(cells.get("input"), dict):
-            found.append(
-                row.fault("ill-typed", "attach goes with an input that is a text", "attach")
-            )
-    if "after" in cells:
-        try:
-            cells["after"] = load_context(folder / cells["after"])
-        except (OSError, GramError) as error:
-            is_missing = isinstance(error, FileNotFoundError)
-            told = f"there is no file {folder / cells['after']}" if is_missing else str(error)
-            hint = "gram conversations export writes one"
-            found.append(row.fault("no-conversation", told.partition("\n")[0], "after", hint))
+    if cells.get("attachments") and isinstance(cells.get("input"), dict):
+        told = "attach goes with an input that is a text"
+        found.append(row.fault("ill-typed", told, "attach"))
     faults.extend(found)
-    if found:
+    return None if found else Case(**{"name": "", **cells}, columns=columns, row=row)
+
+
+_ATTRIBUTES: Final = {"not": "not_", "attach": "attachments"}
+_NO_FILE: Final = {"after": "no-conversation", "attach": "no-file", "program": "no-program"}
+
+
+def _slip(column: str) -> tuple[str, str] | None:
+    """What is wrong with a free column that is likely to be meant as another one, and a hint."""
+    if part := _PART.fullmatch(column):
+        whole, name = (each for each in part.groups() if each is not None)
+        name = name or "contains"
+        hint = f'write "{whole}": {{"{name}": …}}; in CSV, a column {whole}.{name}'
+        return f"{column} is no column, but a part of {whole}", hint
+    is_limit = column.startswith(_LIMIT)
+    known = [each for each in COLUMNS if each.startswith(_LIMIT) or not is_limit]
+    near = nearest(column, known, cutoff=0 if is_limit else _NEAR)
+    if not near or (near[0] == "not" and column.casefold() != "not"):  # such as "note"
         return None
-    return Case(**{"name": "", **cells}, columns=columns, row=row)
+    hint = f"did you mean {near[0]}? Else give the column another name"
+    return f"{column} is not {near[0]}", hint
 
 
-def _meant(column: str) -> str | None:
-    """The column that was meant by the name of another one; None if it is a free one."""
-    if column.startswith(_LIMIT):
-        return nearest(column, filter(lambda each: each.startswith(_LIMIT), COLUMNS), cutoff=0)[0]
-    near = nearest(column, COLUMNS, cutoff=_NEAR)
-    is_free = not near or (near[0] == "not" and column.casefold() != "not")  # such as "note"
-    return None if is_free else near[0]
+def _readers(folder: Path) -> dict[str, Callable[[Any], Any]]:
+    """What reads each column; paths are from the folder of the file of cases."""
 
-
-def _with_schema(of: Json, folder: Path) -> Json:
-    """Expectations whose schema is named by its file, with the schema itself."""
-    if not isinstance(of, dict) or not isinstance(file := of.get("schema"), str):
-        return of
-    try:
-        return {**of, "schema": read_json((folder / file).read_text("utf-8"))}
-    except (OSError, ValueError) as error:
-        told = "there is no such file" if isinstance(error, FileNotFoundError) else error
-        raise ValueError(f"{folder / file}: {told}") from None
-
-
-def _files(row: Row, words: Iterable[str], found: list[Diagnostic]) -> Iterator[File]:
-    """The files of a case, whose paths are from the folder of the file of cases."""
-    for word in words:
-        path = Path(row.source.filename or "").parent / word
+    def with_schema(of: Json) -> Json:
+        """Expectations whose schema is named by its file, with the schema itself."""
+        if not isinstance(of, dict) or not isinstance(file := of.get("schema"), str):
+            return of
         try:
-            yield File(word if is_address(word) else path)
-        except (OSError, ValidationError) as error:
-            told = f"there is no file {path}" if isinstance(error, OSError) else str(error)
-            found.append(row.fault("no-file", told.partition("\n")[0], "attach"))
+            return {**of, "schema": read_json((folder / file).read_text("utf-8"))}
+        except (OSError, ValueError) as error:
+            told = "there is no such file" if isinstance(error, FileNotFoundError) else error
+            raise ValueError(f"{folder / file}: {told}") from None
+
+    def program(value: Json) -> str:
+        file = folder / _text(value)
+        if not file.is_file():
+            raise FileNotFoundError(errno.ENOENT, "there is no file", str(file))
+        return str(file)
+
+    def file(name: str) -> File:
+        return File(name if is_address(name) else folder / name)
+
+    return {
+        **READERS,
+        "schema": lambda value: READERS["schema"](with_schema({"schema": value})["schema"]),
+        "not": lambda value: READERS["not"](with_schema(value)),
+        "name": _text,
+        "input": lambda value: value if isinstance(value, dict) else _text(value),
+        "attach": lambda value: tuple(map(file, names_of(value))),
+        "after": lambda value: load_context(folder / _text(value)),
+        "tags": names_of,
+        "cluster": lambda value: _text(str(value) if type(value) is int else value),
+        "program": program,
+        "agent": _text,
+    }
 
 
 def _text(value: Json) -> str:
@@ -128,24 +132,7 @@ def _text(value: Json) -> str:
     raise ValueError(f"must be a text that is not empty, found {shown(value)}")
 
 
-def _input(value: Json) -> Json:
-    return value if isinstance(value, dict) else _text(value)
-
-
-_CELLS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    **READERS,
-    "name": _text,
-    "input": _input,
-    "attach": names_of,
-    "after": _text,
-    "tags": names_of,
-    "cluster": lambda value: _text(str(value) if type(value) is int else value),
-    "program": _text,
-    "agent": _text,
-}
-
-
-_FORMS: Mapping[str, Callable[[Source, list[Diagnostic]], Iterable[Row]]] = {
+_FORMS: Mapping[str, Callable[[Text], Iterable[Row]]] = {
     ".jsonl": jsonl_rows,
     ".csv": csv_rows,
     ".gram": gram_rows,
@@ -200,60 +187,49 @@ def case_faults(source: Source) -> tuple[Diagnostic, ...]:
 
 
 def _read(source: Source) -> tuple[tuple[Case, ...], list[Diagnostic]]:
-    faults: list[Diagnostic] = []
-
-    def refuse(code: str, message: str, hint: str) -> None:
-        faults.append(Diagnostic(code, "error", message, span=Span(0, 0), hint=hint, source=source))
-
-    rows: list[Row] = []
+    text, rows = Text(source), list[Row]()
     if read := _FORMS.get(Path(source.filename or "").suffix.lower()):
-        rows = list(read(source, faults))
+        rows = list(read(text))
         if rows and rows[0].values and set(rows[0].values) <= _OF_ALL:
-            head, *rows = rows
-            rows = [_below(head, row) for row in rows]
-        if not rows and not faults:
+            head, *others = rows
+            rows = [
+                evolve(
+                    each,
+                    values={**head.values, **each.values},
+                    spans={**head.spans, **each.spans},
+                )
+                for each in others
+            ]
+        if not rows and not text.faults:
             is_empty = not source.text.strip("\ufeff \t\r\n")
             found = "the file is empty" if is_empty else "there are no cases in the file"
-            refuse("no-cases", found, "a case has at least an input")
+            text.refuse("no-cases", found, Span(0, 0), "a case has at least an input")
     else:
-        forms = ", ".join(_FORMS)
-        refuse("unknown-form", f"the ending of the file is not one of {forms}", _FORM_HINT)
-    cases = _named([made for row in rows if (made := case_of(row, faults))], faults)
-    each_once = dict.fromkeys(faults)  # what is wrong for all cases is said once
+        message = f"the ending of the file is not one of {', '.join(_FORMS)}"
+        text.refuse("unknown-form", message, Span(0, 0), _FORM_HINT)
+    cases = _named([made for row in rows if (made := case_of(row, text.faults))], text.faults)
+    each_once = dict.fromkeys(text.faults)  # what is wrong for all cases is said once
     return cases, sorted(each_once, key=lambda each: each.span or Span(0, 0))
 
 
-def _below(head: Row, row: Row) -> Row:
-    """A row with what the first row says for all."""
-    return evolve(row, values={**head.values, **row.values}, spans={**head.spans, **row.spans})
-
-
-def _named(cases: Iterable[Case], faults: list[Diagnostic]) -> tuple[Case, ...]:
+def _named(cases: list[Case], faults: list[Diagnostic]) -> tuple[Case, ...]:
     """Name the cases that have no name by their inputs, and find names that are there twice."""
-    cases = list(cases)
     taken: dict[str, Case] = {}
     for case in cases:
-        if case.name and case.name in taken:
+        if case.name in taken:
             message = f"{case.name} is the name of another case, at {taken[case.name].place}"
             faults.append(case.fault("duplicate-name", message, "name"))
         elif case.name:
             taken[case.name] = case
-    named = []
-    for case in cases:
+    for index, case in enumerate(cases):
         if not case.name:
-            case = evolve(case, name=_free_name(case, taken))
-            taken[case.name] = case
-        named.append(case)
-    return tuple(named)
-
-
-def _free_name(case: Case, taken: Mapping[str, Case]) -> str:
-    base = shortened(" ".join(case.message.split()), _LONGEST_NAME)
-    name, count = base, 1
-    while name in taken:
-        count += 1
-        name = f"{base} ({count})"
-    return name
+            name = base = shortened(" ".join(case.message.split()), _LONGEST_NAME)
+            number = 1
+            while name in taken:
+                number += 1
+                name = f"{base} ({number})"
+            cases[index] = taken[name] = evolve(case, name=name)
+    return tuple(cases)
 
 
 def rename_in_cases(

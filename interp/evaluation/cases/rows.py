@@ -18,9 +18,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from attrs import evolve
+from attrs import evolve, field, frozen
 
-from gram import Diagnostic, Document, Pattern, Source, Span, write_value
+from gram import Diagnostic, Pattern, Source, Span, write_value
 from gram.words import counted, did_you_mean
 from lenses_ext import find_agents, parse_program
 from lenses_ext.schemas import NotJson, to_json_value
@@ -30,6 +30,7 @@ from .case import COLUMNS, Row
 
 _CELL = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^",\r\n][^,\r\n]*|))')
 _END = re.compile(r",|\r?\n|\r|\Z")
+_BLANKS = re.compile(r"[ \t\r]*")
 
 LISTS = ("attach", "calls", "checks", "tags")
 """Columns whose cells are lists: JSON arrays, or names with commas or blanks between them."""
@@ -41,61 +42,61 @@ _DATA = ("json", "schema", "not")
 _Cell = tuple[str, Span]
 
 
-def csv_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
-    """The rows of CSV; cells that are empty are left out, and rows without any text.
+@frozen
+class Text:
+    """The text of a file, and what is wrong with it.
 
-    Args:
+    Attributes:
         source: the text.
-        faults: gets the faults of rows that cannot be read.
+        faults: what is wrong.
     """
 
-    def refuse(code: str, message: str, span: Span, hint: str | None = None) -> None:
-        faults.append(Diagnostic(code, "error", message, span=span, hint=hint, source=source))
+    source: Source
+    faults: list[Diagnostic] = field(factory=list)
 
-    header: list[str] = []
-    for cells in _lines(source, faults):
-        if not any(text.strip() for text, _ in cells):
-            continue
-        if not header:
-            header = [text.strip() for text, _ in cells]
-            if len(header) == 1 and (other := re.search("[;\t]", header[0])):
-                found = "a tab" if other[0] == "\t" else other[0]
-                message = f"the columns are separated by {found}, and have to be by commas"
-                refuse("not-commas", message, cells[0][1])
-                return
-            for index, (text, span) in enumerate(cells):
-                if not text.strip():
-                    refuse("no-column-name", f"column {index + 1} has no name", span)
-                elif header.index(text.strip()) < index:
-                    refuse("duplicate-column", f"column {text.strip()} is there twice", span)
-            continue
-        if len(cells) != len(header):
-            hint = "put a cell that has a comma in quotes"
-            found, named = counted(len(cells), "cell"), counted(len(header), "column")
+    def refuse(self, code: str, message: str, span: Span, hint: str | None = None) -> None:
+        """Add a fault."""
+        fault = Diagnostic(code, "error", message, span=span, hint=hint, source=self.source)
+        self.faults.append(fault)
+
+
+def csv_rows(text: Text) -> Iterator[Row]:
+    """The rows of CSV; cells that are empty are left out, and rows without any text."""
+    lines = (cells for cells in _lines(text) if any(cell.strip() for cell, _ in cells))
+    head = next(lines, [])
+    names = [cell.strip() for cell, _ in head]
+    if len(names) == 1 and (other := re.search("[;\t]", names[0])):
+        found = "a tab" if other[0] == "\t" else other[0]
+        message = f"the columns are separated by {found}, and have to be by commas"
+        text.refuse("not-commas", message, head[0][1])
+        return
+    for index, name in enumerate(names):
+        if not name:
+            text.refuse("no-column-name", f"column {index + 1} has no name", head[index][1])
+        elif names.index(name) < index:
+            text.refuse("duplicate-column", f"column {name} is there twice", head[index][1])
+    for cells in lines:
+        whole = Span(cells[0][1].start, max(cells[-1][1].end, cells[0][1].start + 1))
+        if len(cells) != len(names):
+            found, named = counted(len(cells), "cell"), counted(len(names), "column")
             message = f"the row has {found}, and the first line names {named}"
-            refuse("wrong-row", message, _whole(cells), hint)
+            text.refuse("wrong-row", message, whole, "put a cell that has a comma in quotes")
             continue
+        spans = {name: span for name, (cell, span) in zip(names, cells, strict=True) if cell}
         values: dict[str, Json] = {}
-        spans = {}
-        for name, (text, span) in zip(header, cells, strict=True):
-            if text:
-                values[name], spans[name] = text, span
-        row = Row(source, _whole(cells), values, spans)
-        for name in [*values]:
+        for name, (cell, span) in zip(names, cells, strict=True):
             try:
-                values[name] = _value(name.removeprefix("not."), values[name])
+                values |= {name: _value(name.removeprefix("not."), cell)} if cell else {}
             except ValueError as error:
-                faults.append(row.fault("not-json", f"{name} is not JSON: {error}", name))
-                del values[name]
+                text.refuse("not-json", f"{name} is not JSON: {error}", span)
         for name in [*values]:
             column, dot, below = name.partition(".")
             if dot and column in ("not", "json") and isinstance(values.get(column, {}), dict):
                 if below in values.get(column, {}):
-                    message = f"{column} says {below} already"
-                    faults.append(row.fault("duplicate-column", message, name))
+                    text.refuse("duplicate-column", f"{column} says {below} already", spans[name])
                 spans.setdefault(column, spans[name])
                 values[column] = {**values.get(column, {}), below: values.pop(name)}
-        yield row
+        yield Row(text.source, whole, values, spans)
 
 
 def _value(column: str, cell: str) -> Json:
@@ -115,34 +116,27 @@ def _value(column: str, cell: str) -> Json:
     return json_or_text(cell) if column.startswith(("max_", "json.")) else cell
 
 
-def _whole(cells: list[_Cell]) -> Span:
-    return Span(cells[0][1].start, max(cells[-1][1].end, cells[0][1].start + 1))
-
-
-def _lines(source: Source, faults: list[Diagnostic]) -> Iterator[list[_Cell]]:
+def _lines(text: Text) -> Iterator[list[_Cell]]:
     """The cells of each line; a cell whose quotes are not closed ends the reading."""
-    text = source.text
-    at = int(text.startswith("\ufeff"))  # spreadsheets write one
+    content = text.source.text
+    at = int(content.startswith("\ufeff"))  # spreadsheets write one
     cells: list[_Cell] = []
-    while at < len(text):
-        cell = _CELL.match(text, at)
-        end = cell and _END.match(text, cell.end())
+    while at < len(content):
+        cell = _CELL.match(content, at)
+        end = cell and _END.match(content, cell.end())
         if not cell or not end:
-            message = "a quote that is not closed, or text after one"
             hint = "double each quote in a cell that is in quotes"
-            span = Span(at, at + 1)
-            faults.append(
-                Diagnostic("not-csv", "error", message, span=span, hint=hint, source=source)
-            )
+            message = "a quote that is not closed, or text after one"
+            text.refuse("not-csv", message, Span(at, at + 1), hint)
             return
         quoted = cell["quoted"]
-        content = cell["plain"] if quoted is None else quoted.replace('""', '"')
-        cells.append((content, Span(*cell.span())))
+        shown = cell["plain"] if quoted is None else quoted.replace('""', '"')
+        cells.append((shown, Span(*cell.span())))
         at = end.end()
         if end[0] != ",":
             yield cells
             cells = []
-        elif at == len(text):
+        elif at == len(content):
             cells.append(("", Span(at, at)))
     if cells:
         yield cells
@@ -151,105 +145,87 @@ def _lines(source: Source, faults: list[Diagnostic]) -> Iterator[list[_Cell]]:
 CASE = "Case"
 
 
-def gram_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
+def gram_rows(text: Text) -> Iterator[Row]:
     """The rows of a gram file: first what holds for all cases, if it says so, then the cases.
-
-    Args:
-        source: the text.
-        faults: gets the faults of patterns that are no cases.
 
     Raises:
         GramDecodeError: the text is not gram.
     """
-    document = parse_program(source.text, source.filename)
-    if head := _head(document):
-        yield head
+    document = parse_program(text.source.text, text.source.filename)
+    source = document.source
+    head = Row(source, Span(0, 0), {}, {})
+    if document.header is not None:
+        head = _row_of_pattern(source, document.header, [])
+    named = {key: head.values[key] for key in ("program", "agent") if key in head.values}
+    if find_agents(document):
+        named.setdefault("program", Path(document.filename or "").name)
+    if named:
+        yield evolve(head, values=named)
     for pattern in document.patterns:
         if CASE in pattern.value.labels:
-            yield _row_of_pattern(document, pattern, faults)
+            yield _row_of_pattern(source, pattern, text.faults)
             continue
         for label in sorted(pattern.value.labels):
             if near := did_you_mean(label, [CASE]):
                 message = f"the label {label} is not {CASE}"
-                faults.append(Diagnostic.of("unknown-label", message, pattern, "labels", hint=near))
+                fault = Diagnostic.of("unknown-label", message, pattern, "labels", hint=near)
+                text.faults.append(fault)
 
 
-def _head(document: Document) -> Row | None:
-    """What a document says for all its cases: its header, and that it is the program itself."""
-    if document.header is not None:
-        row = _row_of_pattern(document, document.header, [])
-        named = {key: row.values[key] for key in ("program", "agent") if key in row.values}
-    else:
-        row, named = Row(document.source, Span(0, 0), {}, {}), {}
-    if find_agents(document):
-        named.setdefault("program", Path(document.filename or "").name)
-    return evolve(row, values=named) if named else None
+def _row_of_pattern(source: Source, pattern: Pattern, faults: list[Diagnostic]) -> Row:
+    def span_of(part: str | None = None) -> Span:
+        return Diagnostic.of("", "", pattern, part).span or Span(0, 0)
 
+    def refuse(code: str, message: str, part: str) -> None:
+        faults.append(Diagnostic.of(code, message, pattern, part))
 
-def _row_of_pattern(document: Document, pattern: Pattern, faults: list[Diagnostic]) -> Row:
     values: dict[str, Json] = {}
     spans: dict[str, Span] = {}
     for key, value in pattern.value.properties.items():
-        spans[key] = Diagnostic.of("", "", pattern, key).span or Span(0, 0)
+        spans[key] = span_of(key)
         try:
             values[key] = to_json_value(value)
         except NotJson as error:
             if key in COLUMNS:
-                faults.append(Diagnostic.of("not-json", str(error), pattern, key))
+                refuse("not-json", str(error), key)
             values[key] = write_value(value)
-    if pattern.value.identity and "name" in values:
-        message = f"the case has two names, {pattern.value.identity} and {values['name']}"
-        faults.append(Diagnostic.of("two-names", message, pattern, "name"))
-    if pattern.value.identity:
-        values["name"] = pattern.value.identity
-        spans["name"] = Diagnostic.of("", "", pattern, "identity").span or Span(0, 0)
+    if name := pattern.value.identity:
+        if "name" in values:
+            refuse("two-names", f"the case has two names, {name} and {values['name']}", "name")
+        values["name"], spans["name"] = name, span_of("identity")
     for element in pattern.elements:
         hint = "write what is expected as properties: expected, calls, checks"
         faults.append(
             Diagnostic.of("unexpected-element", "a Case has no elements", element, hint=hint)
         )
-    whole = Diagnostic.of("", "", pattern).span or Span(0, 0)
-    return Row(document.source, whole, values, spans)
+    return Row(source, span_of(), values, spans)
 
 
-_BLANKS = re.compile(r"[ \t\r]*")
-
-
-def jsonl_rows(source: Source, faults: list[Diagnostic]) -> Iterator[Row]:
-    """The rows of JSON Lines; blank lines are left out.
-
-    Args:
-        source: the text.
-        faults: gets the faults of lines that are no JSON object.
-    """
+def jsonl_rows(text: Text) -> Iterator[Row]:
+    """The rows of JSON Lines; blank lines are left out."""
     start = 0
-    for line in source.text.split("\n"):
-        if line.strip("\ufeff \t\r"):
-            offset = start + len(line) - len(line.lstrip("\ufeff \t"))
-            text = line.lstrip("\ufeff \t").rstrip()
-            row = _row_of_line(source, Span(offset, offset + len(text)), text, faults)
-            if row:
-                yield row
+    for line in text.source.text.split("\n"):
+        shown = line.lstrip("\ufeff \t").rstrip()
+        at = start + len(line) - len(line.lstrip("\ufeff \t"))
         start += len(line) + 1
-
-
-def _row_of_line(source: Source, span: Span, text: str, faults: list[Diagnostic]) -> Row | None:
-    def refuse(code: str, message: str, at: int = 0, hint: str | None = None) -> None:
-        place = Span(span.start + at, max(span.start + at + 1, span.end if at == 0 else 0))
-        faults.append(Diagnostic(code, "error", message, span=place, hint=hint, source=source))
-
-    try:
-        value = read_json(text)
-    except json.JSONDecodeError as error:
-        hint = "write each case as one JSON object on one line"
-        refuse("not-json", f"not JSON: {error.msg}", min(error.pos, len(text) - 1), hint)
-    except ValueError as error:
-        refuse("not-json", f"not JSON: {error}")
-    else:
-        if isinstance(value, dict):
-            return Row(source, span, value, dict(_spans(text, span.start)))
-        refuse("not-an-object", f"a case must be a JSON object, found {text[:20]}")
-    return None
+        if not shown:
+            continue
+        span = Span(at, at + len(shown))
+        try:
+            value = read_json(shown)
+        except json.JSONDecodeError as error:
+            at += min(error.pos, len(shown) - 1)
+            place = Span(at, at + 1) if at > span.start else span
+            hint = "write each case as one JSON object on one line"
+            text.refuse("not-json", f"not JSON: {error.msg}", place, hint)
+        except ValueError as error:
+            text.refuse("not-json", f"not JSON: {error}", span)
+        else:
+            if isinstance(value, dict):
+                yield Row(text.source, span, value, dict(_spans(shown, span.start)))
+            else:
+                message = f"a case must be a JSON object, found {shown[:20]}"
+                text.refuse("not-an-object", message, span)
 
 
 def _spans(text: str, offset: int) -> Iterator[tuple[str, Span]]:
