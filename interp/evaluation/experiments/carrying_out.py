@@ -285,25 +285,23 @@ def ab(
         _require_prices_of(prepared)
     folder = None if out is None else folder_of(out)
     old = folder.read_plan() if folder and folder.has_plan else None
-    plan = make_plan(
-        prepared,
-        measured,
-        given,
-        primary=decisive,
-        levels=levels,
-        pilot=pilot,
-        repeats=repeats,
-        seed=old.seed if old and seed is None else _drawn() if seed is None else seed,
-    )
-    if old and folder:
-        _require_same(old, plan, folder)
-    elif folder:
+    if seed is None:
+        seed = old.seed if old else secrets.randbelow(2**31)
+    counts = {"pilot": pilot, "repeats": repeats, "seed": seed}
+    plan = make_plan(prepared, measured, given, primary=decisive, levels=levels, **counts)
+    if old and old.hash != plan.hash:
+        raise ValidationError(
+            f"{out}: another experiment is in this folder; name another one, or go on with what "
+            f"was planned. The plans differ (- there, + now):\n{old.differences(plan)}"
+        )
+    if folder and not old:
         folder.begin(plan)
     with folder.held() if folder else nullcontext():
-        ready_arms = {each.name: each for each in prepared}
-        by_name = {each.name: each for each in given}
-        shared = (folder, jobs, progress, budget or Budget())
-        return _carried_out(Work(plan, ready_arms, by_name, measured, *shared), on_plan, go_on)
+        arms_by_name = {each.name: each for each in prepared}
+        cases_by_name = {each.name: each for each in given}
+        parts = (plan, arms_by_name, cases_by_name, measured)
+        work = Work(*parts, folder, jobs, progress, budget or Budget())
+        return _carried_out(work, on_plan, go_on)
 
 
 def load_experiment(path: PathLike) -> Experiment:
@@ -413,15 +411,3 @@ def _require_prices_of(arms: Iterable[ReadyArm]) -> None:
         if Spending().cost(each.model) is None:
             told = f"the budget names cost, and the price of {each.model} is not known"
             raise ConfigurationError(f"arm {each.name}: {told}; prices need {install('prices')}")
-
-
-def _require_same(old: Plan, new: Plan, folder: Folder) -> None:
-    if old.hash != new.hash:
-        raise ValidationError(
-            f"{folder.path}: another experiment is in this folder; name another one, or go on "
-            f"with what was planned. The plans differ (- there, + now):\n{old.differences(new)}"
-        )
-
-
-def _drawn() -> int:
-    return secrets.randbelow(2**31)

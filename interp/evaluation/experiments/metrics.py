@@ -7,6 +7,7 @@ metrics, too: a trial has ``content``, ``value``, ``tools_used`` and ``usage`` a
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from math import isfinite
@@ -155,11 +156,6 @@ Measure: TypeAlias = Callable[..., Any]
 """A function ``measure(trial)`` or ``measure(trial, case)``, plain or a coroutine function."""
 
 
-def _better(_: object, __: object, value: object) -> None:
-    if value not in ("higher", "lower"):
-        raise ArgumentError(f'Metric: better must be "higher" or "lower", got {value!r}')
-
-
 @frozen
 class Metric:
     """Something that is measured of each run.
@@ -181,7 +177,7 @@ class Metric:
 
     name: str
     measure: Measure
-    better: Better = field(default="higher", validator=_better)
+    better: Better = "higher"
     worst: float | bool | None = None
     of_failed: bool = False
     judge: str = ""
@@ -193,6 +189,8 @@ class Metric:
             raise ArgumentError("Metric: the name is empty")
         if not callable(self.measure):
             raise ArgumentError(f"Metric {self.name}: measure must be a function")
+        if self.better not in ("higher", "lower"):
+            raise ArgumentError(f'Metric: better must be "higher" or "lower", got {self.better!r}')
 
     async def score(self, trial: Trial) -> Score:
         """What the metric says of a trial."""
@@ -228,24 +226,20 @@ _LARGEST = 1e100
 
 def _score(found: Any) -> Score:
     if isinstance(found, Score):
-        if found.value is None:
-            return found
-        checked = _score(found.value)
+        checked = found if found.value is None else _score(found.value)
         return evolve(found, value=checked.value, problem=found.problem or checked.problem)
     if isinstance(found, str):
         return Score(False, found or "the answer is empty")
     if found is None:
         return Score(None, "the metric returned None")
-    if isinstance(found, bool):
-        return Score(found)
     try:
         number = float(found)
-    except OverflowError:
-        return Score(None, "the metric returned a number that is too large")
-    except (TypeError, ValueError):
-        return Score(None, f"the metric returned {type(found).__name__}, no number")
-    if getattr(getattr(found, "dtype", None), "kind", "") == "b":  # numpy's
-        return Score(bool(found))
+        if isinstance(found, bool) or getattr(getattr(found, "dtype", None), "kind", "") == "b":
+            return Score(bool(found))  # numpy's, too
+    except (OverflowError, TypeError, ValueError):
+        return Score(
+            None, f"the metric returned {type(found).__name__}, no number that can be kept"
+        )
     is_usable = isfinite(number) and abs(number) <= _LARGEST
     return Score(number) if is_usable else Score(None, f"the metric returned {number}")
 
@@ -362,14 +356,11 @@ NAMES = ("passed", "exact", "schema", *MEASURES)
 """The names of the metrics that are built in."""
 
 
-Declared: TypeAlias = Callable[[], Mapping[str, Json]]
-
-
 def read_metrics(
     given: Iterable[MetricLike],
     cases: Sequence[Case],
     checks: Checks,
-    declared: Declared,
+    declared: Callable[[], Mapping[str, Json]],
     judge: RubricJudge | None = None,
 ) -> tuple[Metric, ...]:
     """Make metrics of names, metrics and functions.
@@ -386,48 +377,38 @@ def read_metrics(
         ValidationError: a name is unknown, or a metric cannot measure these cases.
         ConfigurationError: a metric needs an extra that is not installed.
     """
+
+    def metric(one: MetricLike) -> Metric:
+        if isinstance(one, Metric):
+            return one
+        if callable(one):
+            return Metric(getattr(one, "__name__", type(one).__name__), one)
+        expect(one, str, "a metric", by="ab")
+        if one == "passed":
+            return passed(checks, judge)
+        if one == "exact":
+            if without := [each.name for each in cases if not each.has_expected]:
+                raise ValidationError(
+                    f'the metric exact needs expected in every case; case "{without[0]}" has none'
+                )
+            return _expecting("exact", lambda case: {"expected": case.expected})
+        if one == "schema":
+            return matches_schema(declared())
+        if one == "cost":
+            require_prices("the metric cost")
+        expect_known(one, NAMES, f'there is no metric "{one}"')
+        return MEASURES[one]
+
     if isinstance(given, str | Metric) or callable(given):
         given = [given]
     expect(given, Iterable, "metrics", by="ab")
-    found = [_metric(each, cases, checks, declared, judge) for each in given]
+    found = tuple(map(metric, given))
     if not found:
         raise ArgumentError("ab: there are no metrics")
-    names = [each.name for each in found]
-    for name in names:
-        if names.count(name) > 1:
+    for name, count in Counter(each.name for each in found).items():
+        if count > 1:
             raise ArgumentError(f"ab: two metrics are named {name}")
-    return tuple(found)
-
-
-def _metric(
-    given: MetricLike,
-    cases: Sequence[Case],
-    checks: Checks,
-    declared: Declared,
-    judge: RubricJudge | None,
-) -> Metric:
-    if isinstance(given, Metric):
-        return given
-    if callable(given):
-        name = getattr(given, "__name__", type(given).__name__)
-        return Metric(name, given)
-    if not isinstance(given, str):
-        kind = type(given).__name__
-        raise ArgumentError(f"ab: a metric is a name, a Metric or a function, got {kind}")
-    if given == "passed":
-        return passed(checks, judge)
-    if given == "exact":
-        if without := [each.name for each in cases if not each.has_expected]:
-            raise ValidationError(
-                f'the metric exact needs expected in every case; case "{without[0]}" has none'
-            )
-        return _expecting("exact", lambda case: {"expected": case.expected})
-    if given == "schema":
-        return matches_schema(declared())
-    if given == "cost":
-        require_prices("the metric cost")
-    expect_known(given, NAMES, f'there is no metric "{given}"')
-    return MEASURES[given]
+    return found
 
 
 def expect_known(name: str, names: Sequence[str], told: str) -> None:
