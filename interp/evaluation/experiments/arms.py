@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
+    AsyncExitStack,
     ExitStack,
     asynccontextmanager,
     contextmanager,
@@ -144,35 +145,31 @@ class ReadyArm:
         return with_agents(self.agent, self.library, match=self.arm.match or "full")
 
     @property
-    def options(self) -> RunOptions:
-        """The options of its runs, but for whom to ask."""
+    def _where(self) -> RunOptions:
+        """Where its model is asked, and how."""
+        return {"base_url": self.arm.base_url, "dialect": self.arm.dialect}
+
+    def begin(self, case: Case, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
+        """Begin a run of a case, with a library, and a model of its own if none is named."""
         arm = self.arm
-        found: RunOptions = {
+        chosen: RunOptions = {
             "settings": arm.settings,
             "limits": arm.limits,
             "match": arm.match or "full",
             "policy": arm.policy,
             "check_results": arm.check_results,
         }
-        return found
-
-    @property
-    def _where(self) -> RunOptions:
-        """Where its model is asked, and how."""
-        return {"base_url": self.arm.base_url, "dialect": self.arm.dialect}
-
-    def begin(self, case: Case, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
-        """Begin a run of a case, with a library and a model of its own."""
-        chosen: RunOptions = {**self.options, "model": self.fresh_model(), **self._where, **options}
+        if "model" not in options:
+            chosen |= {"model": self.fresh_model(), **self._where}
+        chosen |= options
         return begin(self.agent, case.given_to(self.agent), library, case.after, **chosen)
 
     def take_up(self, state: State, library: ToolLibrary, **options: Unpack[RunOptions]) -> Run:
         """Go on with a run from a state, which keeps what the arm has chosen for it."""
         model = self.fresh_model()
-        kept: RunOptions = {**self._where, "match": self.arm.match or "full"}
+        kept: RunOptions = {**self._where, "match": self.arm.match or "full", **options}
         if not isinstance(model, str | Model):
             kept["model"] = model
-        kept.update(options)
         return Run(state, library, **kept)
 
     def fresh_model(self) -> LanguageModel | Model | str | None:
@@ -202,19 +199,14 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         bind_agent_tools(agent, library, match=arm.match or "full")
         made = ReadyArm(name, arm, agent, library)
         model = made.fresh_model()
-        if isinstance(model, str | Model | None):
-            named = [model] if model else models_of(agent)
-            models = [connect_model(m, base_url=arm.base_url, dialect=arm.dialect) for m in named]
-        elif not callable(getattr(model, "complete", None)):
-            raise ConfigurationError(f"{model!r} is not a model: it has no complete(request)")
-        else:
-            models = [model]
-        for each in models:  # or the seconds of the first run would have it in them
-            waited_for(AnyModel(each).prepare)
+        for each in [model] if model else models_of(agent):
+            if isinstance(each, str | Model):
+                each = connect_model(each, base_url=arm.base_url, dialect=arm.dialect)
+            elif not callable(getattr(each, "complete", None)):
+                raise ConfigurationError(f"{each!r} is not a model: it has no complete(request)")
+            waited_for(AnyModel(each).prepare)  # or the seconds of the first run would have it
         for case in cases:  # an input may not fit, as settings and options may not
-            chosen = made.options
-            chosen["model"] = ScriptedModel(())  # the run is begun only to see that it can be
-            begin(agent, case.given_to(agent), library, case.after, **chosen)
+            made.begin(case, library, model=ScriptedModel(()))
         return made
 
 
@@ -224,17 +216,15 @@ def declared_answer(arms: Iterable[ReadyArm]) -> Mapping[str, Json]:
     Raises:
         ConfigurationError: no agent declares a type of its answer, or two declare different ones.
     """
-    found: dict[str, Mapping[str, Json]] = {}
-    for each in arms:
-        if schema := answer_schema_of(each.agent):
-            found[each.name] = schema
+    declared = ((each.name, answer_schema_of(each.agent)) for each in arms)
+    found: list[tuple[str, Mapping[str, Json]]] = [each for each in declared if each[1]]
     how = "name a schema: schema=FILE.json, or matches_schema in Python"
     if not found:
         raise ConfigurationError(
             f"the metric schema: no agent declares a type of its answer; {how}"
         )
-    (first, schema), *others = found.items()
-    for name, other in others:
+    first, schema = found[0]
+    for name, other in found:
         if not same_json(other, schema):
             raise ConfigurationError(
                 f"the metric schema: {first} and {name} declare different answers; {how}"
@@ -246,11 +236,9 @@ def declared_answer(arms: Iterable[ReadyArm]) -> Mapping[str, Json]:
 async def fresh_library(given: Library | None) -> AsyncIterator[ToolLibrary]:
     """A library for one run; inside, what has to be entered is: other runs go on meanwhile."""
     made = _made(given)
-    if isinstance(made, AbstractAsyncContextManager):
-        async with made as entered:
-            yield library_of(entered, by="ab")
-        return
-    with ExitStack() as opened:
+    async with AsyncExitStack() as opened:
+        if isinstance(made, AbstractAsyncContextManager):
+            made = await opened.enter_async_context(made)
         yield _entered(made, opened)
 
 
@@ -272,7 +260,7 @@ def _called(make: Callable[[], Any], what: str) -> Any:
         raise ConfigurationError(f"making the {what} failed: {said_by(error)}") from error
 
 
-def _entered(made: Any, opened: ExitStack) -> ToolLibrary:
+def _entered(made: Any, opened: ExitStack | AsyncExitStack) -> ToolLibrary:
     """The library that was made; a context manager is left when ``opened`` is closed."""
     if isinstance(made, AbstractContextManager):
         made = opened.enter_context(made)
@@ -293,7 +281,9 @@ def agent_of(arm: Arm, cases: Iterable[Case]) -> Pattern:
         if len(named) != 1 or (found := named.pop())[0] is None:
             raise ValidationError("there is no program: neither the arm nor the cases name one")
         program, name = found[0], name or found[1]
-    agent = the_agent(_read(program), name, by="ab")
+    if isinstance(program, str | os.PathLike):
+        program = load_project(program)
+    agent = the_agent(program, name, by="ab")
     for edit in arm.edits:
         try:
             agent = edit(agent)
@@ -305,12 +295,6 @@ def agent_of(arm: Arm, cases: Iterable[Case]) -> Pattern:
             kind = type(agent).__name__
             raise ConfigurationError(f"an edit must return the changed agent, it returned {kind}")
     return the_agent(agent, by="ab") if arm.edits else agent
-
-
-def _read(program: Program) -> ProgramLike:
-    if not isinstance(program, str | os.PathLike):
-        return program
-    return load_project(program)
 
 
 @contextmanager

@@ -26,13 +26,13 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from difflib import unified_diff
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from attrs import asdict, evolve, field, frozen
 
@@ -412,17 +412,15 @@ class Folder:
         """The plan.
 
         Raises:
-            OSError: there is none, or it cannot be read.
+            OSError: there is no such folder, or it cannot be read.
             GramDecodeError: it is not gram.
-            ValidationError: it is not a plan, or it was edited.
+            ValidationError: there is none, it is not a plan, or it was edited.
         """
-        file = self.path / _PLAN
-        if not file.exists() and self.path.is_dir():
-            raise ValidationError(f"{self.path}: no experiment is in this folder")
-        text = decode(file.read_bytes(), str(file))
-        patterns = parse(text, str(file)).patterns
+        file, patterns = self.path / _PLAN, tuple[Pattern, ...]()
+        if self.has_plan or not self.path.is_dir():
+            patterns = parse(decode(file.read_bytes(), str(file)), str(file)).patterns
         if not patterns:
-            raise ValidationError(f"{file}: no plan is written in it")
+            raise ValidationError(f"{file}: no experiment is in this folder")
         return plan_from_patterns(patterns, has_hash=True)
 
     def begin(self, plan: Plan) -> None:
@@ -435,15 +433,9 @@ class Folder:
         write_atomically(self.path / _PLAN, plan.text, private=True)
         (self.path / _RESULTS).touch(0o600)
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep other processes from running the same experiment meanwhile.
-
-        Raises:
-            OSError: another process runs it.
-        """
-        with holding(self.path / _PLAN, wait=False, private=True):
-            yield
+    def held(self) -> AbstractContextManager[object]:
+        """Inside, no other process runs the same experiment; raises OSError where one does."""
+        return holding(self.path / _PLAN, wait=False, private=True)
 
     def run_of(self, plan: Plan, key: Key) -> Address:
         """Where the run of a trial is recorded."""
@@ -477,7 +469,7 @@ class Folder:
             ValidationError: they were edited, or are not this plan's; the fault has its place.
         """
         cases = {each.name: each for each in (*plan.cases, *plan.pilot)}
-        known, seen = {*plan.keys, *plan.pilot_keys}, dict[Key, Trial]()
+        known, seen = {*plan.keys, *plan.pilot_keys}, list[Trial]()
 
         def made(
             case: str, scores: Any, run: str | None = None, digest: str = "", **told: Any
@@ -487,18 +479,17 @@ class Folder:
             return Trial(case=cases[case], scores=scores, run=address, **told)
 
         for each in entries_of(self.path / _RESULTS):
-            if _digest(each, plan) != each.value.properties.get("digest"):
-                hint = "results stay as they were written; begin another experiment instead"
-                _refuse("edited-result", "the result was edited, or is of another plan", each, hint)
-            trial = read_entry(each, _TRIAL, made)
-            if trial.key not in known or trial.key in seen:
-                _refuse("misfit", "the plan has no such trial, or it is there twice", each)
-            seen[trial.key] = trial
-        return tuple(seen.values())
-
-
-def _refuse(code: str, message: str, entry: Pattern, hint: str | None = None) -> NoReturn:
-    raise ValidationError.of([Diagnostic.of(code, message, entry, hint=hint)])
+            message = "the result was edited, or is of another plan"
+            if _digest(each, plan) == each.value.properties.get("digest"):
+                trial = read_entry(each, _TRIAL, made)
+                if trial.key in known:  # each once
+                    seen.append(trial)
+                    known.remove(trial.key)
+                    continue
+                message = "the plan has no such trial, or it is there twice"
+            hint = "results stay as they were written; begin another experiment instead"
+            raise ValidationError.of([Diagnostic.of("edited-result", message, each, hint=hint)])
+        return tuple(seen)
 
 
 def _digest(entry: Pattern, plan: Plan) -> str:

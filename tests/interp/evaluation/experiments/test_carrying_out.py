@@ -456,7 +456,7 @@ def test_edited_results_and_plans_are_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        ("", "no plan is written in it"),
+        ("", "no experiment is in this folder"),
         ("(:Foo)", "expected Experiment, found Foo"),
         ("(:Experiment {format: 2})", "the format is not 1"),
         ('(:Experiment {format: 1, primary: "x"})', "the plan was edited"),
