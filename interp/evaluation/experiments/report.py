@@ -21,7 +21,7 @@ from .comparing import Comparison, Estimate, clusters_of, factors_of
 
 if TYPE_CHECKING:
     from .experiment import Experiment
-    from .metrics import Trial
+    from .metrics import Score, Trial
 
 
 _MOST_COLUMNS = 4
@@ -64,13 +64,10 @@ def legend(experiment: Experiment) -> str:
 def arm_rows(experiment: Experiment) -> list[list[str]]:
     """A row for each metric: what each arm scores, with its interval. Many arms have one each."""
     plan = experiment.plan
-    by_metric: dict[str, dict[str, Estimate]] = {}
-    for each in experiment.estimates:
-        by_metric.setdefault(each.metric, {})[each.arm] = each
     rows = [["", *plan.arms]]
-    for metric, found in by_metric.items():
-        cells = [estimated(found[arm]) if arm in found else "" for arm in plan.arms]
-        rows.append([marked(metric, plan.primary), *cells])
+    for metric in dict.fromkeys(each.metric for each in experiment.estimates):
+        found = (within(each) for each in experiment.estimates if each.metric == metric)
+        rows.append([marked(metric, plan.primary), *found])
     failed = [
         sum(each.arm == arm and each.failure is not None for each in experiment.trials)
         for arm in plan.arms
@@ -96,7 +93,7 @@ FIGURES: Final = ("difference", "p", "corrected", "effect", "cases better/worse/
 def figures(found: Comparison) -> list[str]:
     """What is said of a comparison, in the order of `FIGURES`; "" for what there is not."""
     return [
-        differing(found),
+        within(found),
         p_text(found.p_value),
         p_text(found.p_corrected),
         "" if found.effect is None else f"{found.effect_name} {found.effect:.2f}",
@@ -121,38 +118,18 @@ def marked(metric: str, primary: str) -> str:
     return f"{metric} *" if metric == primary else metric
 
 
-def estimated(found: Estimate) -> str:
-    """An estimate with its interval."""
-    return _within(found.value, found)
-
-
-def differing(found: Comparison) -> str:
-    """A difference with its interval."""
-    return _within(found.difference, found, sign=True)
-
-
-def _within(value: float, found: Estimate | Comparison, *, sign: bool = False) -> str:
-    told = number(value, found.metric, is_rate=found.is_rate, sign=sign)
-    if found.interval is None:
-        return told
-    ends, plus = (found.interval.low, found.interval.high), "+" if sign else ""
-    low, high = (
-        f"{100 * each:{plus}.1f}" if found.is_rate else _digits(each, 3, plus) for each in ends
-    )
-    return f"{told} [{low}, {high}]"
-
-
-def number(value: float, metric: str, *, is_rate: bool, sign: bool = False) -> str:
-    """A score as people read it.
-
-    >>> number(0.625, "passed", is_rate=True), number(0.15, "passed", is_rate=True, sign=True)
-    ('62.5 %', '+15.0 points')
-    """
-    plus = "+" if sign else ""
-    if is_rate:
-        return f"{100 * value:{plus}.1f} {'points' if sign else '%'}"
-    unit = {"cost": " USD", "seconds": " s"}.get(metric, "")
-    return f"{_digits(value, 3 if metric == 'seconds' else 4, plus)}{unit}"
+def within(found: Estimate | Comparison) -> str:
+    """An estimate, or a difference with its sign, and its interval."""
+    value, plus = (found.value, "") if isinstance(found, Estimate) else (found.difference, "+")
+    ends = (found.interval.low, found.interval.high) if found.interval else ()
+    if found.is_rate:
+        unit = " points" if plus else " %"
+        told, *texts = (f"{100 * each:{plus}.1f}" for each in (value, *ends))
+    else:
+        unit = {"cost": " USD", "seconds": " s"}.get(found.metric, "")
+        told = _digits(value, 3 if found.metric == "seconds" else 4, plus)
+        texts = [_digits(each, 3, plus) for each in ends]
+    return f"{told}{unit} [{', '.join(texts)}]" if texts else f"{told}{unit}"
 
 
 def _digits(value: float, most: int, plus: str = "") -> str:
@@ -233,8 +210,10 @@ def report(experiment: Experiment, links: Links | None = None) -> str:
     """
     plan = experiment.plan
     title = " × ".join(factors_of(plan.levels)) or " or ".join(plan.arms)
-    body = [*_body(experiment), *_differing(experiment, links or {}), *_plan(experiment)]
-    return page(title, *body)
+    summary = element("summary", "as it was written before the first run")
+    written = element("details", summary, element("pre", plan.text))
+    body = [*_body(experiment), *_differing(experiment, links or {})]
+    return page(title, *body, element("h2", "Plan"), written)
 
 
 def shown_groups(experiment: Experiment) -> tuple[tuple[Trial, ...], ...]:
@@ -307,12 +286,13 @@ def _plots(
 
 def _bar(found: Estimate | Comparison) -> Interval:
     """An interval as it is drawn; of rates, in percent."""
-    by = 100 if found.is_rate else 1
-    assert found.interval
-    label, value = (
-        (found.arm, found.value) if isinstance(found, Estimate) else (found.name, found.difference)
-    )
-    return Interval(label, by * value, by * found.interval.low, by * found.interval.high)
+    if isinstance(found, Estimate):
+        label, value = found.arm, found.value
+    else:
+        label, value = found.name, found.difference
+    by, ends = 100 if found.is_rate else 1, found.interval
+    assert ends
+    return Interval(label, by * value, by * ends.low, by * ends.high)
 
 
 def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
@@ -328,36 +308,26 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
         rows = [
             [
                 each.arm,
-                element("div", _score(each, primary), class_="lines"),
-                element("div", _said(each.failure or each.content), class_="lines"),
+                element("div", _score(each.scores[primary]), class_="lines"),
+                element("div", shortened(each.failure or each.content, _LONGEST), class_="lines"),
                 _link(each, links),
             ]
             for each in group
         ]
-        case, repeat = group[0].case, group[0].repeat
-        again = f", repeat {repeat + 1}" if repeat else ""
-        yield element(
-            "details",
-            element("summary", f"{_said(case.name)}{again}: {_said(case.message)}"),
-            table(["arm", primary, "answer", "run"], rows),
-        )
+        title = f"{_name(group[0])}: {group[0].case.message}"
+        summary = element("summary", shortened(title, _LONGEST))
+        yield element("details", summary, table(["arm", primary, "answer", "run"], rows))
     if len(groups) > _MOST_DIFFERING:
         yield element("p", f"{counted(len(groups) - _MOST_DIFFERING, 'more case')} differ.")
 
 
-def _score(trial: Trial, metric: str) -> str:
-    score = trial.scores[metric]
+def _score(score: Score) -> str:
     value = score.value
     if value is None or isinstance(value, bool):
         shown = {True: "yes", False: "no", None: "none"}[value]
     else:
         shown = f"{value:.4g}"
-    return f"{shown}: {_said(score.problem)}" if score.problem else shown
-
-
-def _said(text: str) -> str:
-    """The beginning of a text."""
-    return shortened(text, _LONGEST)
+    return f"{shown}: {shortened(score.problem, _LONGEST)}" if score.problem else shown
 
 
 def _link(trial: Trial, links: Links) -> Content:
@@ -367,10 +337,9 @@ def _link(trial: Trial, links: Links) -> Content:
     return trial.run.run if trial.run else ""
 
 
-def _plan(experiment: Experiment) -> Iterator[Markup]:
-    yield element("h2", "Plan")
-    text = element("pre", experiment.plan.text)
-    yield element("details", element("summary", "as it was written before the first run"), text)
+def _name(trial: Trial) -> str:
+    """The case of a trial, and which repeat it is."""
+    return f"{trial.case.name}{f', repeat {trial.repeat + 1}' if trial.repeat else ''}"
 
 
 def write_report(experiment: Experiment, file: Path) -> None:
@@ -396,8 +365,7 @@ def _page(trial: Trial, folder: Path) -> str | None:
     """Write the page of a run: its link, or None where the record is gone or was edited."""
     if trial.run is None or not Path(trial.run.place).exists():
         return None
-    again = f", repeat {trial.repeat + 1}" if trial.repeat else ""
-    title, name = f"{trial.case.name}{again}: {trial.arm}", f"{trial.run.run}.html"
+    title, name = f"{_name(trial)}: {trial.arm}", f"{trial.run.run}.html"
     try:
         with open_store(trial.run.place) as store:
             page = run_page(store.recorded(trial.run.run), title=title)

@@ -16,7 +16,7 @@ from ..cases import Case
 from .chance import ALPHA, holm, wilson
 from .comparing import Comparison, Estimate, Scores, clusters_of, corrected, estimate
 from .experiment import Experiment
-from .report import aligned, differing, estimated, p_text, verdict
+from .report import aligned, p_text, verdict, within
 
 _SEED = 0  # the same figures for the same results
 
@@ -178,7 +178,7 @@ def pass_rate_text(
     """
     rate, repeats = pass_rate(cases, passed), len(passed[0])
     runs = f" × {repeats} runs" if repeats > 1 else ""
-    yield f"pass rate {estimated(rate)}: {counted(len(cases), 'case')}{runs} ({rate.method})"
+    yield f"pass rate {within(rate)}: {counted(len(cases), 'case')}{runs} ({rate.method})"
     yield "intervals are of 95 %: of the rate of all cases like these, and of each case alone"
     if repeats > 1:
         often = ", ".join(
@@ -199,7 +199,7 @@ def _slice_table(cases: Sequence[Case], passed: Scores, columns: Sequence[str]) 
         differs = each.p_corrected is not None and each.p_corrected <= ALPHA
         said = "differs from the others" if differs else "no difference shown"
         p_values = ["" if p is None else p_text(p) for p in tested]
-        row = [_named(each.column, each.value), str(each.cases), estimated(each.rate), *p_values]
+        row = [_named(each.column, each.value), str(each.cases), within(each.rate), *p_values]
         rows.append([*row, said if each.p_corrected is not None else ""])
     return f"\n{aligned(rows)}\np: each against all other cases; corrected: for all of them (Holm)"
 
@@ -211,7 +211,7 @@ def compared_by_text(experiment: Experiment, columns: Sequence[str]) -> Iterator
         for kind, each in compared_by(experiment, column):
             what = f"{_named(column, kind)}: {each.name}"
             p_values = (p_text(each.p_value), p_text(each.p_corrected))
-            rows.append([what, str(each.cases), differing(each), *p_values, verdict(each)])
+            rows.append([what, str(each.cases), within(each), *p_values, verdict(each)])
         tested = f"corrected: for all slices by {column} (Holm)"
         yield f"{experiment.plan.primary} by {column}\n{aligned(rows)}\n{tested}"
 
