@@ -61,14 +61,9 @@ def match(old: Sequence[Pattern], new: Sequence[Pattern]) -> Matching:
     """
     pairing = Pairing(len(old), len(new))
     for key in (_itself, _name_and_labels, _name, _all_but_name):
-        if any(pairing.old_is_free) and any(pairing.new_is_free):
-            old_keys, new_keys = (
-                [key(each) if is_free else None for each, is_free in zip(*side, strict=True)]
-                for side in ((old, pairing.old_is_free), (new, pairing.new_is_free))
-            )
-            pairing.pair_by(old_keys, new_keys)
+        pairing.pair_by([*map(key, old)], [*map(key, new)])
     _pair_alike(pairing, old, new)
-    _pair_only_ones(pairing, old, new)
+    pairing.pair_only_ones([*map(_role, old)], [*map(_role, new)])
     return matching_of(pairing.partners, len(old))
 
 
@@ -135,8 +130,8 @@ def _pair_alike(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]
     Only elements that share a rare word are compared, so that the cost stays linear.
     """
     old_words, new_words = (
-        {at: _words(each[at]) for at, is_free in enumerate(free) if is_free}
-        for each, free in ((old, pairing.old_is_free), (new, pairing.new_is_free))
+        {at: _words(each[at]) for at in free}
+        for each, free in zip((old, new), pairing.free(), strict=True)
     )
     old_with, new_with = (
         _groups((word, at) for at in words for word in words[at])
@@ -151,21 +146,9 @@ def _pair_alike(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]
     }
     likeness = {pair: _likeness(old_words[pair[0]], new_words[pair[1]]) for pair in together}
     for one, other in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
-        is_free = pairing.old_is_free[one] and pairing.new_is_free[other]
+        is_free = pairing.is_free[one] and pairing.partners[other] is None
         if is_free and likeness[one, other] >= _ALIKE:
             pairing.pair(one, other)
-
-
-def _pair_only_ones(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]) -> None:
-    """Pair what is the only one in its role between two partners."""
-    for old_gap, new_gap in list(pairing.gaps()):
-        old_by, new_by = (
-            _groups((_role(each[at]), at) for at in gap)
-            for each, gap in ((old, old_gap), (new, new_gap))
-        )
-        for role, places in old_by.items():
-            if role and len(places) == len(new_by.get(role, ())) == 1:
-                pairing.pair(places[0], new_by[role][0])
 
 
 def _groups(keys: Iterable[tuple[Hashable, int]]) -> dict[Hashable, list[int]]:

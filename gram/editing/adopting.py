@@ -8,16 +8,18 @@ place and has no other labels.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from ..source import Source
 from ..trees import WALK, Pattern, ReadFrom, Value, exact, read_from, walk, walk_nodes
 
 T = TypeVar("T")
 S = TypeVar("S")
+IndexPair: TypeAlias = tuple[int, int]
+"""The places of an old and a new element."""
 
 
 def align(old: Sequence[Value], new: Sequence[Value]) -> list[int | None]:
@@ -31,7 +33,7 @@ def align(old: Sequence[Value], new: Sequence[Value]) -> list[int | None]:
     old_types, new_types = list(map(type, old)), list(map(type, new))
     for gap in list(pairing.gaps()):
         in_order = zip(*gap, strict=True) if len(gap[0]) == len(gap[1]) else None
-        for pair in in_order or _in_turn(old_types, new_types, *gap):
+        for pair in in_order or in_turn(old_types, new_types, *gap):
             pairing.pair(*pair)
     return pairing.partners
 
@@ -41,21 +43,19 @@ class Pairing:
 
     Attributes:
         partners: for each new element the index of its old one, or None.
-        old_is_free: for each old element whether it can still be paired.
-        new_is_free: the same for each new element.
+        is_free: for each old element whether it has no partner.
     """
 
     def __init__(self, old_size: int, new_size: int) -> None:
         self.partners: list[int | None] = [None] * new_size
-        self.old_is_free = [True] * old_size
-        self.new_is_free = [True] * new_size
+        self.is_free = [True] * old_size
 
     def pair(self, old: int, new: int) -> None:
         """Make an old and a new element partners."""
         self.partners[new] = old
-        self.old_is_free[old] = self.new_is_free[new] = False
+        self.is_free[old] = False
 
-    def pair_by(self, old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
+    def pair_by(self, old: Sequence[Hashable], new: Sequence[Hashable]) -> list[IndexPair]:
         """Pair elements with equal keys; an element whose key is None is left out.
 
         Elements in the same place of lists of equal length come first. Of several with one key
@@ -64,19 +64,30 @@ class Pairing:
         Returns:
             The new pairs.
         """
-        found: list[tuple[int, int]] = []
+        same_places = range(len(old) if len(old) == len(new) else 0)
+        places = (self._free(range(at, at + 1), range(at, at + 1)) for at in same_places)
+        everywhere = (self.free() for _ in range(1))
+        pairs = (in_turn(old, new, *gap) for gap in chain(places, self.gaps(), everywhere))
+        return self._paired(chain.from_iterable(pairs))
 
-        def add(old_index: int, new_index: int) -> None:
-            self.pair(old_index, new_index)
-            found.append((old_index, new_index))
+    def pair_only_ones(self, old: Sequence[Hashable], new: Sequence[Hashable]) -> list[IndexPair]:
+        """Pair elements whose key no other one has in the old or the new gap that they are in.
 
-        for index in range(len(old)) if len(old) == len(new) else ():
-            free = self.old_is_free[index] and self.new_is_free[index]
-            if free and new[index] is not None and _equal(old[index], new[index]):
-                add(index, index)
-        for gap in chain(self.gaps(), self._whole()):
-            for pair in _in_turn(old, new, *gap):
-                add(*pair)
+        Returns:
+            The new pairs.
+        """
+        found: list[IndexPair] = []
+        for gap in list(self.gaps()):
+            counts = Counter(old[at] for at in gap[0]), Counter(new[at] for at in gap[1])
+            pairs = in_turn(old, new, *gap)
+            found += [pair for pair in pairs if all(count[old[pair[0]]] == 1 for count in counts)]
+        return self._paired(found)
+
+    def _paired(self, pairs: Iterable[IndexPair]) -> list[IndexPair]:
+        found: list[IndexPair] = []
+        for pair in pairs:
+            self.pair(*pair)
+            found.append(pair)
         return found
 
     def gaps(self) -> Iterator[tuple[list[int], list[int]]]:
@@ -84,25 +95,39 @@ class Pairing:
         pairs = [(old, new) for new, old in enumerate(self.partners) if old is not None]
         staying = [pairs[index] for index in longest_increasing([old for old, _ in pairs])]
         after_old = after_new = 0
-        for old, new in [*staying, (len(self.old_is_free), len(self.new_is_free))]:
-            yield (
-                _true_at(self.old_is_free, after_old, old),
-                _true_at(self.new_is_free, after_new, new),
-            )
+        for old, new in [*staying, (len(self.is_free), len(self.partners))]:
+            yield self._free(range(after_old, old), range(after_new, new))
             after_old, after_new = old + 1, new + 1
 
-    def _whole(self) -> Iterator[tuple[list[int], list[int]]]:
-        """All free elements, as one gap."""
-        yield _true_at(self.old_is_free), _true_at(self.new_is_free)
+    def free(self) -> tuple[list[int], list[int]]:
+        """The old and new elements without a partner."""
+        return self._free(range(len(self.is_free)), range(len(self.partners)))
+
+    def _free(self, old: range, new: range) -> tuple[list[int], list[int]]:
+        free_old = [index for index in old if self.is_free[index]]
+        return free_old, [index for index in new if self.partners[index] is None]
+
+
+def in_turn(
+    old: Sequence[Hashable], new: Sequence[Hashable], old_at: Iterable[int], new_at: Iterable[int]
+) -> Iterator[IndexPair]:
+    """The k-th old element of each key with the k-th new one; those of key None stay alone."""
+    waiting: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+    for index in old_at:
+        if old[index] is not None:
+            waiting[old[index]].append(index)
+    for index in new_at:
+        if waiting.get(new[index]):
+            yield waiting[new[index]].popleft(), index
 
 
 def common_ends(old: Sequence[T], new: Sequence[S]) -> tuple[int, int]:
     """How many elements two lists share at the beginning, and how many of the rest at the end."""
     shorter = min(len(old), len(new))
     pairs = zip(old, new, strict=False)
-    first = next((at for at, pair in enumerate(pairs) if not _equal(*pair)), shorter)
+    first = next((at for at, (one, other) in enumerate(pairs) if one != other), shorter)
     pairs = zip(reversed(old), reversed(new), strict=False)
-    last = next((at for at, pair in enumerate(pairs) if not _equal(*pair)), shorter)
+    last = next((at for at, (one, other) in enumerate(pairs) if one != other), shorter)
     return first, min(last, shorter - first)
 
 
@@ -131,27 +156,6 @@ def longest_increasing(numbers: Sequence[int]) -> list[int]:
     return chosen[::-1]
 
 
-def _equal(one: object, other: object) -> bool:
-    return one is other or one == other
-
-
-def _true_at(flags: list[bool], start: int = 0, end: int | None = None) -> list[int]:
-    return [index for index in range(start, len(flags) if end is None else end) if flags[index]]
-
-
-def _in_turn(
-    old: Sequence[Hashable], new: Sequence[Hashable], old_indices: list[int], new_indices: list[int]
-) -> Iterator[tuple[int, int]]:
-    """The k-th old element of each key with the k-th new one; those of key None stay alone."""
-    waiting: defaultdict[Hashable, deque[int]] = defaultdict(deque)
-    for index in old_indices:
-        if old[index] is not None:
-            waiting[old[index]].append(index)
-    for index in new_indices:
-        if waiting.get(new[index]):
-            yield waiting[new[index]].popleft(), index
-
-
 def adopt(old: Sequence[Pattern], new: Sequence[Pattern], source: Source) -> tuple[Pattern, ...]:
     """The new patterns, each knowing where it came from if it is one of the old ones.
 
@@ -160,13 +164,12 @@ def adopt(old: Sequence[Pattern], new: Sequence[Pattern], source: Source) -> tup
         new: the patterns that are to take their place.
         source: the text that the document was read from, before all edits.
     """
-    first, last = common_ends([*map(id, old)], [*map(id, new)])
-    old, between = old[first : len(old) - last], new[first : len(new) - last]
-    known = {_origin(each, source) for _, each in walk(between)}
+    known = {_origin(each, source) for _, each in walk(new)}
     if None not in known:
         return tuple(new)
-    adopted = _Adoption(old, between, source, known).result()
-    return (*new[:first], *adopted, *new[len(new) - last :])
+    old_nodes, nodes = ([_Node(each, source) for each in side] for side in (old, new))
+    _Adoption(old_nodes, nodes, known - {None})
+    return tuple([each.result() for each in nodes])
 
 
 def _origin(pattern: Pattern, source: Source) -> ReadFrom | None:
@@ -210,6 +213,13 @@ class _Node:
             around = around.parent
         return self.partner is not None
 
+    @property
+    def is_in_walk(self) -> bool:
+        """Whether it is a node of a walk."""
+        hop = self.parent
+        around = hop.parent if hop else None
+        return around is not None and walk_nodes(around.pattern) is not None
+
     def loose(self) -> Iterator[_Node]:
         """It and all below it, but for what has a partner."""
         if self.partner is None:
@@ -235,15 +245,12 @@ class _Node:
         return Pattern._of_checked(pattern.value, elements, read_from(pattern), came_from)
 
 
-class _List:
+class _Lists:
     """The elements of two partners."""
 
     def __init__(self, old: list[_Node], new: list[_Node]) -> None:
         self.old, self.new = old, new
         self.pairing = Pairing(len(old), len(new))
-
-
-Key = Callable[[_Node], Hashable]
 
 
 def _came_from(node: _Node) -> ReadFrom | None:
@@ -269,39 +276,26 @@ class _Adoption:
     Args:
         old: the patterns of the document that is edited.
         new: the patterns that are to take their place.
-        source: the text that the document was read from, before all edits.
         known: where the new patterns came from that know it.
     """
 
     def __init__(
-        self,
-        old: Sequence[Pattern],
-        new: Sequence[Pattern],
-        source: Source,
-        known: set[ReadFrom | None],
+        self, old: list[_Node], new: list[_Node], known: Collection[ReadFrom | None]
     ) -> None:
-        self._known = known - {None}
-        self._lists: list[_List] = []
-        self._new = [_Node(each, source) for each in new]
-        self._open([_Node(each, source) for each in old], self._new)
-        steps = (self._pair_known, self._pair_equal, self._pair_in_place)
-        while any(step() for step in steps):
+        self._known = known
+        self._lists: list[_Lists] = []
+        self._open(old, new)
+        while self._pair_alike(_came_from) or self._pair_alike(_pattern) or self._pair_in_place():
             pass
-
-    def result(self) -> tuple[Pattern, ...]:
-        """The new patterns, as `adopt` gives them."""
-        return tuple([each.result() for each in self._new])
 
     def _open(self, old: list[_Node], new: list[_Node]) -> None:
         """Pair the elements of two partners: those that know it, equal ones, those of a name."""
-        lists = _List(old, new)
+        lists = _Lists(old, new)
         self._lists.append(lists)
         for key in _came_from, _pattern, _name:
-            old_keys = [key(node) if self._is_free(node, key) else None for node in old]
-            new_keys = [key(node) if self._is_loose(node, key) else None for node in new]
-            if any(each is not None for each in new_keys):
-                for one, other in lists.pairing.pair_by(old_keys, new_keys):
-                    self._pair(old[one], new[other])
+            keys = self._keys(old, new, key)
+            for one, other in lists.pairing.pair_by(*keys) if any(keys[1]) else ():
+                self._pair(old[one], new[other])
 
     def _pair(self, old: _Node, new: _Node) -> None:
         old.partner, new.partner = new, old
@@ -309,27 +303,33 @@ class _Adoption:
         if not new.is_kept:
             self._open(old.elements, new.elements)
 
-    def _is_free(self, old: _Node, key: Key | None = None) -> bool:
-        """Whether an old pattern may be one that does not know where it came from."""
-        return not old.is_taken and (key is _came_from or old.came_from not in self._known)
+    def _keys(
+        self, old: Iterable[_Node], new: Iterable[_Node], key: Callable[[_Node], Hashable]
+    ) -> tuple[list[Hashable], list[Hashable]]:
+        """What makes an old and a new pattern one; None for those that may not be.
 
-    def _is_loose(self, new: _Node, key: Key | None = None) -> bool:
-        """Whether a new pattern does not know where it came from, and has no partner yet."""
-        return not new.is_taken and (key is _came_from or new.came_from is None)
+        A new pattern that knows where it came from is no other one.
+        """
+        known = set() if key is _came_from else self._known
+
+        def key_of(each: _Node, may_not: object) -> Hashable:
+            return None if each.is_taken or may_not else key(each)
+
+        return (
+            [key_of(each, each.came_from in known) for each in old],
+            [key_of(each, known and each.came_from) for each in new],
+        )
 
     # --- the steps: each returns whether it found a pair
 
-    def _pair_known(self) -> bool:
-        """What knows where it came from, and is in another list now."""
-        old = {node.came_from: node for node in self._loose_old() if node.came_from}
-        found = [(old.get(node.came_from), node) for node in self._loose_new() if node.came_from]
-        return self._pair_all((one, other) for one, other in found if one is not None)
-
-    def _pair_equal(self) -> bool:
-        """Equal patterns in two lists, the k-th with the k-th."""
-        equal = _alike(*self._loose(), _pattern)
-        pairs = (pair for old, new in equal for pair in zip(old, new, strict=False))
-        return self._pair_all(sorted(pairs, key=lambda pair: -pair[0].pattern.levels))
+    def _pair_alike(self, key: Callable[[_Node], Hashable]) -> bool:
+        """Patterns that know it, or are equal, in two lists: the k-th with the k-th."""
+        old = [node for lists in self._lists for root in lists.old for node in root.loose()]
+        new = [node for lists in self._lists for root in lists.new for node in root.loose()]
+        new = [node for node in new if not node.is_in_walk]  # its old text would break the walk
+        pairs = in_turn(*self._keys(old, new, key), range(len(old)), range(len(new)))
+        found = [(old[one], new[other]) for one, other in pairs]
+        return self._pair_all(sorted(found, key=lambda pair: -pair[0].pattern.levels))
 
     def _pair_in_place(self) -> bool:
         """Patterns of the same labels, where these are left alone between the same partners.
@@ -338,18 +338,15 @@ class _Adoption:
         """
         found: list[tuple[_Node, _Node]] = []
         for lists in self._lists:
+            old_keys, new_keys = self._keys(lists.old, lists.new, _labels)
+            pairs = lists.pairing.pair_only_ones(old_keys, new_keys)
             for old_gap, new_gap in lists.pairing.gaps():
-                old = [lists.old[index] for index in old_gap if self._is_free(lists.old[index])]
-                new = [lists.new[index] for index in new_gap if self._is_loose(lists.new[index])]
-                pairs = list(_only_ones(old, new, _labels))
-                found += pairs
-                paired = {node for pair in pairs for node in pair}
-                old = [node for node in old if node not in paired]
-                new = [node for node in new if node not in paired]
+                old = [at for at in old_gap if old_keys[at] is not None]
+                new = [at for at in new_gap if new_keys[at] is not None]
                 if len(old) == len(new) == 1:
-                    one, other = _labels(old[0]), _labels(new[0])
-                    if one <= other or other <= one:
-                        found.append((old[0], new[0]))
+                    one, other = _labels(lists.old[old[0]]), _labels(lists.new[new[0]])
+                    pairs += [(old[0], new[0])] if one <= other or other <= one else []
+            found += [(lists.old[one], lists.new[other]) for one, other in pairs]
         return self._pair_all(found)
 
     def _pair_all(self, pairs: Iterable[tuple[_Node, _Node]]) -> bool:
@@ -359,44 +356,3 @@ class _Adoption:
                 self._pair(old, new)
                 found = True
         return found
-
-    # --- where they look
-
-    def _loose_old(self) -> Iterator[_Node]:
-        return (node for lists in self._lists for root in lists.old for node in root.loose())
-
-    def _loose_new(self) -> Iterator[_Node]:
-        """All but the nodes of a new walk: their old text would break it."""
-        for root in (root for lists in self._lists for root in lists.new):
-            for node in root.loose():
-                hop = node.parent
-                if hop is None or hop.parent is None or walk_nodes(hop.parent.pattern) is None:
-                    yield node
-
-    def _loose(self) -> tuple[list[_Node], list[_Node]]:
-        """The old and the new patterns that may be one, wherever they are."""
-        old = [node for node in self._loose_old() if self._is_free(node)]
-        new = [node for node in self._loose_new() if self._is_loose(node)]
-        return old, new
-
-
-def _alike(
-    old: Iterable[_Node], new: Iterable[_Node], key: Key
-) -> Iterator[tuple[list[_Node], list[_Node]]]:
-    """The old and the new nodes of each key that both have, in the order of the new ones."""
-    by_key: defaultdict[Hashable, list[_Node]] = defaultdict(list)
-    for node in old:
-        by_key[key(node)].append(node)
-    wanted: dict[Hashable, list[_Node]] = {}
-    for node in new:
-        wanted.setdefault(key(node), []).append(node)
-    return ((by_key[each], nodes) for each, nodes in wanted.items() if each in by_key)
-
-
-def _only_ones(
-    old: Iterable[_Node], new: Iterable[_Node], key: Key
-) -> Iterator[tuple[_Node, _Node]]:
-    """The old and the new node of each key that one of both has."""
-    return (
-        (one[0], other[0]) for one, other in _alike(old, new, key) if len(one) == len(other) == 1
-    )
