@@ -6,7 +6,6 @@ first. The others are new.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -141,83 +140,63 @@ def pair(
     """
     old_parts = [Part(pattern, index, is_old=True) for index, pattern in enumerate(old)]
     new_parts = [Part(pattern, index) for index, pattern in enumerate(new)]
-    claims = _Claims(source, old_parts, new_parts)
-    links = _Links(claims, keeps_form)
+    claims = _claims(_candidates(source, old_parts, new_parts))
+    links = _Links(claims, _crossed(claims), keeps_form)
     links.open(old_parts, new_parts)
     links.place_wrappers()
     return new_parts
 
 
-class _Claims:
-    """Which new pattern has the text of which old one.
+def _candidates(
+    source: Source, old_parts: Iterable[Part], new_parts: Iterable[Part]
+) -> dict[Part, list[Part]]:
+    """The new patterns that came from each old one, in the order of the new text."""
+    by_span = {part.span: part for part in _with_all_below(old_parts)}
+    found: dict[Part, list[Part]] = {}
+    pending = [*new_parts][::-1]
+    while pending:
+        part = pending.pop()
+        text, *span = part.pattern.came_from or (None, 0, 0)
+        old = by_span.get(Span(*span)) if text is source else None
+        if old is not None:
+            found.setdefault(old, []).append(part)
+        if old is None or not _is_whole(old, part):
+            pending.extend(reversed(part.parts))
+    return found
 
-    Attributes:
-        of: the old pattern of a new one.
-        crossed: the old patterns that have parts inside whose text goes elsewhere, or that are in
-            another pattern than what is inside of them now.
-    """
 
-    def __init__(self, source: Source, old: list[Part], new: list[Part]) -> None:
-        self.of: dict[Part, Part] = {}
-        self.crossed: set[Part] = set()
-        self._source, self._old = source, old
-        self._starts: dict[Part | None, list[int]] = {}
-        candidates = self._candidates(new)
-        self._choose(candidates)
+def _with_all_below(parts: Iterable[Part]) -> Iterator[Part]:
+    for part in parts:
+        yield part
+        yield from _with_all_below(part.parts)
 
-    def _candidates(self, new: list[Part]) -> dict[Part, list[Part]]:
-        """The new patterns that came from each old one, in the order of the new text."""
-        found: dict[Part, list[Part]] = {}
-        pending = new[::-1]
-        while pending:
-            part = pending.pop()
-            old = self._origin(part.pattern)
-            if old is not None:
-                found.setdefault(old, []).append(part)
-            if old is None or not _is_whole(old, part):
-                pending.extend(reversed(part.parts))
-        return found
 
-    def _origin(self, pattern: Pattern) -> Part | None:
-        """The pattern of the old document that a new one came from."""
-        if pattern.came_from is None or pattern.came_from[0] is not self._source:
-            return None
-        _, start, end = pattern.came_from
-        around: Part | None = None
-        below = self._old
-        while below:
-            if around not in self._starts:
-                self._starts[around] = [part.span.start for part in below]
-            index = bisect_right(self._starts[around], start) - 1
-            found = below[max(index, 0)]
-            if found.span == (start, end):
-                return found
-            if not found.span.start <= start <= end <= found.span.end:
-                return None
-            around, below = found, found.parts
-        return None
+def _claims(candidates: dict[Part, list[Part]]) -> dict[Part, Part]:
+    """Which old pattern a new one has the text of; outer patterns choose before inner ones."""
+    claims: dict[Part, Part] = {}
+    whole_until = 0
 
-    def _choose(self, candidates: dict[Part, list[Part]]) -> None:
-        """Give each old pattern to one new one, outer patterns before inner ones."""
-        won: dict[Part, Part] = {}
-        whole_until = 0
+    def rank(old: Part, new: Part) -> tuple[bool, bool]:
+        around = claims.get(new.parent) if new.parent else None
+        return not _is_whole(old, new), around is not old.parent
 
-        def rank(old: Part, new: Part) -> tuple[bool, bool]:
-            around = self.of.get(new.parent) if new.parent else None
-            return not _is_whole(old, new), around is not old.parent
-
-        for old in sorted(candidates, key=lambda part: (part.span.start, -part.span.end)):
-            if old.span.end <= whole_until:
-                continue
+    for old in sorted(candidates, key=lambda part: (part.span.start, -part.span.end)):
+        if old.span.end > whole_until:
             new = min(candidates[old], key=partial(rank, old))
-            self.of[new], won[old] = old, new
-            if _is_whole(old, new):
-                whole_until = old.span.end
-        for new, old in self.of.items():
-            around_old, around_new = set(old.around), set(new.around)
-            crossing = {each for each in around_old if won.get(each, new) not in {*around_new, new}}
-            crossing |= {self.of.get(each, old) for each in around_new} - around_old - {old}
-            self.crossed |= crossing
+            claims[new] = old
+            whole_until = old.span.end if _is_whole(old, new) else whole_until
+    return claims
+
+
+def _crossed(claims: dict[Part, Part]) -> set[Part]:
+    """The old patterns of which a part goes elsewhere, or around which other patterns come."""
+    found: set[Part] = set()
+    won = {old: new for new, old in claims.items()}
+    for new, old in claims.items():
+        around_old, around_new = set(old.around), set(new.around)
+        found |= {each for each in around_old if won.get(each, new) not in {*around_new, new}}
+        found |= {claims.get(each, old) for each in around_new} - around_old - {old}
+    return found
 
 
 def _is_whole(old: Part, new: Part) -> bool:
@@ -231,8 +210,8 @@ def _is_whole(old: Part, new: Part) -> bool:
 class _Links:
     """Makes partners of the patterns, as far down as their text is rewritten."""
 
-    def __init__(self, claims: _Claims, keeps_form: KeepsForm) -> None:
-        self._claims, self._keeps_form = claims, keeps_form
+    def __init__(self, claims: dict[Part, Part], crossed: set[Part], keeps_form: KeepsForm) -> None:
+        self._claims, self._crossed, self._keeps_form = claims, crossed, keeps_form
         self._lists: list[Lists] = []
 
     def open(self, old: list[Part], new: list[Part]) -> None:
@@ -247,7 +226,7 @@ class _Links:
             self._place_wrapper(part) if part.partner is None else self._place_unwrapped(part)
 
     def _link(self, new: Part) -> None:
-        old = self._claims.of.get(new)
+        old = self._claims.get(new)
         if old is None:
             for part in new.parts:
                 self._link(part)
@@ -256,15 +235,12 @@ class _Links:
         old.place, new.place = new, old
         for part in (*old.around, *new.around):
             part.has_partners = True
-        is_free = old not in self._claims.crossed
+        is_free = old not in self._crossed
         if _is_whole(old, new):
             old.is_whole = new.is_whole = True
         elif not (is_free and old.construct and self._keeps_form(old.construct, new)):
             old.is_open = new.is_open = True
             self.open(old.parts, new.parts)
-
-    def _put_in_place(self, old: Part, new: Part) -> None:
-        old.place, new.place = new, old
 
     def _place_wrapper(self, new: Part) -> None:
         """Give a new pattern around an old one of the same list the place of the old one."""
@@ -275,23 +251,18 @@ class _Links:
             inner = next((part for part in inner.parts if part.partner), inner)
         old = inner.partner
         if old is not None and old.lists is new.lists and old.place is inner:
-            inner.place = None
-            self._put_in_place(old, new)
+            inner.place, old.place, new.place = None, new, old
 
     def _place_unwrapped(self, new: Part) -> None:
         """Give an old pattern whose wrapper is gone the place of the wrapper."""
         around = new.partner
-        assert around is not None
         if new.place and new.place.lists is new.lists:
             return
-        while around.lists is not new.lists:
-            if around.parent is None:
-                return
-            if len(around.parent.parts) > 1:
-                return
-            around = around.parent
-        if around.partner is None and around.place is None:
-            self._put_in_place(around, new)
+        while around and around.lists is not new.lists:
+            alone = around.parent and len(around.parent.parts) == 1
+            around = around.parent if alone else None
+        if around and around.partner is None and around.place is None:
+            around.place, new.place = new, around
 
 
 class ChangedPattern(NamedTuple):
