@@ -21,7 +21,6 @@ from ..reading import (
     has_comment,
     last_line,
     leaves_comment_open,
-    read_trivia,
     same_line_comment,
     syntax,
     trivia_end,
@@ -54,75 +53,45 @@ class Writer:
 
     def copy(self, start: int, end: int) -> None:
         """Write the old bytes from ``start`` to ``end``, which begin and end with a token."""
-        if start < end:
-            if not self._goes_on_at(start):
-                self._guard(self.old[start])
-            self._add_copy(start, end)
-            self._comment_is_open = False
+        self._write(Span(start, end), self.old[start:end])
 
     def copy_trivia(self, start: int, end: int) -> None:
         """Write the old blanks and comments from ``start`` to ``end``."""
-        if start < end:
-            trivia = self.old[start:end]
-            if not self._goes_on_at(start):
-                self._guard_trivia(trivia)
-            self._add_copy(start, end)
-            self._note(trivia)
+        self._write(Span(start, end), self.old[start:end], is_trivia=True)
 
     def put(self, text: str) -> None:
         """Write new bytes that begin and end with a token; blanks may come before the first."""
-        if text:
-            self._guard(text[0])
-            self.pieces.append(text)
-            self._last = text[-1]
-            self._comment_is_open = False
+        self._write(text, text)
 
     def put_trivia(self, trivia: str) -> None:
         """Write new blanks and comments."""
-        if trivia:
-            self._guard_trivia(trivia)
-            self.pieces.append(trivia)
-            self._last = trivia[-1]
-            self._note(trivia)
+        self._write(trivia, trivia, is_trivia=True)
 
     def append(self, other: Writer) -> None:
         """Write what another writer wrote of the same old text; it begins and ends with a token."""
-        if other.pieces:
-            first = other.pieces[0]
-            self._guard(first[0] if isinstance(first, str) else self.old[first.start])
-            self.pieces.extend(other.pieces)
-            self._last = other._last
+        for piece in other.pieces:
+            self._write(piece, text_of([piece], self.old))
 
-    def _goes_on_at(self, start: int) -> bool:
+    def _write(self, piece: Piece, text: str, *, is_trivia: bool = False) -> None:
+        if not text:
+            return
         last = self.pieces[-1] if self.pieces else None
-        return isinstance(last, Span) and last.end == start
-
-    def _add_copy(self, start: int, end: int) -> None:
-        last = self.pieces[-1] if self.pieces else None
-        if isinstance(last, Span) and last.end == start:
-            self.pieces[-1] = Span(last.start, end)
+        if isinstance(piece, Span) and isinstance(last, Span) and last.end == piece.start:
+            self.pieces[-1] = Span(last.start, piece.end)
         else:
-            self.pieces.append(Span(start, end))
-        self._last = self.old[end - 1]
+            self._guard(text, is_trivia)
+            self.pieces.append(piece)
+        self._last = text[-1]
+        stays_open = self._comment_is_open and "\n" not in text
+        self._comment_is_open = is_trivia and (stays_open or leaves_comment_open(text))
 
-    def _note(self, trivia: str) -> None:
-        open_before = self._comment_is_open and "\n" not in trivia
-        self._comment_is_open = open_before or leaves_comment_open(trivia)
-
-    def _guard(self, first: str) -> None:
+    def _guard(self, text: str, is_trivia: bool) -> None:
         if self._comment_is_open:
-            if first not in "\r\n":
+            if "\n" not in text[: len(text) - len(text.lstrip())]:
                 self.pieces.append(self.line_break)
                 self._comment_is_open = False
-        elif self._last and _is_one_symbol(self._last, first):
+        elif not is_trivia and self._last and _is_one_symbol(self._last, text[0]):
             self.pieces.append(" ")
-
-    def _guard_trivia(self, trivia: str) -> None:
-        if self._comment_is_open:
-            first = next(comments_in(trivia), None)
-            if "\n" not in trivia[: first.start if first else None]:
-                self.pieces.append(self.line_break)
-                self._comment_is_open = False
 
 
 def _is_one_symbol(last: str, first: str) -> bool:
@@ -219,22 +188,13 @@ class ElementList(NamedTuple):
     def comments_around(self, index: int) -> tuple[list[Span], list[Span]]:
         """The comments of an element: those above it, and those at the end of its line."""
         element = self.elements[index]
-        above: list[Span] = []
-        if self.opens_file and index == 0:
-            return above, self._comments_after(element)
-        before = read_trivia(self.text[slice(*element.before)])
-        cut_off = before.ends_blank
-        spans = list(comments_in(self.text, *element.before))
-        for comment, span in zip(reversed(before.comments), reversed(spans), strict=True):
-            if cut_off or not comment.own_line:
-                break
-            above.insert(0, span)
-            cut_off = comment.after_blank
-        return above, self._comments_after(element)
-
-    def _comments_after(self, element: ListElement) -> list[Span]:
         after = (element.before_comma, element.after)
-        return [comment for span in after for comment in comments_in(self.text, *span)]
+        found = [comment for span in after for comment in comments_in(self.text, *span)]
+        if self.opens_file and index == 0:
+            return [], found
+        start, end = element.before
+        start += len(without_block_above(self.text[start:end]))
+        return [*comments_in(self.text, start, end)], found
 
     def comments_left_without(self) -> bool:
         """Whether a comment stays when all elements are removed."""
