@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple, TypeAlias, Union
 
 from ..grammar import terminal
@@ -354,16 +355,22 @@ def annotations_of(text: str, annotated: syntax.Annotated) -> ElementList:
 Named: TypeAlias = tuple[str, Place]
 
 
-def with_additions(kept: Sequence[Named], added: Iterable[Named]) -> list[Place]:
+def with_additions(writer: Writer, kept: Sequence[Named], added: Mapping[str, str]) -> list[Place]:
     """The places of a list by name: what is kept in its order, what is added where it sorts.
 
     An addition goes to its sorted place inside the longest sorted run at the end of the list, so
     a sorted list stays sorted and the order in which things are added does not matter.
+
+    Args:
+        writer: receives the text.
+        kept: what stays, each with its name.
+        added: the texts of what is new, by name.
     """
     first = len(kept)
     while first > 0 and (first == len(kept) or kept[first - 1][0] <= kept[first][0]):
         first -= 1
     run = list(kept[first:])
-    for entry in sorted(added, key=lambda named: named[0]):
-        run.insert(bisect_right(run, entry[0], key=lambda named: named[0]), entry)
+    for name, text in sorted(added.items()):
+        at = bisect_right(run, name, key=lambda named: named[0])
+        run.insert(at, (name, Place(None, partial(writer.put, text))))
     return [place for _, place in [*kept[:first], *run]]

@@ -144,20 +144,13 @@ def rewrite_labels(
         for index, label in enumerate(old)
         if label.name.text in labels
     ]
-    added: list[Named] = [
-        (name, Place(None, partial(writer.put, separator + write_name(name))))
-        for name in labels - {label.name.text for label in old}
-    ]
+    new = labels - {label.name.text for label in old}
+    added = {name: separator + write_name(name) for name in new}
     if old and not spelled and not has_comment(writer.old[start : old[0].start]):
         start = old[0].start
     end = old[-1].end if old else start
-    if len(kept) == len(old) and not added:
-        if old:
-            writer.copy_trivia(start, old[0].start)
-            writer.copy(old[0].start, end)
-        return end
     old_list = list_of(writer.old, start, old, end, commas=False, new_lead="")
-    old_list.write(writer, with_additions(kept, added))
+    old_list.write(writer, with_additions(writer, kept, added))
     return end
 
 
@@ -165,31 +158,25 @@ def rewrite_record(
     writer: Writer, record: syntax.Record | syntax.Map, properties: PMap[str, Value]
 ) -> None:
     """Write the entries of a record or map over the old ones; of a key given twice the last."""
-    effective = {entry.key.text: entry for entry in record.entries}
-    if effective and effective.keys() == properties.keys():
-        at = record.start
-        for key, entry in sorted(effective.items(), key=lambda each: each[1].start):
-            if exact(entry.value.value) != exact(properties[key]):
-                writer.copy(at, entry.value.start)
-                rewrite_value(writer, entry.value, properties[key])
-                at = entry.value.end
-        writer.copy(at, record.end)
-        return
     writer.copy(record.start, record.start + 1)
-
-    def new_entry(key: str) -> None:
-        writer.put(f"{write_key(key)}: {write_value(properties[key])}")
-
-    places = property_places(writer, record.entries, properties, new_entry)
+    places = _property_places(writer, record.entries, properties, _entry_text)
     entries_of(writer.old, record).write(writer, places)
     writer.copy(record.end - 1, record.end)
 
 
-def property_places(
+def _entry_text(key: str, value: Value) -> str:
+    return f"{write_key(key)}: {write_value(value)}"
+
+
+def _annotation_text(key: str, value: Value) -> str:
+    return f"@{key}({write_value(value)})"
+
+
+def _property_places(
     writer: Writer,
-    old: Iterable[syntax.Entry | syntax.Annotation],
+    old: Iterable[syntax.Entry],
     properties: PMap[str, Value],
-    write_new: Callable[[str], None],
+    text_of: Callable[[str, Value], str],
     *,
     first: int = 0,
 ) -> list[Place]:
@@ -199,7 +186,7 @@ def property_places(
         writer: receives the text.
         old: the old properties in order.
         properties: what is wanted.
-        write_new: writes one that was not there, given its key.
+        text_of: the text of one that was not there.
         first: the index of the first of them in its list.
     """
     effective = {entry.key.text: entry for entry in old}
@@ -209,13 +196,11 @@ def property_places(
         if key in properties:
             value = properties[key] if effective[key] is entry else entry.value.value
             kept.append((key, Place(index, partial(_rewrite_entry, writer, entry, value))))
-    added: list[Named] = [
-        (key, Place(None, partial(write_new, key))) for key in properties if key not in effective
-    ]
-    return with_additions(kept, added)
+    new = {key: text_of(key, properties[key]) for key in properties if key not in effective}
+    return with_additions(writer, kept, new)
 
 
-def _rewrite_entry(writer: Writer, entry: syntax.Entry | syntax.Annotation, value: Value) -> None:
+def _rewrite_entry(writer: Writer, entry: syntax.Entry, value: Value) -> None:
     writer.copy(entry.start, entry.value.start)
     rewrite_value(writer, entry.value, value)
     writer.copy(entry.value.end, entry.end)
@@ -265,9 +250,6 @@ def rewrite_annotations(
     """Write a subject over the annotations before a pattern, up to where the pattern begins."""
     identified = [old.identified] if old.identified else []
 
-    def new_annotation(key: str) -> None:
-        writer.put(f"@{key}({write_value(subject.properties[key])})")
-
     places: list[Place] = []
     if old.identified and (subject.identity or subject.labels or _has_empty_name(old, subject)):
         places.append(
@@ -276,8 +258,8 @@ def rewrite_annotations(
     elif subject.identity or subject.labels:
         name = write_subject(Subject(subject.identity, subject.labels), spelling)
         places.append(Place(None, partial(writer.put, f"@@{name}")))
-    places += property_places(
-        writer, old.annotations, subject.properties, new_annotation, first=len(identified)
+    places += _property_places(
+        writer, old.annotations, subject.properties, _annotation_text, first=len(identified)
     )
     annotations_of(writer.old, old).write(writer, places)
 
@@ -321,14 +303,10 @@ def annotations_as_subject(
         for key, annotation in last.items()
         if key in subject.properties
     ]
-    added: list[Named] = [
-        (key, Place(None, partial(writer.put, f"{write_key(key)}: {write_value(value)}")))
-        for key, value in subject.properties.items()
-        if key not in last
-    ]
+    new = {k: _entry_text(k, value) for k, value in subject.properties.items() if k not in last}
     writer.put_trivia(" " if spelled or subject.labels else "")
     writer.put("{")
-    for index, place in enumerate(with_additions(kept, added)):
+    for index, place in enumerate(with_additions(writer, kept, new)):
         writer.put(", " if index else "")
         place.write()
     writer.put("}")
