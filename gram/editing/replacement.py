@@ -101,37 +101,24 @@ class Replacement(NamedTuple):
 
         Old bytes that were copied out of their order count as new ones in their new place.
         """
-        old = self.old
-        edits: list[Change] = []
+        copies = {at: piece for at, piece in enumerate(self.pieces) if isinstance(piece, Span)}
+        in_order = longest_increasing([copy.start for copy in copies.values()])
+        places = [*copies]
+        staying = {places[index] for index in in_order} | {len(self.pieces)}
+        found: list[Change] = []
         new, before, after = "", 0, 0  # what was written since both texts were last the same
-        for piece in [*_with_moves_as_text(self.pieces, old), Span(len(old), len(old))]:
-            if isinstance(piece, str):
-                new += piece
+        for at, piece in enumerate([*self.pieces, Span(len(self.old), len(self.old))]):
+            text = text_of([piece], self.old)
+            if isinstance(piece, str) or at not in staying or piece.start < before:
+                new += text
                 continue
-            if new != old[before : piece.start]:
-                replaced = Span(before, piece.start), Span(after, after + len(new))
-                edits.append(Change(*replaced, old[before : piece.start], new))
-            after += len(new) + piece.end - piece.start
+            old = self.old[before : piece.start]
+            if new != old:
+                spans = Span(before, piece.start), Span(after, after + len(new))
+                found.append(Change(*spans, old, new))
+            after += len(new) + len(text)
             new, before = "", piece.end
-        return tuple(edits)
-
-
-def _with_moves_as_text(pieces: Sequence[Piece], old: str) -> list[Piece]:
-    """The pieces with each copy that breaks the order of the old text as a new text."""
-    copies = [index for index, piece in enumerate(pieces) if isinstance(piece, Span)]
-    staying = longest_increasing([span.start for span in pieces if isinstance(span, Span)])
-    in_order = {copies[index] for index in staying}
-    end = 0
-    found: list[Piece] = []
-    for index, piece in enumerate(pieces):
-        if isinstance(piece, str):
-            found.append(piece)
-        elif index in in_order and piece.start >= end:
-            found.append(piece)
-            end = piece.end
-        else:
-            found.append(old[slice(*piece)])
-    return found
+        return tuple(found)
 
 
 def replace(
