@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, Union
 
 from ..reading import comments as comments_in, syntax
 from ..source import Span
@@ -14,6 +14,8 @@ from .pairing import Part
 from .rewrite_subject import rewrite_subject
 
 Direction: TypeAlias = Literal["right", "left"]
+_Chain: TypeAlias = Union[tuple["NewHop", Any], None]
+"""A hop with the chain before it."""
 Spell: TypeAlias = Callable[[Part], Spelling]
 """Gives the spelling of a new pattern."""
 
@@ -67,27 +69,25 @@ def hops_around(new: Part) -> list[NewHop] | None:
 
 def _cheapest(edges: Sequence[Part], partners: Sequence[syntax.Path | None]) -> list[NewHop] | None:
     """Choose the direction of each hop so that neighbours share a node, by dynamic programming."""
-    best: list[tuple[int, NewHop, int | None]] = []  # cost so far, hop, index of the choice before
-    choices: list[list[tuple[int, NewHop, int | None]]] = []
+    best: list[tuple[int, _Chain]] = [(0, None)]  # the cost of a last hop and those before it
     for edge, old in zip(edges, partners, strict=True):
-        best = []
+        found: list[tuple[int, _Chain]] = []
         for hop in (NewHop(edge, old, "right"), NewHop(edge, old, "left")):
             before = [
-                (cost, index)
-                for index, (cost, previous, _) in enumerate(choices[-1] if choices else [])
-                if previous.right.pattern == hop.left.pattern
+                (cost, chain)
+                for cost, chain in best
+                if chain is None or chain[0].right.pattern == hop.left.pattern
             ]
-            if before or not choices:
-                cost, index = min(before) if before else (0, None)
-                best.append((cost + _cost(hop), hop, index))
-        if not best:
-            return None
-        choices.append(best)
-    at: int | None = min(range(len(best)), key=lambda index: best[index][0])
+            if before:
+                cost, chain = min(before, key=lambda each: each[0])
+                found.append((cost + _cost(hop), (hop, chain)))
+        best = found
+    if not best:
+        return None
+    _, last = min(best, key=lambda each: each[0])
     hops: list[NewHop] = []
-    for level in reversed(choices):
-        assert at is not None
-        _, hop, at = level[at]
+    while last is not None:
+        hop, last = last
         hops.append(hop)
     return hops[::-1]
 
