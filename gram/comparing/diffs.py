@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, TypeVar
 
 from attrs import frozen
-from pyrsistent import pmap
+from pyrsistent import PMap, pmap
 
 from ..documents import Document
 from ..errors import expect
@@ -18,12 +18,10 @@ from .edits import (
     DiffError,
     Edit,
     EditPath,
-    Entries,
     Items,
     Replaced,
     applied,
     between,
-    chained,
     inverted,
     size_of,
 )
@@ -39,13 +37,13 @@ class Diff(Shown):
     """What is different between two programs; it is false when nothing is.
 
     Attributes:
-        edit: the changes, in the form of what they change; None when there are none.
+        steps: the changes, in the form of what they change; several are made one after another.
     """
 
-    edit: Edit | None = None
+    steps: tuple[Edit, ...] = ()
 
     def __bool__(self) -> bool:
-        return self.edit is not None
+        return bool(self.steps)
 
 
 def diff(
@@ -65,7 +63,8 @@ def diff(
     >>> apply(diff(a, b), a) == b
     True
     """
-    return Diff(between(_patterns(a, "a"), _patterns(b, "b")))
+    found = between(_patterns(a, "a"), _patterns(b, "b"))
+    return Diff((found,)) if found is not None else Diff()
 
 
 def apply(diff: Diff, to: Trees) -> Trees:
@@ -79,7 +78,9 @@ def apply(diff: Diff, to: Trees) -> Trees:
         DiffError: the diff was made of something else; the path says where it does not fit.
     """
     expect(diff, Diff, "diff", by="apply")
-    made: Any = applied(diff.edit, _patterns(to, "to", by="apply"))
+    made: Any = _patterns(to, "to", by="apply")
+    for step in diff.steps:
+        made = applied(step, made)
     if isinstance(to, Document):
         made = to.replace(made)
     if isinstance(to, Pattern):
@@ -99,18 +100,14 @@ def invert(diff: Diff) -> Diff:
     True
     """
     expect(diff, Diff, "diff", by="invert")
-    return Diff(inverted(diff.edit))
+    return Diff(tuple(map(inverted, diff.steps[::-1])))
 
 
 def then(first: Diff, second: Diff) -> Diff:
-    """The diff that does what two do one after the other.
-
-    Raises:
-        DiffError: the second was not made of what the first gives.
-    """
+    """The diff that does what two do one after the other."""
     expect(first, Diff, "first", by="then")
     expect(second, Diff, "second", by="then")
-    return Diff(chained(first.edit, second.edit))
+    return Diff(first.steps + second.steps)
 
 
 def _patterns(program: Any, name: str, *, by: str = "diff") -> tuple[Pattern, ...]:
@@ -134,16 +131,17 @@ def to_pattern(diff: Diff) -> Pattern:
     (:Changed {at: [0, "properties", "k"], new: 2, old: 1})
     """
     expect(diff, Diff, "diff", by="to_pattern")
-    return Pattern(Subject("", {DIFF}), _written(diff.edit, ()))
+    rows = [row for step in diff.steps for row in _written(step, ())]
+    return Pattern(Subject("", {DIFF}), rows)
 
 
-def _written(edit: Edit | None, path: EditPath) -> Iterator[Pattern]:
-    if isinstance(edit, Entries):
-        for key, inner in sorted(edit.of.items()):
+def _written(edit: Edit, path: EditPath) -> Iterator[Pattern]:
+    if isinstance(edit, PMap):
+        for key, inner in sorted(edit.items()):
             yield from _written(inner, (*path, key))
     elif isinstance(edit, Replaced):
         yield _row("Changed", path, old=edit.old, new=edit.new)
-    elif isinstance(edit, Items):
+    else:
         rows = [_row("Removed", (at,), old=item) for at, item in sorted(edit.removed.items())]
         rows += [_row("Added", (at,), new=item) for at, item in sorted(edit.added.items())]
         rows += [_row("Moved", (at,), new=to) for at, to in sorted(edit.moved.items())]
@@ -168,7 +166,7 @@ def from_pattern(pattern: Pattern) -> Diff:
     try:
         if pattern.value.labels != {DIFF}:
             raise ValueError(pattern)
-        return Diff(_read(_rows_in(pattern)) if pattern.elements else None)
+        return Diff(tuple([_read([row]) for row in _rows_in(pattern)]))
     except (LookupError, StopIteration, TypeError, ValueError):
         raise DiffError("the pattern is not a diff", (), pattern) from None
 
@@ -185,7 +183,7 @@ def _read(rows: _Rows) -> Edit:
     if rows[0][0]:
         inside = _by_step(rows)
         "".join(inside)  # the keys of a map are texts
-        return Entries(pmap({key: _read(below) for key, below in inside.items()}))
+        return pmap({key: _read(below) for key, below in inside.items()})
     ((_, row),) = rows
     if row.value.labels == {"Changed"}:
         return Replaced(row.value.properties.get("old"), row.value.properties.get("new"))

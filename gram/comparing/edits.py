@@ -214,13 +214,6 @@ class Replaced:
 
 
 @frozen
-class Entries:
-    """The changes of a map, or of the parts of a pattern, by key."""
-
-    of: PMap[str, Edit]
-
-
-@frozen
 class Items:
     """The changes of a list.
 
@@ -254,7 +247,8 @@ class Items:
         ]
 
 
-Edit: TypeAlias = Union[Replaced, Entries, Items]
+Edit: TypeAlias = Union[Replaced, Items, "PMap[str, Edit]"]
+"""A change; those of the entries of a map, or of the parts of a pattern, by their keys."""
 
 
 def between(old: Any, new: Any) -> Edit | None:
@@ -265,7 +259,7 @@ def between(old: Any, new: Any) -> Edit | None:
         return between(_parts(old), _parts(new))
     if isinstance(old, PMap) and isinstance(new, PMap):
         keys = old.keys() | new.keys()
-        return _entries({key: between(old.get(key), new.get(key)) for key in keys})
+        return _some({key: between(old.get(key), new.get(key)) for key in keys})
     for kind, pair in ((tuple, match), (PVector, match_values)):
         if isinstance(old, kind) and isinstance(new, kind):
             found = pair(old, new)
@@ -299,12 +293,12 @@ def applied(edit: Edit | None, old: Any, path: EditPath = (), near: Pattern | No
         return edit.new
     if isinstance(old, Pattern):
         near = old
-    if isinstance(edit, Entries):
+    if isinstance(edit, PMap):
         if isinstance(old, Pattern):
             return _with_parts(old, applied(edit, _parts(old), path, near))
         if not isinstance(old, PMap):
             raise DiffError(f"expected a map, found {_shown(old)}", path, near)
-        for key, inner in edit.of.items():
+        for key, inner in edit.items():
             new = applied(inner, old.get(key), (*path, key), near)
             old = old.discard(key) if new is None else old.set(key, new)
         return old
@@ -323,63 +317,16 @@ def applied(edit: Edit | None, old: Any, path: EditPath = (), near: Pattern | No
     return tuple(items) if isinstance(old, tuple) else pvector(items)
 
 
-def inverted(edit: Edit | None) -> Edit | None:
+def inverted(edit: Edit) -> Edit:
     """The edit that makes the old of the new again."""
     if isinstance(edit, Replaced):
         return Replaced(edit.new, edit.old)
-    if isinstance(edit, Entries):
-        return _entries({key: inverted(inner) for key, inner in edit.of.items()})
-    if isinstance(edit, Items):
-        place = {old: new for new, old in enumerate(edit.partners()) if old is not None}
-        moved = {new: old for old, new in edit.moved.items()}
-        inside = {place[index]: inverted(inner) for index, inner in edit.inside.items()}
-        return Items(edit.new, edit.old, edit.added, edit.removed, moved, _some(inside))
-    return None
-
-
-def chained(first: Edit | None, second: Edit | None, path: EditPath = ()) -> Edit | None:
-    """The edit that does what ``first`` does and then ``second``.
-
-    Raises:
-        DiffError: ``second`` was not made of what ``first`` gives.
-    """
-    if first is None or second is None:
-        return first or second
-    if isinstance(first, Replaced):
-        return between(first.old, applied(second, first.new, path))
-    if isinstance(second, Replaced):
-        return between(applied(inverted(first), second.old, path), second.new)
-    if isinstance(first, Entries) and isinstance(second, Entries):
-        keys = first.of.keys() | second.of.keys()
-        steps = {k: chained(first.of.get(k), second.of.get(k), (*path, k)) for k in keys}
-        return _entries(steps)
-    if isinstance(first, Items) and isinstance(second, Items) and first.new == second.old:
-        return _chained_items(first, second, path)
-    raise DiffError("the second diff does not begin with what the first one ends with", path)
-
-
-def _chained_items(first: Items, second: Items, path: EditPath) -> Items | None:
-    before = first.partners()
-    partners: list[int | None] = []
-    added: dict[int, Item] = {}
-    removed: dict[int, Item] = dict(first.removed)
-    inside: dict[int, Edit | None] = {}
-    for new, index in enumerate(second.partners()):
-        old = None if index is None else before[index]
-        partners.append(old)
-        if index is None:
-            added[new] = second.added[new]
-        elif old is None:
-            added[new] = applied(second.inside.get(index), first.added[index], (*path, index))
-        else:
-            steps = first.inside.get(old), second.inside.get(index)
-            inside[old] = chained(*steps, (*path, index))
-    for index, item in second.removed.items():
-        if (old := before[index]) is not None:
-            removed[old] = applied(inverted(first.inside.get(old)), item, (*path, index))
-    moved = dict(matching_of(partners, size_of(first.old)).moved)
-    whole = Items(first.old, second.new, removed, added, moved, _some(inside))
-    return whole if removed or added or moved or whole.inside else None
+    if isinstance(edit, PMap):
+        return _some({key: inverted(inner) for key, inner in edit.items()})
+    place = {old: new for new, old in enumerate(edit.partners()) if old is not None}
+    moved = {new: old for old, new in edit.moved.items()}
+    inside = {place[index]: inverted(inner) for index, inner in edit.inside.items()}
+    return Items(edit.new, edit.old, edit.added, edit.removed, moved, inside)
 
 
 # --- parts, outlines, messages
@@ -400,10 +347,6 @@ def _parts(pattern: Pattern) -> PMap[str, Any]:
 def _with_parts(pattern: Pattern, parts: Mapping[str, Any]) -> Pattern:
     subject = Subject(parts.get("identity", ""), parts["labels"], parts["properties"])
     return attrs.evolve(pattern, value=subject, elements=parts["elements"])
-
-
-def _entries(steps: Mapping[str, Edit | None]) -> Entries | None:
-    return Entries(changed) if (changed := _some(steps)) else None
 
 
 def _some(steps: Mapping[Any, Edit | None]) -> PMap[Any, Edit]:
