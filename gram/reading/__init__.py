@@ -18,11 +18,14 @@ from .lexer import (
     without_block_above,
 )
 from .parser import (
+    Spans as Spans,
     Stop as Stop,
     construct_of as construct_of,
     parse_items,
     parse_tokens as parse_tokens,
     parse_trees,
+    spans_in_text,
+    spans_of,
 )
 from .scalars import (
     QUOTES,
@@ -33,7 +36,6 @@ from .scalars import (
     unescape as unescape,
     write_fence,
 )
-from .spans import Spans as Spans, spans_in_text, spans_of
 from .syntax import (
     Arrow as Arrow,
     Bracket as Bracket,

@@ -1,11 +1,12 @@
 """From trees to text: canonical writing."""
 
-from .abridged import abridged as abridged, abridged_subject as abridged_subject
 from .serializer import (
     ONE_LINE as ONE_LINE,
     PLAIN,
     Spelling as Spelling,
     Style,
+    abridged as abridged,
+    abridged_subject as abridged_subject,
     dumps,
     is_path,
     sorted_items,
