@@ -8,7 +8,7 @@ from __future__ import annotations
 import jsonschema_rs
 
 from benchmarks.compare import compare
-from interp.machine.contracts.arguments import parameters_of
+from interp.machine.contracts.values import parameters_of
 from lenses_ext import create_tool_specification, tool_spec_schema, view
 
 TOOL = create_tool_specification(

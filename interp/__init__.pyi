@@ -38,7 +38,6 @@ from .machine.approval import (
     ask_all as ask_all,
     deny_all as deny_all,
 )
-from .machine.limits import Limits as Limits
 from .machine.messages import (
     AgentResponse as AgentResponse,
     AssistantRole as AssistantRole,
@@ -50,6 +49,7 @@ from .machine.messages import (
     Usage as Usage,
     UserRole as UserRole,
 )
+from .machine.run_context import Limits as Limits
 from .models.connect import connect_model as connect_model
 from .models.language_model import LanguageModel as LanguageModel
 from .models.openai_model import OpenAIModel as OpenAIModel

@@ -2,8 +2,8 @@
 
 A key is a text of `SHORTEST` characters or more that is the value of an environment variable named
 ``…_API_KEY``, or that a provider or a tool uses and has given to `hide`. Keys are replaced where
-replies, results, errors and progress come in (`interp.execution.door`), and in our own errors and
-logs. Programs, messages of the user and what the user's code prints are never changed.
+replies, results, errors and progress come in (`interp.execution.handlers`), and in our own errors
+and logs. Programs, messages of the user and what the user's code prints are never changed.
 """
 
 from __future__ import annotations

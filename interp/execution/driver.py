@@ -51,8 +51,7 @@ from ..machine import (
     waits_for,
 )
 from ..tools import Tool, ToolContext, providing
-from .door import progress_without_keys
-from .handlers import Handler, LiveHandler, Report
+from .handlers import Handler, LiveHandler, Report, progress_without_keys
 from .logs import log_event
 from .observations import (
     Delta,

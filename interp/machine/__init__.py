@@ -10,12 +10,12 @@ from .approval import (
     deny_all as deny_all,
 )
 from .calls import FORBIDDEN
-from .contracts.arguments import validate_tool_args as validate_tool_args
 from .contracts.tool_forms import (
     TOOL_FORMS as TOOL_FORMS,
     tools_from_json as tools_from_json,
     tools_to_json as tools_to_json,
 )
+from .contracts.values import validate_tool_args as validate_tool_args
 from .effects import (
     Ask as Ask,
     At,
@@ -45,7 +45,6 @@ from .fold import (
     start_again,
     step as step,
 )
-from .limits import Limits as Limits, LimitsLike as LimitsLike, dollars, limits_of, shown_price
 from .long_tuple import LongTuple
 from .messages import (
     AgentResponse as AgentResponse,
@@ -80,7 +79,14 @@ from .readings import (
     waits_for,
 )
 from .requests import answer_schema_of, definition
-from .run_context import RunContext
+from .run_context import (
+    Limits as Limits,
+    LimitsLike as LimitsLike,
+    RunContext,
+    dollars,
+    limits_of,
+    shown_price,
+)
 from .state import (
     NOT_WAITED_FOR,
     AgentFrame as AgentFrame,

@@ -21,8 +21,6 @@ from ..json_text import JsonText, write_json
 from .calls import answered, checked_call, refusal
 from .contracts import correction, read_answer
 from .effects import Ask, CallFailed, CallTool, Decided, ModelReplied, ToolReturned
-from .limits import Limits
-from .long_conversations import length_of, problem_of, summarised_before, with_summary
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, ToolInvocation, UserRole
 from .requests import (
     Offers,
@@ -33,10 +31,14 @@ from .requests import (
     input_of,
     is_text_answer,
     last_speaker,
+    length_of,
     offers_of,
+    problem_of,
     settings_of,
+    summarised_before,
+    with_summary,
 )
-from .run_context import RunContext
+from .run_context import Limits, RunContext
 from .state import AgentFrame, AgentTaken, Begin, CallAnswered, Outcome, Status
 
 HANDED_OVER: Final = "the conversation is handed over"

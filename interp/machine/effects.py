@@ -23,8 +23,8 @@ from ..files import File
 from ..json_text import Json, read_json
 from ..shown import short_repr
 from .approval import ApprovalPolicy
-from .limits import Limits
 from .messages import ConversationContext, Message, Usage
+from .run_context import Limits
 
 At: TypeAlias = tuple[Union[int, str], ...]
 """A position in a run: the turn, and for a call its index in the reply.

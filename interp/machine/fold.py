@@ -58,11 +58,10 @@ from .effects import (
     ToolReturned,
     checked_settings,
 )
-from .limits import Limits
 from .messages import ConversationContext, Given, Message, conversation_of, empty_context, parts_of
 from .readings import context_before, pending
 from .requests import input_of, parameter_names_of
-from .run_context import RunContext
+from .run_context import Limits, RunContext
 from .state import (
     Begin,
     CallDropped,

@@ -27,10 +27,9 @@ from ..files import File
 from ..json_text import Json, JsonText
 from ..shown import short_repr
 from .effects import Ask, At, CallTool, Effect, Event
-from .limits import Limits
 from .long_tuple import LongTuple
 from .messages import ConversationContext, ToolCall, ToolInvocation, Usage, empty_context
-from .run_context import RunContext
+from .run_context import Limits, RunContext
 
 
 class Status(Enum):

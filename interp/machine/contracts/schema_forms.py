@@ -18,7 +18,7 @@ from lenses_ext.weak_cache import memo
 
 from ...errors import ToolError, ValidationError
 from ...json_text import Json, JsonText, write_json
-from .validity import accepts
+from .values import accepts
 
 # The keywords that OpenAI's guide to Structured Outputs lists as supported. A tool's schema may
 # also have a `default`; it is left out, because the interpreter fills it in.

@@ -32,7 +32,7 @@ from interp import (
     stream,
     tool,
 )
-from interp.execution.door import DeltasWithoutKeys, event_without_keys
+from interp.execution.handlers import DeltasWithoutKeys, event_without_keys
 from interp.machine import CallFailed, Decided, Event, ModelReplied, Resumed, TimeUp, ToolReturned
 from interp.secrets import known_keys
 from tests.interp.model_server import ModelServer, tool_calls

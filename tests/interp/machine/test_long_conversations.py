@@ -29,7 +29,7 @@ from interp import (
 )
 from interp.history import from_pattern, to_pattern
 from interp.machine import CallModel, ModelReplied, Request, fold, pending, start, step
-from interp.machine.long_conversations import INSTRUCTION
+from interp.machine.requests import INSTRUCTION
 from interp.models import check_program
 from interp.tools import ToolLibrary
 from tests.interp.model_server import completion, tool_calls

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from gram import Pattern, loads_one
 from interp import ToolLibrary, create_tool, hello_world_tool_library, run
-from interp.machine.contracts.validity import check
+from interp.machine.contracts.values import check
 from interp.machine.messages import empty_context
 from interp.models.rehearsal import Filling
 from lenses_ext import (

@@ -8,7 +8,7 @@ import pytest
 
 from gram import Pattern, loads_one
 from interp import begin, run
-from interp.machine.contracts.answers import response_format
+from interp.machine.contracts.values import response_format
 from tests.interp.model_server import ModelServer
 
 

@@ -30,7 +30,7 @@ from interp.machine.contracts.schema_forms import (
     strict_schema,
     without_stand_ins,
 )
-from interp.machine.contracts.validity import check
+from interp.machine.contracts.values import check
 from interp.machine.effects import Request
 from interp.machine.messages import empty_context
 from lenses_ext import Model, Settings, tool_spec_schema, view

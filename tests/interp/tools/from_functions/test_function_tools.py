@@ -18,7 +18,7 @@ from gram import ArgumentError
 from interp import ToolLibrary
 from interp.errors import ToolError, ValidationError
 from interp.json_text import Json
-from interp.machine.contracts.arguments import validate_tool_args
+from interp.machine.contracts.values import validate_tool_args
 from interp.tools import bind_tool
 from interp.tools.from_functions.function_tools import tool, tool_spec_from_function
 from interp.tools.implementation import Tool

@@ -15,7 +15,7 @@ from typing_extensions import TypeAliasType
 
 from interp.errors import ToolError, ValidationError
 from interp.json_text import Json
-from interp.machine.contracts.validity import check
+from interp.machine.contracts.values import check
 from interp.tools.from_functions.json_types import json_type
 from interp.tools.from_functions.json_values import to_json_value
 

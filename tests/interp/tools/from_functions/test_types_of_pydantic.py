@@ -22,7 +22,7 @@ from interp import tool_spec_from_function
 from interp.errors import ToolError, ValidationError
 from interp.json_text import Json
 from interp.machine.contracts import check
-from interp.machine.contracts.arguments import validate_tool_args
+from interp.machine.contracts.values import validate_tool_args
 from interp.tools import ToolLibrary, explain_binding, invoke_tool
 from interp.tools.from_functions.function_tools import tool
 from interp.tools.from_functions.json_types import json_type
