@@ -17,11 +17,6 @@ from .looking import (
     workers_now as workers_now,
 )
 from .queue import IS_OVER, RunQueue, tell_workers
-from .schedules import (
-    Schedule as Schedule,
-    read_schedules as read_schedules,
-    schedule_faults,
-)
 from .steering import (
     Decision,
     Result as Result,
@@ -32,5 +27,12 @@ from .steering import (
     imported,
     resume_run as resume_run,
 )
-from .submission import KeptOptions, postgres_of, submit as submit
+from .submission import (
+    KeptOptions,
+    Schedule as Schedule,
+    postgres_of,
+    read_schedules as read_schedules,
+    schedule_faults,
+    submit as submit,
+)
 from .worker import Worker as Worker, until_told

@@ -41,8 +41,7 @@ from .queue import (
     tell_some,
     with_workers,
 )
-from .schedules import Schedule, submit_due
-from .submission import postgres_of
+from .submission import Schedule, postgres_of, submit_due
 
 if TYPE_CHECKING:
     import procrastinate

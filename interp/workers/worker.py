@@ -27,8 +27,7 @@ from .driving import Driver
 from .limits import SharedLimit, SharedLimits, expect_limits, set_shared_limits
 from .looking import Looks, WorkerMetrics
 from .queue import GO_ON, LOOK, SEEN, LaterError, RunQueue
-from .schedules import Schedule
-from .submission import postgres_of, why_not
+from .submission import Schedule, postgres_of, why_not
 
 _PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 30.0

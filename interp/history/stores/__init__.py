@@ -2,12 +2,15 @@
 
 from .addresses import (
     Address,
+    FileConversation,
+    KeptConversation,
     RecordLike,
     StoreLike,
     address_of_run,
     load_run,
     load_runs,
     new_log,
+    open_conversation,
     open_run,
     open_store,
     opened,
@@ -15,11 +18,6 @@ from .addresses import (
 )
 from .conversations import Conversation
 from .database import make_tables
-from .kept_conversations import (
-    FileConversation,
-    KeptConversation,
-    open_conversation,
-)
 from .leases import ENDED, Lease, RunStatus, process_of, this_process
 from .postgres import PostgresDatabase
 from .run_store import RunFacts, RunRow, RunStore

@@ -14,7 +14,7 @@ from gram import GramError
 from interp import ValidationError, hello_world_tool_library, submit
 from interp.history import RunStore
 from interp.workers import Worker, read_schedules
-from interp.workers.schedules import submit_due
+from interp.workers.submission import submit_due
 from tests.interp.worker_processes import TALKER, ended, until, worker
 from tests.paths import EXAMPLES
 
