@@ -57,7 +57,6 @@ from ..models import (
     LanguageModel,
     Reasoning,
     Reply,
-    SeveralModels,
     connect_model,
     read_reply,
 )
@@ -242,7 +241,7 @@ class LiveHandler:
             others = () if named else fallbacks_of(state.agent)
             connected |= dict(_fallbacks(others, base_url=base_url, dialect=dialect))
             missing = missing.union(others) - connected.keys()
-            asked, is_of_user = SeveralModels(connected), False
+            asked, is_of_user = AnyModel(connected), False
         elif base_url or dialect:
             given = "base_url" if base_url else "dialect"
             raise ConfigurationError(f"{given} is for a model given by its name, not for an object")

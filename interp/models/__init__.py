@@ -5,7 +5,7 @@ from .chat import request_body as request_body
 from .connect import connect_model as connect_model, offered_models
 from .connections import Pace, client_of, close_connections, limit_body, no_cookies
 from .failures import awith_retries, noticing_retries, sent_once
-from .language_model import AnyModel, LanguageModel as LanguageModel, SeveralModels
+from .language_model import AnyModel, LanguageModel as LanguageModel
 from .prices import (
     context_window,
     cost_at,

@@ -210,8 +210,12 @@ def _provider_named(name: str) -> Provider:
 def _ask(url: str, key: str) -> Offered:
     from .server import Server  # imported late: most programs have asked already, or never do
 
-    server = Server.at(
-        url, key, timeout=_TIMEOUT, connect_timeout=_CONNECT_TIMEOUT, max_bytes=MAX_REPLY_BYTES
+    server = Server(
+        base_url=url,
+        key=key,
+        timeout=_TIMEOUT,
+        connect_timeout=_CONNECT_TIMEOUT,
+        max_bytes=MAX_REPLY_BYTES,
     )
     hidden = hide(*server.secrets)
     text = waited_for(lambda: _fetched(server, key))

@@ -145,11 +145,11 @@ def failed(
     if status is not None and status >= 500 and (retriable or not hint):
         retriable, hint = _BY_STATUS[400] if _BAD_REQUEST.search(evidence) else _SERVER_FAILED
     if code not in (CONTEXT_OVERFLOW, MODEL_NOT_FOUND) and status in _REFUSING:
-        hint = (
-            NO_RESPONSES
-            if _is_unknown_path(path, said, status)
-            else hint_about(f"{said} {_place_in(body)}", model) or hint
-        )
+        # The server does not know the Responses API, rather than the model.
+        is_unknown_path = path == "/responses" and status in (404, 405, 501)
+        is_unknown_path = is_unknown_path and "model" not in said.lower()
+        known = hint_about(f"{said} {_place_in(body)}", model)
+        hint = NO_RESPONSES if is_unknown_path else known or hint
     reported = f"answered {status}" if status else "reports an error"
     written = (each.get("failed_generation") for each in _errors_in(body))  # as Groq calls it
     generation = next((each for each in written if isinstance(each, str)), None)
@@ -168,11 +168,6 @@ def failed(
 
 NO_RESPONSES: Final = "does the server speak the Responses API? --dialect tools is Chat Completions"
 """The hint for a server that does not seem to know the dialect."""
-
-
-def _is_unknown_path(path: str, said: str, status: int | None) -> bool:
-    """Whether a server does not know the Responses API, rather than the model."""
-    return path == "/responses" and status in (404, 405, 501) and "model" not in said.lower()
 
 
 def too_large(where: str, max_bytes: int) -> ModelError:

@@ -38,33 +38,39 @@ class AnyModel:
     """Any model, asked without blocking, as runs do: in its own ways, or by a default for each.
 
     Args:
-        model: anything with ``complete(request)``.
+        model: anything with ``complete(request)``; or several of these by their names, of which
+            each request goes to the one that it names.
 
     Raises:
-        ConfigurationError: it has no ``complete``.
+        ConfigurationError: one has no ``complete``.
     """
 
-    def __init__(self, model: LanguageModel) -> None:
-        if not callable(getattr(model, "complete", None)):
-            raise ConfigurationError(f"{model!r} is not a model: it has no complete(request)")
-        self._model: Any = model
+    def __init__(self, model: LanguageModel | Mapping[Model, LanguageModel]) -> None:
+        self._models: dict[Model | None, Any] = (
+            dict(model.items()) if isinstance(model, Mapping) else {None: model}
+        )
+        for each in self._models.values():
+            if not _has(each, "complete"):
+                raise ConfigurationError(f"{each!r} is not a model: it has no complete(request)")
 
     def __repr__(self) -> str:
-        return repr(self._model)
+        return " and ".join(map(repr, self._models.values()))
 
     @property
     def has_coroutines(self) -> bool:
-        """Whether the model itself can be asked without blocking."""
-        return self._has("acomplete") or self._has("astream")
+        """Whether the models themselves can be asked without blocking."""
+        models = self._models.values()
+        return all(_has(each, "acomplete") or _has(each, "astream") for each in models)
 
-    def _has(self, name: str) -> bool:
-        return callable(getattr(self._model, name, None))
+    def _named_in(self, request: Request) -> Any:
+        return self._models[None if None in self._models else request.model]
 
     async def acomplete(self, request: Request) -> Any:
         """The reply to a request; by default ``complete`` is called in a thread."""
-        if self._has("acomplete"):
-            return await self._model.acomplete(request)
-        return await call_in_thread(lambda: self._model.complete(request))
+        model = self._named_in(request)
+        if _has(model, "acomplete"):
+            return await model.acomplete(request)
+        return await call_in_thread(lambda: model.complete(request))
 
     def astream(self, request: Request) -> AsyncIterator[Any]:
         """The words of the reply, each a str, and last the reply as ``complete`` would give it.
@@ -72,11 +78,12 @@ class AnyModel:
         `Reasoning` may come between them. Without the reply at the end, it is made of the words.
         By default one thread reads ``stream`` from end to end, or the reply comes whole.
         """
-        if self._has("astream"):
-            pieces: AsyncIterator[Any] = self._model.astream(request)
+        model = self._named_in(request)
+        if _has(model, "astream"):
+            pieces: AsyncIterator[Any] = model.astream(request)
             return pieces
-        if self._has("stream"):
-            return iterate_in_thread(lambda: self._model.stream(request))
+        if _has(model, "stream"):
+            return iterate_in_thread(lambda: model.stream(request))
         return self._whole(request)
 
     async def _whole(self, request: Request) -> AsyncIterator[Any]:
@@ -87,51 +94,21 @@ class AnyModel:
 
         Clocks begin after it: it may import a library.
         """
-        if self._has("aprepare"):
-            await self._model.aprepare()
-        elif self._has("prepare"):
-            await call_in_thread(self._model.prepare)
+        for model in self._models.values():
+            if _has(model, "aprepare"):
+                await model.aprepare()
+            elif _has(model, "prepare"):
+                await call_in_thread(model.prepare)
 
     def body(self, request: Request) -> dict[str, Json]:
         """The JSON that is sent for a request; by default that of Chat Completions."""
-        body: dict[str, Json] = (self._model if self._has("body") else _CHAT).body(request)
+        model = self._named_in(request)
+        body: dict[str, Json] = (model if _has(model, "body") else _CHAT).body(request)
         return body
 
 
-class SeveralModels(AnyModel):
-    """Several models as one: each request goes to the model that it names.
-
-    Args:
-        models: the models by their names.
-    """
-
-    def __init__(self, models: Mapping[Model, LanguageModel]) -> None:
-        self._models = {name: AnyModel(model) for name, model in models.items()}
-
-    def __repr__(self) -> str:
-        return " and ".join(map(repr, self._models.values()))
-
-    @property
-    def has_coroutines(self) -> bool:
-        """Whether each of them can be asked without blocking."""
-        return all(each.has_coroutines for each in self._models.values())
-
-    async def acomplete(self, request: Request) -> Any:
-        """The reply of the model that is named."""
-        return await self._models[request.model].acomplete(request)
-
-    def astream(self, request: Request) -> AsyncIterator[Any]:
-        """The words of its reply, then the reply."""
-        return self._models[request.model].astream(request)
-
-    async def prepare(self) -> None:
-        """Do what would make the first request of any slower than others."""
-        for model in self._models.values():
-            await model.prepare()
-
-    def body(self, request: Request) -> dict[str, Json]:
-        """What is sent to the model that is named."""
-        return self._models[request.model].body(request)
+def _has(model: object, name: str) -> bool:
+    return callable(getattr(model, name, None))
 
 
 class ModelWithoutNetwork(LanguageModel):

@@ -100,9 +100,9 @@ class OpenAIModel:
             if value not in get_args(kind):
                 known = ", ".join(map(repr, get_args(kind)))
                 raise ConfigurationError(f"OpenAIModel: {name} {value!r} is not one of {known}")
-        self._server = Server.at(
-            base_url,
-            key,
+        self._server = Server(
+            base_url=base_url,
+            key=key,
             timeout=timeout,
             connect_timeout=connect_timeout,
             max_bytes=max_reply_bytes,

@@ -251,10 +251,8 @@ def find_provider(model: Model) -> Provider | None:
 
     A provider without a row is found if ``<NAME>_BASE_URL`` is set.
     """
-    wanted = model.provider.lower()
-    for name, row in known_providers().items():
-        if name.lower() == wanted:
-            return row
+    if row := _row_of(model, known_providers()):
+        return row
     unlisted = provider_without_row(model.provider)
     return unlisted if os.environ.get(unlisted.base_url_variable) else None
 
@@ -267,9 +265,13 @@ def is_own_server(model: Model, url: str) -> bool:
     >>> is_own_server(Model("OpenAI", "m"), "http://localhost:8000/v1")
     False
     """
+    row = _row_of(model, PROVIDERS)
+    return row is not None and urlsplit(url).netloc == urlsplit(row.base_url).netloc
+
+
+def _row_of(model: Model, rows: Mapping[str, Provider]) -> Provider | None:
     wanted = model.provider.lower()
-    rows = [row for name, row in PROVIDERS.items() if name.lower() == wanted]
-    return bool(rows) and urlsplit(url).netloc == urlsplit(rows[0].base_url).netloc
+    return next((row for name, row in rows.items() if name.lower() == wanted), None)
 
 
 def provider_without_row(name: str) -> Provider:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
+
+from attrs import field, frozen
 
 from lenses_ext import Model
 
@@ -18,7 +20,12 @@ from ..machine import FunctionRole, Request
 from .providers import CHAT_FIELDS, RESPONSES_FIELDS, in_variable_name
 
 
-class Refusal(NamedTuple):
+def _compiled(words: str) -> re.Pattern[str]:
+    return re.compile(words, re.IGNORECASE)
+
+
+@frozen
+class Refusal:
     """A kind of refusal.
 
     Attributes:
@@ -27,23 +34,17 @@ class Refusal(NamedTuple):
             variable that says which dialect the provider is spoken to in.
     """
 
-    words: re.Pattern[str]
+    words: re.Pattern[str] = field(converter=_compiled)
     hint: str
 
 
-def _words(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
 NO_FILES: Final = Refusal(
-    _words(
-        r"(image|audio|file)(_url|s)? (inputs? |contents? )?(is|are) (not |only )support"
-        r"|support (the )?(image|audio|file|vision)|content\[\]\.type|required for image"
-        r"|content part type: .?(image|input_audio|file)|unknown variant .?(image_url|file)"
-        r"|invalid value: .?(input_)?(image|audio|file)|unsupported (image|mime type|media type)"
-        r"|not (a|compiled for) multimodal"
-        r"|(does not|cannot|could not|unable to) process (the )?(input )?image"
-    ),
+    r"(image|audio|file)(_url|s)? (inputs? |contents? )?(is|are) (not |only )support"
+    r"|support (the )?(image|audio|file|vision)|content\[\]\.type|required for image"
+    r"|content part type: .?(image|input_audio|file)|unknown variant .?(image_url|file)"
+    r"|invalid value: .?(input_)?(image|audio|file)|unsupported (image|mime type|media type)"
+    r"|not (a|compiled for) multimodal"
+    r"|(does not|cannot|could not|unable to) process (the )?(input )?image",
     "this model or its server does not take such a file: choose another with --model, or "
     "leave the file out",
 )
@@ -51,98 +52,84 @@ NO_FILES: Final = Refusal(
 
 REFUSALS: Final = (
     Refusal(
-        _words(r"function tools with reasoning_effort|use /v1/responses"),
+        r"function tools with reasoning_effort|use /v1/responses",
         "this model takes tools only in the Responses API: write --dialect responses "
         '(dialect="responses" in Python, {variable}=responses in the environment), or '
         "--set reasoningEffort=none",
     ),
     Refusal(
-        _words(r"(only|not) .{0,20}supported in (the )?v1/(responses|chat/completions)"),
+        r"(only|not) .{0,20}supported in (the )?v1/(responses|chat/completions)",
         "this model may want the Responses API: write --dialect responses "
         '(dialect="responses" in Python, {variable}=responses in the environment); '
         "one that does not chat at all has to be replaced with --model",
     ),
     Refusal(
-        _words(
-            r"(json mode|json_object|response_format|mime type).{0,60}"
-            r"(combined|together|along|use[d]?) with .{0,12}(tool|function)"
-            r"|(tools?|function calling) with (a )?(response|json)"
-        ),
+        r"(json mode|json_object|response_format|mime type).{0,60}"
+        r"(combined|together|along|use[d]?) with .{0,12}(tool|function)"
+        r"|(tools?|function calling) with (a )?(response|json)",
         "this model takes no schema of the answer beside tools: write "
         'answers = "after_tools" in your file of providers',
     ),
     Refusal(
-        _words(r"--enable-auto-tool-choice|--tool-call-parser|--jinja"),
+        r"--enable-auto-tool-choice|--tool-call-parser|--jinja",
         "the server takes tools only when it is started with the options that it names",
     ),
     Refusal(
-        _words(r"single tool-calls? at once"),
+        r"single tool-calls? at once",
         "this model makes one call at a time: --set parallelToolCalls=false",
     ),
     Refusal(
-        _words(
-            r"does ?n[o']t support (tools|tool[ _-](use|call)|function[ _-]?call)"
-            r"|(?<!\w)(tools|tool[ _-](use|calls?|calling)|function[ _-]?call(s|ing)?)\W{1,2}"
-            r"(is|are) not supported"
-        ),
+        r"does ?n[o']t support (tools|tool[ _-](use|call)|function[ _-]?call)"
+        r"|(?<!\w)(tools|tool[ _-](use|calls?|calling)|function[ _-]?call(s|ing)?)\W{1,2}"
+        r"(is|are) not supported",
         "this model takes no tools: choose another with --model, or remove the agent's tools",
     ),
     NO_FILES,
     Refusal(
-        _words(r"(download|fetch|retriev|access)\w* .{0,40}(https?:|image|file|url)"),
+        r"(download|fetch|retriev|access)\w* .{0,40}(https?:|image|file|url)",
         "the provider cannot open the address: attach the file itself",
     ),
     Refusal(
-        _words(r"max_tokens.{0,60}max_completion_tokens"),
+        r"max_tokens.{0,60}max_completion_tokens",
         "this server has another name for maxTokens: write it in your file of providers as "
         'max_tokens = "max_completion_tokens"',
     ),
     Refusal(
-        _words(r"organization must be verified to generate reasoning summar"),
+        r"organization must be verified to generate reasoning summar",
         "leave the summaries out: --set reasoningSummary=null",
     ),
     Refusal(
-        _words(
-            r"(invalid|unsupported|not a valid) schema for (the )?(function|tool)"
-            r"|\btools?\b[\w\[\].]{0,60}\.(parameters|input_schema)"
-        ),
+        r"(invalid|unsupported|not a valid) schema for (the )?(function|tool)"
+        r"|\btools?\b[\w\[\].]{0,60}\.(parameters|input_schema)",
         "this model does not take the schema of a tool: make its types simpler, or write "
         "--set strictTools=off",
     ),
     Refusal(
-        _words(
-            r"(invalid|unsupported) schema for (response_format|text\.format)"
-            r"|(response_format|text\.format|output_schema).{0,80}"
-            r"(not support|unsupported|invalid|unavailable|must be)"
-            r"|(not support|unsupported|invalid).{0,40}(response_format|text\.format|json_schema)"
-            r"|schema (is )?(too complex|not supported)|schema produces a constraint"
-        ),
+        r"(invalid|unsupported) schema for (response_format|text\.format)"
+        r"|(response_format|text\.format|output_schema).{0,80}"
+        r"(not support|unsupported|invalid|unavailable|must be)"
+        r"|(not support|unsupported|invalid).{0,40}(response_format|text\.format|json_schema)"
+        r"|schema (is )?(too complex|not supported)|schema produces a constraint",
         "this model does not take the schema of the answer: make its type simpler, or write "
         'answers_as = "json_object" in your file of providers',
     ),
     Refusal(
-        _words(
-            r"(reasoning[_.]?effort|thinking (level|budget)).{0,80}"
-            r"(does not support|supported values|must be|not supported|invalid)"
-            r"|(unsupported|invalid|supported) values?.{0,120}reasoning[_.]?effort"
-        ),
+        r"(reasoning[_.]?effort|thinking (level|budget)).{0,80}"
+        r"(does not support|supported values|must be|not supported|invalid)"
+        r"|(unsupported|invalid|supported) values?.{0,120}reasoning[_.]?effort",
         "this model takes another effort, or none: --set reasoningEffort=low, or =null to leave "
         "it out",
     ),
     Refusal(
-        _words(
-            r"\brange\b|too (large|small|high|low|long)|may only be|must be|at (most|least)"
-            r"|(above|below|greater|less|larger|smaller)\b|maximum|minimum|[<>]=? ?\d"
-        ),
+        r"\brange\b|too (large|small|high|low|long)|may only be|must be|at (most|least)"
+        r"|(above|below|greater|less|larger|smaller)\b|maximum|minimum|[<>]=? ?\d",
         "this model takes another value of {setting}: --set {setting}=… with one that it names, "
         "or =null to leave it out",
     ),
     Refusal(
-        _words(
-            r"unsupported (parameter|value)|unknown (parameter|name|field)|not permitted"
-            r"|unrecognized (request )?(argument|parameter)|not supported|does ?n[o']t support"
-            r"|unexpected (keyword|field|parameter)|deprecated|cannot (both )?be (set|specified)"
-        ),
+        r"unsupported (parameter|value)|unknown (parameter|name|field)|not permitted"
+        r"|unrecognized (request )?(argument|parameter)|not supported|does ?n[o']t support"
+        r"|unexpected (keyword|field|parameter)|deprecated|cannot (both )?be (set|specified)",
         "this model does not take the setting {setting}: remove it from the program, or write "
         "--set {setting}=null",
     ),
@@ -159,11 +146,6 @@ _FIELDS: Final[Mapping[str, str]] = {
 """The setting that each field of a request is written from."""
 
 _FIELD: Final = re.compile(rf"(?<![\w.])({'|'.join(map(re.escape, _FIELDS))})(?!\w)")
-
-
-def is_about_files(said: str) -> bool:
-    """Whether a refusal is of a file."""
-    return NO_FILES.words.search(said) is not None
 
 
 def hint_about(said: str, model: Model | None = None) -> str:
@@ -202,12 +184,11 @@ def takes(what: What, server: str | None, model: Model) -> bool:
 
 def learn(error: ModelError, request: Request, server: str | None) -> bool:
     """Learn from a refusal; whether the request is written otherwise from now on."""
-    has_files = any(
-        each.attachments for each in request.messages if isinstance(each.role, FunctionRole)
-    )
+    results = (each for each in request.messages if isinstance(each.role, FunctionRole))
+    refuses_files = NO_FILES.words.search(str(error)) and any(each.attachments for each in results)
     refuses_reasoning = error.status in (400, 404, 422) and _NO_ENCRYPTED.search(str(error))
     what: What
-    if has_files and is_about_files(str(error)) and takes("files of tools", server, request.model):
+    if refuses_files and takes("files of tools", server, request.model):
         what = "files of tools"
     elif refuses_reasoning and takes("encrypted reasoning", server, request.model):
         what = "encrypted reasoning"

@@ -82,8 +82,19 @@ def read_reply(data: object, request: Request | None = None, *, server: str | No
     message = reply.message
     if request is not None and request.answer is not None:
         message = with_its_answer(request.answer, message)
-    if not (message.content or message.tool_calls or _may_be_empty(reply, request)):
-        raise _empty(reply)
+    said = bool(message.content or message.tool_calls)
+    before = request.messages[-1:] if request is not None else ()
+    follows = any(isinstance(each.role, FunctionRole) for each in before)
+    if not said and reply.truncated:
+        raise ModelError(
+            "the reply was cut off at its length limit before it said anything; allow the model "
+            "more tokens",
+            code="length",
+        )
+    if not said and not follows:
+        raise ModelError(
+            "the model's reply is empty: it has no text and no tool call", code="empty"
+        )
     return reply if message is reply.message else reply._replace(message=message)
 
 
@@ -93,22 +104,6 @@ def answered_by_tool(reply: Reply, request: Request) -> Reply:
         return reply
     message = without_answer_tool(request, reply.message)
     return read_reply(reply._replace(message=message), request)
-
-
-def _may_be_empty(reply: Reply, request: Request | None) -> bool:
-    if request is None or not request.messages or reply.truncated:
-        return False
-    return isinstance(request.messages[-1].role, FunctionRole)
-
-
-def _empty(reply: Reply) -> ModelError:
-    if reply.truncated:
-        return ModelError(
-            "the reply was cut off at its length limit before it said anything; allow the model "
-            "more tokens",
-            code="length",
-        )
-    return ModelError("the model's reply is empty: it has no text and no tool call", code="empty")
 
 
 def _reply(data: object, server: str | None = None) -> Reply:
@@ -232,10 +227,15 @@ def json_text(value: Json) -> str:
 def _calls(data: Mapping[str, Any], server: str | None) -> tuple[ToolCall, ...]:
     """The calls of a message, each with an id that no other call of it has."""
     calls: dict[str, ToolCall] = {}
-    for index, given in enumerate(_listed_calls(data)):
+    listed, single = data.get("tool_calls"), data.get("function_call")
+    if not isinstance(listed, list) or not listed:
+        listed = [{"function": single}] if single else []
+    for index, given in enumerate(listed):
         function = given.get("function") if isinstance(given, Mapping) else None
-        if isinstance(function, Mapping) and _is_blank(function):
-            continue
+        if isinstance(function, Mapping) and not (
+            function.get("name") or function.get("arguments") not in (None, "")
+        ):
+            continue  # some servers send an empty one with every reply
         made = tool_call(function, given.get("id") if function else None, index, calls)
         calls[made.id] = evolve(made, echo=_to_echo(given, server))
     return tuple(calls.values())
@@ -259,27 +259,11 @@ def tool_call(given: object, id_: object, index: int, calls: Container[str]) -> 
     if not isinstance(id_, str) or not id_ or well_formed(id_) != id_ or id_ in calls:
         names = map("call_{}".format, itertools.count(index))
         id_ = next(each for each in names if each not in calls)
-    return ToolCall(id_, well_formed(name), _arguments_text(given.get("arguments")))
-
-
-def _listed_calls(data: Mapping[str, Any]) -> list[Any]:
-    """The calls in either dialect; an empty one of the other dialect is not a call."""
-    listed, function = data.get("tool_calls"), data.get("function_call")
-    if isinstance(listed, list) and listed:
-        return listed
-    return [{"function": function}] if function else []
-
-
-def _is_blank(function: Mapping[str, Any]) -> bool:
-    """Whether a call has neither name nor arguments: some servers send one with every reply."""
-    return not function.get("name") and function.get("arguments") in (None, "")
-
-
-def _arguments_text(arguments: object) -> str:
-    """The arguments as text; some servers send an object, null, or nothing when there are none."""
+    arguments = given.get("arguments")
     if arguments is None or (isinstance(arguments, str) and arguments.strip() == "null"):
-        return ""
-    return well_formed(arguments) if isinstance(arguments, str) else json_text(arguments)
+        arguments = ""
+    text = arguments if isinstance(arguments, str) else json_text(arguments)
+    return ToolCall(id_, well_formed(name), well_formed(text))
 
 
 def reasoning_of(message: Mapping[str, Any]) -> str:

@@ -40,63 +40,67 @@ _VARIABLES: Final = (*_PROXIES, *map(str.lower, _PROXIES), "SSL_CERT_FILE", "SSL
 _IS_IT_THERE: Final = "\n  hint: is the address right, and is a server running there?"
 
 
-@frozen(cache_hash=True)
+def _address(base_url: str) -> str:
+    if not is_address(base_url):
+        shown = repr(without_userinfo(base_url))
+        raise ConfigurationError(f"{shown} is not a server address: it {ADDRESS_RULE}")
+    return base_url
+
+
+@frozen(cache_hash=True, kw_only=True)
 class Server:
     """Where a model is and how it is reached; equal servers share connections.
 
-    Attributes:
-        where: The address for messages, without user and password.
-        host: The name and port of the host.
-        secrets: The key and the password in every form in which they are sent.
+    Args:
+        base_url: The address; it may have a user and a password.
+        key: The key to authenticate with.
+        timeout, connect_timeout: How many seconds of silence are a failure, and how many of
+            connecting.
+        max_bytes: The most bytes that a reply may have.
+
+    Raises:
+        ConfigurationError: The address is not one, or the key cannot be sent.
     """
 
-    where: str
-    host: str
-    _base_url: str
-    _key: str = field(repr=False)
-    _auth: tuple[str, str] | None = field(repr=False)
-    _timeout: float
-    _connect_timeout: float
-    _max_bytes: int
-    secrets: tuple[str | None, ...] = field(repr=False)
+    base_url: str = field(converter=_address, repr=False)
+    key: str = field(repr=False)
+    timeout: float
+    connect_timeout: float
+    max_bytes: int
 
-    @classmethod
-    def at(
-        cls, base_url: str, key: str, *, timeout: float, connect_timeout: float, max_bytes: int
-    ) -> Server:
-        """The server at an address.
-
-        Raises:
-            ConfigurationError: The address is not one, or the key cannot be sent.
-        """
-        if not is_address(base_url):
-            shown = repr(without_userinfo(base_url))
-            raise ConfigurationError(f"{shown} is not a server address: it {ADDRESS_RULE}")
-        parts = urlsplit(base_url)
-        user, password = unquote(parts.username or ""), unquote(parts.password or "")
-        basic = b64encode(f"{user}:{password}".encode()).decode()  # as it is sent (RFC 7617)
-        host = parts.netloc.rpartition("@")[2]
-        where = urlunsplit((parts.scheme, host, parts.path, "", ""))
-        if not (key.isascii() and key.isprintable() and key.strip()):
+    def __attrs_post_init__(self) -> None:
+        if not (self.key.isascii() and self.key.isprintable() and self.key.strip()):
             raise ConfigurationError(
-                f"the key for {where} cannot be sent: it must consist of ASCII characters"
+                f"the key for {self.where} cannot be sent: it must consist of ASCII characters"
             )
-        return cls(
-            where,
-            host,
-            urlunsplit(parts._replace(netloc=host)),
-            key,
-            (user, password) if user or password else None,
-            timeout,
-            connect_timeout,
-            max_bytes,
-            (key.strip(), quote(key), password, parts.password, basic),
-        )
+
+    @property
+    def host(self) -> str:
+        """The name and port of the host."""
+        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+
+    @property
+    def where(self) -> str:
+        """The address for messages, without user and password."""
+        parts = urlsplit(self.base_url)
+        return urlunsplit((parts.scheme, self.host, parts.path, "", ""))
+
+    @property
+    def _user(self) -> tuple[str, str]:
+        parts = urlsplit(self.base_url)
+        return unquote(parts.username or ""), unquote(parts.password or "")
+
+    @property
+    def secrets(self) -> tuple[str | None, ...]:
+        """The key and the password in every form in which they are sent."""
+        basic = b64encode(":".join(self._user).encode()).decode()  # as it is sent (RFC 7617)
+        written = urlsplit(self.base_url).password
+        return self.key.strip(), quote(self.key), self._user[1], written, basic
 
     @property
     def is_openai(self) -> bool:
         """Whether it is OpenAI's own."""
-        return urlsplit(self.where).hostname == "api.openai.com"
+        return urlsplit(self.base_url).hostname == "api.openai.com"
 
     # --- clients
 
@@ -124,14 +128,14 @@ class Server:
         from .http_client import http_client
 
         try:
-            http = http_client(self.where, self._max_bytes, self._auth)
+            http = http_client(self.where, self.max_bytes, self._user if any(self._user) else None)
         except (ValueError, ImportError, OSError) as error:
             problem = str(error)
         else:
             return openai.AsyncOpenAI(
-                base_url=self._base_url,
-                api_key=self._key,
-                timeout=openai.Timeout(self._timeout, connect=self._connect_timeout),
+                base_url=urlunsplit(urlsplit(self.base_url)._replace(netloc=self.host)),
+                api_key=self.key,
+                timeout=openai.Timeout(self.timeout, connect=self.connect_timeout),
                 max_retries=0,
                 http_client=http,
             )
@@ -234,13 +238,13 @@ class Server:
             | httpx2.UnsupportedProtocol,
         )
         if is_connecting and is_late:
-            seconds = min(self._connect_timeout, self._timeout)
+            seconds = min(self.connect_timeout, self.timeout)
             said = f"cannot connect to {self.where} within {seconds:g} s{_IS_IT_THERE}"
         elif is_late:
             when = (
                 "went silent in the middle of its reply, for" if begun else "did not answer within"
             )
-            said = f"{self.where} {when} {self._timeout:g} s"
+            said = f"{self.where} {when} {self.timeout:g} s"
         elif is_connecting and not _is_broken(reasons):
             said = f"cannot connect to {self.where}: {cause}{_IS_IT_THERE}"
         else:

@@ -10,7 +10,7 @@ from gram import parse
 from interp import UserRole, arun, run
 from interp.machine import Request
 from interp.machine.messages import ConversationContext, Message
-from interp.models import SeveralModels
+from interp.models import AnyModel
 from lenses_ext import Model
 
 
@@ -38,7 +38,7 @@ class Named:
 
 
 FIRST, SECOND = Named("first"), Named("second")
-SEVERAL = SeveralModels({Model("A", "1"): FIRST, Model("B", "2"): SECOND})
+SEVERAL = AnyModel({Model("A", "1"): FIRST, Model("B", "2"): SECOND})
 REQUEST = Request(Model("B", "2"), "Help.", ConversationContext([Message(UserRole, "hi")]))
 
 
