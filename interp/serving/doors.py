@@ -138,30 +138,28 @@ def _host_in(header: str) -> str | None:
         return None
 
 
+@frozen
 class Guarded:
     """An application behind doors.
 
-    Args:
+    Attributes:
         app: the application.
         doors: the doors.
         refuse: what answers a request that does not come in.
     """
 
-    def __init__(
-        self, app: ASGIApp, doors: Doors, refuse: Callable[[RefusedError], ASGIApp]
-    ) -> None:
-        self._app, self._doors, self._refuse = app, doors, refuse
+    app: ASGIApp
+    doors: Doors
+    refuse: Callable[[RefusedError], ASGIApp]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         from starlette.requests import Request
 
-        app = self._app
+        app = self.app
         if scope["type"] == "http":
             try:
-                self._doors.check(Request(scope))
+                self.doors.check(Request(scope))
             except RefusedError as refused:
-                app = self._refuse(refused)
-        elif scope["type"] != "lifespan":
-            return  # there are no web sockets here
+                app = self.refuse(refused)
         await app(scope, receive, send)

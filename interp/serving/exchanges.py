@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, cast
 
 from attrs import frozen
 
@@ -16,7 +16,6 @@ from ..errors import AgentError, ApprovalNeeded
 from ..execution import (
     AgentFinished,
     AgentStarted,
-    Finished,
     Observation,
     SaidBeforeCalls,
     TextDelta,
@@ -98,9 +97,6 @@ class Reply(Protocol):
         """A tool or an agent inside was called, or has answered."""
 
 
-End: TypeAlias = Union[Answer, RefusedError]
-"""What an exchange ends with."""
-
 R = TypeVar("R", bound=Reply)
 
 
@@ -112,7 +108,6 @@ class Exchange(Generic[R]):
         asked: what the client says.
         begin: begins the run, or takes it up; a State is of one that waits or has ended.
         reply: makes the reply to the run of an id.
-        shows_tools: whether the reply gets calls of tools; None says what the server says.
 
     Raises:
         RefusedError: too many runs are under way.
@@ -120,7 +115,7 @@ class Exchange(Generic[R]):
     Attributes:
         run: the id of the run, "" until it has begun.
         reply: the reply, when the run has begun.
-        task: what drives the run.
+        task: what drives the run; gives what it ends with.
     """
 
     reply: R
@@ -131,16 +126,14 @@ class Exchange(Generic[R]):
         asked: Asked,
         begin: Callable[[], Run | State],
         reply: Callable[[str, Asked], R],
-        *,
-        shows_tools: bool | None = None,
     ) -> None:
         if len(serving.going) >= serving.at_once:
             told = f"{serving.at_once} runs are under way: ask again in a moment"
             raise RefusedError(told, status=429, code="rate_limit_exceeded", retry_after=_BUSY)
         self._asked, self._begin, self._make = asked, begin, reply
         self._is_kept = serving.record is not None
-        self._shows_tools = serving.shows_tools if shows_tools is None else shows_tools
-        self._news: asyncio.Queue[str | End] = asyncio.Queue()
+        self._shows_tools = serving.shows_tools
+        self._news: asyncio.Queue[str | None] = asyncio.Queue()  # None is the last
         self._said, self._said_at = "", cast(At, ())
         self.run = ""
         self.task = asyncio.create_task(self._drive())
@@ -153,22 +146,31 @@ class Exchange(Generic[R]):
         Raises:
             RefusedError: it cannot begin.
         """
-        news = await self._news.get()
-        if isinstance(news, str):
-            return news
-        assert isinstance(news, RefusedError), "what is seen begins with a text"
-        raise news
+        if (news := await self._news.get()) is None:
+            raise cast(RefusedError, self.task.result())
+        return news
 
-    async def seen(self) -> AsyncIterator[str | End]:
-        """What the client sees, as it comes, and at last the end; "" after a while of silence."""
+    async def seen(self) -> AsyncIterator[str]:
+        """What the client sees, as it comes; "" after a while of silence."""
         while True:
             try:
                 news = await asyncio.wait_for(self._news.get(), _SILENCE)
             except TimeoutError:
                 news = ""
-            yield news
-            if not isinstance(news, str):
+            if news is None:
                 return
+            yield news
+
+    def ended(self) -> Answer:
+        """The answer, when all was seen.
+
+        Raises:
+            RefusedError: there is none.
+        """
+        end = self.task.result()
+        if isinstance(end, RefusedError):
+            raise end
+        return end
 
     async def end(self, tell: Callable[[str], Awaitable[None]] | None = None) -> Answer:
         """Wait for the answer; without anybody who waits for it, the run is let go.
@@ -181,44 +183,40 @@ class Exchange(Generic[R]):
         """
         try:
             async for news in self.seen():
-                if isinstance(news, RefusedError):
-                    raise news
-                if isinstance(news, Answer):
-                    return news
                 if tell:
                     await tell(news)
+            return self.ended()
         finally:
             self.leave()
-        raise AssertionError("the end is seen last")
 
     def leave(self) -> None:
         """Let it go: the client has gone. A run that is kept goes on."""
         if not self._is_kept:
             self.task.cancel()
 
-    async def _drive(self) -> None:
-        began, end = monotonic(), "cancelled"
+    async def _drive(self) -> Answer | RefusedError:
+        began, how = monotonic(), "cancelled"
         try:
             answer = await self._answer()
-            end = "answered"
-            self._news.put_nowait(answer)
+            how = "answered"
+            return answer
         except asyncio.CancelledError:
-            self._news.put_nowait(RefusedError("the server stops", status=503, retry_after=1))
-            raise
+            return RefusedError("the server stops", status=503, retry_after=1)
         except Exception as error:  # whatever it is, the client gets an answer
             refused = RefusedError.of(error)
-            end = refused.code
+            how = refused.code
             if not isinstance(error, AgentError):
                 LOGGER.error("failed", exc_info=error, extra={"event": "request_failed"})
             elif refused.status >= 500:
                 LOGGER.warning("%s", error, extra={"event": "run_failed", "run": self.run})
-            self._news.put_nowait(refused)
+            return refused
         finally:
             known = {"event": "exchange_ended", "run": self.run}
             if self._asked.conversation:
                 known["conversation"] = self._asked.conversation
             took = monotonic() - began
-            LOGGER.info("%s %s in %.2f s", self._asked.model, end, took, extra=known)
+            LOGGER.info("%s %s in %.2f s", self._asked.model, how, took, extra=known)
+            self._news.put_nowait(None)
 
     async def _answer(self) -> Answer:
         """Drive the run to its end.
@@ -232,25 +230,17 @@ class Exchange(Generic[R]):
         self.reply = self._make(self.run, self._asked)
         if self._asked.streams:
             self._tell(self.reply.begun())
-        if isinstance(begun, State):
-            answer = self._waiting(begun) if begun.asks else Answer.of(response(begun))
-        else:
-            try:
-                answer = await self._driven(begun)
-            except ApprovalNeeded:
-                answer = self._waiting(begun.state)
+        if isinstance(begun, Run):
+            with suppress(ApprovalNeeded):
+                async with aclosing(begun.astream(words=self._asked.streams)) as seen:
+                    async for each in seen:
+                        if self._asked.streams:
+                            self._show(begun.state, each)
+            state = begun.state
+        answer = self._waiting(state) if state.asks else Answer.of(response(state))
         if self._asked.streams and not answer.is_refusal:
             self._tell_rest(answer.text)
         return answer
-
-    async def _driven(self, begun: Run) -> Answer:
-        async with aclosing(begun.astream(words=self._asked.streams)) as seen:
-            async for each in seen:
-                if isinstance(each, Finished):
-                    return Answer.of(each.response)
-                if self._asked.streams:
-                    self._show(begun.state, each)
-        raise AssertionError("a run that is watched to its end is finished")
 
     def _waiting(self, state: State) -> Answer:
         """What is told of a run that waits for a person."""

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from itertools import count
 from typing import Any, Final, TypeAlias, Union
 
+from attrs import frozen
 from mcp.server import Server, ServerRequestContext
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.stdio import stdio_server
@@ -71,15 +72,15 @@ _DECISION: Final[dict[str, Any]] = {
 """The form in which a person decides."""
 
 
+@frozen
 class AgentTools:
     """What MCP clients are answered.
 
-    Args:
+    Attributes:
         serving: what is served.
     """
 
-    def __init__(self, serving: Serving) -> None:
-        self._serving = serving
+    serving: Serving
 
     def server(self) -> Server:
         """The server, for any transport."""
@@ -90,22 +91,22 @@ class AgentTools:
             on_list_tools=self._list,
             on_call_tool=self._call,
         )
-        key = self._serving.doors.key  # where there is one, a question outlives the process
+        key = self.serving.doors.key  # where there is one, a question outlives the process
         secret = sha256(key.encode()).digest() if key else os.urandom(32)
         security = RequestStateSecurity(keys=[secret], ttl=_TO_DECIDE)
         server.middleware.append(RequestStateBoundary(security, default_audience=_NAME))
         return server
 
     def _input_schema(self, name: str) -> Mapping[str, Any] | None:
-        served = self._serving.agents.get(name)
+        served = self.serving.agents.get(name)
         return _tool(served.program).input_schema if served else None
 
     async def _list(self, _context: Context, _params: object) -> ListToolsResult:
-        served = self._serving.agents.values()
+        served = self.serving.agents.values()
         return ListToolsResult(tools=[_tool(each.program) for each in served])
 
     async def _call(self, context: Context, params: CallToolRequestParams) -> Result:
-        agents = self._serving.agents
+        agents = self.serving.agents
         if (served := agents.get(params.name)) is None:
             hint = did_you_mean(params.name, agents) or f"there are {', '.join(agents)}"
             raise MCPError(INVALID_PARAMS, f"there is no tool {params.name}; {hint}")
@@ -123,13 +124,13 @@ class AgentTools:
         Raises:
             RefusedError: there is no answer.
         """
-        record, run = self._serving.record, params.request_state
+        record, run = self.serving.record, params.request_state
         if record is None and run is not None:
             raise RefusedError("the run is not kept here: the server was started without --record")
         begin: Callable[[], Run | State] = partial(served.called, params.arguments or {}, record)
         replies: Mapping[str, Any] = params.input_responses or {}
         asked = Asked(params.name, (), streams=True)
-        reply, steps = partial(Progress, self._serving.shows_tools), count(1)
+        steps = count(1)
 
         async def tell(message: str) -> None:
             await context.session.report_progress(next(steps), message=message or None)
@@ -137,7 +138,7 @@ class AgentTools:
         while True:
             if record is not None and run is not None:
                 begin = partial(served.decided, run, partial(_decision, replies), record)
-            exchange = Exchange(self._serving, asked, begin, reply, shows_tools=True)
+            exchange = Exchange(self.serving, asked, begin, Progress)
             answer, run = await exchange.end(tell), exchange.run
             is_left_open = any(_place(ask) in replies for ask in answer.asks)
             if not answer.asks or is_left_open or record is None or not _can_be_asked(context):
@@ -201,13 +202,11 @@ class Progress:
     """What a client sees of a run while it goes on: messages, or only that it does.
 
     Args:
-        shows_tools: whether the client sees who is called.
         run: the id of the run.
         asked: what it answers.
     """
 
-    def __init__(self, shows_tools: bool, run: str, asked: Asked) -> None:
-        self._shows_tools = shows_tools
+    def __init__(self, run: str, asked: Asked) -> None:
         self._words: list[str] = []
 
     def begun(self) -> Iterator[str]:
@@ -227,7 +226,7 @@ class Progress:
 
     def watched(self, kind: str, fields: dict[str, Json]) -> Iterator[str]:
         """Who was called, or has answered."""
-        yield f"{kind.replace('_', ' ')}: {fields['name']}" if self._shows_tools else ""
+        yield f"{kind.replace('_', ' ')}: {fields['name']}"
 
 
 def _declared(program: Pattern) -> dict[str, Any] | None:

@@ -27,7 +27,7 @@ from ..json_text import Json, read_json
 from ..workers import until_told
 from .asked import Asked, read_chat, read_response
 from .doors import Guarded, RefusedError
-from .exchanges import LOGGER, Answer, Exchange
+from .exchanges import LOGGER, Exchange
 from .replies import ChatReply, OpenAIReply, ResponseReply
 from .serving import Served, Serving, while_there
 
@@ -150,13 +150,14 @@ class _Events(StreamingResponse):
 
 async def _events(exchange: Exchange[OpenAIReply], first: str) -> AsyncIterator[str]:
     yield first
-    async for news in exchange.seen():
-        if isinstance(news, str):
-            yield news or ": the run goes on\n\n"
-            continue
-        reply = exchange.reply
-        for each in reply.ended(news) if isinstance(news, Answer) else reply.failed(news):
-            yield each
+    async for text in exchange.seen():
+        yield text or ": the run goes on\n\n"
+    try:
+        last = exchange.reply.ended(exchange.ended())
+    except RefusedError as refused:
+        last = exchange.reply.failed(refused)
+    for text in last:
+        yield text
 
 
 def _json(body: bytes) -> Json:

@@ -157,7 +157,7 @@ class Serving:
     grace: float = 30.0
     metrics: Callable[[], bytes] | None = None
     beside: Callable[[Serving], Awaitable[None]] | None = None
-    going: set[asyncio.Task[None]] = field(factory=set, init=False)
+    going: set[asyncio.Task[Any]] = field(factory=set, init=False)
 
     async def body(self, request: Request) -> bytes:
         """The body of a request.
