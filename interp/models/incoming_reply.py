@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from attrs import define, field
 
 from ..errors import ModelError
 from ..json_text import Json
@@ -17,6 +19,9 @@ from .providers import STREAMED_TIMES
 from .reply_reading import Reply
 from .server_events import END, EventReader, is_crowded, json_or_text
 from .wire import Piece, StreamedPieces, Wire
+
+if TYPE_CHECKING:
+    from .server import Server
 
 T = TypeVar("T")
 
@@ -33,15 +38,16 @@ _LARGE: Final = 100_000
 """The bytes from which a reply is read in a thread: the event loop goes on meanwhile."""
 
 
+@define(eq=False)
 class IncomingReply:
     """A reply as it comes in, as a stream or whole; some servers send it whole all the same.
 
     Args:
-        headers: The headers of the response.
+        kind: The type of its content, as its headers have it.
         wire: Reads the reply.
         request: What it answers.
-        where: The server's address, for messages.
-        max_bytes: The most bytes that are read at once: of a whole reply, or of one event.
+        server: Who sends it; no more bytes than it may send are read at once: of a whole reply,
+            or of one event.
         streaming: Whether a stream was asked for.
 
     Attributes:
@@ -49,34 +55,31 @@ class IncomingReply:
         is_complete: All of it has come.
     """
 
-    def __init__(
-        self,
-        headers: Mapping[str, str],
-        wire: Wire,
-        request: Request,
-        *,
-        where: str,
-        max_bytes: int,
-        streaming: bool,
-    ) -> None:
-        self.has_said = self.is_complete = False
-        self._wire = wire
-        self._request = request
-        self._where = where
-        self._max_bytes = max_bytes
-        self._streaming = streaming
-        self._kind = headers.get("content-type", "")
-        is_stream = self._kind.startswith("text/event-stream")
-        self._most = max_bytes * STREAMED_TIMES if is_stream else max_bytes
-        # None until the first bytes tell
-        self._is_whole: bool | None = False if streaming and is_stream else None
-        self._body = bytearray()
-        self._events = EventReader(max_bytes)
-        self._stream: StreamedPieces | None = None
-        self._pieces: list[Piece] = []
-        self._size = 0
-        self._reply: Reply | None = None
-        self._pace = Pace()
+    _kind: str
+    _wire: Wire
+    _request: Request
+    _server: Server
+    _streaming: bool
+    has_said: bool = field(default=False, init=False)
+    is_complete: bool = field(default=False, init=False)
+    _is_whole: bool | None = field(default=None, init=False)  # None until the first bytes tell
+    _body: bytearray = field(factory=bytearray, init=False)
+    _events: EventReader = field(init=False)
+    _stream: StreamedPieces = field(init=False)
+    _pieces: list[Piece] = field(factory=list, init=False)
+    _size: int = field(default=0, init=False)
+    _reply: Reply | None = field(default=None, init=False)
+    _pace: Pace = field(factory=Pace, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._events = EventReader(self._server.max_bytes)
+        self._stream = self._wire.new_stream()
+        if self._streaming and self._is_stream:
+            self._is_whole = False
+
+    @property
+    def _is_stream(self) -> bool:
+        return self._kind.startswith("text/event-stream")
 
     async def take(self, piece: bytes | None) -> None:
         """Take the next bytes of the reply; None is the end of them.
@@ -85,13 +88,17 @@ class IncomingReply:
             ModelError: They report an error, are not a reply, or end too early.
         """
         self._size += len(piece or b"")
-        if self._size > self._most:  # unpacked
-            raise too_large(self._where, self._most)
+        most = self._server.max_bytes * (STREAMED_TIMES if self._is_stream else 1)
+        if self._size > most:  # unpacked
+            raise too_large(self._server.where, most)
         if self._is_whole is None:
             self._body += (piece or b"") if self._body else (piece or b"").lstrip(_BLANK)
             if piece is not None and len(self._body) < _ENOUGH:
                 return
-            self._is_whole = self._looks_whole(bytes(self._body[:_ENOUGH]))
+            first = bytes(self._body[:_ENOUGH])
+            looks_whole = first[:1] == b"{" or self._kind.startswith(_WHOLE_KINDS)
+            # some servers always stream
+            self._is_whole = not first.startswith(_FIELDS) and (not self._streaming or looks_whole)
             if not self._is_whole:
                 await self._take_events(bytes(self._body))
         elif piece is not None and self._is_whole:
@@ -100,11 +107,6 @@ class IncomingReply:
             await self._take_events(piece)
         if piece is None:
             await self._end()
-
-    def _looks_whole(self, first: bytes) -> bool:
-        if first.startswith(_FIELDS):
-            return False  # some servers always stream
-        return not self._streaming or first[:1] == b"{" or self._kind.startswith(_WHOLE_KINDS)
 
     async def _take_events(self, data: bytes) -> None:
         for at in range(0, len(data), _PIECE):
@@ -115,9 +117,8 @@ class IncomingReply:
             await self._pace.keep()
 
     def _add(self, events: Iterator[Json]) -> None:
-        self._stream = stream = self._stream or self._wire.new_stream()
         for event in events:
-            self._pieces.extend(stream.add(event))
+            self._pieces.extend(self._stream.add(event))
             self.has_said = self.has_said or bool(self._pieces)
             self.is_complete = self.is_complete or event is END
 
@@ -135,8 +136,8 @@ class IncomingReply:
             ModelError: It is not JSON, or reports an error.
         """
         text = self._body.decode("utf-8", "replace")
-        if is_crowded(text, self._max_bytes):
-            raise too_large(self._where, self._max_bytes)
+        if is_crowded(text, self._server.max_bytes):
+            raise too_large(self._server.where, self._server.max_bytes)
         if not text:
             raise ModelError("the reply is empty: it has no body\n  hint: is the address right?")
         found, problem = json_or_text(text)
@@ -151,14 +152,10 @@ class IncomingReply:
 
     async def reply(self) -> Reply:
         """The whole reply."""
-        if self._reply is not None:
-            return self._reply
-        stream = self._stream
-        assert stream is not None, "it is asked for when all of it has come"
-        request = self._request
-        found = await self._read(self._size, lambda: self._wire.read(stream.whole(), request))
-        self._reply = found
-        return found
+        if self._reply is None:
+            whole, read = self._stream.whole, self._wire.read
+            self._reply = await self._read(self._size, lambda: read(whole(), self._request))
+        return self._reply
 
     async def _read(self, size: int, read: Callable[[], T]) -> T:
         """Read something that has come, in a thread if it is large."""

@@ -7,8 +7,9 @@ A `Wire` writes requests and reads replies in a dialect, and `incoming_reply` ta
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, aclosing
+from functools import partial
 from typing import Any, Final, TypeAlias, get_args
 
 from attrs import evolve
@@ -108,21 +109,16 @@ class OpenAIModel:
             max_bytes=max_reply_bytes,
         )
         self._hidden = hide(*self._server.secrets)  # as long as this model is kept
-        form: dict[str, Any] = {
-            "answers": answers,
-            "answers_as": answers_as,
-            "is_strict": self._server.is_openai,
-            "server": self._server.host,
-        }
-        self._wire: Wire = (
-            Responses(**form)
-            if dialect == "responses"
-            else ChatCompletions(dialect=dialect, max_tokens=max_tokens, **form)
+        chat = partial(ChatCompletions, dialect=dialect, max_tokens=max_tokens)
+        speaking: Callable[..., Wire] = Responses if dialect == "responses" else chat
+        self._wire: Wire = speaking(
+            answers=answers,
+            answers_as=answers_as,
+            is_strict=self._server.is_openai,
+            server=self._server.host,
         )
-        self._answers: AnswerMode = answers
         self._attempts = attempts
         self._not_taken = frozenset(not_taken)
-        self._max_bytes = max_reply_bytes
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self._server.where!r})"
@@ -150,7 +146,7 @@ class OpenAIModel:
             ConfigurationError: The key was refused.
         """
         reply = await self._whole(request)
-        if self._answers != "after_tools" or reply.truncated:
+        if self._wire.answers != "after_tools" or reply.truncated:
             return reply
         if again := request_for_the_answer(request, reply.message):
             answer = await self._whole(again)
@@ -166,7 +162,7 @@ class OpenAIModel:
             ModelError: As for `acomplete`, or the stream broke: nothing of it counts then.
             ConfigurationError: The key was refused.
         """
-        if streams_word_by_word(request, self._answers):
+        if streams_word_by_word(request, self._wire.answers):
             async with aclosing(self._asked(request, streaming=True)) as pieces:
                 async for piece in pieces:
                     yield piece
@@ -192,10 +188,6 @@ class OpenAIModel:
     async def aprepare(self) -> None:
         """Import what requests need, so that the first takes no longer than others."""
         await import_network()
-
-    def prepare(self) -> None:
-        """The same for code that blocks."""
-        waited_for(self.aprepare)
 
     async def aclose(self) -> None:
         """Close the connections to its server that this event loop keeps.
@@ -235,14 +227,8 @@ class OpenAIModel:
                 await opened.enter_async_context(aclosing(response))
                 pieces = response.aiter_bytes()
                 await opened.enter_async_context(aclosing(pieces))
-                incoming = IncomingReply(
-                    response.headers,
-                    wire,
-                    request,
-                    where=server.where,
-                    max_bytes=self._max_bytes,
-                    streaming=streaming,
-                )
+                kind = response.headers.get("content-type", "")
+                incoming = IncomingReply(kind, wire, request, server, streaming)
                 while not (incoming.is_complete or (streaming and incoming.has_said)):
                     await incoming.take(await server.piece(pieces))
                 if incoming.is_complete:

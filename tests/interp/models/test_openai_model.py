@@ -155,8 +155,9 @@ def test_a_form_that_is_not_known_is_a_configuration_error(wrong: dict[str, Any]
 
 def test_a_model_can_be_prepared_for_its_first_request() -> None:
     code = (
-        "import sys; from interp import OpenAIModel; m = OpenAIModel('http://x/v1', 'k'); "
-        "print('openai' in sys.modules); m.prepare(); print('openai' in sys.modules)"
+        "import asyncio, sys; from interp import OpenAIModel; "
+        "m = OpenAIModel('http://x/v1', 'k'); "
+        "print('openai' in sys.modules); asyncio.run(m.aprepare()); print('openai' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
