@@ -108,7 +108,7 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
     ends = [(each.started or 0) + (each.seconds or 0) for each in found.in_order]
     view = _View(longest, max(ends, default=0))
     told: dict[str, Content] = {
-        "status": element("span", found.status.value, class_=_STATUS.get(found.status, "warn")),
+        "status": element("span", found.standing, class_=_STATUS.get(found.status, "warn")),
         "model": found.model,
         "requests": str(found.requests),
         "calls": str(found.calls),

@@ -117,7 +117,7 @@ def summary(found: Timeline) -> str:
     parts = [
         found.agent or "the agent",
         found.model,
-        found.status.value + why,
+        found.standing + why,
         f"{counted(found.requests, 'request')}, {counted(found.calls, 'call')}",
         _tokens(found.usage),
         _cost(found),

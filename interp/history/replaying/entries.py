@@ -175,6 +175,12 @@ class Timeline:
     seconds: float | None
     attachments: tuple[File, ...] = ()
 
+    @property
+    def standing(self) -> str:
+        """How the run stands, in words: what has stopped it says more than what it waits for."""
+        is_awaiting = self.status.name.startswith("AWAITING")
+        return "stopped" if self.stopped and is_awaiting else self.status.value
+
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return NOTEBOOK["run"](self)
 

@@ -379,6 +379,7 @@ def test_trace_says_why_a_run_stopped_on_one_line(
 
     trace = gram("trace", str(file)).stdout
 
+    assert " · stopped (" in trace
     assert "answered 400: bad thing) · 0 requests" in trace.splitlines()[0]
     assert "hint:" not in trace
 
