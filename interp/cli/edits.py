@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import wraps
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import click
-from attrs import fields, frozen
+from attrs import frozen
 
 from gram import Document, GramDecodeError, Pattern, loads
 from gram.documents import HeldFile, holding, write_together
@@ -25,11 +24,10 @@ from lenses_ext import (
 )
 from lenses_ext.places import read_pattern as read_pattern, read_value as read_value
 
-from .completion.completing import path_argument
 from .each_file import Nowhere, each_file
 from .failures import Refused
-from .inputs.declaring import json_option
-from .inputs.program_files import STDIN, are_many, words_and_files
+from .inputs.declaring import given_by, json_option, option
+from .inputs.program_files import STDIN, are_many
 from .inputs.reading import read_program, read_text
 from .process import interruptible
 from .terminal.changes_shown import show_diff
@@ -132,10 +130,43 @@ def held_file(file: Path) -> Iterator[HeldFile]:
         yield held
 
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
 Edit: TypeAlias = Callable[[Project, bool], Sequence[Pattern]]
 """Makes the new patterns of a program; told whether it is one of several, each edited by itself."""
+
+
+@frozen(kw_only=True, slots=False)
+class ShowOptions:
+    """The options of commands that show what they change, and write it with ``-i``."""
+
+    in_place: bool = option("Write the files, atomically.", name="-i --in-place")
+    force: bool = option("Edit even if gram check then finds new errors.")
+    as_json: bool = given_by(json_option)
+
+    def __attrs_post_init__(self) -> None:
+        if self.as_json and not self.in_place:
+            raise click.UsageError("--json says what became of the files: use it with -i")
+
+    @property
+    def shows_diff(self) -> bool:
+        """Whether what changes is shown, not the new text."""
+        return True
+
+
+@frozen(kw_only=True, slots=False)
+class EditOptions(ShowOptions):
+    """The options of commands that print a new text, or write it with ``-i``."""
+
+    diff: bool = option("Print what would change; write nothing.")
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if self.in_place and self.diff:
+            raise click.UsageError("-i writes the files and --diff writes nothing: choose one")
+
+    @property
+    def shows_diff(self) -> bool:
+        """Whether what changes is shown, not the new text."""
+        return self.diff
 
 
 def places_in(program: Project, path: str, *, own: bool = False) -> tuple[Place, ...]:
@@ -155,80 +186,7 @@ def places_in(program: Project, path: str, *, own: bool = False) -> tuple[Place,
         raise Nowhere(f"{program.filename}: {error}") from None
 
 
-@frozen
-class Destination:
-    """What is done with the new text of a file: it is printed, compared or written.
-
-    Attributes:
-        in_place: write the file.
-        diff: print what would change, and write nothing.
-        force: do not check whether the program becomes invalid.
-        as_json: print what became of each file as JSON.
-    """
-
-    in_place: bool
-    diff: bool
-    force: bool
-    as_json: bool
-
-    def __attrs_post_init__(self) -> None:
-        if self.in_place and self.diff:
-            raise click.UsageError("-i writes the files and --diff writes nothing: choose one")
-        if self.as_json and not self.in_place:
-            raise click.UsageError("--json says what became of the files: use it with -i")
-
-
-_SETTINGS = fields(Destination)
-
-
-def edit_options(
-    words: str, *, shows_diff: bool = False, many_with: Collection[str] = ()
-) -> Callable[[_Command], _Command]:
-    """Decorate an editing command with its arguments and options.
-
-    The command gets the words, the files, a `Destination`, and the options that are its own.
-
-    Args:
-        words: the names of the words beside the files, such as ``PATH VALUE``.
-        shows_diff: without ``-i`` the command prints what would change, not the new text.
-        many_with: the options with which the words are all arguments after the first, which is
-            the file.
-    """
-
-    def decorate(command: _Command) -> Any:
-        @wraps(command)
-        def with_destination(arguments: tuple[str, ...], **given: Any) -> None:
-            in_place = given["in_place"]
-            given.setdefault("diff", shows_diff and not in_place)
-            destination = Destination(**{each.name: given.pop(each.name) for each in _SETTINGS})
-            if any(given[name] for name in many_with):
-                said, files = list(arguments[1:]), list(arguments[:1])
-            else:
-                said, files = words_and_files(arguments, words)
-            command(*said, files=files, destination=destination, **given)
-
-        decorated: Any = with_destination
-        for option in (
-            json_option,
-            click.option(
-                "--force", is_flag=True, help="Edit even if gram check then finds new errors."
-            ),
-            *([] if shows_diff else [_diff_option]),
-            click.option("-i", "--in-place", is_flag=True, help="Write the files, atomically."),
-            path_argument(words),
-        ):
-            decorated = option(decorated)
-        return decorated
-
-    return decorate
-
-
-_diff_option = click.option("--diff", is_flag=True, help="Print what would change; write nothing.")
-
-
-def deliver(
-    files: Sequence[str], edit: Edit, destination: Destination, *, with_imports: bool = True
-) -> None:
+def deliver(files: Sequence[str], edit: Edit, options: ShowOptions) -> None:
     """Edit files, and print their new texts, print what would change, or write them.
 
     A file whose edit is refused is left as it is. Where several files are named, those that have
@@ -238,49 +196,41 @@ def deliver(
     Args:
         files: files, folders and globs; ``-`` is standard input.
         edit: makes the new patterns of a program.
-        destination: what to do with the new texts.
-        with_imports: whether the edit may change what a file imports.
+        options: what to do with the new texts.
     """
-    in_place = destination.in_place
-    if in_place and STDIN in files:
+    if options.in_place and STDIN in files:
         raise click.UsageError("standard input cannot be written in place")
     several = are_many(files)
     seen: set[tuple[str, str]] = set()
 
-    def change(program: Project) -> Project:
+    def changes(program: Project) -> Changes:
         try:
             edited = program.replace(edit(program, several))
-        except FocusError as error:
-            raise Refused(f"{program.filename}: refused: {error.in_words}") from None
-        except ReadOnlyError as error:
-            hint = "it is computed from other parts, such as the signature: set those"
-            told = f"{program.filename}: refused: {error.in_words}\n  hint: {hint}"
-            raise Refused(told) from None
-        if edited is not program and not destination.force:
+        except (FocusError, ReadOnlyError) as error:
+            hint = "\n  hint: it is computed from other parts, such as the signature: set those"
+            told = f"refused: {error.in_words}{hint * isinstance(error, ReadOnlyError)}"
+            raise Refused(f"{program.filename}: {told}") from None
+        if edited is not program and not options.force:
             refuse_new_errors(program, edited)
-        return edited
+        return changed_texts(program, edited)
 
     def deliver_one(file: str) -> dict[str, Any]:
-        def changes() -> Changes:
-            program = read_program(file, alone=not with_imports)
-            return changed_texts(program, change(program))
-
-        if in_place:
-            return {"changed": write_changes(file, changes)}
-        program = read_program(file, alone=not with_imports)
-        found = changed_texts(program, change(program))
+        if options.in_place:
+            return {"changed": write_changes(file, lambda: changes(read_program(file)))}
+        program = read_program(file)
+        found = changes(program)
         text = program.document.text
         for name, (old, new) in (found or {str(program.filename): (text, text)}).items():
-            if destination.diff and (name, new) not in seen:
+            if not options.shows_diff:
+                show(f"// {name}\n" * (several or name != program.filename) + new, nl=False)
+            elif (name, new) not in seen:
                 seen.add((name, new))  # several files may import and change one
                 show_diff(old, new, name)
-            elif not destination.diff:
-                show(f"// {name}\n" * (several or name != program.filename) + new, nl=False)
         return {"changed": bool(found)}
 
     tally = each_file(files, deliver_one)
-    if in_place:
-        tally.show(destination.as_json, verb="changed")
+    if options.in_place:
+        tally.show(options.as_json, verb="changed")
     tally.leave()
 
 

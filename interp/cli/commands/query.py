@@ -14,11 +14,12 @@ from gram.writing import abridged
 from lenses_ext import Project, query, rewrite
 from lenses_ext.errors import describe
 
+from ..completion.completing import path_argument
 from ..each_file import Nowhere, each_file
-from ..edits import Destination, deliver, edit_options, read_pattern
+from ..edits import ShowOptions, deliver, read_pattern
 from ..failures import NO, Refused
-from ..inputs.declaring import json_option
-from ..inputs.program_files import are_many
+from ..inputs.declaring import json_option, options_of
+from ..inputs.program_files import are_many, words_and_files
 from ..inputs.reading import read_program, read_word_beside
 from ..terminal.output import show, show_json
 
@@ -101,11 +102,10 @@ def _as_json(bound: Bound) -> Any:
 
 
 @click.command("rewrite")
+@path_argument("PATTERN NEW")
 @as_written_option
-@edit_options("PATTERN NEW", shows_diff=True)
-def rewrite_command(
-    pattern: str, new: str, files: list[str], destination: Destination, as_written: bool
-) -> None:
+@options_of(ShowOptions)
+def rewrite_command(arguments: tuple[str, ...], as_written: bool, options: ShowOptions) -> None:
     """Put NEW wherever PATTERN matches in FILES, and show what would change; -i writes.
 
     Both are gram with holes, see gram query: in NEW they take what they match in PATTERN. What
@@ -117,6 +117,7 @@ def rewrite_command(
     that an agent refers to is changed where it is defined. The change is refused if the program
     would become invalid. @FILE reads a pattern from a file.
     """
+    (pattern, new), files = words_and_files(arguments, "PATTERN NEW")
     old = read_pattern(read_word_beside(pattern, files), "PATTERN")
     wanted = read_pattern(read_word_beside(new, files), "NEW")
 
@@ -132,4 +133,4 @@ def rewrite_command(
             raise Nowhere(f"{program.filename}: nothing to change: the pattern is not found")
         return changed
 
-    deliver(files, edit, destination)
+    deliver(files, edit, options)

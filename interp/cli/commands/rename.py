@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 import click
-from attrs import define, field
+from attrs import define, field, frozen
 from pyrsistent import PMap
 
 from gram import Document, GramError, Pattern, Source, origin, pattern_at, walk
@@ -35,11 +35,13 @@ from lenses_ext.places import Kind, Named, mentions, named_at, read_path
 from ...errors import ValidationError
 from ...evaluation.cases import Case, rename_in_cases
 from ...machine import POLICY
+from ..completion.completing import path_argument
 from ..each_file import Nowhere, each_file
-from ..edits import Destination, edit_options, held_file, refuse_new_errors
+from ..edits import ShowOptions, held_file, refuse_new_errors
 from ..failures import Refused
+from ..inputs.declaring import option, options_of
 from ..inputs.libraries import read_libraries
-from ..inputs.program_files import STDIN, SUFFIX, find_files
+from ..inputs.program_files import STDIN, SUFFIX, find_files, words_and_files
 from ..inputs.reading import read_document
 from ..process import interruptible
 from ..terminal.changes_shown import show_diff
@@ -265,23 +267,18 @@ def _is_meant(case: Case, *, projects: Sequence[Project], defined: Path, named: 
     return False
 
 
+@frozen(kw_only=True, slots=False)
+class _RenameOptions(ShowOptions):
+    instructions: bool = option("Rename it in instructions, too (in backticks).")
+    tools: tuple[str, ...] = option(
+        "Say which functions of a Python file do not bind any more.", "FILE.py[:NAME]"
+    )
+
+
 @click.command("rename")
-@click.option("--instructions", is_flag=True, help="Rename it in instructions, too (in backticks).")
-@click.option(
-    "--tools",
-    multiple=True,
-    metavar="FILE.py[:NAME]",
-    help="Say which functions of a Python file do not bind any more.",
-)
-@edit_options("PATH NEW", shows_diff=True)
-def rename_command(
-    path: str,
-    new: str,
-    files: list[str],
-    destination: Destination,
-    instructions: bool,
-    tools: tuple[str, ...],
-) -> None:
+@path_argument("PATH NEW")
+@options_of(_RenameOptions)
+def rename_command(arguments: tuple[str, ...], options: _RenameOptions) -> None:
     """Give what is at PATH in FILES the name NEW, wherever it is meant, and show what would change.
 
     PATH leads to an agent, a workflow or a tool (desk, desk.tools.search), to a type of the file
@@ -292,21 +289,23 @@ def rename_command(
 
     A name is refused that is taken, or with which something would mean another thing.
     """
+    (path, new), files = words_and_files(arguments, "PATH NEW")
     if STDIN in files:
         raise click.UsageError("rename changes files: standard input is none")
-    renaming = Renaming(path, new, instructions, destination.force)
+    renaming = Renaming(path, new, options.instructions, options.force)
     tally = each_file(files, renaming.find)
     renaming.change(files)
-    show_or_write(renaming.texts, destination.in_place)
-    for said in (*renaming.told, *renaming.unbound(tools)):
+    show_or_write(renaming.texts, options.in_place)
+    for said in (*renaming.told, *renaming.unbound(options.tools)):
         tell(said)
     tally.leave()
 
 
 @click.command("share")
+@path_argument("PATH")
 @click.option("--to", metavar="FILE", help="The file that has the definition then.")
-@edit_options("PATH", shows_diff=True)
-def share_command(path: str, files: list[str], destination: Destination, to: str | None) -> None:
+@options_of(ShowOptions)
+def share_command(arguments: tuple[str, ...], to: str | None, options: ShowOptions) -> None:
     """Make of the copies of what is at PATH in FILES one definition that the files import.
 
     PATH is the name of a tool, an agent, a workflow or a type, or a path that ends with it. The
@@ -315,6 +314,7 @@ def share_command(path: str, files: list[str], destination: Destination, to: str
     NAME.gram in the folder that has all the files. What would change is shown; -i writes all files,
     or none.
     """
+    (path,), files = words_and_files(arguments, "PATH")
     if STDIN in files:
         raise click.UsageError("share changes files: standard input is none")
     name, documents = read_path(path)[-1], dict[Path, Document]()
@@ -332,7 +332,7 @@ def share_command(path: str, files: list[str], destination: Destination, to: str
     except FocusError as error:
         place = f"{origin(error.pattern)}: " if isinstance(error.pattern, Pattern) else ""
         raise Refused(f"{place}refused: {error.reason}\n  hint: {error.hint}") from None
-    for changed in () if destination.force else shared.documents:
+    for changed in () if options.force else shared.documents:
         before = documents.get(changed) or parse_program("", shown_path(changed))
         after = load_project(changed, shared.documents)
         refuse_new_errors(load_project(changed, {changed: before}), after)
@@ -342,5 +342,5 @@ def share_command(path: str, files: list[str], destination: Destination, to: str
         each: (documents[each].text, document.text) if each in documents else (None, document.text)
         for each, document in shared.documents.items()
     }
-    show_or_write(texts, destination.in_place)
+    show_or_write(texts, options.in_place)
     tally.leave()

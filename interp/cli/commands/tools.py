@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
+import attrs
 import click
 from attrs import frozen
 
@@ -13,9 +14,15 @@ from gram import Pattern, format_text, origin
 from gram.json import Json
 from lenses_ext import (
     find_agents,
+    is_tool,
+    json_schema_to_type_signature,
     new_errors,
+    put,
     signature_text,
+    tool_spec_description,
     tool_spec_name,
+    tool_spec_schema,
+    tool_spec_type_signature,
     view,
     write_program,
 )
@@ -24,7 +31,7 @@ from lenses_ext.schemas import Match
 
 from ...machine import TOOL_FORMS, tools_to_json
 from ...programs import the_agent, the_tools
-from ...tools import ToolLibrary, explain_binding
+from ...tools import Tool, ToolLibrary, explain_binding
 from ..each_file import each_file
 from ..edits import Changes, changed_texts, write_changes
 from ..failures import NO, Refused
@@ -34,7 +41,6 @@ from ..inputs.options import match_option
 from ..inputs.program_files import STDIN, are_many
 from ..inputs.project import tools_of_project
 from ..inputs.reading import read_program
-from ..library_specs import specs_of, with_words_of
 from ..terminal.changes_shown import show_diff
 from ..terminal.output import note, show, show_json
 
@@ -230,3 +236,74 @@ def schema_command(
 def _itself(file: str, agent: str | None) -> Pattern:
     """An agent or workflow as the tool that others call."""
     return tool_spec_of(the_agent(read_program(file), agent, by="schema"))
+
+
+def specs_of(library: ToolLibrary, names: Iterable[str] | None = None) -> list[Pattern]:
+    """The specifications of the tools of a library; those of a server or a document say which.
+
+    Args:
+        library: the tools.
+        names: those to take; None for all.
+
+    Raises:
+        ToolError: the library does not have a name, or several added libraries have it.
+        SignatureError, SpecificationError: a tool cannot be written as gram.
+    """
+    chosen = library.restrict(names if names is not None else [*library, *library.ambiguous])
+    return [_spec_of(chosen[name]) for name in (names if names is not None else chosen)]
+
+
+def _spec_of(tool: Tool) -> Pattern:
+    from ... import tool_spec_from_function  # imported late: a library that runs needs none
+
+    spec = tool_spec_from_function(tool)
+    if tool.server is None:
+        return spec
+    subject = spec.value
+    said = subject.properties.set("source", tool.server).update(tool.hints)
+    return attrs.evolve(spec, value=attrs.evolve(subject, properties=said))
+
+
+def with_words_of(
+    library: ToolLibrary, patterns: Sequence[Pattern], specs: Collection[Pattern]
+) -> tuple[Pattern, ...]:
+    """Patterns whose specifications say what the tools of a library say.
+
+    Args:
+        library: the tools; a specification that it does not have stays as it is.
+        patterns: the patterns of a document.
+        specs: the specifications that may change.
+    """
+    return tuple(_updated(library, each, specs) for each in patterns)
+
+
+def _updated(library: ToolLibrary, pattern: Pattern, specs: Collection[Pattern]) -> Pattern:
+    if is_tool(pattern):
+        return _with_new_words(library, pattern) if pattern in specs else pattern
+    elements = tuple(_updated(library, each, specs) for each in pattern.elements)
+    return pattern if elements == pattern.elements else attrs.evolve(pattern, elements=elements)
+
+
+def _with_new_words(library: ToolLibrary, spec: Pattern) -> Pattern:
+    tool = library.get(view(tool_spec_name, spec))
+    if tool is None or explain_binding(spec, library) is None:
+        return spec
+    if explain_binding(spec, library, match="types") is not None:
+        schema = _with_words_of_old(tool.schema, view(tool_spec_schema, spec))
+        signature = json_schema_to_type_signature(schema, return_schema=tool.result_schema)
+        spec = put(tool_spec_type_signature, signature, spec)
+    if tool.description.strip() and explain_binding(spec, library) is not None:
+        spec = put(tool_spec_description, tool.description, spec)
+    return spec
+
+
+def _with_words_of_old(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of parameters, where what has no description keeps the one that it had."""
+    before = old.get("properties", {})
+    properties = {
+        name: {**schema, "description": before[name]["description"]}
+        if "description" in before.get(name, {}) and not schema.get("description")
+        else schema
+        for name, schema in new.get("properties", {}).items()
+    }
+    return {**new, "properties": properties} if properties else dict(new)

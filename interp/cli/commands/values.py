@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
+from attrs import frozen
 
 from gram import GramDecodeError, Pattern, Subject, freeze, from_json, is_edge, to_json, write_value
 from gram.json import Json, value_to_json
@@ -42,23 +43,22 @@ from ...json_text import read_json
 from ..completion.completing import path_argument
 from ..each_file import Nowhere, each_file
 from ..edits import (
-    Destination,
+    EditOptions,
     deliver,
-    edit_options,
     places_in,
     read_element,
     read_pattern,
     read_value,
 )
 from ..failures import INVALID
-from ..inputs.declaring import json_option, mcp_option, openapi_option
-from ..inputs.libraries import read_libraries
+from ..inputs.declaring import json_option, option, options_of
+from ..inputs.libraries import ToolOptions
 from ..inputs.program_files import STDIN, are_many, words_and_files
 from ..inputs.reading import read_program, read_word_beside
 from ..terminal.output import show, show_json, tell
 
 if TYPE_CHECKING:
-    from ...tools import ToolLibrary
+    pass
 
 
 @click.command("get")
@@ -155,26 +155,20 @@ def value_as_json(value: Any) -> Json:
     return value_to_json(value)
 
 
+@frozen(kw_only=True, slots=False)
+class _SetOptions(EditOptions):
+    where: str | None = option(
+        "Only where this holds, as in 'model = \"OpenAI/x\" and temperature != 0'.", "CONDITION"
+    )
+    source: str | None = option(
+        "Take paths and values from the output of gram get --json.", "FILE|-", name="--from"
+    )
+
+
 @click.command("set")
-@click.option(
-    "--where",
-    metavar="CONDITION",
-    help="Only where this holds, as in 'model = \"OpenAI/x\" and temperature != 0'.",
-)
-@click.option(
-    "--from",
-    "source",
-    metavar="FILE|-",
-    help="Take paths and values from the output of gram get --json.",
-)
-@edit_options("PATH VALUE", many_with=["source"])
-def set_command(
-    *words: str,
-    files: list[str],
-    destination: Destination,
-    where: str | None,
-    source: str | None,
-) -> None:
+@path_argument("PATH VALUE")
+@options_of(_SetOptions)
+def set_command(arguments: tuple[str, ...], options: _SetOptions) -> None:
     """Set the value at PATH in FILES to VALUE, and print the new text.
 
     The files come first or last: gram set a.gram PATH VALUE, or gram set PATH VALUE agents/. They
@@ -190,11 +184,11 @@ def set_command(
     gram get --json '*.model' agents/ | gram set -i --from - agents/ sets what was changed between
     the two.
     """
-    if source is not None:
-        _set_from(source, [*files, *words], destination)
+    if options.source is not None:
+        _set_from(options.source, arguments, options)
         return
-    path, value = words
-    new = read_word_beside(value, files)
+    (path, value), files = words_and_files(arguments, "PATH VALUE")
+    new, where = read_word_beside(value, files), options.where
     try:
         condition = read_condition(where) if where is not None else None
     except PathError as error:
@@ -209,14 +203,13 @@ def set_command(
             places = tuple(each for each in places if holds(condition, program, each))
             if not places:
                 raise Nowhere(f"{program.filename}: at no `{path}` does {where} hold")
-        return change_places(
-            program.patterns, [(place, partial(read_value, new)) for place in places]
-        )
+        changes = [(place, partial(read_value, new)) for place in places]
+        return change_places(program.patterns, changes)
 
-    deliver(files, edit, destination)
+    deliver(files, edit, options)
 
 
-def _set_from(source: str, files: list[str], destination: Destination) -> None:
+def _set_from(source: str, files: Sequence[str], options: EditOptions) -> None:
     """Set the values of the paths in JSON; of several files, an object for each of them."""
     said = read_word_beside(source if source == STDIN else f"@{source}", files)
     try:
@@ -240,7 +233,7 @@ def _set_from(source: str, files: list[str], destination: Destination) -> None:
         ]
         return change_places(program.patterns, changes)
 
-    deliver(files, edit, destination)
+    deliver(files, edit, options)
 
 
 def _of_json(value: Json, old: object) -> Any:
@@ -264,30 +257,19 @@ def _hint_at_add(program: Project, path: str) -> str:
     return ""
 
 
-DOCUMENT = "."
-
 _PATTERN = re.compile(r"\s*(\(.*[)\]]|\[.*[:|].*\])\s*", re.DOTALL)
 """A text that looks like a pattern; ``[1, 2]`` does not, since it is an array."""
 
 
+@frozen(kw_only=True, slots=False)
+class _AddOptions(EditOptions, ToolOptions):
+    tools: tuple[str, ...] = option("Add tools of a Python file, by their names.", "FILE.py[:NAME]")
+
+
 @click.command("add")
-@click.option(
-    "--tools",
-    multiple=True,
-    metavar="FILE.py[:NAME]",
-    help="Add tools of a Python file, by their names.",
-)
-@mcp_option
-@openapi_option
-@edit_options("PATH VALUE", many_with=("tools", "mcp", "openapi"))
-def add_command(
-    *words: str,
-    files: list[str],
-    destination: Destination,
-    tools: tuple[str, ...],
-    mcp: tuple[str, ...],
-    openapi: tuple[str, ...],
-) -> None:
+@path_argument("PATH VALUE")
+@options_of(_AddOptions)
+def add_command(arguments: tuple[str, ...], options: _AddOptions) -> None:
     """Add VALUE to FILES at PATH: a tool to an agent's tools, a node or an arrow to a workflow,
     or a new property.
 
@@ -301,15 +283,15 @@ def add_command(
     With --tools, --mcp or --openapi, tools of a library are added by their names:
     gram add FILE greeter.tools --mcp 'uvx some-server' NAME…
     """
-    if tools or mcp or openapi:
-        _add_tools(files, words, destination, read_libraries(tools, mcp, openapi))
+    if options.named_tools:
+        _add_tools(arguments, options)
         return
-    path, value = words
+    (path, value), files = words_and_files(arguments, "PATH VALUE")
     value = read_word_beside(value, files)
 
     def edit(program: Project, own: bool) -> Sequence[Pattern]:
         patterns = program.patterns
-        if path == DOCUMENT:
+        if path == ".":
             end = len(program.document.patterns)
             return (*patterns[:end], read_pattern(value), *patterns[end:])
         *above, last = read_path(path)
@@ -321,29 +303,32 @@ def add_command(
         places = places_in(program, where, own=own)
         return change_places(patterns, [_added(program, place, last, value) for place in places])
 
-    deliver(files, edit, destination)
+    deliver(files, edit, options)
 
 
-def _add_tools(
-    files: list[str], words: Sequence[str], destination: Destination, library: ToolLibrary
-) -> None:
+def _add_tools(arguments: Sequence[str], options: _AddOptions) -> None:
     """Add tools of a library to the tools of agents."""
-    from ..library_specs import specs_of  # imported late: most edits add no such tools
+    from .tools import specs_of  # imported late: most edits add no such tools
 
-    if len(words) < 2 or not words[0].endswith(".tools"):
+    library = options.library()
+    file, path, *names = (*arguments, "", "")
+    if not (path.endswith(".tools") and names[0]):
         raise click.UsageError("with --tools, --mcp or --openapi, write FILE AGENT.tools NAME…")
-    path, *names = words
-    new = specs_of(library, dict.fromkeys(names))
+    new = specs_of(library, dict.fromkeys(filter(None, names)))
 
     def edit(program: Project, own: bool) -> Sequence[Pattern]:
-        places = places_in(program, path, own=own)
-        agents = [attrs.evolve(each, lens=None, inside=()) for each in places]
-        return change_places(program.patterns, [(agent, with_tools) for agent in agents])
+        changes = [_with_elements(each, new) for each in places_in(program, path, own=own)]
+        return change_places(program.patterns, changes)
 
-    def with_tools(agent: Pattern) -> Pattern:
-        return attrs.evolve(agent, elements=(*agent.elements, *new))
+    deliver([file], edit, options)
 
-    deliver(files, edit, destination)
+
+def _with_elements(
+    place: Place, new: Sequence[Pattern]
+) -> tuple[Place, Callable[[Pattern], Pattern]]:
+    """A change that puts elements at the end of a pattern, whose elements the place holds."""
+    holder = attrs.evolve(place, lens=None, inside=())
+    return holder, lambda old: attrs.evolve(old, elements=(*old.elements, *new))
 
 
 def _is_list(program: Project, path: str) -> bool:
@@ -359,9 +344,7 @@ def _added(
 ) -> tuple[Place, Callable[[Any], Any]]:
     """The place to change, and the function that makes its new value."""
     if place.kind.holds_elements:
-        new = read_element(value)
-        agent = attrs.evolve(place, lens=None, inside=())
-        return agent, lambda old: attrs.evolve(old, elements=(*old.elements, new))
+        return _with_elements(place, [read_element(value)])
     try:
         property_ = new_property(program, place, last)
     except PathError as error:
@@ -377,15 +360,18 @@ def _added(
 
 
 @click.command("del")
-@edit_options("PATH")
-def del_command(path: str, files: list[str], destination: Destination) -> None:
+@path_argument("PATH")
+@options_of(EditOptions)
+def del_command(arguments: tuple[str, ...], options: EditOptions) -> None:
     """Remove the value at PATH in FILES: a tool, an agent, or an optional property.
 
     The files come first or last; they are files, folders and globs. A path with * removes all
     matching values of a file, or none of them if one is required.
     """
 
+    (path,), files = words_and_files(arguments, "PATH")
+
     def edit(program: Project, own: bool) -> tuple[Pattern, ...]:
         return remove_places(program.patterns, places_in(program, path, own=own))
 
-    deliver(files, edit, destination)
+    deliver(files, edit, options)
