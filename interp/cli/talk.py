@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
 
 from gram import GramError, Pattern
 from gram.documents import WatchedFiles
@@ -14,7 +13,6 @@ from ..errors import AgentError, ConfigurationError, RunTakenError
 from ..execution import RunLog, Spending, named_model
 from ..files import File
 from ..history.records import context_after
-from ..json_text import write_json
 from ..machine import (
     AgentResponse,
     ConversationContext,
@@ -24,7 +22,6 @@ from ..machine import (
     ToolInvocation,
     UserRole,
     empty_context,
-    parts_of,
     path_of_names,
 )
 from ..models import call_in_text, connect_model
@@ -40,29 +37,6 @@ from .process import uninterrupted
 from .telemetry import telemetry
 from .terminal.answers import JsonAnswers, Terminal
 from .terminal.output import note, tell
-
-
-class Said(NamedTuple):
-    """What was said to an agent.
-
-    Attributes:
-        text: the message, or the arguments as JSON.
-        files: what is attached to it.
-    """
-
-    text: str
-    files: tuple[File, ...] = ()
-
-    @property
-    def given(self) -> Given:
-        """The same, to say it again."""
-        return [self.text, *self.files] if self.files else self.text
-
-    @classmethod
-    def of(cls, given: Given) -> Said:
-        """What an agent is given, as it is kept."""
-        said, files = parts_of(given)
-        return cls(said if isinstance(said, str) else write_json(dict(said)), files)
 
 
 class Talk:
@@ -124,8 +98,8 @@ class Talk:
         self._telemetry = self._held.enter_context(telemetry())
         self._is_anew = False
         self.context = self._kept.conversation.context if self._kept else empty_context
-        self._turns: list[tuple[ConversationContext, Said]] = []
-        self._unanswered: Said | None = None
+        self._turns: list[tuple[ConversationContext, Given]] = []
+        self._unanswered: Given | None = None
         self._is_refused = False
         self.attached: tuple[File, ...] = ()
 
@@ -228,20 +202,12 @@ class Talk:
         try:
             return self._say(message)
         finally:
-            said, is_same = Said.of(message), self.context == before
-            self._unanswered = said if is_same else None
+            is_same = self.context == before
+            self._unanswered = message if is_same else None
             if not is_same:
-                self._turns.append((before, said))
+                self._turns.append((before, message))
 
-    @property
-    def last_message(self) -> str | None:
-        """The text that was said last, answered or not."""
-        if self._unanswered is not None:
-            return self._unanswered.text
-        said = [each.content for each in self.context if each.role == UserRole]
-        return self._turns[-1][1].text if self._turns else said[-1] if said else None
-
-    def take_back(self) -> tuple[Said, bool] | None:
+    def take_back(self) -> tuple[Given, bool] | None:
         """Take the last turn out of the conversation.
 
         A turn that failed and left nothing in the conversation counts as one.
@@ -249,21 +215,37 @@ class Talk:
         Returns:
             Its message, and whether something of it was in the conversation; None if there is none.
         """
-        message, self._unanswered = self._unanswered, None
-        if message is not None:
-            return message, False
+        found = self._last_turn()
+        if found is None:
+            return None
+        before, message = found
+        was_kept = self._unanswered is None
+        self._unanswered = None
+        if was_kept:
+            self._turns = self._turns[:-1]
+            self.context = before
+            if self._kept:
+                self._kept.conversation.cut(before)
+        return message, was_kept
+
+    @property
+    def last_message(self) -> Given:
+        """What was said last, answered or not; "" if there is nothing."""
+        found = self._last_turn()
+        return found[1] if found else ""
+
+    def _last_turn(self) -> tuple[ConversationContext, Given] | None:
+        """The conversation before the last turn, and the message of it."""
+        if self._unanswered is not None:
+            return self.context, self._unanswered
         if self._turns:
-            before, message = self._turns.pop()
-        else:  # the conversation comes from a file
-            said = [index for index, each in enumerate(self.context) if each.role == UserRole]
-            if not said:
-                return None
-            last = self.context[said[-1]]
-            before, message = self.context[: said[-1]], Said(last.content, last.attachments)
-        if self._kept:
-            self._kept.conversation.cut(before)
-        self.context = before
-        return message, True
+            return self._turns[-1]
+        said = [at for at, each in enumerate(self.context) if each.role == UserRole]
+        if not said:
+            return None
+        last = self.context[said[-1]]  # the conversation was kept by another command
+        message: Given = [last.content, *last.attachments] if last.attachments else last.content
+        return self.context[: said[-1]], message
 
     def begin_anew(self) -> None:
         """Begin an empty conversation; what is kept of the old one stays until the next message."""

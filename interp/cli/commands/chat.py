@@ -25,7 +25,7 @@ from lenses_ext import (
 
 from ...errors import ConfigurationError
 from ...history.records import save_context
-from ...machine import AssistantRole, UserRole
+from ...machine import AssistantRole, Given, UserRole, parts_of
 from ...models import OFFLINE, known_providers
 from ...programs import tools_in
 from ...shown import shortened
@@ -35,7 +35,7 @@ from ..inputs.given_messages import attached_file
 from ..inputs.options import TalkOptions
 from ..inputs.program_files import STDIN
 from ..process import interruptible
-from ..talk import Said, Talk
+from ..talk import Talk
 from ..terminal.answers import answered_call
 from ..terminal.asking import Lines, PipedLines
 from ..terminal.output import note, tell
@@ -112,7 +112,11 @@ def _retry(talk: Talk, _argument: str) -> None:
     if taken is None:
         tell(_NOTHING_SAID)
     else:
-        talk.say(taken[0].given)
+        talk.say(taken[0])
+
+
+def _text_of(message: Given) -> str:
+    return str(parts_of(message)[0])
 
 
 def _undo(talk: Talk, _argument: str) -> None:
@@ -121,7 +125,7 @@ def _undo(talk: Talk, _argument: str) -> None:
         tell(_NOTHING_SAID)
         return
     message, was_kept = taken
-    shown = shortened(" ".join(message.text.split()), _MOST_SHOWN)
+    shown = shortened(" ".join(_text_of(message).split()), _MOST_SHOWN)
     if was_kept:
         tell(f'"{shown}" and what followed are taken back; what tools did is not undone')
     else:
@@ -133,16 +137,16 @@ def _edit(talk: Talk, _argument: str) -> None:
         tell("/edit needs a terminal")
         return
     try:
-        edited = click.edit(talk.last_message or "", require_save=True)
+        edited = click.edit(_text_of(talk.last_message), require_save=True)
     except click.ClickException as error:  # there is no such editor, or it failed
         tell(f"{error.format_message()} The variable EDITOR names the editor.")
         return
     if edited is None or not edited.strip():
         tell("nothing was saved, so nothing is said")
         return
-    before = talk.take_back()
-    files = before[0].files if before else ()
-    talk.say(Said(edited.strip(), files).given)
+    taken = talk.take_back()
+    files = parts_of(taken[0])[1] if taken else ()
+    talk.say([edited.strip(), *files] if files else edited.strip())
 
 
 def _attach(talk: Talk, argument: str) -> None:
