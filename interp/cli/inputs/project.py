@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -31,7 +31,7 @@ from typing import Any, Final
 import click
 from attrs import field, frozen
 
-from gram import write_atomically
+from gram import Source, write_atomically
 from gram.display import visible
 from gram.words import did_you_mean
 from lenses_ext.rules import Level
@@ -140,75 +140,56 @@ def _read(path: Path) -> ProjectFile | None:
         raise ConfigurationError(f"{shown}: its values are nested too deeply") from None
     if not is_ours:
         table = table.get("tool", {}).get("gram", {})
-    digest = hashlib.sha256(os.fsencode(path.resolve()) + b"\0" + content).hexdigest()
-    return _Reader(path, shown, text).project(table, digest)
 
-
-@frozen
-class _Reader:
-    """Reads the table of a project file, and says where it is wrong."""
-
-    path: Path
-    shown: str
-    text: str
-
-    def project(self, table: Any, digest: str) -> ProjectFile:
-        """The project that a table describes."""
-        if not isinstance(table, dict):
-            raise self.fault("gram", "tool.gram must be a table")
-        for key in table:
-            if key not in _KEYS:
-                hint = did_you_mean(key, _KEYS) or f"there are {', '.join(_KEYS)}"
-                raise self.fault(key, f'there is no "{key}"; {hint}')
-        folder = self.path.parent
-        tools = tuple(self._inside(folder, each) for each in self.texts("tools", table))
-        record = table.get("record")
-        is_address = isinstance(record, str) and record
-        if record is not None and record is not False and not is_address:
-            raise self.fault("record", "record must be the address that runs are kept at, or false")
-        if record and "://" not in record:
-            record = self._inside(folder, record)
-        lint = table.get("lint", {})
-        if not isinstance(lint, dict):
-            raise self.fault("lint", 'lint must be a table, such as {unused-tool = "off"}')
-        for code, problem in problems_of_levels(lint):
-            raise self.fault(code, problem)
-        return ProjectFile(self.path, digest, tools, record, lint, self.providers(table))
-
-    def providers(self, table: Mapping[str, Any]) -> tuple[Provider, ...]:
-        """The new providers."""
-        rows = table.get("providers", {})
-        if not isinstance(rows, dict):
-            raise self.fault("providers", "providers must be tables: write [providers.NAME]")
-        for name in filter(is_known, rows):
-            said = f"{name} is a known provider, and a project can only add new ones"
-            raise self.fault(name, said)
-        return tuple(provider_of(self.place(name), name, row) for name, row in rows.items())
-
-    def texts(self, key: str, table: Mapping[str, Any]) -> list[str]:
-        """The texts of a key: one, or a list."""
-        values = table.get(key, [])
-        values = [values] if isinstance(values, str) else values
-        if not isinstance(values, list) or not all(isinstance(one, str) and one for one in values):
-            raise self.fault(key, f"{key} must be a list of texts")
-        return values
-
-    def fault(self, key: str, said: str) -> ConfigurationError:
-        """What is wrong with a key, with its place."""
-        return ConfigurationError(f"{self.place(key)}: {said}")
-
-    def place(self, key: str) -> str:
+    def place(key: str) -> str:
         """Where a key is written: file:line:col."""
         name = rf"[\"']?{re.escape(key)}[\"']?\s*"
-        found = re.search(rf"(?m)^[^#\n]*?(?<![\w-])({name}(=|\.|\]))", self.text)
+        found = re.search(rf"(?m)^[^#\n]*?(?<![\w-])({name}(=|\.|\]))", text)
         if found is None:
-            return self.shown
-        before = self.text[: found.start(1)]
-        return f"{self.shown}:{before.count(chr(10)) + 1}:{len(before.rpartition(chr(10))[2]) + 1}"
+            return shown
+        line, column = Source(text).position(found.start(1))
+        return f"{shown}:{line}:{column}"
 
-    @staticmethod
-    def _inside(folder: Path, name: str) -> str:
-        return os.path.relpath(folder / name)
+    def inside(name: str) -> str:
+        return os.path.relpath(path.parent / name)
+
+    for key, said in _problems(table):
+        raise ConfigurationError(f"{place(key)}: {said}")
+    tools, record = table.get("tools", []), table.get("record")
+    rows = table.get("providers", {}).items()
+    return ProjectFile(
+        path,
+        hashlib.sha256(os.fsencode(path.resolve()) + b"\0" + content).hexdigest(),
+        tuple(map(inside, [tools] if isinstance(tools, str) else tools)),
+        inside(record) if record and "://" not in record else record,
+        table.get("lint", {}),
+        tuple(provider_of(place(name), name, row) for name, row in rows),
+    )
+
+
+def _problems(table: Any) -> Iterator[tuple[str, str]]:
+    """What is wrong in a project file: the key, and the problem in words."""
+    if not isinstance(table, dict):
+        yield "gram", "tool.gram must be a table"
+        return
+    for key in table:
+        if key not in _KEYS:
+            hint = did_you_mean(key, _KEYS) or f"there are {', '.join(_KEYS)}"
+            yield key, f'there is no "{key}"; {hint}'
+    tools, record = table.get("tools", []), table.get("record", False)
+    names = [tools] if isinstance(tools, str) else tools
+    if not isinstance(names, list) or not all(isinstance(one, str) and one for one in names):
+        yield "tools", "tools must be a list of texts"
+    if record is not False and not (isinstance(record, str) and record):
+        yield "record", "record must be the address that runs are kept at, or false"
+    lint, providers = table.get("lint", {}), table.get("providers", {})
+    if not isinstance(lint, dict):
+        yield "lint", 'lint must be a table, such as {unused-tool = "off"}'
+    yield from problems_of_levels(lint)
+    if not isinstance(providers, dict):
+        yield "providers", "providers must be tables: write [providers.NAME]"
+    for name in filter(is_known, providers):
+        yield name, f"{name} is a known provider, and a project can only add new ones"
 
 
 def _record_of_yes(project: ProjectFile) -> Path:
