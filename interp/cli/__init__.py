@@ -6,13 +6,7 @@ import os
 import sys
 from typing import Any
 
-from .process import (
-    CLOSED_PIPE,
-    INTERRUPTED,
-    flush_streams,
-    leave_at_interrupt,
-    prepare_streams,
-)
+from .process import CLOSED_PIPE, INTERRUPTED, flush_streams, leave_at_interrupt, prepare_streams
 
 COMPLETION = "_GRAM_COMPLETE"
 """The variable in which the script of a shell asks for completion."""

@@ -19,23 +19,8 @@ from lenses_ext import Model
 
 from ..concurrency import waited_for, work_on
 from ..errors import ConfigurationError, ValidationError
-from ..evaluation.cases import (
-    Case,
-    Checks,
-    RubricJudge,
-    read_cases,
-    require_checks,
-    require_tools,
-)
-from ..evaluation.testing import (
-    SUFFIX,
-    CaseResult,
-    Mode,
-    Recording,
-    RunResult,
-    file_name,
-    run_case,
-)
+from ..evaluation.cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
+from ..evaluation.testing import SUFFIX, CaseResult, Mode, Recording, RunResult, file_name, run_case
 from ..execution import Observer, Spending
 from ..models import AnyModel, connect_model, require_prices
 from ..programs import models_of, the_agent

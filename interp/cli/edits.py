@@ -14,14 +14,7 @@ from attrs import frozen
 
 from gram import Document, GramDecodeError, Pattern, loads
 from gram.documents import HeldFile, holding, write_together
-from lenses_ext import (
-    FocusError,
-    PathError,
-    Place,
-    Project,
-    ReadOnlyError,
-    find_places,
-)
+from lenses_ext import FocusError, PathError, Place, Project, ReadOnlyError, find_places
 from lenses_ext.places import read_pattern as read_pattern, read_value as read_value
 
 from .each_file import Nowhere, each_file

@@ -18,13 +18,7 @@ from gram.words import counted
 from ...errors import StoreError
 from ...history import to_pattern
 from ...history.records import save_context
-from ...history.stores import (
-    Address,
-    Conversation,
-    FileConversation,
-    address_of_run,
-    open_store,
-)
+from ...history.stores import Address, Conversation, FileConversation, address_of_run, open_store
 from ...machine import ConversationContext, Message, call_text
 from ..inputs.declaring import json_option
 from ..inputs.record_option import Age, store_option

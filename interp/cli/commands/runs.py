@@ -16,15 +16,7 @@ from gram.words import counted
 from ...history.stores import ENDED, PostgresDatabase, RunRow, RunStatus, RunStore, open_store
 from ...json_text import read_json
 from ...machine import Ask, At, State, path_of_names, question_text
-from ...workers import (
-    Decision,
-    Result,
-    cancel_run,
-    decide_run,
-    export_run,
-    imported,
-    why_queued,
-)
+from ...workers import Decision, Result, cancel_run, decide_run, export_run, imported, why_queued
 from ..completion.completing import complete_agent
 from ..each_file import each_file
 from ..inputs.declaring import given_by, json_option, option, options_of

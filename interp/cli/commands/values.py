@@ -28,28 +28,13 @@ from lenses_ext import (
     write_program,
 )
 from lenses_ext.labels import WORKFLOW
-from lenses_ext.places import (
-    ANY,
-    Kind,
-    holds,
-    new_property,
-    read_condition,
-    read_path,
-    write_path,
-)
+from lenses_ext.places import ANY, Kind, holds, new_property, read_condition, read_path, write_path
 
 from ...errors import ValidationError
 from ...json_text import read_json
 from ..completion.completing import path_argument
 from ..each_file import Nowhere, each_file
-from ..edits import (
-    EditOptions,
-    deliver,
-    places_in,
-    read_element,
-    read_pattern,
-    read_value,
-)
+from ..edits import EditOptions, deliver, places_in, read_element, read_pattern, read_value
 from ..failures import INVALID
 from ..inputs.declaring import json_option, option, options_of
 from ..inputs.libraries import ToolOptions

@@ -17,13 +17,7 @@ from attrs import frozen
 from gram import Pattern
 from gram.json import Json
 from gram.words import counted
-from lenses_ext import (
-    result_schema,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_schema,
-    view,
-)
+from lenses_ext import result_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
 
 from ...errors import ConfigurationError, ToolBindingError, ValidationError
 from ...json_text import read_json

@@ -285,8 +285,7 @@ class TalkOptions(AnsweringOptions):
     record: str | None = given_by(record_option)
     no_record: bool = option("Keep nothing of what is said.")
     goes_on: bool = option(
-        "Go on with the last conversation with this program, or of the file.",
-        name="--continue -c",
+        "Go on with the last conversation with this program, or of the file.", name="--continue -c"
     )
     conversation: str | None = option(
         "Go on with the conversation of this name, or begin it.", "NAME"

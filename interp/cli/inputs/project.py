@@ -37,14 +37,7 @@ from gram.words import did_you_mean
 from lenses_ext.rules import Level
 
 from ...errors import ConfigurationError
-from ...models import (
-    Provider,
-    added,
-    in_variable_name,
-    is_known,
-    problems_of_levels,
-    provider_of,
-)
+from ...models import Provider, added, in_variable_name, is_known, problems_of_levels, provider_of
 from ...secrets import without_userinfo
 from ..terminal.asking import NoTerminal, ask_user, state_folder
 from ..terminal.output import tell
