@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -24,8 +23,6 @@ from ..inputs.declaring import json_option
 from ..inputs.record_option import Age, store_option
 from ..terminal.output import note, show, show_json
 
-_MOST = 50  # what is shown unless told otherwise
-
 
 @click.group("conversations")
 def command() -> None:
@@ -36,24 +33,20 @@ def command() -> None:
     """
 
 
-_limit_option = click.option(
-    "--most",
-    "limit",
-    type=click.IntRange(1),
-    default=_MOST,
-    show_default=True,
-    help="How many at most.",
+_name_argument = click.argument("name", required=False)
+_most_option = click.option(
+    "--most", type=click.IntRange(1), default=50, show_default=True, help="How many at most."
 )
 
 
 @command.command("list")
 @store_option
 @click.option("--before", type=Age(), help="Only those that last changed before then.")
-@_limit_option
+@_most_option
 @json_option
-def list_conversations(store: str, before: datetime | None, limit: int, as_json: bool) -> None:
+def list_conversations(store: str, before: datetime | None, most: int, as_json: bool) -> None:
     """List conversations, those that changed last first: time, messages, name."""
-    with _all(store, before, limit) as conversations:
+    with _all(store, before, most) as conversations:
         found = [(each.name, len(each), each.changed) for each in conversations]
     if as_json:
         show_json(
@@ -69,7 +62,7 @@ def list_conversations(store: str, before: datetime | None, limit: int, as_json:
 
 
 @command.command("show")
-@click.argument("name", required=False)
+@_name_argument
 @store_option
 @click.option(
     "--before-message",
@@ -78,17 +71,16 @@ def list_conversations(store: str, before: datetime | None, limit: int, as_json:
     metavar="N",
     help="Only messages before the Nth, from 0.",
 )
-@_limit_option
+@_most_option
 @json_option
 def show_conversation(
-    name: str | None, store: str, before: int | None, limit: int, as_json: bool
+    name: str | None, store: str, before: int | None, most: int, as_json: bool
 ) -> None:
     """Show a page of a conversation, its last messages unless --before-message says otherwise."""
     with _one(name, store) as conversation:
         size = len(conversation)
-        page = conversation.page(before=before, limit=limit)
-    end = size if before is None else min(before, size)
-    first = end - len(page)
+        page = conversation.page(before=before, limit=most)
+    first = (size if before is None else min(before, size)) - len(page)
     if as_json:
         show_json([_message_json(number, each) for number, each in enumerate(page, first)])
         return
@@ -102,7 +94,7 @@ def show_conversation(
 
 
 @command.command("export")
-@click.argument("name", required=False)
+@_name_argument
 @click.argument("out", required=False)
 @store_option
 def export(name: str | None, out: str | None, store: str) -> None:
@@ -131,9 +123,8 @@ def import_file(name: str, file: str, program: str | None, store: str) -> None:
     """
     with _one(file, store) as conversation:
         context, known = conversation.context, conversation.program
-    with_program = known if program is None else program
-    if program is not None and not Path(program).is_file():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
+    if program is not None:
+        known = str(Path(program).resolve(strict=True))
     address = address_of_run(name, store)
     if not address.is_store:
         if address.run:
@@ -144,7 +135,7 @@ def import_file(name: str, file: str, program: str | None, store: str) -> None:
             new = opened.conversation(address.run)
             if len(new):
                 raise StoreError(f"{opened.name}: there is a conversation {new.name} already")
-            new.extend(context, program=str(Path(with_program).resolve()) if with_program else "")
+            new.extend(context, program=known and str(Path(known).resolve()))
     note(f"gram: the conversation {name} has {counted(len(context), 'message')}")
 
 
@@ -177,7 +168,7 @@ def prune(store: str, before: datetime, as_json: bool) -> None:
         with open_store(store, must_exist=True) as opened:
             removed = opened.prune_conversations(before)
     else:
-        with _all(store, before, _MOST) as conversations:
+        with _all(store, before, 1) as conversations:
             for each in conversations:
                 each.remove()
         removed = len(conversations)
@@ -187,16 +178,13 @@ def prune(store: str, before: datetime, as_json: bool) -> None:
 
 
 def _message_json(number: int, message: Message) -> Json:
-    calls: list[Json] = [
-        {"id": call.id, "tool": call.name, "arguments": call.arguments}
-        for call in message.tool_calls
-    ]
+    calls = message.tool_calls
     return {
         "number": number,
         "role": message.role.name,
         "speaker": message.speaker,
         "content": message.content,
-        "calls": calls,
+        "calls": [{"id": it.id, "tool": it.name, "arguments": it.arguments} for it in calls],
         "call_id": message.call_id,
         "attachments": [file.to_json() for file in message.attachments],
     }
@@ -234,8 +222,7 @@ def _one(name: str | None, record: str) -> Iterator[Conversation | FileConversat
 
 
 def _of_file(path: str) -> FileConversation:
-    if not Path(path).exists():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    Path(path).stat()  # it has to be there
     return FileConversation(path)
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import click
+from attrs import frozen
 
 from gram import Document, GramDecodeError
 from gram.documents import decode
@@ -17,39 +18,46 @@ from lenses_ext.composing import MergeFault, conflict_in_words, judge_merge
 from lenses_ext.names import imports_of
 
 from ..failures import NO, Refused
+from ..inputs.declaring import option, options_of
 from ..inputs.program_files import STDIN, bytes_in_git, files_in_git, run_git
 from ..inputs.reading import read_text
 from ..terminal.faults_shown import as_text
 from ..terminal.output import note, show, tell, write_result
 
 
+@frozen(kw_only=True, slots=False)
+class _Options:
+    in_place: bool = option("Write OURS, atomically.", name="-i --in-place")
+    labels: tuple[str, ...] = option(
+        "What conflicts call the sides; three times: ours, the base, theirs.",
+        "NAME",
+        name="-L --label",
+    )
+    marker_size: int = option("The length of conflict markers.", "N", type=int, default=7)
+    path: str | None = option("What messages call the program.", "NAME")
+    across: bool = option(
+        "Judge all programs of a merge in git: of the one that is going on, of a merge commit "
+        "(REV), or of what merging two revisions would give (REV REV)."
+    )
+
+    def __attrs_post_init__(self) -> None:
+        if self.in_place and self.across:
+            raise click.UsageError("-i writes OURS, and --across no file: choose one")
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What the sides are called: ours, the base, theirs."""
+        # git before 2.44 has no names for the sides, and leaves %X as it is
+        names = [name for name in self.labels if not name.startswith("%")]
+        if len(names) not in (0, 3):
+            raise click.UsageError("name all three sides: -L OURS -L BASE -L THEIRS")
+        return names or ("ours", "base", "theirs")
+
+
 @click.command("merge")
 @click.argument("files", nargs=-1, metavar="BASE OURS THEIRS")
-@click.option("-i", "--in-place", is_flag=True, help="Write OURS, atomically.")
-@click.option(
-    "-L",
-    "--label",
-    "labels",
-    multiple=True,
-    metavar="NAME",
-    help="What conflicts call the sides; three times: ours, the base, theirs.",
-)
-@click.option("--marker-size", default=7, metavar="N", help="The length of conflict markers.")
-@click.option("--path", metavar="NAME", help="What messages call the program.")
-@click.option(
-    "--across",
-    is_flag=True,
-    help="Judge all programs of a merge in git: of the one that is going on, of a merge "
-    "commit (REV), or of what merging two revisions would give (REV REV).",
-)
-def command(
-    files: tuple[str, ...],
-    in_place: bool,
-    labels: tuple[str, ...],
-    marker_size: int,
-    path: str | None,
-    across: bool,
-) -> None:
+@options_of(_Options)
+def command(files: tuple[str, ...], options: _Options) -> None:
     """Merge the changes from BASE to OURS and from BASE to THEIRS, and print the text.
 
     Conflicts are written between git's markers, and told in words. Errors that the merged program
@@ -57,55 +65,43 @@ def command(
 
     Files that are not gram are merged by lines, as git does. gram git install has git use it all.
     """
-    if in_place and across:
-        raise click.UsageError("-i writes OURS, and --across no file: choose one")
-    if across:
-        is_clean = judge_in_git(files)
-    elif len(files) != 3:
+    if not options.across and len(files) != 3:
         raise click.UsageError("name three files: BASE OURS THEIRS")
-    else:
-        # git before 2.44 has no names for the sides, and leaves %X as it is
-        names = [name for name in labels if not name.startswith("%")] or ["ours", "base", "theirs"]
-        if len(names) != 3:
-            raise click.UsageError("name all three sides: -L OURS -L BASE -L THEIRS")
-        is_clean = _merge(files, in_place, names, marker_size, path or files[1])
+    is_clean = _judge_in_git(files) if options.across else _merge(files, options)
     if not is_clean:
         sys.exit(NO)
 
 
-def _merge(
-    files: Sequence[str], in_place: bool, names: Sequence[str], marker_size: int, path: str
-) -> bool:
+def _merge(files: Sequence[str], options: _Options) -> bool:
     """Merge files into OURS, or print the text; whether all fits."""
-    ours, base, theirs = names
+    ours, base, theirs = options.names
+    path = options.path or files[1]
     try:
         found = merge_programs(*(read_text(file)[0] for file in files), filename=path)
     except GramDecodeError as error:
         note(f"{path}: merged by lines, as git does: {error.msg} in line {error.lineno} of a side")
-        return _merge_lines(files, in_place, names, marker_size)
+        return _merge_lines(files, options)
     for conflict in found.merge.conflicts:
         tell(f"{path}: conflict: {conflict_in_words(conflict, ours, theirs)}")
-    tell_merge_faults(found.faults, ours, theirs)
+    _tell_faults(found.faults, ours, theirs)
     has_base = run_git("config", "merge.conflictStyle").stdout.strip().endswith(b"diff3")
-    text = found.merge.text(ours, theirs, base if has_base else None, marker_size)
-    write_result(files[1] if in_place else STDIN, text)
+    text = found.merge.text(ours, theirs, base if has_base else None, options.marker_size)
+    write_result(files[1] if options.in_place else STDIN, text)
     return not (found.merge.conflicts or found.faults)
 
 
-def _merge_lines(
-    files: Sequence[str], in_place: bool, names: Sequence[str], marker_size: int
-) -> bool:
+def _merge_lines(files: Sequence[str], options: _Options) -> bool:
     base, ours, theirs = files
-    labels = (word for name in names for word in ("-L", name))
-    options = ("--marker-size", str(marker_size), *labels, *["-p"] * (not in_place))
-    done = run_git("merge-file", *options, ours, base, theirs)
+    labels = (word for name in options.names for word in ("-L", name))
+    more = ("--marker-size", str(options.marker_size), *labels, *["-p"] * (not options.in_place))
+    done = run_git("merge-file", *more, ours, base, theirs)
     show(done.stdout.decode(errors="replace"), nl=False)
     if done.stderr:
         tell(done.stderr.decode(errors="replace").rstrip())
     return done.returncode == 0
 
 
-def judge_in_git(revisions: Sequence[str]) -> bool:
+def _judge_in_git(revisions: Sequence[str]) -> bool:
     """Tell what is wrong in the programs of a merge and in neither side; whether there is nothing.
 
     Args:
@@ -133,7 +129,7 @@ def judge_in_git(revisions: Sequence[str]) -> bool:
         missing = _header_of(document)
         before, we, they = (tree.program(path, missing) for tree in (base, ours, theirs))
         faults = judge_merge(before, we, they, program)
-        tell_merge_faults(faults, "ours", "theirs")
+        _tell_faults(faults, "ours", "theirs")
         is_clean = is_clean and not faults
     return is_clean
 
@@ -211,7 +207,7 @@ def _document(hash_: str, name: str) -> Document | None:
         return None
 
 
-def tell_merge_faults(faults: Sequence[MergeFault], ours: str, theirs: str) -> None:
+def _tell_faults(faults: Sequence[MergeFault], ours: str, theirs: str) -> None:
     """Tell what is wrong in a merged program and in neither side, and which changes meet there."""
     for each in faults:
         tell(as_text(each.fault))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import click
-from attrs import asdict
+from attrs import asdict, frozen
 
 from gram.words import counted, did_you_mean
 
@@ -20,52 +20,50 @@ from ...workers import (
     workers_now,
 )
 from ..failures import Refused
-from ..inputs.declaring import json_option
+from ..inputs.declaring import given_by, json_option, option, options_of
 from ..inputs.record_option import store_option
 from ..terminal.output import note, show, show_json
 
 
+@frozen(kw_only=True, slots=False)
+class _Options:
+    store: str = given_by(store_option)
+    health: bool = option(
+        "Exit with 1 unless a worker lives, and no run has waited for longer than --oldest."
+    )
+    machine: str | None = option("Only workers of this machine.", "HOST", name="--on")
+    oldest: float | None = option(
+        "How long a run may wait that could begin; without it, for any time.",
+        "SECONDS",
+        type=click.FloatRange(0, min_open=True),
+    )
+    as_json: bool = given_by(json_option)
+
+
 @click.command("workers")
-@store_option
-@click.option(
-    "--health",
-    is_flag=True,
-    help="Exit with 1 unless a worker lives, and no run has waited for longer than --oldest.",
-)
-@click.option("--on", "machine", metavar="HOST", help="Only workers of this machine.")
-@click.option(
-    "--oldest",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="How long a run may wait that could begin; without it, for any time.",
-)
-@json_option
-def workers_command(
-    store: str, health: bool, machine: str | None, oldest: float | None, as_json: bool
-) -> None:
+@options_of(_Options)
+def workers_command(options: _Options) -> None:
     """Say which workers of a store live, on what they work, and what waits.
 
     Why a run waits, gram runs list says.
     """
-    if oldest is not None and not health:
+    if options.oldest is not None and not options.health:
         raise click.UsageError("--oldest is for --health")
-    with open_store(store, must_exist=True) as opened:
+    with open_store(options.store, must_exist=True) as opened:
         found = [
             each
             for each in workers_now(opened)
-            if machine is None or each.name.partition("/")[0] == machine
+            if options.machine in (None, each.name.partition("/")[0])
         ]
         now = overview(opened)
-    if as_json:
+    if options.as_json:
         rest = {name: value for name, value in asdict(now).items() if name != "statuses"}
         show_json({"workers": [asdict(each) for each in found], "runs": now.statuses, **rest})
     else:
         _tell(found, now)
-    if not health:
-        return
-    if not found:
-        raise Refused("no worker lives" + (f" on {machine}" if machine else ""))
-    if oldest is not None and now.seconds > oldest:
+    if options.health and not found:
+        raise Refused("no worker lives" + (f" on {options.machine}" if options.machine else ""))
+    if options.oldest is not None and now.seconds > options.oldest:
         raise Refused(f"run {now.oldest} has waited for {now.seconds:.0f} s")
 
 
