@@ -29,9 +29,8 @@ from ..programs import fallbacks_of, models_of, the_agent, tools_in
 from ..running import BeginOptions, begin
 from ..tools import ToolLibrary, bind_agent_tools
 from .failures import shown
+from .inputs.files import STDIN, read_program
 from .inputs.options import TalkOptions
-from .inputs.program_files import STDIN
-from .inputs.reading import read_program
 from .keeping import anew, how_to_resume, kept_in
 from .process import uninterrupted
 from .telemetry import telemetry

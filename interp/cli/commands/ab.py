@@ -46,9 +46,9 @@ from ..inputs.declaring import (
     option,
     options_of,
 )
+from ..inputs.files import read_program
 from ..inputs.libraries import library_of_one_run, read_checks, read_libraries
 from ..inputs.options import POLICIES, ArmOptions, read_limits
-from ..inputs.reading import read_program
 from ..process import interruptible
 from ..terminal.asking import NoTerminal, ask_user
 from ..terminal.output import (

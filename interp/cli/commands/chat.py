@@ -31,9 +31,9 @@ from ...programs import tools_in
 from ...shown import shortened
 from ..failures import shown
 from ..inputs.declaring import options_of
+from ..inputs.files import STDIN
 from ..inputs.given_messages import attached_file
 from ..inputs.options import TalkOptions
-from ..inputs.program_files import STDIN
 from ..process import interruptible
 from ..talk import Talk
 from ..terminal.answers import answered_call

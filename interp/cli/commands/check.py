@@ -22,13 +22,11 @@ from lenses_ext.names import diagnose, find_runnables, load_together, shared_too
 from lenses_ext.rules import NAMESAKES, with_levels
 
 from ...models import OfferedCheck, check_program, lint_program
-from ..each_file import each_file
-from ..edits import rewrite
+from ..each_file import each_file, rewrite
 from ..failures import NO
 from ..inputs.declaring import given_by, option, options_of, stdin_filename_option
-from ..inputs.program_files import STDIN
+from ..inputs.files import STDIN, read_text
 from ..inputs.project import project_levels
-from ..inputs.reading import read_text
 from ..terminal.output import note
 
 _TABLES = (".csv", ".jsonl")

@@ -21,15 +21,15 @@ from lenses_ext.names import SKILL_FILE, UnreadSkill, having_skills, load_projec
 
 from ..failures import NO, exit_code_of, shown
 from ..inputs.declaring import json_option
-from ..inputs.program_files import (
+from ..inputs.files import (
     STDIN,
     bytes_in_git,
     file_in_git,
     files_in_git,
     find_files,
     path_in_repository,
+    read_text,
 )
-from ..inputs.reading import read_text
 from ..terminal.changes_shown import FileChanges, Where, json_of, show_changes
 from ..terminal.faults_shown import tell_failure
 from ..terminal.output import note, show_json

@@ -28,9 +28,9 @@ from ..inputs.declaring import (
     option,
     options_of,
 )
+from ..inputs.files import read_program
 from ..inputs.libraries import read_checks, read_libraries, stand_ins_option
 from ..inputs.options import base_url_option, dialect_option, named_texts
-from ..inputs.reading import read_program
 from ..inputs.record_option import position, run_argument, run_in_store
 from ..process import interruptible
 from ..terminal.output import detail, note, show, show_json

@@ -11,8 +11,7 @@ from lenses_ext import drawing_of, to_dot, to_mermaid, to_svg
 from ...history.replaying import timeline
 from ...views import with_counts
 from ..inputs.declaring import agent_option
-from ..inputs.program_files import STDIN
-from ..inputs.reading import read_program
+from ..inputs.files import STDIN, read_program
 from ..inputs.record_option import named_runs
 from ..terminal.output import expect_a_name, expect_other_file, show, tell, write_result
 

@@ -10,9 +10,9 @@ import click
 from ...evaluation.cases import read_cases
 from ...evaluation.experiments import MeasuredJudge, judged_by, load_experiment, measure_judge
 from ..inputs.declaring import json_option, options_of
+from ..inputs.files import read_program
 from ..inputs.libraries import read_libraries
 from ..inputs.options import ModelOptions
-from ..inputs.reading import read_program
 from ..process import interruptible
 from ..terminal.output import show, show_json
 

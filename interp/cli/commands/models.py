@@ -33,7 +33,7 @@ from ...programs import models_of
 from ...secrets import without_userinfo
 from ..failures import NO
 from ..inputs.declaring import json_option
-from ..inputs.reading import read_program
+from ..inputs.files import read_program
 from ..inputs.record_option import LARGEST, OLDEST, own_store
 from ..terminal.output import note, show, show_json
 

@@ -15,12 +15,10 @@ from lenses_ext import Project, query, rewrite
 from lenses_ext.errors import describe
 
 from ..completion.completing import path_argument
-from ..each_file import Nowhere, each_file
-from ..edits import ShowOptions, deliver, read_pattern
+from ..each_file import Nowhere, ShowOptions, deliver, each_file, read_pattern
 from ..failures import NO, Refused
 from ..inputs.declaring import json_option, options_of
-from ..inputs.program_files import are_many, words_and_files
-from ..inputs.reading import read_program, read_word_beside
+from ..inputs.files import are_many, read_program, read_word_beside, words_and_files
 from ..terminal.output import show, show_json
 
 as_written_option = click.option(

@@ -18,10 +18,9 @@ from ...running import Run
 from ...workers import tell_workers
 from ..failures import Refused
 from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
+from ..inputs.files import STDIN, read_program
 from ..inputs.libraries import ToolOptions
 from ..inputs.options import AnsweringOptions
-from ..inputs.program_files import STDIN
-from ..inputs.reading import read_program
 from ..inputs.record_option import default_record, named_runs, run_argument
 from ..keeping import how_to_resume
 from ..process import interruptible

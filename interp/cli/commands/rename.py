@@ -36,13 +36,11 @@ from ...errors import ValidationError
 from ...evaluation.cases import Case, rename_in_cases
 from ...machine import POLICY
 from ..completion.completing import path_argument
-from ..each_file import Nowhere, each_file
-from ..edits import ShowOptions, held_file, refuse_new_errors
+from ..each_file import Nowhere, ShowOptions, each_file, held_file, refuse_new_errors
 from ..failures import Refused
 from ..inputs.declaring import option, options_of
+from ..inputs.files import STDIN, SUFFIX, find_files, read_document, words_and_files
 from ..inputs.libraries import read_libraries
-from ..inputs.program_files import STDIN, SUFFIX, find_files, words_and_files
-from ..inputs.reading import read_document
 from ..process import interruptible
 from ..terminal.changes_shown import show_diff
 from ..terminal.output import note, tell

@@ -23,8 +23,8 @@ from ...programs import the_agent
 from ...running import BeginOptions
 from ...tools import ToolLibrary, bind_agent_tools
 from ..inputs.declaring import given_by, option, options_of
+from ..inputs.files import read_program
 from ..inputs.options import RunningOptions
-from ..inputs.reading import read_program
 from ..inputs.record_option import record_option
 from ..process import leave_at_termination, stdout_to_stderr
 from ..telemetry import telemetry

@@ -12,9 +12,9 @@ from ...history.stores import open_store
 from ...workers import IS_OVER, submit
 from ..failures import Refused
 from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
+from ..inputs.files import read_program
 from ..inputs.given_messages import attach_option, input_option, said_to
 from ..inputs.options import POLICIES, KeptRunOptions, fallback_option, read_limits
-from ..inputs.reading import read_program
 from ..inputs.record_option import store_option
 from ..telemetry import telemetry
 from ..terminal.output import show, show_json

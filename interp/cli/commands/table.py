@@ -84,6 +84,8 @@ _SHARED: Final = {
     "recorded": ("resume", "replay"),
     "check": ("check", "lint"),
     "query": ("query", "rewrite"),
+    "texts": ("fmt", "convert"),
+    "merge": ("merge", "git"),
     "rename": ("rename", "share"),
     "tools": ("tools", "schema"),
     "models": ("models", "doctor"),

@@ -2,17 +2,350 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
+from typing import cast
 
 import click
-from attrs import fields
+from attrs import converters, define, field, fields, frozen
 
-from gram.words import counted
+from gram import Pattern
+from gram.words import counted, did_you_mean
+from lenses_ext import Model
 
-from ..case_run import CaseOptions, CaseRun
-from ..inputs.declaring import options_of
+from ...concurrency import waited_for, work_on
+from ...errors import ConfigurationError, ValidationError
+from ...evaluation.cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
+from ...evaluation.testing import (
+    SUFFIX,
+    CaseResult,
+    Mode,
+    Recording,
+    RunResult,
+    file_name,
+    run_case,
+)
+from ...execution import Observer, Spending
+from ...models import AnyModel, connect_model, require_prices
+from ...programs import models_of, the_agent
+from ...running import RunOptions
+from ...tools import ToolLibrary, bind_agent_tools, empty_tool_library, with_agents
+from ..completion.completing import complete_model
+from ..each_file import each_file
+from ..inputs.declaring import (
+    agent_option,
+    checks_option,
+    given_by,
+    json_option,
+    option,
+    options_of,
+)
+from ..inputs.files import read_program
+from ..inputs.libraries import read_checks
+from ..inputs.options import RunningOptions
 from ..process import interruptible
-from ..terminal.output import expect_other_file, note
+from ..terminal.case_report import Report
+from ..terminal.output import expect_a_file, expect_a_name, expect_other_file, note
+
+_FOLDER = "recordings"
+_HINT = "\nhint: gram test --recordings changed asks what has changed, all records anew"
+_HINT_OF_NONE = "\nhint: gram test --recordings changed records what is missing or has changed"
+
+
+def _share(given: str) -> tuple[int, int]:
+    """How many of how many runs have to pass."""
+    found = re.fullmatch(r"(\d+)/(\d+)", given)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise click.UsageError("--at-least: write K/N, such as 4/5: at least 4 of 5 runs")
+    return int(found[1]), int(found[2])
+
+
+@frozen(kw_only=True, slots=False)
+class CaseOptions(RunningOptions):
+    """The options of ``gram test``."""
+
+    program: str | None = option("The program, instead of those of the cases.", "FILE")
+    agent: str | None = given_by(agent_option)
+    checks: tuple[str, ...] = given_by(checks_option)
+    names: tuple[str, ...] = option(
+        "Run only the cases whose names have this text, in capitals or not.", "TEXT", name="-k"
+    )
+    only: tuple[str, ...] = option("Run only the cases with one of these tags.", "TAG")
+    jobs: int = option("How many cases run at once.", default=1)
+    repeats: int | None = option("How often each case is run.")
+    at_least: tuple[int, int] | None = option(
+        "How many of the N runs of a case have to pass; all of them by default.",
+        "K/N",
+        converter=converters.optional(_share),
+    )
+    by: tuple[str, ...] = option(
+        "Say how often runs pass for each value of this column, or tags.", "COLUMN"
+    )
+    judge: str | None = option("The agent that judges rubrics; else a built-in one.", "FILE")
+    judge_model: str | None = option(
+        "The model that judges rubrics; by default that of the judge, or the program's.",
+        "PROVIDER/NAME",
+        shell_complete=complete_model,
+    )
+    record: Mode | None = option(
+        "Record runs and replay them: those without a recording are recorded (once), what they "
+        "ask otherwise than their recording too (changed), none, or all of them anew. Without it, "
+        "nothing is recorded or replayed.",
+        name="--recordings",
+        type=click.Choice(["once", "changed", "none", "all"]),
+    )
+    recordings: str | None = option(
+        "Where recordings are, with --recordings; the folder recordings beside a file by default.",
+        "DIR",
+        name="--recordings-in",
+    )
+    as_json: bool = given_by(json_option)
+    junit: str | None = option("Write JUnit XML to this file.", "FILE")
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        expect_a_file(self.junit, "--junit")
+        expect_a_name(self.recordings, "--recordings-in")
+        if self.recordings and not self.record:
+            raise click.UsageError("--recordings-in needs --recordings once, changed, none or all")
+        if self.at_least and self.repeats not in (None, self.at_least[1]):
+            share, runs = self.at_least
+            raise click.UsageError(
+                f"--at-least {share}/{runs} is of {runs} runs, not of {self.repeats}"
+            )
+        self.expect_unattended()
+
+    @property
+    def runs(self) -> int:
+        """How often each case is run."""
+        return self.repeats or (self.at_least[1] if self.at_least else 1)
+
+    @property
+    def runs_that_pass(self) -> int:
+        """How many of these runs have to pass."""
+        return self.at_least[0] if self.at_least else self.runs
+
+    def rubric_judge(self) -> RubricJudge:
+        """What judges rubrics."""
+        if self.judge is not None:
+            chosen = self.judge_model or (self.named_model if self.offline else None)
+            try:
+                return RubricJudge(read_program(self.judge), model=chosen)
+            except ConfigurationError as error:
+                raise click.UsageError(f"--judge {self.judge}: {error}") from None
+        if self.judge_model is not None:
+            return RubricJudge(model=self.judge_model)
+        where = {"base_url": self.base_url, "dialect": self.dialect}
+        return RubricJudge(model=self.of_new_run.get("model"), options=where)
+
+
+@frozen
+class Planned:
+    """A case that is going to be run.
+
+    Attributes:
+        case: the case.
+        agent: the agent that it is for.
+        recordings: where its runs are recorded or replayed, one after another.
+        judge: what judges its rubrics; None if it has none.
+    """
+
+    case: Case
+    agent: Pattern
+    recordings: tuple[Recording, ...]
+    judge: RubricJudge | None = None
+
+    @property
+    def is_replayed(self) -> bool:
+        """Whether all its runs are answered by what was recorded."""
+        return all(each.is_replayed for each in self.recordings)
+
+
+@define
+class CaseRun:
+    """The cases of files, in the order in which they are run.
+
+    Args:
+        options: the options of the command.
+        planned: the cases that are run, by their files.
+    """
+
+    options: CaseOptions
+    planned: dict[str, list[Planned]] = field(factory=dict, init=False)
+    _checks: Checks = field(init=False)
+    _judge: RubricJudge = field(init=False)
+    _library: ToolLibrary = field(init=False)
+    _made_up: ToolLibrary = field(default=empty_tool_library, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._judge = self.options.rubric_judge()
+        self._checks = read_checks(self.options.checks)
+        self._library = self.options.library()
+
+    def read(self, files: Sequence[str]) -> None:
+        """Read the cases of files, and find what is wrong with them before anything runs.
+
+        Args:
+            files: files, folders and globs.
+
+        Raises:
+            SystemExit: something is wrong with one of several files; it has been told.
+            UsageError: there are no cases.
+            GramError, OSError: something is wrong.
+        """
+        names, only = self.options.names, self.options.only
+        tags = set[str]()
+        folders = {path for path in map(Path, files) if path.is_dir()}
+        agents = cache(lambda file, agent: the_agent(read_program(file), agent, by="test"))
+
+        def plan(file: str) -> None:
+            try:
+                cases = read_cases(file)
+            except ValidationError as error:
+                is_program = [each.code for each in error.faults] == ["no-cases"]
+                if is_program and folders & set(Path(file).parents):
+                    return
+                raise
+            tags.update(tag for each in cases for tag in each.tags)
+            chosen = [
+                each
+                for each in cases
+                if (not names or any(text.casefold() in each.name.casefold() for text in names))
+                and (not only or {*only} & {*each.tags})
+            ]
+            require_checks(chosen, self._checks)
+            self.planned[file] = [self._plan(file, each, agents) for each in chosen]
+
+        each_file(files, plan).leave()
+        for tag in only:
+            if tag not in tags:
+                known = ", ".join(sorted(tags)) or "no tags"
+                hint = did_you_mean(tag, tags) or f"there are {known}"
+                raise click.UsageError(f"--only {tag}: no case has this tag\nhint: {hint}")
+        if not self.planned:
+            none = "no cases: of folders, files .gram are read; name files .jsonl and .csv"
+            raise click.UsageError(none)
+        if not self._all():
+            named = f"no case has {' or '.join(names)} in its name"
+            raise click.UsageError(named if names else "no case of these files is run")
+        self._require_recordings_apart()
+        for planned in self._all():
+            self._make_ready(planned)
+        library, match = self._library, self.options.match
+        require_tools(
+            (each.case, [with_agents(each.agent, library, match=match)]) for each in self._all()
+        )
+
+    def expecting_nothing(self) -> list[Case]:
+        """The cases that any answer passes, as where the name of a column is mistaken."""
+        return [each.case for each in self._all() if each.case.expects_nothing]
+
+    def run(self) -> None:
+        """Run the cases, in their order and as many at once as there are jobs; report each.
+
+        Raises:
+            KeyboardInterrupt: the user stops it; what was done until then is reported.
+        """
+        options = self.options
+        options.show_logs()
+        spending, stdout = Spending(), sys.stdout
+        report = Report(
+            {file: [each.case for each in planned] for file, planned in self.planned.items()},
+            options.runs_that_pass,
+            options.runs,
+            options.by,
+            as_json=options.as_json,
+            junit=options.junit,
+        )
+
+        async def run(each: Planned) -> None:
+            result = await self.result(each, spending.count)
+            with redirect_stdout(stdout):
+                report.add(result)
+
+        with report, redirect_stdout(sys.stderr):  # what tools and checks print
+            work_on(self._all(), run, options.jobs)
+        options.tell_usage(spending)
+
+    async def result(self, planned: Planned, observe: Observer | None = None) -> CaseResult:
+        """Run a case as often as it is to be run, and judge its runs."""
+        runs = [await self._run(planned, each, observe) for each in planned.recordings]
+        return CaseResult(planned.case, tuple(runs), self.options.runs_that_pass)
+
+    async def _run(
+        self, planned: Planned, recording: Recording, observe: Observer | None
+    ) -> RunResult:
+        """Run a case once, with a library of its own."""
+        judge = planned.judge and planned.judge.watched_by(observe)
+        options = cast(RunOptions, {**self.options.of_new_run, "observe": observe})
+        with self.options.fresh_library() as own:
+            library, checks = self._made_up | own, self._checks
+            case, agent = planned.case, planned.agent
+            return await run_case(case, agent, library, checks, recording, judge, **options)
+
+    @property
+    def files(self) -> set[str]:
+        """The files of the cases and of their programs."""
+        programs = {each.case.program for each in self._all()}
+        return {*self.planned, *(str(each) for each in programs if each is not None)}
+
+    def _all(self) -> list[Planned]:
+        return [each for planned in self.planned.values() for each in planned]
+
+    def _plan(self, file: str, case: Case, agents: Callable[..., Pattern]) -> Planned:
+        options = self.options
+        program = options.program or case.program
+        if not program:
+            hint = "name it in the file, or with --program FILE"
+            fault = case.fault("no-program", "the case is for no program", "", hint)
+            raise ValidationError.of([fault])
+        try:
+            agent = agents(program, options.agent or case.agent)
+        except ValidationError as error:
+            if error.faults:
+                raise
+            raise ValidationError.of([case.fault("no-agent", str(error), "agent")]) from None
+        recording = Recording()
+        if options.record is not None:
+            base = Path(options.recordings or Path(file).parent / _FOLDER)
+            path = base / Path(file).name / f"{file_name(case.name)}{SUFFIX}"
+            hint = _HINT_OF_NONE if options.record == "none" else _HINT
+            recording = Recording(path, options.record, hint)
+        others = (recording.beside(str(number)) for number in range(2, options.runs + 1))
+        judge = self._judge.for_agent(agent) if case.rubrics else None
+        return Planned(case, agent, (recording, *others), judge)
+
+    def _require_recordings_apart(self) -> None:
+        """Refuse one folder for the recordings of two files that have the same name."""
+        paths = [path for each in self._all() if (path := each.recordings[0].path)]
+        if len(set(paths)) < len(paths):
+            raise click.UsageError("two files of the same name need --recordings-in of their own")
+
+    def _make_ready(self, planned: Planned) -> None:
+        """Find what would break off a run, before any runs: a key, a tool, a folder."""
+        options, agent = self.options, planned.agent
+        if planned.case.max_cost is not None:
+            require_prices(f"max_cost of {planned.case.name}")
+        if not planned.is_replayed:
+            made_up = options.made_up_tools(agent, self._library)
+            self._made_up, self._library = made_up | self._made_up, made_up | self._library
+        if not planned.is_replayed or options.named_tools:
+            with options.hinting():
+                bind_agent_tools(agent, self._library, match=options.match)
+        if planned.is_replayed:
+            return
+        named = options.of_new_run.get("model")
+        for model in (Model.parse(str(named)),) if named else models_of(agent):
+            asked = connect_model(model, base_url=options.base_url, dialect=options.dialect)
+            waited_for(AnyModel(asked).prepare)  # or the first case would have its seconds
+        if planned.judge:
+            planned.judge.check()
+        for each in planned.recordings:
+            each.prepare()
 
 
 @click.command("test")

@@ -32,15 +32,13 @@ from lenses_ext.schemas import Match
 from ...machine import TOOL_FORMS, tools_to_json
 from ...programs import the_agent, the_tools
 from ...tools import Tool, ToolLibrary, explain_binding
-from ..each_file import each_file
-from ..edits import Changes, changed_texts, write_changes
+from ..each_file import Changes, changed_texts, each_file, write_changes
 from ..failures import NO, Refused
 from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
+from ..inputs.files import STDIN, are_many, read_program
 from ..inputs.libraries import ToolOptions, read_tool_specs
 from ..inputs.options import match_option
-from ..inputs.program_files import STDIN, are_many
 from ..inputs.project import tools_of_project
-from ..inputs.reading import read_program
 from ..terminal.changes_shown import show_diff
 from ..terminal.output import note, show, show_json
 

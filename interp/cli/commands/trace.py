@@ -16,7 +16,7 @@ from ...machine import Usage, call_text, shown_price
 from ...shown import shortened, visible_text
 from ...views import run_page
 from ..inputs.declaring import json_option
-from ..inputs.program_files import STDIN
+from ..inputs.files import STDIN
 from ..inputs.record_option import default_record, named_runs, run_argument
 from ..terminal.output import (
     Styled,

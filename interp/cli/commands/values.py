@@ -33,13 +33,20 @@ from lenses_ext.places import ANY, Kind, holds, new_property, read_condition, re
 from ...errors import ValidationError
 from ...json_text import read_json
 from ..completion.completing import path_argument
-from ..each_file import Nowhere, each_file
-from ..edits import EditOptions, deliver, places_in, read_element, read_pattern, read_value
+from ..each_file import (
+    EditOptions,
+    Nowhere,
+    deliver,
+    each_file,
+    places_in,
+    read_element,
+    read_pattern,
+    read_value,
+)
 from ..failures import INVALID
 from ..inputs.declaring import json_option, option, options_of
+from ..inputs.files import STDIN, are_many, read_program, read_word_beside, words_and_files
 from ..inputs.libraries import ToolOptions
-from ..inputs.program_files import STDIN, are_many, words_and_files
-from ..inputs.reading import read_program, read_word_beside
 from ..terminal.output import show, show_json, tell
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from lenses_ext.language import SETTINGS
 from lenses_ext.names import ProgramLike
 from lenses_ext.places import completions
 
-from ..inputs.program_files import STDIN, find_files, is_input
+from ..inputs.files import STDIN, find_files, is_input, read_program
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -102,8 +102,6 @@ def _programs(context: click.Context) -> Iterator[Project]:
 
 def _read(file: str) -> Iterator[Project]:
     """The first program that an argument names, if it can be read."""
-    from ..inputs.reading import read_program
-
     if file != STDIN:
         with suppress(GramError, OSError):
             yield read_program(find_files(file)[0])

@@ -17,8 +17,7 @@ from ...files import MOST_BYTES, File
 from ...json_text import read_json
 from ...machine import Given
 from ..terminal.output import note
-from .program_files import STDIN
-from .reading import read_text, read_word, read_word_beside
+from .files import STDIN, read_text, read_word, read_word_beside
 
 _SECONDS_OF_SILENCE = 2.0
 

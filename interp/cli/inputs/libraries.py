@@ -29,9 +29,8 @@ from ...tools.mcp import McpLibrary, mcp_library
 from ...tools.openapi import openapi_library
 from ..terminal.output import note, tell
 from .declaring import option
-from .program_files import STDIN
+from .files import STDIN, read_program, read_text
 from .project import tools_of_project
-from .reading import read_program, read_text
 
 if TYPE_CHECKING:
     from ...evaluation.cases import Check

@@ -17,9 +17,8 @@ from ...history.stores import Address, RunStore, address_of_run, load_runs, open
 from ...machine import At
 from ..terminal.asking import state_folder
 from ..terminal.output import expect_a_name
-from .program_files import STDIN
+from .files import STDIN, read_text
 from .project import record_of_project
-from .reading import read_text
 
 VARIABLE: Final = "GRAM_RECORD"
 

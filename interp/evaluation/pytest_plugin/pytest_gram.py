@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 if TYPE_CHECKING:
-    from interp.cli.case_run import CaseRun, Planned
+    from interp.cli.commands.test import CaseRun, Planned
     from interp.evaluation.testing import AgentUnderTest, CaseResult, RunsOfTest
 
 CASES = (".cases.jsonl", ".cases.csv", ".cases.gram")

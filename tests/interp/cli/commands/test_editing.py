@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gram.documents import holding
-from interp.cli.edits import rewrite
+from interp.cli.each_file import rewrite
 from tests.interp.cli.process import gram, refused, started, written
 
 PROGRAM = """\

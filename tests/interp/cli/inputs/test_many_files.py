@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from interp.cli.inputs.program_files import find_files
+from interp.cli.inputs.files import find_files
 from tests.interp.cli.process import gram, refused
 
 AGENT = '[{name}:Agent {{instruction: "x", model: "OpenAI/m"}}]\n'

@@ -1,25 +1,64 @@
-"""``gram convert``: between gram and its canonical JSON, and Open Agent Spec."""
+"""Files in other forms: ``fmt`` lays them out, ``convert`` prints them as JSON or as gram."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
-from gram import GramDecodeError, Pattern, from_json, parse, to_json
+from gram import GramDecodeError, Pattern, format_text, from_json, parse, to_json
 from gram.json import Json
 from lenses_ext import bundle, write_program
 
 from ...exchange import Exchanged, NoCounterpartError, from_agent_spec, to_agent_spec
 from ...json_text import read_json
-from ..each_file import each_file
-from ..edits import laid_out
-from ..inputs.declaring import agent_option
-from ..inputs.program_files import STDIN, are_many
-from ..inputs.reading import read_program, read_text
-from ..terminal.output import show, show_json, tell
+from ..each_file import each_file, laid_out, rewrite
+from ..failures import NO
+from ..inputs.declaring import agent_option, json_option, stdin_filename_option
+from ..inputs.files import STDIN, are_many, read_program, read_text
+from ..terminal.changes_shown import show_diff
+from ..terminal.output import note, show, show_json, tell
+
+
+@click.command("fmt")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--check", is_flag=True, help="Exit with 1 when a file would change; write nothing.")
+@click.option("--diff", is_flag=True, help="Print what would change; write nothing.")
+@json_option
+@stdin_filename_option
+def fmt_command(
+    files: tuple[str, ...], check: bool, diff: bool, as_json: bool, stdin_filename: str | None
+) -> None:
+    """Lay out FILES in place: files, folders and globs.
+
+    - reads standard input and writes standard output.
+    """
+    writes = not (check or diff)
+    if as_json and (diff or STDIN in files):
+        raise click.UsageError("--json says what became of the files: not with --diff, nor with -")
+
+    def lay_out(file: str) -> dict[str, Any]:
+        if writes and file != STDIN:
+            return {"changed": rewrite(file, format_text)}
+        text, name = read_text(file, stdin_filename)
+        laid_out = format_text(text, name)
+        if writes:
+            show(laid_out, nl=False)
+            return {}
+        if laid_out == text:
+            return {"changed": False}
+        if diff:
+            show_diff(text, laid_out, name)
+        if check and not as_json:
+            note(f"{name} would change")
+        return {"changed": True, "code": NO}
+
+    tally = each_file(files, lay_out)
+    tally.show(as_json, verb="laid out" if writes else "would change")
+    tally.leave()
+
 
 _TARGETS = ("json", "gram", "agentspec", "agentspec-json")
 
@@ -29,7 +68,7 @@ _TARGETS = ("json", "gram", "agentspec", "agentspec-json")
 @click.option("--to", "target", type=click.Choice(_TARGETS), help="What to print.")
 @click.option("--bundle", "is_bundled", is_flag=True, help="Print FILE with all that it imports.")
 @agent_option
-def command(
+def convert_command(
     files: tuple[str, ...], target: str | None, is_bundled: bool, agent: str | None
 ) -> None:
     """Print gram FILES as canonical JSON, or JSON and Agent Spec FILES as gram.
