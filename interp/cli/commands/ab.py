@@ -74,7 +74,7 @@ class ComparingOptions(ArmOptions):
         "[NAME=]FILE.py[:NAME]",
     )
     agent: str | None = given_by(agent_option)
-    checks: tuple[str, ...] = given_by(checks_option)
+    checks: tuple[str, ...] = checks_option
     judge_model: str | None = option(
         "The model that judges the rubrics of cases; by default that of the program.",
         "PROVIDER/NAME",

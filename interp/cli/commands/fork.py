@@ -50,11 +50,11 @@ class Options:
         name="--set",
     )
     repeats: int | None = option("Compare so many runs with the change with so many without.")
-    model: str | None = given_by(model_option)
-    base_url: str | None = given_by(base_url_option)
-    dialect: Dialect | None = given_by(dialect_option)
-    tools: tuple[str, ...] = given_by(stand_ins_option)
-    checks: tuple[str, ...] = given_by(checks_option)
+    model: str | None = model_option
+    base_url: str | None = base_url_option
+    dialect: Dialect | None = dialect_option
+    tools: tuple[str, ...] = stand_ins_option
+    checks: tuple[str, ...] = checks_option
     jobs: int = option("How many runs go on at once.", default=4)
     as_json: bool = given_by(json_option)
 

@@ -231,7 +231,7 @@ def git_command() -> None:
 
 
 @git_command.command("install")
-@click.option("--undo", is_flag=True, help="Take away what this git_command has put there.")
+@click.option("--undo", is_flag=True, help="Take away what this command has put there.")
 def install(undo: bool) -> None:
     """Make gram the merge driver for *.gram in the git repository of this folder.
 

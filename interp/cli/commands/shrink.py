@@ -49,10 +49,10 @@ class Options:
         "[not] CHECK",
         name="--while",
     )
-    checks: tuple[str, ...] = given_by(checks_option)
+    checks: tuple[str, ...] = checks_option
     live: bool = option("Ask the model anew, instead of the recorded replies.")
     model: str | None = option("With --live, ask this model.", "PROVIDER/NAME")
-    tools: tuple[str, ...] = given_by(stand_ins_option)
+    tools: tuple[str, ...] = stand_ins_option
     repeats: int | None = option("With --live, how often each is run; 5 by default.")
     at_least: int | None = option("How many of them have to fail; most by default.")
     runs: int | None = option("How many runs at most; 2000, with --live 200.")

@@ -52,7 +52,7 @@ class Options(KeptRunOptions):
     )
     agent: str | None = given_by(agent_option)
     attached: tuple[str, ...] = given_by(attach_option)
-    fallback: tuple[str, ...] = given_by(fallback_option)
+    fallback: tuple[str, ...] = fallback_option
 
 
 @click.command("submit")

@@ -70,7 +70,7 @@ class CaseOptions(RunningOptions):
 
     program: str | None = option("The program, instead of those of the cases.", "FILE")
     agent: str | None = given_by(agent_option)
-    checks: tuple[str, ...] = given_by(checks_option)
+    checks: tuple[str, ...] = checks_option
     names: tuple[str, ...] = option(
         "Run only the cases whose names have this text, in capitals or not.", "TEXT", name="-k"
     )

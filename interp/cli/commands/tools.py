@@ -51,7 +51,7 @@ class Options(ToolOptions):
         "A Python file with the tools.", "FILE.py[:NAME]", callback=tools_of_project
     )
     agent: str | None = given_by(agent_option)
-    match: Match = given_by(match_option)
+    match: Match = match_option
     as_json: bool = given_by(json_option)
     print_gram: bool = option("Print the gram of the tools of FILES, --tools, --mcp…")
     update: bool = option(

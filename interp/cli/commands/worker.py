@@ -24,7 +24,7 @@ class Options(ToolOptions):
     """The options of ``gram worker``."""
 
     store: str = given_by(store_option)
-    match: Match = given_by(match_option)
+    match: Match = match_option
     at_once: int = option("How many runs it drives at once; 8.", default=8)
     grace: float = option(
         "How long runs may still take when it is told to stop; then others go on with them; 30.",

@@ -81,38 +81,14 @@ agent_option = click.option(
 )
 """Chooses an agent of a program with several agents."""
 
-model_option = click.option(
-    "--model",
-    metavar="PROVIDER/NAME",
-    shell_complete=complete_model,
-    help="Use this model instead of the program's.",
+model_option: Any = option(
+    "Use this model instead of the program's.", "PROVIDER/NAME", shell_complete=complete_model
 )
-"""The option for the model that is asked."""
+"""The model that is asked."""
 
-checks_option = click.option(
-    "--checks",
-    multiple=True,
-    metavar="FILE.py[:NAME]",
-    help="A Python file with the checks that cases name.",
-)
+checks_option: Any = option("A Python file with the checks that cases name.", "FILE.py[:NAME]")
+"""The files of checks; see `read_checks`."""
 
 stdin_filename_option = click.option(
     "--stdin-filename", metavar="NAME", help="What messages call standard input."
 )
-
-mcp_option = click.option(
-    "--mcp",
-    multiple=True,
-    metavar="CMD|URL|FILE.json[:NAME]",
-    help="An MCP server with tools: its command, its address, or a file in the mcpServers form.",
-)
-"""The option for MCP servers; see `read_libraries`."""
-
-openapi_option = click.option(
-    "--openapi",
-    multiple=True,
-    metavar="[NAME=VALUE…] FILE|URL",
-    help="An OpenAPI document, whose operations are tools. Before it: server=URL, hosts=A,B, "
-    "operations=A,B, and SCHEME=VARIABLE for the key in an environment variable.",
-)
-"""The option for OpenAPI documents; see `read_libraries`."""

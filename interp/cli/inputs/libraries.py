@@ -41,14 +41,12 @@ _SETTING: Final = re.compile(r"([\w.-]+)=(\S*)\s+(?=\S)")
 _MOST_TOLD: Final = 5
 
 
-stand_ins_option = click.option(
-    "--tools",
-    multiple=True,
-    metavar="FILE.py[:NAME]",
-    help="A Python file with tools to run in the place of recorded ones; none that is marked "
-    "once is run.",
+stand_ins_option: Any = option(
+    "A Python file with tools to run in the place of recorded ones; none that is marked once is "
+    "run.",
+    "FILE.py[:NAME]",
 )
-"""The option for tools that are run instead of recorded ones. A project file does not give any."""
+"""Tools that are run instead of recorded ones. A project file does not give any."""
 
 
 @frozen(kw_only=True, slots=False)

@@ -41,35 +41,29 @@ from .record_option import record_option
 POLICIES: Mapping[str, ApprovalPolicy] = {"ask": ask_all, "all": allow_all, "none": deny_all}
 """The values of ``--approve`` and their policies."""
 
-base_url_option = click.option(
-    "--base-url", metavar="URL", help="The address of the server to use."
-)
-"""The option for where the model is asked."""
+base_url_option: Any = option("The address of the server to use.", "URL")
+"""Where the model is asked."""
 
-dialect_option = click.option(
-    "--dialect",
+dialect_option: Any = option(
+    "How to speak to the model's server: in the Responses API (responses) or in Chat Completions "
+    "(tools; functions is its older form).",
     type=click.Choice(get_args(Dialect)),
-    help="How to speak to the model's server: in the Responses API (responses) or in Chat "
-    "Completions (tools; functions is its older form).",
 )
-"""The option for how a model's server is spoken to."""
+"""How a model's server is spoken to."""
 
-fallback_option = click.option(
-    "--fallback",
-    multiple=True,
-    metavar="PROVIDER/NAME",
+fallback_option: Any = option(
+    "Ask this model where the first cannot be reached, is overloaded or unknown.",
+    "PROVIDER/NAME",
     shell_complete=complete_model,
-    help="Ask this model where the first cannot be reached, is overloaded or unknown.",
 )
-"""The option for the models that are asked where the first cannot be."""
+"""The models that are asked where the first cannot be."""
 
-match_option = click.option(
-    "--match",
+match_option: Any = option(
+    "How closely tools have to match their specifications.",
     type=click.Choice(get_args(Match)),
     default="full",
-    help="How closely tools have to match their specifications.",
 )
-"""The option for how closely tools have to match; see `interp.tools.bind_tool`."""
+"""How closely tools have to match; see `interp.tools.bind_tool`."""
 
 
 @frozen(kw_only=True, slots=False)
@@ -81,7 +75,7 @@ class ModelOptions:
     """
 
     offline: bool = option("Rehearse without a model, key or network.")
-    model: str | None = given_by(model_option)
+    model: str | None = model_option
 
     def __attrs_post_init__(self) -> None:
         if self.offline and self.model:
@@ -126,9 +120,9 @@ class KeptRunOptions(ModelOptions):
 class ArmOptions(KeptRunOptions, ServerOptions):
     """The options of every command that runs programs."""
 
-    base_url: str | None = given_by(base_url_option)
-    dialect: Dialect | None = given_by(dialect_option)
-    match: Match = given_by(match_option)
+    base_url: str | None = base_url_option
+    dialect: Dialect | None = dialect_option
+    match: Match = match_option
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -161,7 +155,7 @@ class ArmOptions(KeptRunOptions, ServerOptions):
 class RunningOptions(ArmOptions, ToolOptions):
     """The options of every command that runs an agent."""
 
-    fallback: tuple[str, ...] = given_by(fallback_option)
+    fallback: tuple[str, ...] = fallback_option
     script: ScriptedModel | None = option(
         "Answer with these replies instead of a model: a list, or one for each agent by its name.",
         "FILE.json",
