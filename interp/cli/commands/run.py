@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import click
+from attrs import frozen
 
-from ..inputs.declaring import json_option, options_of
+from ..inputs.declaring import given_by, json_option, option, options_of
 from ..inputs.given_messages import attach_option, input_option, said_to
 from ..inputs.options import TalkOptions
 from ..process import interruptible
@@ -12,27 +13,20 @@ from ..talk import Talk
 from ..terminal.output import expect_other_file
 
 
+@frozen(kw_only=True, slots=False)
+class _Options(TalkOptions):
+    as_json: bool = given_by(json_option)
+    stream: bool = option("Print words as they come; with --json, a line for each event.")
+    no_stdin: bool = option("Do not read standard input.")
+    given: str | None = input_option
+    attached: tuple[str, ...] = attach_option
+
+
 @click.command("run")
 @click.argument("file")
 @click.argument("messages", nargs=-1)
-@json_option
-@click.option(
-    "--stream", is_flag=True, help="Print words as they come; with --json, a line for each event."
-)
-@click.option("--no-stdin", is_flag=True, help="Do not read standard input.")
-@input_option
-@attach_option
-@options_of(TalkOptions)
-def command(
-    file: str,
-    messages: tuple[str, ...],
-    given: str | None,
-    attached: tuple[str, ...],
-    as_json: bool,
-    stream: bool,
-    no_stdin: bool,
-    options: TalkOptions,
-) -> None:
+@options_of(_Options)
+def command(file: str, messages: tuple[str, ...], options: _Options) -> None:
     """Run the agent in FILE; several MESSAGES are one conversation.
 
     The answers go to standard output, everything else to standard error. FILE may be - for standard
@@ -47,9 +41,10 @@ def command(
     What comes through a pipe is context: cat report.txt | gram run a.gram "summarise this"
     """
     expect_other_file(options.record)
-    said = said_to(file, messages, given, attached, reads_stdin=not no_stdin)
+    reads_stdin = not options.no_stdin
+    said = said_to(file, messages, options.given, options.attached, reads_stdin=reads_stdin)
 
-    talk = Talk(file, options, as_json=as_json, is_streaming=stream)
+    talk = Talk(file, options, as_json=options.as_json, is_streaming=options.stream)
     with interruptible(), talk:
         for message in said:
             talk.say(message)

@@ -62,7 +62,7 @@ class Options(RunningOptions):
     )
     show_tools: bool = option("Show clients calls of tools, as events.")
     reload: bool = option("Take changed programs for new runs.")
-    record: str | None = given_by(record_option)
+    record: str | None = record_option
     log_lines: LogLines = given_by(log_format_option)
 
     def __attrs_post_init__(self) -> None:

@@ -36,7 +36,7 @@ class Options(KeptRunOptions):
 
     store: str = given_by(store_option)
     as_json: bool = given_by(json_option)
-    given: str | None = given_by(input_option)
+    given: str | None = input_option
     id: str | None = option(
         "An id for the run: submitting the same again under it queues nothing more.", "ID"
     )
@@ -51,7 +51,7 @@ class Options(KeptRunOptions):
         converter=converters.optional(_time),
     )
     agent: str | None = given_by(agent_option)
-    attached: tuple[str, ...] = given_by(attach_option)
+    attached: tuple[str, ...] = attach_option
     fallback: tuple[str, ...] = fallback_option
 
 

@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,27 +18,25 @@ from ...files import MOST_BYTES, File
 from ...json_text import read_json
 from ...machine import Given
 from ..terminal.output import note
+from .declaring import option
 from .files import STDIN, read_text, read_word, read_word_beside
 
 _SECONDS_OF_SILENCE = 2.0
 
 
-attach_option = click.option(
-    "--attach",
-    "attached",
-    multiple=True,
-    metavar="FILE|ADDRESS|-",
-    help="Attach a picture, a document or sound to the first message; may be repeated.",
+attach_option: Any = option(
+    "Attach a picture, a document or sound to the first message; may be repeated.",
+    "FILE|ADDRESS|-",
+    name="--attach",
 )
-"""The option for the files that are attached to a message."""
+"""The files that are attached to a message."""
 
-input_option = click.option(
-    "--input",
-    "given",
-    metavar="JSON|@FILE|-",
-    help="Call the agent with these arguments instead of messages: a JSON object.",
+input_option: Any = option(
+    "Call the agent with these arguments instead of messages: a JSON object.",
+    "JSON|@FILE|-",
+    name="--input",
 )
-"""The option for what an agent is called with that takes no message."""
+"""What an agent is called with that takes no message."""
 
 
 def said_to(

@@ -276,7 +276,7 @@ class TalkOptions(AnsweringOptions):
     """The options of ``run`` and ``chat``: the agent and where the conversation is kept, too."""
 
     agent: str | None = given_by(agent_option)
-    record: str | None = given_by(record_option)
+    record: str | None = record_option
     no_record: bool = option("Keep nothing of what is said.")
     goes_on: bool = option(
         "Go on with the last conversation with this program, or of the file.", name="--continue -c"

@@ -17,6 +17,7 @@ from ...history.stores import Address, RunStore, address_of_run, load_runs, open
 from ...machine import At
 from ..terminal.asking import state_folder
 from ..terminal.output import expect_a_name
+from .declaring import option
 from .files import STDIN, read_text
 from .project import record_of_project
 
@@ -73,16 +74,15 @@ store_option = click.option(
 )
 """The option for the store of a command that names no run."""
 
-record_option = click.option(
-    "--record",
-    metavar="FILE|STORE",
+record_option: Any = option(
+    "Keep what is said: in a new file, best named *.run.gram, or in a store, such as runs.db or "
+    "postgresql://…; gram resume, replay and trace read it.",
+    "FILE|STORE",
     envvar=VARIABLE,
     show_envvar=True,
     callback=_named,
-    help="Keep what is said: in a new file, best named *.run.gram, or in a store, such as runs.db "
-    "or postgresql://…; gram resume, replay and trace read it.",
 )
-"""The option for what is recorded of a conversation."""
+"""What is recorded of a conversation."""
 
 run_argument = click.argument("run", metavar="RUN")
 """A run: its address, or its id in the default place."""
