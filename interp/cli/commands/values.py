@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
@@ -48,9 +48,6 @@ from ..inputs.declaring import json_option, option, options_of
 from ..inputs.files import STDIN, are_many, read_program, read_word_beside, words_and_files
 from ..inputs.libraries import ToolOptions
 from ..terminal.output import show, show_json, tell
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command("get")
