@@ -44,10 +44,8 @@ async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
     from pydantic import ValidationError
 
     found: dict[str, types.Tool] = {}
-    cursors: set[str | None] = set()
     cursor: str | None = None
-    while cursor not in cursors:
-        cursors.add(cursor)
+    for _ in range(MOST_PAGES):
         try:
             page = await client.list_tools(cursor=cursor, cache_mode="bypass")
         except ValidationError as error:
@@ -60,12 +58,10 @@ async def listed_tools(client: Client, server: str) -> dict[str, types.Tool]:
             found[name] = tool
         if len(found) > MOST_TOOLS:
             raise ConfigurationError(f"{server} lists more than {MOST_TOOLS} tools")
-        if page.next_cursor is None:
-            return found
-        if len(cursors) > MOST_PAGES:
-            raise ConfigurationError(f"{server} lists its tools on more than {MOST_PAGES} pages")
         cursor = page.next_cursor
-    raise ConfigurationError(f"{server} lists the same page of tools again and again")
+        if cursor is None:
+            return found
+    raise ConfigurationError(f"{server} lists its tools on more than {MOST_PAGES} pages")
 
 
 def _without_keys(tool: types.Tool) -> types.Tool:

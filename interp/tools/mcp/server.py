@@ -37,10 +37,6 @@ _SECRET: Final = re.compile(
 )
 _NO_SECRET: Final = re.compile(r"accept|content-|user-agent|origin|referer|host", re.IGNORECASE)
 """How the names of headers begin that carry no key."""
-_SECRET_OPTION: Final = re.compile(
-    r"--?(?:[\w-]*[-_])?(?:key|token|secret|password|passwd|credentials?|auth)", re.IGNORECASE
-)
-_SECRET_OPTION_AND_VALUE: Final = re.compile(rf"{_SECRET_OPTION.pattern}=(.*)", re.I | re.DOTALL)
 _LONGEST_NAME: Final = 200
 _LISTS: Final = ("mcpServers", "servers")
 
@@ -139,7 +135,9 @@ def _read(path: Path) -> Any:
         raise ConfigurationError(f"{path}: not JSON: {error}") from None
 
 
-def _entries(data: Any, where: str) -> dict[str, _Entry]:
+def _of_list(
+    data: Any, name: str | None, env: Mapping[str, str], where: str
+) -> tuple[McpServer, ...]:
     from pydantic import TypeAdapter, ValidationError
 
     lists = data if isinstance(data, Mapping) else {}
@@ -147,15 +145,9 @@ def _entries(data: Any, where: str) -> dict[str, _Entry]:
     if listed is None:
         raise ConfigurationError(f'{where}: expected an object with "mcpServers"')
     try:
-        return TypeAdapter(dict[str, _Entry]).validate_python(listed)
+        entries = TypeAdapter(dict[str, _Entry]).validate_python(listed)
     except ValidationError as error:
         raise ConfigurationError(f"{where}: {fault_in(error, 'mcpServers')}") from None
-
-
-def _of_list(
-    data: Any, name: str | None, env: Mapping[str, str], where: str
-) -> tuple[McpServer, ...]:
-    entries = _entries(data, where)
     if name is not None and name not in entries:
         hint = did_you_mean(name, entries) or f"it has {', '.join(entries) or 'none'}"
         raise ConfigurationError(f'{where} has no server "{name}"; {hint}')
@@ -222,17 +214,19 @@ def _secrets(
     headers: Mapping[str, str],
 ) -> Iterator[str]:
     """What must not be shown: headers, and values whose names or options are those of keys."""
-    yield from (text for key, text in environment.items() if _SECRET.search(key))
+    named = [*environment.items()]
+    for name in (match[1] for text in written for match in _VARIABLE.finditer(text)):
+        named.append((name, os.environ.get(name, "")))
+    for word, following in pairwise([*words, ""]):
+        option, _, value = word.partition("=")
+        if option.startswith("-"):
+            named.append((re.split("[-_]", option)[-1], value or following))
     for name, text in headers.items():
         if not _NO_SECRET.match(name):
             yield from (text, *text.split()[-1:])
-    for name in (match[1] for text in written for match in _VARIABLE.finditer(text)):
-        if _SECRET.search(name):
-            yield os.environ.get(name, "")
-    yield from (value for option, value in pairwise(words) if _SECRET_OPTION.fullmatch(option))
-    yield from (match[1] for match in map(_SECRET_OPTION_AND_VALUE.fullmatch, words) if match)
     if is_address(words[0]):
         with suppress(ValueError):  # what cannot be read as an address is refused later
             parts = urlsplit(words[0])
             yield parts.password or ""
-            yield from (text for key, text in parse_qsl(parts.query) if _SECRET.search(key))
+            named += parse_qsl(parts.query)
+    yield from (value for name, value in named if _SECRET.search(name))

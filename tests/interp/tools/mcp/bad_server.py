@@ -63,12 +63,10 @@ TOOLS = {
 async def list_tools(_: Any, params: Any) -> ListToolsResult:
     if WAY == "hang-at-list":
         await anyio.sleep_forever()
-    if WAY in ("pages", "same-page"):
+    if WAY == "pages":
         at = int(params.cursor) if params is not None and params.cursor else 0
-        more = "1" if WAY == "same-page" else str(at + 1) if at < 3 else None
-        return ListToolsResult(
-            tools=[tool(f"tool{at}" if WAY == "pages" else os.urandom(4).hex())], next_cursor=more
-        )
+        more = str(at + 1) if at < 3 else None
+        return ListToolsResult(tools=[tool(f"tool{at}")], next_cursor=more)
     return ListToolsResult(tools=TOOLS[WAY]() if WAY in TOOLS else [tool("do")])
 
 

@@ -301,7 +301,6 @@ def test_requests_to_sample_or_to_ask_the_user_are_declined(server: Any, way: st
         (raw("not-an-object"), '"bad" lists a broken tool: tools.1: '),
         (bad("bad-name"), '"bad" lists a tool with the name "clear\\x1b[2J"'),
         (bad("long-description"), 'of the tool "long" has 60000 characters, over 50000'),
-        (bad("same-page"), '"bad" lists the same page of tools again and again'),
         (bad("ends-at-start"), '"bad" ended before it answered; it wrote last:\nno configuration'),
         (["a\0b"], '"bad" cannot be started: embedded null byte'),
         (["/"], '"bad" cannot be started: Permission denied'),
