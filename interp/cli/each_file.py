@@ -349,11 +349,12 @@ def refuse_new_errors(program: Project, edited: Project) -> None:
 
     new = new_errors(program, edited)
     if new:
-        faults = "\n".join(f"  {fault.severity}[{fault.code}] {fault.message}" for fault in new)
-        raise Refused(
-            f"{program.filename}: refused because the program would be invalid (use --force to "
-            f"do it anyway):\n{faults}"
-        )
+        told = f"{program.filename}: refused because the program would be invalid"
+        lines = [f"{told} (use --force to do it anyway):"]
+        for fault in new:
+            lines.append(f"  {fault.severity}[{fault.code}] {fault.message}")
+            lines += [f"    hint: {fault.hint}"] if fault.hint else []
+        raise Refused("\n".join(lines))
 
 
 def read_element(text: str) -> Pattern:

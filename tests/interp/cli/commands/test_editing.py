@@ -308,6 +308,10 @@ def test_add_makes_a_property_of_any_value(program: Path, value: str, written: s
         (["del", "greter.model"], "did you mean greeter?"),
         (["set", "greter.model", "x"], "did you mean greeter?"),
         (["set", "*.tools.*.signature", "x"], "type signature is not valid gram"),
+        (
+            ["add", "greeter.tools", '[t:ToolSpecification {descripton: "d"} | (q)==>(::String)]'],
+            "hint: did you mean description instead of descripton?",
+        ),
     ],
 )
 def test_what_is_refused_is_told_in_words_of_the_program(
