@@ -38,10 +38,6 @@ _READ = (
 _MOST_WAYS = 1000
 
 
-class DiffersError(Exception):
-    """A flow does something that no workflow does; its text says what."""
-
-
 def read_flow(reader: Reader, flow: Flow, path: str) -> Pattern:
     """The workflow that a flow is; what it uses is defined first.
 
@@ -49,10 +45,7 @@ def read_flow(reader: Reader, flow: Flow, path: str) -> Pattern:
         NoCounterpartError: it has a step that programs have not, or means something else.
     """
     reader.tell_rest(flow, path, _READ)
-    try:
-        return _FlowReader(reader, flow, path).workflow()
-    except DiffersError as error:
-        raise NoCounterpartError(f"{path}: not made, as {error}") from None
+    return _FlowReader(reader, flow, path).workflow()
 
 
 @frozen
@@ -88,12 +81,12 @@ class _FlowReader:
         for edge in flow.control_flow_connections:
             branch = edge.from_branch or edge.from_node.branches[0]
             if (edge.from_node.id, branch) in self._control:
-                raise DiffersError(f"two edges leave the branch {branch} of {edge.from_node.name}")
+                raise self._differs(f"two edges leave the branch {branch} of {edge.from_node.name}")
             self._control[edge.from_node.id, branch] = edge.to_node.id
         wanted = _schemas(flow.outputs)
         for node in [each for each, kind in self._kinds.items() if kind == "EndNode"]:
             if not wanted.keys() <= self._takes[node].keys():
-                raise DiffersError(f"it can end at {self._nodes[node].name} without its outputs")
+                raise self._differs(f"it can end at {self._nodes[node].name} without its outputs")
             self._takes[node], self._gives[node] = wanted, {}
         self._data: dict[str, dict[str, list[Port]]] = {
             node: {title: [] for title in takes} for node, takes in self._takes.items()
@@ -133,6 +126,9 @@ class _FlowReader:
         is_named = types.result is not None and "title" in types.result
         is_short = asks or (is_usual(types.inputs) and not is_named)
         return () if is_short else signature_elements(types.signature)
+
+    def _differs(self, reason: str) -> NoCounterpartError:
+        return NoCounterpartError(f"{self._path}: not made, as {reason}")
 
     def _said(self, node: str) -> str:
         return f'"{self._nodes[node].name}"'
@@ -215,18 +211,18 @@ class _FlowReader:
         """Make the arrows of a branch; what comes by them, as the chooser was given it."""
         (ports,) = self._data[choice].values()
         if len(ports) != 1:
-            raise DiffersError(f"{self._said(choice)} decides on {len(ports)} outputs")
+            raise self._differs(f"{self._said(choice)} decides on {len(ports)} outputs")
         ((chooser, output),) = ports
         given, wanted = self._data[chooser], self._data[target]
         if chooser == self._start:
             given = {title: [(chooser, title)] for title in self._gives[chooser]}
         if len(given) != len(wanted) or (len(given) > 1 and given.keys() != wanted.keys()):
-            raise DiffersError(
+            raise self._differs(
                 f"{self._said(target)} is chosen, and takes something else than what "
                 f"{self._said(chooser)} was given"
             )
         if self._gives[chooser][output].get("type", "string") != "string":
-            raise DiffersError(f"{self._said(choice)} decides on texts that are no texts")
+            raise self._differs(f"{self._said(choice)} decides on texts that are no texts")
         is_field = len(self._gives[chooser]) > 1
         labels = [
             Subject("", {WHEN}, {"is": {output: value} if is_field else value})
@@ -251,9 +247,9 @@ class _FlowReader:
     def _each(self, node: str, port: Port) -> Subject:
         """The label of an arrow to a map."""
         if len(self._data[node]) != 1 or len(self._gives[node]) != 1:
-            raise DiffersError(f"{self._said(node)} maps over more than one list, or gives more")
+            raise self._differs(f"{self._said(node)} maps over more than one list, or gives more")
         if self._gives[port[0]][port[1]].get("type") != "array":
-            raise DiffersError(f"{self._said(node)} maps over what is no list")
+            raise self._differs(f"{self._said(node)} maps over what is no list")
         return Subject("", {EACH}, _MAPS[self._kinds[node]])
 
     def _alone(self, port: Port) -> str:
@@ -297,24 +293,24 @@ class _FlowReader:
         """Each way through the flow: its nodes in order, with the branches that they are left by.
 
         Raises:
-            DiffersError: a way comes back to a node, ends before the end, or there are too many.
+            NoCounterpartError: a way comes back to a node or ends early, or there are too many.
         """
         begun: list[tuple[dict[str, str], str]] = [({}, self._start)]
         found = 0
         while begun:
             way, node = begun.pop()
             if node in way:
-                raise DiffersError(f"it goes back to {self._nodes[node].name}, without a bound")
+                raise self._differs(f"it goes back to {self._nodes[node].name}, without a bound")
             if self._kinds[node] == "EndNode":
                 found += 1
                 yield {**way, node: ""}
             for branch in self._branches(node):
                 if (after := self._control.get((node, branch))) is None:
                     name = self._nodes[node].name
-                    raise DiffersError(f"nothing follows the branch {branch} of {name}")
+                    raise self._differs(f"nothing follows the branch {branch} of {name}")
                 begun.append(({**way, node: branch}, after))
             if found + len(begun) > _MOST_WAYS:
-                raise DiffersError(f"there are more than {_MOST_WAYS} ways through it")
+                raise self._differs(f"there are more than {_MOST_WAYS} ways through it")
 
     def _branches(self, node: str) -> list[str]:
         """The branches that can be taken: where all texts are mapped, none takes the default."""
@@ -332,14 +328,14 @@ class _FlowReader:
         for node in way:
             if self._kinds[node] not in ("StartNode", "BranchingNode"):
                 if node not in given:
-                    raise DiffersError(f"{self._said(node)} would not run where it does")
+                    raise self._differs(f"{self._said(node)} would not run where it does")
                 for title, ports in self._data[node].items():
                     live = [port for port in ports if port[0] in before]
                     if len(live) > 1 or given[node].get(title) != (live[0] if live else None):
-                        raise DiffersError(f"{self._said(node)} would get another {title}")
+                        raise self._differs(f"{self._said(node)} would get another {title}")
             before.add(node)
         if extra := given.keys() - way.keys() - self._picks.keys():
-            raise DiffersError(f"{self._said(min(extra))} would run where it does not")
+            raise self._differs(f"{self._said(min(extra))} would run where it does not")
 
     def _followed(self, way: Mapping[str, str]) -> dict[str, dict[str, Port]]:
         """What each node gets that runs, by the arrows that are taken on a way."""

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 
-from gram import Pattern
 from gram.json import Json
 from gram.words import counted
 
@@ -249,13 +248,10 @@ class Terminal:
         Without a terminal it is denied, or stays open if the run is recorded.
         """
         self.end_line()
-        place: tuple[str, ...] = ()
-        by: Pattern | None = None
-        if self._run is not None:
-            frame = frame_at(self._run.state, ask.at)
-            place = path_of_names(self._run.state, ask.at)
-            by = frame.pattern
-        whose = (place, by, ask.name)
+        assert self._run is not None, "runs ask while their answer is shown"
+        state = self._run.state
+        place = path_of_names(state, ask.at)
+        whose = (place, frame_at(state, ask.at).pattern, ask.name)
         if not ask.may_have_run and (always := self._always.get(whose)) is not None:
             return always
         if ask.may_have_run:

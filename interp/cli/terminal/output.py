@@ -140,16 +140,12 @@ def detail(text: Styled) -> None:
 
 def show_json(value: Json) -> None:
     """Print a value as JSON on standard output."""
-    show(_json_text(value, indent=2))
+    show(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def show_json_line(value: Json) -> None:
     """Print a value as JSON on one line of standard output."""
-    show(_json_text(value))
-
-
-def _json_text(value: Json, indent: int | None = None) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=indent)
+    show(json.dumps(value, ensure_ascii=False))
 
 
 def without_surrogates(text: str) -> str:

@@ -275,22 +275,6 @@ def test_what_is_under_way_ends_before_the_server_does() -> None:
         assert heard.result(20) == "At last."
 
 
-def test_too_many_at_once_are_told_to_come_again() -> None:
-    slow = Slow()
-
-    async def two(opened: Client) -> Any:
-        first = asyncio.ensure_future(opened.call_tool("greeter", {"input": "Hi"}))
-        await so(lambda: slow.waiting == 1)
-        second = await opened.call_tool("greeter", {"input": "Hi"})
-        slow.may_answer = True
-        return second, await first
-
-    second, first = talk(Serving(agents(GREETER, model=slow), at_once=1), "auto", two)
-
-    assert (second.is_error, text_of(first)) == (True, "At last.")
-    assert "ask again in a moment" in text_of(second)
-
-
 def test_strangers_and_bodies_too_long_or_too_slow_do_not_come_in(port: int) -> None:
     assert ask(port, "/mcp", b"{", **JSON)[0] == 400
     assert ask(port, "/mcp", b"{", method="GET", **JSON)[0] == 405
