@@ -1,6 +1,6 @@
 """The pure fold: states, effects and events, and the step from one state to the next."""
 
-from .agent_frame import is_handover
+from .agent_step import is_handover
 from .approval import (
     POLICY,
     ApprovalPolicy as ApprovalPolicy,
@@ -9,7 +9,6 @@ from .approval import (
     ask_all as ask_all,
     deny_all as deny_all,
 )
-from .calls import FORBIDDEN
 from .contracts.tool_forms import (
     TOOL_FORMS as TOOL_FORMS,
     tools_from_json as tools_from_json,
@@ -45,6 +44,7 @@ from .fold import (
     start_again,
     step as step,
 )
+from .frame_step import FORBIDDEN
 from .long_tuple import LongTuple
 from .messages import (
     AgentResponse as AgentResponse,

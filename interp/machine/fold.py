@@ -31,23 +31,12 @@ from ..errors import ProtocolError, ValidationError
 from ..files import File
 from ..json_text import Json, write_json
 from ..programs import the_agent
-from . import agent_frame, workflow_frame
+from .agent_step import AgentStep
 from .approval import ApprovalPolicy, allow_all
-from .calls import (
-    FORBIDDEN,
-    checked,
-    decision_about,
-    effects_of,
-    frame_begun,
-    frame_ended,
-    waiting,
-)
 from .contracts import own_parameters_of
 from .effects import (
-    Ask,
     CallBegun,
     CallFailed,
-    CallTool,
     CostReached,
     Decided,
     Effect,
@@ -58,22 +47,27 @@ from .effects import (
     ToolReturned,
     checked_settings,
 )
+from .frame_step import FrameStep, checked, effects_of, frame_begun, frame_ended
 from .messages import ConversationContext, Given, Message, conversation_of, empty_context, parts_of
 from .readings import context_before, pending
 from .requests import input_of, parameter_names_of
 from .run_context import Limits, RunContext
-from .state import (
-    Begin,
-    CallDropped,
-    Frame,
-    Happened,
-    New,
-    Outcome,
-    State,
-    Status,
-    Taken,
-)
-from .workflow_frame import expect_readers
+from .state import Begin, CallDropped, Frame, Happened, State, Status
+from .workflow_step import WorkflowStep, expect_readers
+
+FORMS: Final[Mapping[str, type[FrameStep[Any]]]] = {
+    AGENT: AgentStep,
+    WORKFLOW: WorkflowStep,
+    LOOP: WorkflowStep,
+}
+"""How what carries a label begins, and takes what comes: a new kind of pattern is a new row.
+
+A tool has no frame: calling it is an effect."""
+
+
+def _form_of(pattern: Pattern) -> type[FrameStep[Any]]:
+    """The form of a pattern, by the first of its labels that has one."""
+    return next(FORMS[label] for label in sorted(pattern.value.labels) if label in FORMS)
 
 
 class Step(NamedTuple):
@@ -173,7 +167,7 @@ def start_again(
 
 def _begun(run: RunContext, begin: Begin) -> Step:
     happened: list[Happened] = []
-    run, frame, _ = _settled(*form_of(begin.pattern).begin(run, begin), happened)
+    run, frame, _ = _settled(_form_of(begin.pattern).begun(run, begin), happened)
     state = State(run, frame)
     began = (each for each in happened if not isinstance(each, CallDropped))  # nothing has yet
     return Step(state, pending(state), tuple(began))
@@ -267,10 +261,15 @@ def _taken(run: RunContext, frame: Frame, event: Event, happened: list[Happened]
     """Hand an event to the frame that it is for, and what that gave to the frames around it."""
     inner = frame.inner(event.at)
     if inner is None:
-        run, frame, new = _transition(frame, event).take(run, frame, event)
-        return _settled(run, frame, new, happened)
+        return _settled(_stepped(run, frame, event), happened)
     run, inner, effects = _taken(run, inner, event, happened)
     return _placed(run, frame, inner, effects, happened)
+
+
+def _stepped(run: RunContext, frame: Frame, event: Event) -> FrameStep[Any]:
+    made = _form_of(frame.pattern)(run, frame)
+    _transition(frame, event).take(made, event)
+    return made
 
 
 def _placed(
@@ -281,23 +280,22 @@ def _placed(
     happened: list[Happened],
 ) -> Settled:
     """Put a frame that went on in its place; where it has ended, take what it gave."""
-    outcome = form_of(inner.pattern).outcome(inner)
-    if outcome is None:
+    outcome = _form_of(inner.pattern)(run, inner).outcome()
+    if outcome is None or inner.call is None:
         return run, frame.with_part(inner.place, inner), effects
     happened.append(frame_ended(frame, inner, outcome))
-    run, frame, new = form_of(frame.pattern).inner_ended(run, frame, inner.call, outcome)
-    return _settled(run, frame, new, happened)
+    around = _form_of(frame.pattern)(run, frame)
+    around.inner_ended(inner.call, outcome)
+    return _settled(around, happened)
 
 
-def _settled(
-    run: RunContext, frame: Frame, new: tuple[New, ...], happened: list[Happened]
-) -> Settled:
+def _settled(made: FrameStep[Any], happened: list[Happened]) -> Settled:
     """Begin the frames that a step begins; what is left to do are effects.
 
     Of a frame that has ended nothing is left to do.
     """
     effects: list[Effect] = []
-    left = deque(new)
+    left = deque(made.new)
     while left:
         each = left.popleft()
         if isinstance(each, Happened):
@@ -306,23 +304,22 @@ def _settled(
         if not isinstance(each, Begin):
             effects.append(each)
             continue
-        form = form_of(each.pattern)
-        run, inner, begun = form.begin(run, each)
-        happened.append(frame_begun(frame, inner))
-        run, inner, more = _settled(run, inner, begun, happened)
-        outcome = form.outcome(inner)
-        if outcome is None:
-            frame = frame.with_part(inner.place, inner)
+        inside = _form_of(each.pattern).begun(made.run, each)
+        happened.append(frame_begun(made.frame, inside.frame))
+        made.run, inner, more = _settled(inside, happened)
+        outcome = _form_of(inner.pattern)(made.run, inner).outcome()
+        if outcome is None or each.call is None:
+            made.frame = made.frame.with_part(inner.place, inner)
             effects.extend(more)
             continue
-        happened.append(frame_ended(frame, inner, outcome))
-        around = form_of(frame.pattern)
-        run, frame, following = around.inner_ended(run, frame, each.call, outcome)
-        if around.outcome(frame) is not None:
-            happened += (each for each in (*left, *following) if isinstance(each, Happened))
-            return run, frame, ()
-        left.extendleft(reversed(following))
-    return run, frame, tuple(effects)
+        happened.append(frame_ended(made.frame, inner, outcome))
+        made.new = []
+        made.inner_ended(each.call, outcome)
+        if made.outcome() is not None:
+            happened += (each for each in (*left, *made.new) if isinstance(each, Happened))
+            return made.run, made.frame, ()
+        left.extendleft(reversed(made.new))
+    return made.run, made.frame, tuple(effects)
 
 
 def _transition(frame: Frame, event: Event) -> Transition:
@@ -365,108 +362,8 @@ def _gone_on(
         if isinstance(inner, Frame):
             run, inner = _gone_on(run, inner, event, happened)
             run, frame, _ = _placed(run, frame, inner, (), happened)
-    run, frame, new = _transition(frame, event).take(run, frame, event)
-    run, frame, _ = _settled(run, frame, new, happened)
+    run, frame, _ = _settled(_stepped(run, frame, event), happened)
     return run, frame
-
-
-# --- one frame
-
-
-@frozen
-class Form:
-    """How a pattern of some label is run. A tool has no frame: calling it is an effect.
-
-    Attributes:
-        begin: begins a frame of it.
-        called_by: what a call of a tool or a question in its frame is of.
-        allowed: begins a call that was asked about.
-        with_answer: takes how a call was answered.
-        inner_ended: takes how a frame inside it has ended.
-        resumed: goes on where a limit was reached.
-        outcome: how it has ended, or None.
-    """
-
-    begin: Callable[[RunContext, Begin], Taken]
-    called_by: Callable[[RunContext, Any, CallTool | Ask], Pattern]
-    allowed: Callable[[RunContext, Any, CallTool], Taken]
-    with_answer: Callable[[RunContext, Any, CallTool | Ask, Any], Taken]
-    inner_ended: Callable[[RunContext, Any, Any, Outcome], Taken]
-    resumed: Callable[[RunContext, Any], Taken]
-    outcome: Callable[[Any], Outcome | None]
-
-
-_AGENT: Final = Form(
-    agent_frame.begin_agent,
-    agent_frame.called_by,
-    agent_frame.allowed,
-    agent_frame.with_answer,
-    agent_frame.inner_ended,
-    agent_frame.resumed,
-    agent_frame.agent_outcome,
-)
-_WORKFLOW: Final = Form(
-    workflow_frame.begin_workflow,
-    workflow_frame.called_by,
-    workflow_frame.allowed,
-    workflow_frame.with_answer,
-    workflow_frame.inner_ended,
-    workflow_frame.resumed,
-    workflow_frame.workflow_outcome,
-)
-
-FORMS: Final[Mapping[str, Form]] = {AGENT: _AGENT, WORKFLOW: _WORKFLOW, LOOP: _WORKFLOW}
-"""How what carries a label is run: a new kind of pattern is a new row."""
-
-
-def form_of(pattern: Pattern) -> Form:
-    """The form of a pattern, by the first of its labels that has one."""
-    return next(FORMS[label] for label in sorted(pattern.value.labels) if label in FORMS)
-
-
-def _call_begun(run: RunContext, frame: Frame, event: CallBegun) -> Taken:
-    """Keep that a call has begun which may run only once."""
-    return (
-        run,
-        frame.with_part(event.at, evolve(waiting(frame, event, CallTool), has_begun=True)),
-        (),
-    )
-
-
-def _tool_answered(run: RunContext, frame: Frame, event: ToolReturned | CallFailed) -> Taken:
-    """Take the result of a tool, or its failure."""
-    return form_of(frame.pattern).with_answer(run, frame, waiting(frame, event, CallTool), event)
-
-
-def _decided(run: RunContext, frame: Frame, event: Decided) -> Taken:
-    """Begin what was asked about, or take that it is denied."""
-    ask, form = waiting(frame, event, Ask), form_of(frame.pattern)
-    if event.allowed:
-        return form.allowed(run, frame, CallTool(ask.at, ask.name, ask.arguments))
-    return form.with_answer(run, frame, ask, event)
-
-
-def _resumed(run: RunContext, frame: Frame, event: Resumed) -> Taken:
-    """Go on, past a limit too: what may have run is asked about, and another policy decides."""
-    new: list[New] = []
-    form = form_of(frame.pattern)
-    for part in frame.parts:
-        if isinstance(part, CallTool) and part.has_begun and frame.under_way(part.at):
-            ask = Ask(part.at, part.name, part.arguments, may_have_run=True)
-            frame = frame.with_part(part.at, ask)
-        elif isinstance(part, Ask) and event.policy and frame.under_way(part.at):
-            called = form.called_by(run, frame, part)
-            decision = decision_about(run, frame, part.name, part.args, called)
-            if decision != "ask":
-                found = Decided(part.at, decision == "allow", FORBIDDEN)
-                run, frame, more = _decided(run, frame, found)
-                new.extend(more)
-    run, frame, more = form.resumed(run, frame)
-    return run, frame, (*new, *more)
-
-
-def _unchanged(run: RunContext, frame: Frame, _: Event) -> Taken:
-    return run, frame, ()
 
 
 @frozen
@@ -474,47 +371,47 @@ class Transition:
     """What an event does to a frame in a status.
 
     Attributes:
-        take: the step it leads to.
+        take: the method of a step that takes it.
         leads_to: the statuses that it may lead to.
     """
 
-    take: Callable[[RunContext, Any, Any], tuple[RunContext, Any, tuple[New, ...]]]
+    take: Callable[[Any, Any], None]
     leads_to: tuple[Status, ...]
 
 
 _TO_TOOLS_OR_MODEL = (Status.AWAITING_MODEL, Status.AWAITING_TOOLS)
 _TO_STEPS = (Status.AWAITING_STEPS, Status.DONE, Status.FAILED, Status.LIMITED)
-_STOP = Transition(_unchanged, (Status.LIMITED,))
+_STOP = Transition(FrameStep.unchanged, (Status.LIMITED,))
 
 
 def _awaiting(status: Status, leads_to: tuple[Status, ...]) -> dict[type[Event], Transition]:
     """What may follow while calls are under way."""
     return {
-        CallBegun: Transition(_call_begun, (status,)),
-        ToolReturned: Transition(_tool_answered, leads_to),
-        CallFailed: Transition(_tool_answered, leads_to),
-        Decided: Transition(_decided, leads_to),
+        CallBegun: Transition(FrameStep.call_begun, (status,)),
+        ToolReturned: Transition(FrameStep.tool_answered, leads_to),
+        CallFailed: Transition(FrameStep.tool_answered, leads_to),
+        Decided: Transition(FrameStep.decided, leads_to),
         TimeUp: _STOP,
         CostReached: _STOP,
-        Resumed: Transition(_resumed, leads_to),
+        Resumed: Transition(FrameStep.resumed, leads_to),
     }
 
 
 TRANSITIONS: Final[Mapping[Status, Mapping[type[Event], Transition]]] = {
     Status.AWAITING_MODEL: {
         ModelReplied: Transition(
-            agent_frame.model_replied,
+            AgentStep.model_replied,
             (*_TO_TOOLS_OR_MODEL, Status.DONE, Status.LIMITED, Status.UNUSABLE),
         ),
         TimeUp: _STOP,
         CostReached: _STOP,
-        Resumed: Transition(_unchanged, (Status.AWAITING_MODEL,)),
+        Resumed: Transition(FrameStep.unchanged, (Status.AWAITING_MODEL,)),
     },
     Status.AWAITING_TOOLS: _awaiting(Status.AWAITING_TOOLS, _TO_TOOLS_OR_MODEL),
     Status.AWAITING_STEPS: _awaiting(Status.AWAITING_STEPS, _TO_STEPS),
-    Status.LIMITED: {Resumed: Transition(_resumed, (*_TO_TOOLS_OR_MODEL, Status.LIMITED))},
+    Status.LIMITED: {Resumed: Transition(FrameStep.resumed, (*_TO_TOOLS_OR_MODEL, Status.LIMITED))},
     **{
-        status: {Resumed: Transition(_unchanged, (status,))}
+        status: {Resumed: Transition(FrameStep.unchanged, (status,))}
         for status in (Status.DONE, Status.UNUSABLE, Status.FAILED)
     },
 }

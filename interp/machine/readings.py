@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from lenses_ext import workflow_of
 
 from ..json_text import write_json
-from .agent_frame import told
-from .calls import INTERRUPTED, effects_of, frame_begun, refusal
+from .agent_step import refusal, told
 from .effects import At, CallModel, Effect
+from .frame_step import INTERRUPTED, effects_of, frame_begun
 from .messages import AgentResponse, ConversationContext
 from .requests import answer_of, is_text_answer
 from .state import AgentFrame, Frame, FrameBegun, State, Status, WorkflowFrame

@@ -226,12 +226,6 @@ def _in_order(run: RunContext, models: tuple[Model, ...]) -> tuple[Model, ...]:
     return tuple(sorted(models, key=lambda model: model in run.passed)) if run.passed else models
 
 
-def going_on(run: RunContext, frame: AgentFrame) -> tuple[AgentFrame, CallModel]:
-    """The request of an agent's next turn: for a summary, where the conversation is too long."""
-    frame = evolve(frame, summarising=to_summarise(frame, settings_of(run, frame.pattern)))
-    return frame, ask_model(run, frame)
-
-
 def settings_of(run: RunContext, agent: Pattern) -> Settings:
     """The settings that hold: the program's, changed by those of the run."""
     of_the_agent = _asked(agent).settings

@@ -219,7 +219,6 @@ class WorkflowFrame(Frame):
 
     Attributes:
         given: its input, a JSON value; in a loop that of this round.
-        is_loop: whether it is a loop, whose positions have the round.
         round: how many rounds of a loop are over; the next part of its positions.
         live: the nodes that have begun, by name.
         ended: the nodes of this round that have ended, by name.
@@ -232,7 +231,6 @@ class WorkflowFrame(Frame):
 
     status: Status = Status.AWAITING_STEPS
     given: JsonText = field(kw_only=True)
-    is_loop: bool = False
     round: int = 0
     live: PMap[str, BegunNode] = pmap()
     ended: PMap[str, EndedNode] = pmap()
@@ -260,6 +258,11 @@ class WorkflowFrame(Frame):
         made = {each.place: each.calls_made for each in frames if each.calls_made}
         found: PMap[At, tuple[ToolInvocation, ...]] = self.made.update(made)
         return found
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it is a loop, whose positions have the round."""
+        return workflow_of(self.pattern).loop is not None
 
     @property
     def is_over(self) -> bool:
@@ -494,8 +497,3 @@ Happened: TypeAlias = CallAnswered | CallDropped | FrameBegun | Ended
 
 New: TypeAlias = Union[Effect, Begin, Happened]
 """What a step of one frame is new to do, and what has happened in it, in order."""
-
-AgentTaken: TypeAlias = tuple[RunContext, AgentFrame, tuple[New, ...]]
-WorkflowTaken: TypeAlias = tuple[RunContext, WorkflowFrame, tuple[New, ...]]
-Taken: TypeAlias = tuple[RunContext, Frame, tuple[New, ...]]
-"""What a step of one frame leads to."""

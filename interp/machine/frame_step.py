@@ -1,0 +1,292 @@
+"""One step of one frame, as far as agents and workflows share it.
+
+A step is made of what the frames of the run share and of the frame. Its methods take what has come,
+and leave both as they are then, with what is new to do and what has happened, in order. None of it
+outlives the step: what a State keeps is never changed.
+
+A call is run, asked about, or refused with a reason. A result of the wrong type is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, Self, TypeVar
+
+from attrs import evolve
+
+from gram import Pattern
+from lenses_ext import result_schema
+from lenses_ext.language import tool_spec_of
+from lenses_ext.weak_cache import memo
+
+from ..errors import ProtocolError, ValidationError
+from ..json_text import Json, JsonText, write_json
+from .approval import Decision
+from .contracts import Parameters, check_against, parameters_of
+from .effects import (
+    Ask,
+    At,
+    CallBegun,
+    CallFailed,
+    CallTool,
+    Decided,
+    Effect,
+    Event,
+    Resumed,
+    ToolReturned,
+)
+from .messages import ToolInvocation
+from .requests import ask_model
+from .run_context import RunContext
+from .state import (
+    NOT_WAITED_FOR,
+    AgentFrame,
+    Begin,
+    CallDropped,
+    Ended,
+    Frame,
+    FrameBegun,
+    Happened,
+    New,
+    Outcome,
+    Status,
+    WorkflowFrame,
+)
+
+FORBIDDEN = "the policy of this run forbids it"
+"""The reason for not running a call that the policy denies."""
+
+INTERRUPTED = "interrupted: the run ended before this call was answered; it may have run"
+"""What the model is told of a call that a run left unanswered."""
+
+_Frame = TypeVar("_Frame", bound=Frame)
+_Kind = TypeVar("_Kind", CallTool, Ask)
+
+
+class FrameStep(Generic[_Frame]):
+    """One step of one frame.
+
+    Attributes:
+        run: what the frames of the run share.
+        frame: the frame.
+        new: what is new to do, and what has happened.
+    """
+
+    def __init__(self, run: RunContext, frame: _Frame) -> None:
+        self.run, self.frame = run, frame
+        self.new: list[New] = []
+
+    # --- what is its own for agents and for workflows
+
+    @classmethod
+    def begun(cls, run: RunContext, begin: Begin) -> Self:
+        """The step with which a frame begins."""
+        raise NotImplementedError
+
+    def outcome(self) -> Outcome | None:
+        """How the frame has ended; None while it goes on."""
+        raise NotImplementedError
+
+    def called_by(self, call: CallTool | Ask) -> Pattern:
+        """What a call or a question is of."""
+        raise NotImplementedError
+
+    def allow(self, call: CallTool) -> None:
+        """Begin a call that was asked about."""
+        raise NotImplementedError
+
+    def take_answer(self, call: CallTool | Ask, made: ToolInvocation) -> None:
+        """Take a call with its answer."""
+        raise NotImplementedError
+
+    def inner_ended(self, call: CallTool, outcome: Outcome) -> None:
+        """Take how an agent or workflow inside has ended that answers a call."""
+        raise NotImplementedError
+
+    def go_on(self) -> None:
+        """Go on where a limit was reached."""
+        raise NotImplementedError
+
+    # --- events
+
+    def call_begun(self, event: CallBegun) -> None:
+        """Keep that a call has begun which may run only once."""
+        self.put(evolve(self._waiting(event, CallTool), has_begun=True))
+
+    def tool_answered(self, event: ToolReturned | CallFailed) -> None:
+        """Take the result of a tool, or its failure."""
+        self.answer(self._waiting(event, CallTool), event)
+
+    def decided(self, event: Decided) -> None:
+        """Begin what was asked about, or take that it is denied."""
+        ask = self._waiting(event, Ask)
+        if event.allowed:
+            self.allow(CallTool(ask.at, ask.name, ask.arguments))
+        else:
+            self.answer(ask, event)
+
+    def resumed(self, event: Resumed) -> None:
+        """Go on, past a limit too: what may have run is asked about, and another policy decides."""
+        for part in self.frame.parts:
+            if isinstance(part, Frame) or self.frame.under_way(part.at) is None:
+                continue
+            if isinstance(part, Ask) and event.policy:
+                decision = self.decision(part.name, part.args, self.called_by(part))
+                if decision != "ask":
+                    self.decided(Decided(part.at, decision == "allow", FORBIDDEN))
+            elif isinstance(part, CallTool) and part.has_begun:
+                self.put(Ask(part.at, part.name, part.arguments, may_have_run=True))
+        self.go_on()
+
+    def unchanged(self, _: Event) -> None:
+        """Stay as it is."""
+
+    # --- what they are made of
+
+    def change(self, **parts: Any) -> None:
+        """Change parts of the frame."""
+        self.frame = evolve(self.frame, **parts)
+
+    def put(self, part: CallTool | Ask) -> None:
+        """Wait for a call, or for another answer to it."""
+        self.frame = self.frame.with_part(part.at, part)
+
+    def _waiting(self, event: Event, kind: type[_Kind]) -> _Kind:
+        """The call or question that an event answers.
+
+        Raises:
+            ProtocolError: the frame waits for none there.
+        """
+        found = self.frame.under_way(event.at)
+        if not isinstance(found, kind):
+            own = [each for each in self.frame.parts if not isinstance(each, Frame)]
+            raise ProtocolError(f"{event!r} answers no {kind.__name__}: waiting for {own}")
+        return found
+
+    def decision(self, name: str, args: Mapping[str, Json], tool: Pattern) -> Decision:
+        """What the policy decides of a call of a tool, an agent or a workflow."""
+        schema = parameters_of(tool_spec_of(tool)).schema
+        return self.run.policy.decide(name, args, by=self.frame.name, schema=schema)
+
+    def allowed(self, at: At, name: str, args: dict[str, Json], tool: Pattern) -> CallTool | Ask:
+        """A call as the policy has it: to be run, or to be asked about first.
+
+        Raises:
+            ValidationError: it may not be run.
+        """
+        decision = self.decision(name, args, tool)
+        if decision == "deny":
+            raise ValidationError(_denied(FORBIDDEN))
+        return (CallTool if decision == "allow" else Ask)(at, name, write_json(args))
+
+    def answer(self, call: CallTool | Ask, event: ToolReturned | CallFailed | Decided) -> None:
+        """Take the answer to a call; a decision is a no.
+
+        A result that is not of the type that the tool declares is an error.
+        """
+        about: dict[str, Any] = {"agent_name": self.frame.name, "at": call.at}
+        result: JsonText | None = None
+        match event:
+            case ToolReturned():
+                result, about["files"] = JsonText.read(event.result), event.files
+                error = self.result_problem(self.called_by(call), result)
+            case CallFailed():
+                error, about["exception"] = event.error, event.exception
+            case Decided(reason=reason):
+                error = _denied(reason)
+                if isinstance(call, Ask) and call.may_have_run:
+                    error = f"{INTERRUPTED}; not run again{reason and f': {reason}'}"
+        if error is not None:
+            result, about["files"] = None, ()
+        args = JsonText.read(call.arguments)
+        self.take_answer(call, ToolInvocation(call.name, args, result, error, **about))
+
+    def result_problem(self, tool: Pattern, result: JsonText) -> str | None:
+        """Why what a tool or a workflow gave is not of the type it declares, or None.
+
+        Nothing is wrong with any result where the run allows all.
+        """
+        try:
+            if self.run.check_results:
+                _check_result(tool)(result)
+        except ValidationError as error:
+            name = tool.value.identity
+            return f'the result of "{name}" is not what it declares:\n{error.message}'
+        return None
+
+
+def _denied(reason: str) -> str:
+    return f"denied, not run: {reason}" if reason else "denied, not run"
+
+
+def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
+    """The check of a tool's results; one that declares no type has nothing to parse them for."""
+    schema = result_schema(tool_spec_of(tool))
+    if not schema:
+        return lambda _: None
+    text = write_json(schema)
+    return lambda result: check_against(text, result.value)
+
+
+_check_result = memo(_result_check)
+
+
+def checked(name: str, parameters: Parameters, args: dict[str, Json]) -> dict[str, Json]:
+    """The arguments of a call with defaults.
+
+    Raises:
+        ValidationError: they are not of the declared types.
+    """
+    try:
+        return parameters.checked(args)
+    except ValidationError as error:
+        message = f'arguments of "{name}" are refused:\n{error.message}'
+        raise ValidationError(message) from None
+
+
+def effects_of(run: RunContext, frame: Frame) -> Iterator[Effect]:
+    """The effects that a frame waits for, and all frames in it."""
+    for part in (frame, *frame.all_parts()):
+        if not isinstance(part, Frame):
+            yield part
+        elif isinstance(part, AgentFrame) and part.status is Status.AWAITING_MODEL:
+            yield ask_model(run, part)
+
+
+def dropped(run: RunContext, frame: Frame) -> Iterator[Happened]:
+    """What happens to all that is under way in a frame when it is waited for no more."""
+    for part in frame.parts:
+        if not isinstance(part, Frame):
+            yield CallDropped(part)
+            continue
+        if isinstance(part, AgentFrame) and part.status is Status.AWAITING_MODEL:
+            yield CallDropped(ask_model(run, part))
+        yield from dropped(run, part)
+        if isinstance(part, WorkflowFrame) and part.is_loop:
+            given = (part.name, part.name, part.given, None, NOT_WAITED_FOR, True)
+            yield Ended(part.at, "round", *given)
+        yield evolve(frame_ended(frame, part, Outcome(None, NOT_WAITED_FOR)), was_dropped=True)
+
+
+def frame_begun(around: Frame, frame: Frame) -> FrameBegun:
+    """What there is to say of a frame that has begun inside another."""
+    call = frame.call
+    assert call is not None, "it is inside another"
+    name = call.name if isinstance(around, AgentFrame) else frame.name
+    return FrameBegun(call.at, name, around.name, call.arguments, frame)
+
+
+def frame_ended(around: Frame, frame: Frame, outcome: Outcome) -> Ended:
+    """What there is to say of a frame that has ended inside another."""
+    begun = frame_begun(around, frame)
+    is_agent = isinstance(frame, AgentFrame)
+    return Ended(
+        begun.at,
+        "agent" if is_agent else "workflow",
+        begun.name,
+        begun.by,
+        begun.given,
+        outcome.said,
+        outcome.error,
+        unfinished=isinstance(frame, WorkflowFrame) and frame.unfinished,
+    )
