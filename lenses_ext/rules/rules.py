@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import wraps
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import attrs
 from pyrsistent import PMap, PVector
 
-from gram import Diagnostic, Pattern, TreePath, is_reference
+from gram import Diagnostic, Pattern, TreePath, Value, is_reference
 from gram.checks import Reading
 from gram.trees import exact
 from gram.words import nearest
@@ -46,18 +46,11 @@ from ..signatures import (
     signature_text,
 )
 
-Rule: TypeAlias = Callable[[Pattern], Iterator[Diagnostic]]
-"""Finds what is wrong with one agent or tool; the paths of what it yields begin there."""
-
-
-PropertyRule: TypeAlias = Callable[[str, Pattern, Vocabulary], Diagnostic | None]
-"""What is wrong with a property, by its key, of a pattern in which it means something."""
-
 
 def missing_name(pattern: Pattern) -> Iterator[Diagnostic]:
     """An agent or a tool without a name."""
     if not pattern.value.identity:
-        label = next(iter(sorted(pattern.value.labels)), AGENT)
+        label = min(pattern.value.labels, default=AGENT)
         written = pattern.value.properties.get("name")
         name = written if isinstance(written, str) and _NAME.fullmatch(written) else "name"
         hint = f"write it before the label: [{name}:{label} …]"
@@ -71,30 +64,39 @@ def slash_in_name(pattern: Pattern) -> Iterator[Diagnostic]:
         yield Diagnostic.found(message, part="identity", hint="write _ or . instead")
 
 
-def missing(key: str, pattern: Pattern, vocabulary: Vocabulary) -> Diagnostic | None:
+def missing(pattern: Pattern, key: str) -> Iterator[Diagnostic]:
     """An agent or a tool without a property, where it is needed."""
-    if key in pattern.value.properties or key not in vocabulary.needed:
-        return None
-    slip = nearest(key, sorted(pattern.value.properties))
-    hint = f"did you mean {key} instead of {slip[0]}?" if slip else f'add {key}: "…"'
-    return Diagnostic.found(f"{called(pattern)} has no {key}", part=key, hint=hint)
+    written = pattern.value.properties
+    if key in _vocabulary(pattern).needed and key not in written:
+        slip = nearest(key, sorted(written))
+        hint = f"did you mean {key} instead of {slip[0]}?" if slip else f'add {key}: "…"'
+        yield Diagnostic.found(f"{called(pattern)} has no {key}", part=key, hint=hint)
 
 
-def not_a_text(key: str, pattern: Pattern, _: Vocabulary) -> Diagnostic | None:
+def not_a_text(pattern: Pattern, key: str) -> Iterator[Diagnostic]:
     """A value of a property that is not a string."""
-    value = pattern.value.properties.get(key)
-    if isinstance(value, str | None) or (key == "model" and isinstance(value, PVector)):
-        return None
-    message = f"the {key} of {called(pattern)} is a text, found {type_in_words(value)}"
-    return Diagnostic.found(message, part=key)
+    value = _value(pattern, key)
+    if not isinstance(value, str | None) and not (key == "model" and isinstance(value, PVector)):
+        message = f"the {key} of {called(pattern)} is a text, found {type_in_words(value)}"
+        yield Diagnostic.found(message, part=key)
 
 
-def empty(key: str, pattern: Pattern, _: Vocabulary) -> Diagnostic | None:
+def empty(pattern: Pattern, key: str) -> Iterator[Diagnostic]:
     """An empty property."""
-    value = pattern.value.properties.get(key)
-    if not isinstance(value, str) or value.strip():
-        return None
-    return Diagnostic.found(f"the {key} of {called(pattern)} is empty", part=key)
+    value = _value(pattern, key)
+    if isinstance(value, str) and not value.strip():
+        yield Diagnostic.found(f"the {key} of {called(pattern)} is empty", part=key)
+
+
+def _value(pattern: Pattern, key: str) -> Value | None:
+    """The value of a property; None also where it means nothing."""
+    return pattern.value.properties.get(key) if key in _vocabulary(pattern).properties else None
+
+
+def _vocabulary(pattern: Pattern) -> Vocabulary:
+    if is_workflow(pattern):
+        return WORKFLOW_PARTS
+    return AGENTS if is_agent(pattern) else TOOL_SPECS
 
 
 def model_name(agent: Pattern) -> Iterator[Diagnostic]:
@@ -143,9 +145,13 @@ def skill_value(agent: Pattern) -> Iterator[Diagnostic]:
             yield Diagnostic.found(message, (index,), hint=hint)
 
 
-def setting_value(agent: Pattern) -> Iterator[Diagnostic]:
-    """A setting with a value that it cannot have."""
-    return _settings(agent, known=True)
+def wrong_setting(agent: Pattern, is_known: bool) -> Iterator[Diagnostic]:
+    """A setting that there is not, or that has a value which it cannot have."""
+    settings = agent.value.properties.get("settings")
+    for problem in setting_problems(settings) if isinstance(settings, PMap) else ():
+        if (problem.key in SETTINGS) == is_known:
+            keys = (problem.key,)
+            yield Diagnostic.found(problem.reason, part="settings", keys=keys, hint=problem.hint)
 
 
 def summary_writer(agent: Pattern) -> Iterator[Diagnostic]:
@@ -154,25 +160,9 @@ def summary_writer(agent: Pattern) -> Iterator[Diagnostic]:
     name = settings.get("compactBy") if isinstance(settings, PMap) else None
     named = (each for each in agent.elements if each.value.identity == name)
     if isinstance(name, str) and not any(is_agent(each) or is_reference(each) for each in named):
-        yield Diagnostic.found(
-            f'compactBy names "{name}", which is no agent among the elements of this one',
-            part="settings",
-            keys=("compactBy",),
-            hint=f"add the agent, or its name: ({name})",
-        )
-
-
-def unknown_setting(agent: Pattern) -> Iterator[Diagnostic]:
-    """A setting that there is not."""
-    return _settings(agent, known=False)
-
-
-def _settings(agent: Pattern, *, known: bool) -> Iterator[Diagnostic]:
-    settings = agent.value.properties.get("settings")
-    for problem in setting_problems(settings) if isinstance(settings, PMap) else ():
-        if (problem.key in SETTINGS) == known:
-            keys = (problem.key,)
-            yield Diagnostic.found(problem.reason, part="settings", keys=keys, hint=problem.hint)
+        message = f'compactBy names "{name}", which is no agent among the elements of this one'
+        hint = f"add the agent, or its name: ({name})"
+        yield Diagnostic.found(message, part="settings", keys=("compactBy",), hint=hint)
 
 
 def agent_property(agent: Pattern) -> Iterator[Diagnostic]:
@@ -204,19 +194,16 @@ def workflow_property(workflow: Pattern) -> Iterator[Diagnostic]:
     written = workflow.value.properties
     for key in sorted(written.keys() - WORKFLOW_PARTS.properties.keys()):
         meant = meant_key(key)
+        hint = f"did you mean {meant}?" if meant else None
         if meant in ("max", "until"):
             if is_loop(workflow) and meant not in written:
                 continue  # of what a loop has to have, the rule for that has a hint
-            hint: str | None = f"did you mean {meant}?"
             if not is_loop(workflow):
                 hint = f"a Loop has {meant}: label it Loop, or leave out {key}"
-        elif meant is not None:
-            hint = f"did you mean {meant}?"
         elif key in AGENTS.properties or key in SETTINGS:
-            hint = "write it in the agents that it uses"
-        else:
-            near = nearest(key, _OF_FLOWS, cutoff=0.8)
-            hint = _OF_FLOWS[near[0]] if near else None
+            hint = hint or "write it in the agents that it uses"
+        elif near := nearest(key, _OF_FLOWS, cutoff=0.8):
+            hint = hint or _OF_FLOWS[near[0]]
         if hint is not None:
             message = f"{called(workflow)} is a {kind_of(workflow)}, which has no {key}"
             yield Diagnostic.found(message, part=key, hint=hint)
@@ -229,19 +216,15 @@ def meant_key(key: str) -> str | None:
     ('until', 'max', None)
     """
     near = nearest(key, WORKFLOW_PARTS.properties, cutoff=0.75)
-    if near:
-        return near[0]
-    plain = key.lower().replace("_", "").replace("-", "")
-    return next((meant for meant, words in _OTHER_WORDS.items() if plain in words), None)
+    return near[0] if near else _OTHER_WORDS.get(key.lower().replace("_", "").replace("-", ""))
 
 
-_OTHER_WORDS: Mapping[str, frozenset[str]] = {
-    "max": frozenset(
-        ["rounds", "maxrounds", "iterations", "maxiterations", "times", "repeat", "turns", "limit"]
-    ),
-    "until": frozenset(["while", "end", "ends", "endwhen", "stop", "stopwhen", "condition"]),
+_ROUNDS = "rounds maxrounds iterations maxiterations times repeat turns limit"
+_OTHER_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(_ROUNDS.split(), "max"),
+    **dict.fromkeys(["while", "end", "ends", "endwhen", "stop", "stopwhen", "condition"], "until"),
 }
-"""Words that others have for the properties of a loop."""
+"""The properties of a loop, by the words that others have for them."""
 
 _BY_ARROWS = "arrows say what waits for what: nodes without one between them run at once"
 _AT_ONCE = "write it on the arrow: -[:EACH {at_once: 3}]->"
@@ -318,45 +301,33 @@ def called(pattern: Pattern) -> str:
     return f"{'an' if is_agent(pattern) else 'a'} {kind_of(pattern)}"
 
 
-def of_each(kind: Kind, rule: Rule) -> Callable[[Reading], Iterator[Diagnostic]]:
-    """A rule about patterns of a kind, for each of them that is judged."""
+Kind: TypeAlias = Literal["agents", "workflows", "runnables", "tools", "answers", "named"]
+"""What a rule is about, by the attribute of `Program` that holds it."""
+
+
+def of_each(
+    kind: Kind, rule: Callable[..., Iterator[Diagnostic]], *arguments: Any
+) -> Callable[[Reading], Iterator[Diagnostic]]:
+    """A rule about patterns of a kind, for each of them that is judged.
+
+    Args:
+        kind: the kind.
+        rule: finds what is wrong with one; the paths of what it yields begin there.
+        arguments: what else it takes.
+    """
 
     @wraps(rule)
     def find(reading: Reading) -> Iterator[Diagnostic]:
         for each in judged(reading, kind):
-            for found in rule(each.pattern):
-                yield found.below(*each.path)
+            yield from (found.below(*each.path) for found in rule(each.pattern, *arguments))
 
     return find
-
-
-def of_property(key: str, rule: PropertyRule) -> Callable[[Reading], Iterator[Diagnostic]]:
-    """A rule about a property, for every agent, workflow and tool in which it means something."""
-
-    def find(reading: Reading) -> Iterator[Diagnostic]:
-        for each in judged(reading, "named"):
-            vocabulary = _vocabulary(each.pattern)
-            if key in vocabulary.properties and (found := rule(key, each.pattern, vocabulary)):
-                yield found.below(*each.path)
-
-    find.__doc__ = rule.__doc__
-    return find
-
-
-Kind: TypeAlias = Literal["agents", "workflows", "runnables", "tools", "answers", "named"]
-"""What a rule is about, by the attribute of `Program` that holds it."""
 
 
 def judged(reading: Reading, kind: Kind) -> list[Definition]:
     """The definitions of a kind that are judged, in the order of the text."""
     found: Mapping[TreePath, Definition] = getattr(reading.once(Program.of), kind)
     return [each for path, each in found.items() if reading.judges(path)]
-
-
-def _vocabulary(pattern: Pattern) -> Vocabulary:
-    if is_workflow(pattern):
-        return WORKFLOW_PARTS
-    return AGENTS if is_agent(pattern) else TOOL_SPECS
 
 
 # --- what is wrong with signatures
@@ -373,57 +344,49 @@ def agent_signature(reading: Reading) -> Iterator[Diagnostic]:
         places = {id(each): (*holder.path, at) for at, each in enumerate(holder.pattern.elements)}
         places |= {id(each.pattern): each.path for each in used}
         for each in signature_diagnostics(spec):
-            first = each.path[0] if each.path else None
-            if not isinstance(first, int) or _may_be_imported(program, holder, each):
-                continue
-            path = places[id(spec.elements[first])]
-            yield attrs.evolve(each, path=(*path, *each.path[1:]))
+            first, *rest = each.path or (None,)
+            if isinstance(first, int) and not _may_be_imported(program, holder, each):
+                yield attrs.evolve(each, path=(*places[id(spec.elements[first])], *rest))
 
 
 def answer_differs(reading: Reading) -> Iterator[Diagnostic]:
     """An agent whose signature and Answer say two things: they are two ways to say one."""
     program = reading.once(Program.of)
-    for path, answer in program.answers.items():
-        holder = program.runnables[path[:-1]]
-        if written_signature(holder.pattern) is None or not reading.judges(path):
+    for answer in judged(reading, "answers"):
+        holder = program.runnables[answer.path[:-1]]
+        if written_signature(holder.pattern) is None:
             continue
-        try:
-            declared = result_schema(tool_spec_of(program.completed(holder)[0]))
-            other = answer_schema(program.completed(answer)[0])
-        except SignatureError:
-            continue  # reported already
-        if exact(canonical(declared or {}, match="types")) != exact(
-            canonical(other, match="types")
-        ):
-            message = f"the answer of {called(holder.pattern)} is not what its signature gives"
-            yield Diagnostic.found(message, path, hint="keep one of the two, or make them equal")
+        with suppress(SignatureError):  # reported already
+            declared = result_schema(tool_spec_of(program.completed(holder)[0])) or {}
+            both = (declared, answer_schema(program.completed(answer)[0]))
+            one, other = (exact(canonical(each, match="types")) for each in both)
+            if one != other:
+                message = f"the answer of {called(holder.pattern)} is not what its signature gives"
+                hint = "keep one of the two, or make them equal"
+                yield Diagnostic.found(message, answer.path, hint=hint)
 
 
 def signature(reading: Reading) -> Iterator[Diagnostic]:
     """A signature, or an answer, that does not say a type; the faults have codes of their own."""
     program = reading.once(Program.of)
-    for holder in (program.tools | program.answers).values():
-        if reading.judges(holder.path):
-            yield from _signature_faults(program, holder)
-
-
-def _signature_faults(program: Program, holder: Definition) -> Iterator[Diagnostic]:
-    completed, used = program.completed(holder)
-    own = len(completed.elements) - len(used)  # the types that it uses are put behind its own
-    steps = 0
-    if is_answer(holder.pattern):
-        faults = answer_diagnostics(completed)
-        steps = 1 if used and completed.elements[:own] != holder.pattern.elements else 0
-    else:
-        faults = signature_diagnostics(completed) if signature_of(completed.elements) else ()
-    for each in faults:
-        first = each.path[0] if each.path else 0
-        if _may_be_imported(program, holder, each):
-            continue
-        if isinstance(first, int) and first >= own and used:
-            yield attrs.evolve(each, path=(*used[first - own].path, *each.path[1:]))
-        else:
-            yield attrs.evolve(each, path=(*holder.path, *each.path[steps:]))
+    for holder in (*judged(reading, "tools"), *judged(reading, "answers")):
+        completed, used = program.completed(holder)
+        own = len(completed.elements) - len(used)  # the types that it uses are put behind its own
+        faults: Iterable[Diagnostic] = ()
+        steps = 0
+        if is_answer(holder.pattern):
+            faults = answer_diagnostics(completed)
+            steps = 1 if used and completed.elements[:own] != holder.pattern.elements else 0
+        elif signature_of(completed.elements):
+            faults = signature_diagnostics(completed)
+        for each in faults:
+            first, *rest = each.path or (None,)
+            if _may_be_imported(program, holder, each):
+                continue
+            if isinstance(first, int) and first >= own and used:
+                yield attrs.evolve(each, path=(*used[first - own].path, *rest))
+            else:
+                yield attrs.evolve(each, path=(*holder.path, *each.path[steps:]))
 
 
 def _may_be_imported(program: Program, holder: Definition, fault: Diagnostic) -> bool:
@@ -433,7 +396,5 @@ def _may_be_imported(program: Program, holder: Definition, fault: Diagnostic) ->
 
 def nearest_label(labels: Iterable[str], wanted: Iterable[str]) -> str | None:
     """The hint for a label that may be a slip for one of those that are wanted."""
-    for label in sorted(labels):
-        if near := nearest(label, sorted(wanted)):
-            return f"did you mean {near[0]} instead of {label}?"
-    return None
+    slips = ((label, near) for label in sorted(labels) for near in nearest(label, sorted(wanted)))
+    return next((f"did you mean {near} instead of {label}?" for label, near in slips), None)

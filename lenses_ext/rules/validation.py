@@ -37,7 +37,7 @@ from ..schemas import KEYWORDS
 from ..signatures import RESERVED, RESERVED_KEYS
 from ..workflows import ARROW_LABELS
 from . import arrow_rules, flow_rules, placement_rules, rules
-from .rules import nearest_label, of_each, of_property
+from .rules import nearest_label, of_each
 
 _SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
 
@@ -46,7 +46,7 @@ PROGRAM_CHECKS: Final = (
     Check("missing-name", "error", of_each("named", rules.missing_name)),
     Check("slash-in-name", "error", of_each("named", rules.slash_in_name), {"tool-name"}),
     *(
-        Check(code, "error", of_property(key, rule))
+        Check(code, "error", of_each("named", rule, key))
         for key in dict.fromkeys((*AGENTS.properties, *TOOL_SPECS.properties))
         if key in ("description", "instruction", "model")  # texts; others have a rule of their own
         for code, rule in (
@@ -59,9 +59,9 @@ PROGRAM_CHECKS: Final = (
     Check("settings-type", "error", of_each("agents", rules.settings_type)),
     Check("skill-value", "error", of_each("agents", rules.skill_value)),
     Check("tool-value", "error", of_each("tools", rules.tool_value)),
-    Check("setting-value", "error", of_each("agents", rules.setting_value)),
+    Check("setting-value", "error", of_each("agents", rules.wrong_setting, True)),
     Check("summary-writer", "error", of_each("agents", rules.summary_writer)),
-    Check("unknown-setting", "error", of_each("agents", rules.unknown_setting)),
+    Check("unknown-setting", "error", of_each("agents", rules.wrong_setting, False)),
     Check("agent-property", "warning", of_each("agents", rules.agent_property)),
     Check("tool-property", "warning", of_each("tools", rules.tool_property)),
     Check("duplicate-answer", "error", of_each("agents", rules.duplicate_answer)),
