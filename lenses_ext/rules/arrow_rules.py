@@ -15,7 +15,7 @@ from ..labels import is_agent, kind_of
 from ..names import Definition, Program, is_defined_there, reached
 from ..signatures import written_arrow
 from ..workflows import ARROW_LABELS, HANDOFF, FlowArrow, arrows_in, edges_in, workflow_of
-from .rules import called
+from .rules import called, judged
 
 _KEYS: Final = {
     "PLAIN": {"as"},
@@ -27,29 +27,21 @@ _KEYS: Final = {
 """The keys that an arrow may have, by its kind."""
 
 
-def holders(reading: Reading) -> tuple[Definition, ...]:
+def holders(reading: Reading) -> list[Definition]:
     """The workflows that are judged, and the agents that have arrows."""
-    return reading.once(_holders)
-
-
-def _holders(reading: Reading) -> tuple[Definition, ...]:
-    return tuple(
-        each
-        for each in reading.once(Program.of).runnables.values()
-        if reading.judges(each.path) and (not is_agent(each.pattern) or each.has_arrows)
-    )
+    found = judged(reading, "runnables")
+    return [each for each in found if not is_agent(each.pattern) or each.has_arrows]
 
 
 def _arrows(reading: Reading) -> Iterator[tuple[Definition, FlowArrow, TreePath]]:
     """The arrows of these, each with what it is in and its path."""
     for holder in holders(reading):
-        for arrow in arrows_in(holder.pattern):
-            yield holder, arrow, _at(holder, arrow)
+        yield from ((holder, each, _at(holder, each)) for each in arrows_in(holder.pattern))
 
 
-def workflows(reading: Reading) -> Iterator[Definition]:
+def workflows(reading: Reading) -> list[Definition]:
     """The workflows that are judged."""
-    return (each for each in holders(reading) if not is_agent(each.pattern))
+    return judged(reading, "workflows")
 
 
 def arrow_direction(reading: Reading) -> Iterator[Diagnostic]:
@@ -104,11 +96,11 @@ def arrow_end(reading: Reading) -> Iterator[Diagnostic]:
     for holder in holders(reading):
         elements = {each.value.identity for each in holder.pattern.elements if each.value.identity}
         uses: dict[str, str] = {}
-        for path, edge in edges_in(holder.pattern):
-            for index, end in enumerate(edge.elements):
-                at = (*holder.path, *path, index)
-                if problem := _wrong_end(holder.pattern, end, elements, uses):
-                    yield Diagnostic.found(problem[0], at, hint=problem[1])
+        edges = edges_in(holder.pattern)
+        ends = (((*path, at), end) for path, edge in edges for at, end in enumerate(edge.elements))
+        for path, end in ends:
+            if problem := _wrong_end(holder.pattern, end, elements, uses):
+                yield Diagnostic.found(problem[0], (*holder.path, *path), hint=problem[1])
 
 
 def _wrong_end(
@@ -159,26 +151,19 @@ def handoff(reading: Reading) -> Iterator[Diagnostic]:
                 hint = f'write this arrow among the elements of "{arrow.source}"'
             yield Diagnostic.found(message, (*at, 0), hint=hint)
         else:
-            yield from _handed_over_to(reading, program, holder, arrow)
-
-
-def _handed_over_to(
-    reading: Reading, program: Program, holder: Definition, arrow: FlowArrow
-) -> Iterator[Diagnostic]:
-    at = (*_at(holder, arrow), 1)
-    if arrow.target is None:
-        yield Diagnostic.found(
-            "an agent hands over to an agent, this is nothing", at, hint="name an agent"
-        )
-        return
-    if arrow.target == holder.name:
-        yield Diagnostic.found(f'"{holder.name}" hands over to itself', at)
-        return
-    for meant in program.meant(arrow.target, holder.path)[:1]:
-        if not is_agent(meant.pattern):
-            where = reading.cited(meant.path)
-            message = f'"{arrow.target}" is a {kind_of(meant.pattern)} (at {where}), not an agent'
-            yield Diagnostic.found(message, at, hint="only an agent can take a conversation over")
+            meant = program.meant(arrow.target or "", holder.path)[:1]
+            hint = None
+            if arrow.target is None:
+                message, hint = "an agent hands over to an agent, this is nothing", "name an agent"
+            elif arrow.target == holder.name:
+                message = f'"{holder.name}" hands over to itself'
+            elif meant and not is_agent(meant[0].pattern):
+                kind, where = kind_of(meant[0].pattern), reading.cited(meant[0].path)
+                message = f'"{arrow.target}" is a {kind} (at {where}), not an agent'
+                hint = "only an agent can take a conversation over"
+            else:
+                continue
+            yield Diagnostic.found(message, (*at, 1), hint=hint)
 
 
 def handoff_names(reading: Reading) -> Iterator[Diagnostic]:
@@ -205,9 +190,8 @@ def handoff_names(reading: Reading) -> Iterator[Diagnostic]:
                 message = f'another agent "{meant.name}", at {where}, is handed over to as well'
                 if (path, meant) in has:
                     message = f'another "{meant.name}", at {where}, is handed over to'
-                yield Diagnostic.found(
-                    message, path, hint="messages say who spoke: use another name"
-                )
+                hint = "messages say who spoke: use another name"
+                yield Diagnostic.found(message, path, hint=hint)
 
 
 def called_without_description(reading: Reading) -> Iterator[Diagnostic]:
@@ -221,11 +205,10 @@ def called_without_description(reading: Reading) -> Iterator[Diagnostic]:
             if each.path in program.runnables and each.path != caller.path:
                 callers.setdefault(each.path, (each, caller))
     for path, (called_one, caller) in sorted(callers.items()):
-        if reading.judges(path) and "description" not in called_one.pattern.value.properties:
-            message = (
-                f"{called(called_one.pattern)} has no description, by which "
-                f'"{caller.name}" ({reading.cited(caller.path)}) chooses what to call'
-            )
+        if "description" not in called_one.pattern.value.properties:
+            who = f'"{caller.name}" ({reading.cited(caller.path)})'
+            message = f"{called(called_one.pattern)} has no description, by which {who} chooses "
+            message += "what to call"
             yield Diagnostic.found(message, path, "identity", hint='add description: "…"')
 
 
@@ -292,19 +275,14 @@ def duplicate_field(reading: Reading) -> Iterator[Diagnostic]:
     """Two arrows that carry something of the same name into one record."""
     for holder in workflows(reading):
         flow = workflow_of(holder.pattern)
-        joins = [node.input for node in flow.nodes.values()]
-        for join in (*joins, flow.result):
-            by_key: dict[str, list[FlowArrow]] = {}
-            for arrow in join.arrows if join.is_record else ():
-                by_key.setdefault(flow.key_of(arrow), []).append(arrow)
-            for key, arrows in by_key.items():
-                for other, arrow in flow.ways.together(arrows):
-                    at = next(each for each in (arrow, other) if each.is_written)
-                    where = (
-                        reading.cited(_at(holder, other)) if other.is_written else "another arrow"
-                    )
-                    message = f'"{key}" is carried there twice, by {where} too'
-                    yield Diagnostic.found(message, _at(holder, at), hint='name one with {as: "…"}')
+        joins = (*(node.input for node in flow.nodes.values()), flow.result)
+        records = (flow.by_key(join) for join in joins if join.is_record)
+        for key, arrows in (each for by_key in records for each in by_key.items()):
+            for other, arrow in flow.ways.together(arrows):
+                at = arrow if arrow.is_written else other
+                where = reading.cited(_at(holder, other)) if other.is_written else "another arrow"
+                message = f'"{key}" is carried there twice, by {where} too'
+                yield Diagnostic.found(message, _at(holder, at), hint='name one with {as: "…"}')
 
 
 def several_lists(reading: Reading) -> Iterator[Diagnostic]:
@@ -320,18 +298,16 @@ def several_lists(reading: Reading) -> Iterator[Diagnostic]:
             elif seen.setdefault(arrow.target, arrow) is not arrow:
                 where = reading.cited(_at(holder, seen[arrow.target]))
                 message = f'"{arrow.target}" is run for each item already, see {where}'
-                yield Diagnostic.found(
-                    message, _at(holder, arrow), hint="put a workflow between them"
-                )
+                hint = "put a workflow between them"
+                yield Diagnostic.found(message, _at(holder, arrow), hint=hint)
 
 
 def too_many_ways(reading: Reading) -> Iterator[Diagnostic]:
     """A workflow with more choices than can be followed."""
     for holder in workflows(reading):
         if workflow_of(holder.pattern).ways.too_many:
-            message = (
-                f"the choices of {called(holder.pattern)} can go in too many ways to be followed"
-            )
+            choices = f"the choices of {called(holder.pattern)}"
+            message = f"{choices} can go in too many ways to be followed"
             hint = "put some of them into a workflow of their own"
             yield Diagnostic.found(message, holder.path, "identity", hint=hint)
 

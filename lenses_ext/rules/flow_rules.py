@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
 from itertools import islice, product
 from typing import Any, NamedTuple
 
@@ -78,23 +79,33 @@ class _Place:
         return f'"{name}"' if used is None else f'"{name}" ({self.reading.cited(used.path)})'
 
 
-def _places(reading: Reading) -> Iterator[_Place]:
-    """The workflows that are judged, and whose nodes and arrows are what they should be.
+def of_flows(
+    rule: Callable[[_Place], Iterator[Diagnostic]],
+) -> Callable[[Reading], Iterator[Diagnostic]]:
+    """A rule about the workflows that are judged, and whose nodes and arrows are what they should.
 
     Types along an arrow to a misspelt name, say, would be one mistake told twice.
     """
-    for holder in workflows(reading):
-        place = _Place(reading, holder)
-        read, used = place.read, place.flow.used
-        are_sound = (
-            not read.ways.too_many
-            and all(map(_is_sound, read.arrows))
-            and all(used(name) not in (None, holder) for name in read.nodes)
-            and not any(cycles_of(read.arrows))
-            and not any(unconnected(holder))
-        )
-        if are_sound:
-            yield place
+
+    @wraps(rule)
+    def find(reading: Reading) -> Iterator[Diagnostic]:
+        for place in reading.once(_sound_places):
+            yield from rule(place)
+
+    return find
+
+
+def _sound_places(reading: Reading) -> list[_Place]:
+    places = (_Place(reading, holder) for holder in workflows(reading))
+    return [
+        each
+        for each in places
+        if not each.read.ways.too_many
+        and all(map(_is_sound, each.read.arrows))
+        and all(each.flow.used(name) not in (None, each.holder) for name in each.read.nodes)
+        and not any(cycles_of(each.read.arrows))
+        and not any(unconnected(each.holder))
+    ]
 
 
 def _is_sound(arrow: FlowArrow) -> bool:
@@ -140,55 +151,50 @@ def _takers(place: _Place) -> Iterator[_Taker]:
         yield _Taker(None, place.read.result, wanted, words, bool(fields_of(wanted)))
 
 
-def arrow_type(reading: Reading) -> Iterator[Diagnostic]:
+def arrow_type(place: _Place) -> Iterator[Diagnostic]:
     """An arrow that carries what the node it leads to does not take."""
-    for place in _places(reading):
-        found = list(_misfits(place, place.read.arrows))
-        yield from found
-        if place.read.loop is not None:
-            again = _Place(reading, place.holder, place.flow.fed_back())
-            of_input = [each for each in place.read.arrows if each.source is None]
-            for each in _misfits(again, of_input):
-                if all(each.path != first.path for first in found):
-                    yield attrs.evolve(each, message=f"in the next round {each.message}")
+    found = list(_misfits(place, place.read.arrows))
+    yield from found
+    if place.read.loop is not None:
+        again = _Place(place.reading, place.holder, place.flow.fed_back())
+        for each in _misfits(again, [it for it in place.read.arrows if it.source is None]):
+            if all(each.path != first.path for first in found):
+                yield attrs.evolve(each, message=f"in the next round {each.message}")
 
 
-def _misfits(place: _Place, arrows: Sequence[FlowArrow]) -> Iterator[Diagnostic]:
+def _misfits(place: _Place, judged: Sequence[FlowArrow]) -> Iterator[Diagnostic]:
     """What some arrows carry and is not taken."""
-    judged = set(map(id, arrows))
+    flow = place.flow
     for taker in _takers(place):
-        if mine := [each for each in taker.join.arrows if id(each) in judged]:
-            yield from _unfit(place, taker, mine)
-
-
-def _unfit(place: _Place, taker: _Taker, arrows: list[FlowArrow]) -> Iterator[Diagnostic]:
-    flow, wanted, takes = place.flow, taker.wanted, taker.that("takes")
-    of_input = _signature_hint(place, flow.types.parameters(taker.used)) if taker.used else None
-
-    def mend(arrow: FlowArrow) -> str:
-        return (of_input if arrow.source is None else None) or _HINT
-
-    if taker.join.is_record and not taker.fields:
-        record = flow.joined(taker.join, taker.name)
-        if found := differences(wanted, record, match="types", result=True):
-            message = f"a record is carried, which is not what {takes}: {_shown(found)}"
-            yield Diagnostic.found(message, place.of(arrows[0]), hint=mend(arrows[0]))
-        return
-    for arrow in arrows:
-        here: Schema | None = wanted
-        if taker.join.is_record:
-            key, known = flow.read.key_of(arrow), fields_of(wanted)
-            here = field_of(wanted, key)
-            if here is None:
-                hint = did_you_mean(key, known) or f'name it with {{as: "…"}}: {", ".join(known)}'
-                yield Diagnostic.found(f'what {takes} has no "{key}"', place.of(arrow), hint=hint)
-                continue
-        carried = flow.carried(arrow)
-        if here is None or says_nothing(here) or says_nothing(carried):
+        is_record, takes = taker.join.is_record, taker.that("takes")
+        arrows = [each for each in taker.join.arrows if any(each is one for one in judged)]
+        if is_record and not taker.fields and arrows:
+            record = flow.joined(taker.join, taker.name)
+            what = "a record is carried, which"
+            yield from _unlike(place, taker, arrows[0], what, taker.wanted, record)
             continue
-        if found := differences(here, carried, match="types", result=True):
-            message = f"{_giver(place, arrow)} is not what {takes}: {_shown(found)}"
-            yield Diagnostic.found(message, place.of(arrow), hint=mend(arrow))
+        for arrow in arrows:
+            key = flow.read.key_of(arrow)
+            wanted = field_of(taker.wanted, key) if is_record else taker.wanted
+            if wanted is not None:
+                giver = _giver(place, arrow)
+                yield from _unlike(place, taker, arrow, giver, wanted, flow.carried(arrow))
+                continue
+            known = fields_of(taker.wanted)
+            hint = did_you_mean(key, known) or f'name it with {{as: "…"}}: {", ".join(known)}'
+            yield Diagnostic.found(f'what {takes} has no "{key}"', place.of(arrow), hint=hint)
+
+
+def _unlike(
+    place: _Place, taker: _Taker, arrow: FlowArrow, what: str, wanted: Schema, carried: Schema
+) -> Iterator[Diagnostic]:
+    """What an arrow carries, where that is not what is wanted."""
+    if found := differences(wanted, carried, match="types", result=True):
+        hint = None
+        if arrow.source is None and taker.used:
+            hint = _signature_hint(place, place.flow.types.parameters(taker.used))
+        message = f"{what} is not what {taker.that('takes')}: {_shown(found)}"
+        yield Diagnostic.found(message, place.of(arrow), hint=hint or _HINT)
 
 
 _HINT = "change one of the two types, or put a step between them"
@@ -229,60 +235,51 @@ def _shown(found: Sequence[Difference]) -> str:
     return "; ".join(shown)
 
 
-def missing_field(reading: Reading) -> Iterator[Diagnostic]:
+def missing_field(place: _Place) -> Iterator[Diagnostic]:
     """A node that needs a field which the arrows to it do not carry, or not always."""
-    for place in _places(reading):
-        for taker in _takers(place):
-            wanted, needs, arrows = taker.wanted, taker.that("needs"), taker.join.arrows
-            if not taker.join.is_record or not taker.fields:
-                continue
-            keys = list(map(place.read.key_of, arrows))
-            is_misspelt = any(field_of(wanted, key) is None for key in keys)  # one of them, perhaps
-            for key in (each for each in fields_of(wanted) if is_required(wanted, each)):
-                carry = [each for each, its in zip(arrows, keys, strict=True) if its == key]
-                at = place.of((carry or arrows)[0])
-                if not carry and not is_misspelt:
-                    message = f'{needs} "{key}", which no arrow carries'
-                    yield Diagnostic.found(message, at, hint=_NAME_IT)
-                elif carry and not place.flow.is_always_there(carry, taker.name):
-                    message = f'{needs} "{key}", which is missing where another arm is taken'
-                    hint = f'make "{key}" optional, or carry it always'
-                    yield Diagnostic.found(message, at, hint=hint)
+    for taker in _takers(place):
+        if not taker.join.is_record or not taker.fields:
+            continue
+        wanted, needs, by_key = taker.wanted, taker.that("needs"), place.read.by_key(taker.join)
+        is_misspelt = any(field_of(wanted, key) is None for key in by_key)  # one of them, perhaps
+        for key in (each for each in fields_of(wanted) if is_required(wanted, each)):
+            carry = by_key.get(key)
+            if carry is None and not is_misspelt:
+                message = f'{needs} "{key}", which no arrow carries'
+                yield Diagnostic.found(message, place.of(taker.join.arrows[0]), hint=_NAME_IT)
+            elif carry and not place.flow.is_always_there(carry, taker.name):
+                message = f'{needs} "{key}", which is missing where another arm is taken'
+                hint = f'make "{key}" optional, or carry it always'
+                yield Diagnostic.found(message, place.of(carry[0]), hint=hint)
 
 
 _NAME_IT = 'carry it with an arrow of this name: -[{as: "…"}]->'
 
 
-def no_result(reading: Reading) -> Iterator[Diagnostic]:
+def no_result(place: _Place) -> Iterator[Diagnostic]:
     """A workflow without a result, or without one where some arm is taken."""
-    for place in _places(reading):
-        ways = place.read.ways
-        if place.read.nodes and not all(ways.runs(way, None) for way in ways.live):
-            written = [each for each in place.read.result.arrows if each.is_written]
-            at = place.of(written[0]) if written else place.holder.path
-            message = f"{called(place.holder.pattern)} has no result where another arm is taken"
-            yield Diagnostic.found(message, at, hint="let every arm lead to ()")
+    ways = place.read.ways
+    if place.read.nodes and not all(ways.runs(way, None) for way in ways.live):
+        written = (place.of(each) for each in place.read.result.arrows if each.is_written)
+        message = f"{called(place.holder.pattern)} has no result where another arm is taken"
+        at = next(written, place.holder.path)
+        yield Diagnostic.found(message, at, hint="let every arm lead to ()")
 
 
-def each_type(reading: Reading) -> Iterator[Diagnostic]:
+def each_type(place: _Place) -> Iterator[Diagnostic]:
     """An arrow EACH from what gives no list."""
-    for place in _places(reading):
-        for arrow in place.read.arrows:
-            if arrow.kind != "EACH":
-                continue
-            hint = "declare an Array: (::Array {elementType: String})"
-            if arrow.source is None:
-                items = place.flow.types.item_of(place.flow, arrow) or {"type": "string"}
-                parameters = record_schema({INPUT: list_schema(items)}, [INPUT])
-                hint = _signature_hint(place, parameters) or hint
-            giver, at = place.words(arrow.source), place.of(arrow)
-            if not place.flow.is_list(arrow):
-                gives = "is" if arrow.source is None else "gives"
-                yield Diagnostic.found(f"{giver} {gives} no list", at, hint=hint)
-            elif arrow.source is None and not place.flow.is_list_again():
-                yield Diagnostic.found(
-                    f"in the next round {giver} is no list", at, hint=_NEXT_ROUND
-                )
+    for arrow in (each for each in place.read.arrows if each.kind == "EACH"):
+        hint: str | None = None
+        if arrow.source is None:
+            items = place.flow.types.item_of(place.flow, arrow) or {"type": "string"}
+            hint = _signature_hint(place, record_schema({INPUT: list_schema(items)}, [INPUT]))
+        hint = hint or "declare an Array: (::Array {elementType: String})"
+        giver, at = place.words(arrow.source), place.of(arrow)
+        if not place.flow.is_list(arrow):
+            gives = "is" if arrow.source is None else "gives"
+            yield Diagnostic.found(f"{giver} {gives} no list", at, hint=hint)
+        elif arrow.source is None and not place.flow.is_list_again():
+            yield Diagnostic.found(f"in the next round {giver} is no list", at, hint=_NEXT_ROUND)
 
 
 _NEXT_ROUND = "let the step that comes last give a list, or map inside a workflow that is a step"
@@ -325,15 +322,12 @@ def _may_answer_for(program: Program, agent: Definition) -> Iterator[tuple[TreeP
 # --- choices
 
 
-def impossible_choice(reading: Reading) -> Iterator[Diagnostic]:
+def impossible_choice(place: _Place) -> Iterator[Diagnostic]:
     """An arrow WHEN for an answer that its source never gives."""
-    for place in _places(reading):
-        for arrow in place.read.arrows:
-            if arrow.kind != "WHEN":
-                continue
-            answer, giver = place.flow.chosen_on(arrow.source), place.words(arrow.source)
-            for problem, hint in _impossible(answer, arrow.conditions, giver):
-                yield Diagnostic.found(problem, place.of(arrow), "is", hint=hint)
+    for arrow in (each for each in place.read.arrows if each.kind == "WHEN"):
+        answer, giver = place.flow.chosen_on(arrow.source), place.words(arrow.source)
+        for problem, hint in _impossible(answer, arrow.conditions, giver):
+            yield Diagnostic.found(problem, place.of(arrow), "is", hint=hint)
 
 
 def _impossible(
@@ -385,36 +379,28 @@ def _it_gives(options: list[Any]) -> str:
     return f"it gives {' or '.join(map(dump_json, options))}"
 
 
-def uncovered_choice(reading: Reading) -> Iterator[Diagnostic]:
+def uncovered_choice(place: _Place) -> Iterator[Diagnostic]:
     """A choice that has no arrow for some answer."""
-    for place in _places(reading):
-        for source, tests, rest in _choices(place):
-            if not tests:
-                yield Diagnostic.found(
-                    f"OTHERWISE is taken where no WHEN is, and {place.words(source)} has none",
-                    place.of(rest[0]),
-                    hint="leave out the label, or add an arrow WHEN",
-                )
-                continue
-            if rest:
-                continue
-            answer, at = place.flow.chosen_on(source), place.of(tests[-1])
-            if any(_impossible(answer, test.conditions, "") for test in tests):
-                continue
-            if left := _uncovered(answer, tests):
-                hint = "add an arrow OTHERWISE, or one WHEN for each answer"
-                if left == _TOO_MANY:
-                    hint = "add an arrow OTHERWISE"
-                yield Diagnostic.found(f"{place.words(source)} may give {left}", at, hint=hint)
+    for source, tests, rest in _choices(place):
+        giver, answer = place.words(source), place.flow.chosen_on(source)
+        if not tests:
+            message = f"OTHERWISE is taken where no WHEN is, and {giver} has none"
+            hint = "leave out the label, or add an arrow WHEN"
+            yield Diagnostic.found(message, place.of(rest[0]), hint=hint)
+        elif rest or any(_impossible(answer, test.conditions, "") for test in tests):
+            continue
+        elif left := _uncovered(answer, tests):
+            one_each = "" if left == _TOO_MANY else ", or one WHEN for each answer"
+            hint = f"add an arrow OTHERWISE{one_each}"
+            yield Diagnostic.found(f"{giver} may give {left}", place.of(tests[-1]), hint=hint)
 
 
-def needless_otherwise(reading: Reading) -> Iterator[Diagnostic]:
+def needless_otherwise(place: _Place) -> Iterator[Diagnostic]:
     """An arrow OTHERWISE that is never taken, because every answer has an arrow of its own."""
-    for place in _places(reading):
-        for source, tests, rest in _choices(place):
-            if tests and rest and not _uncovered(place.flow.chosen_on(source), tests):
-                message = f"every answer of {place.words(source)} has an arrow of its own"
-                yield Diagnostic.found(f"{message}, so this is never taken", place.of(rest[0]))
+    for source, tests, rest in _choices(place):
+        if tests and rest and not _uncovered(place.flow.chosen_on(source), tests):
+            message = f"every answer of {place.words(source)} has an arrow of its own"
+            yield Diagnostic.found(f"{message}, so this is never taken", place.of(rest[0]))
 
 
 def _choices(place: _Place) -> Iterator[tuple[str | None, list[FlowArrow], list[FlowArrow]]]:
@@ -462,60 +448,47 @@ def _answers(answer: Schema, names: Iterable[str]) -> Iterator[Any] | None:
 def loop_rounds(reading: Reading) -> Iterator[Diagnostic]:
     """A loop without a bound, or without an end."""
     for holder in workflows(reading):
-        record = holder.pattern.value.properties
+        record, name = holder.pattern.value.properties, called(holder.pattern)
         if not is_loop(holder.pattern):
             for key in sorted(record.keys() & {"max", "until"}):
-                message = f"{key} belongs to a Loop, and {called(holder.pattern)} is a Workflow"
-                yield Diagnostic.found(
-                    message, holder.path, key, hint=f"label it Loop, or leave out {key}"
-                )
+                message = f"{key} belongs to a Loop, and {name} is a Workflow"
+                hint = f"label it Loop, or leave out {key}"
+                yield Diagnostic.found(message, holder.path, key, hint=hint)
             continue
-        if "max" not in record:
-            message = f"{called(holder.pattern)} does not say how many rounds there are at most"
-            hint = _slip(record, "max") or "add max: 3"
-            yield Diagnostic.found(message, holder.path, "identity", hint=hint)
-        else:
-            most = record["max"]
-            if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-                yield Diagnostic.found("max is a whole number above 0", holder.path, "max")
-        if record.get("until", pmap()) == pmap():
-            message = f"{called(holder.pattern)} does not say when it ends"
-            hint = _slip(record, "until") or 'add until: {node: "approved"}'
-            yield Diagnostic.found(message, holder.path, "identity", hint=hint)
+        most = record.get("max", 1)
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            yield Diagnostic.found("max is a whole number above 0", holder.path, "max")
+        for key, is_there, lacks, example in (
+            ("max", "max" in record, "how many rounds there are at most", "3"),
+            ("until", record.get("until", pmap()) != pmap(), "when it ends", '{node: "approved"}'),
+        ):
+            if not is_there:
+                slips = (it for it in sorted(record) if it != key and meant_key(it) == key)
+                meant = (f"did you mean {key} instead of {slip}?" for slip in slips)
+                hint = next(meant, f"add {key}: {example}")
+                message = f"{name} does not say {lacks}"
+                yield Diagnostic.found(message, holder.path, "identity", hint=hint)
 
 
-def _slip(record: Mapping[str, Value], key: str) -> str | None:
-    """The hint for a key that is a slip for one that a loop has to have."""
-    slips = (each for each in sorted(record) if each != key and meant_key(each) == key)
-    return next((f"did you mean {key} instead of {slip}?" for slip in slips), None)
-
-
-def loop_end(reading: Reading) -> Iterator[Diagnostic]:
+def loop_end(place: _Place) -> Iterator[Diagnostic]:
     """A loop whose end is no possible answer of its nodes."""
-    for place in _places(reading):
-        loop, path = place.read.loop, place.holder.path
-        if loop is None or not place.read.nodes:
-            continue
-        for name, value in loop.until.items():
-            if not name:
-                last = ", ".join(each.source or "" for each in loop.feedback.arrows)
-                message = f"several nodes come last, so until names one of them: {last}"
-                yield Diagnostic.found(
-                    message, path, "until", hint='write until: {node: "approved"}'
-                )
-                continue
-            if name not in place.read.nodes:
-                hint = did_you_mean(name, place.read.nodes)
-                hint = hint or f"it has {', '.join(place.read.nodes)}"
-                message = f'until asks for what "{name}" answers, which is no node of the loop'
-                yield Diagnostic.found(message, path, "until", keys=(name,), hint=hint)
-                continue
-            fields = conditions_of(value)
-            if not fields:
-                message = f"until does not say which answer of {place.words(name)} ends the loop"
-                yield Diagnostic.found(
-                    message, path, "until", hint=f'write until: {{{name}: "approved"}}'
-                )
-            answer, giver = place.flow.answer(name), place.words(name)
-            for problem, hint in _impossible(answer, fields, giver, "name the one that ends it"):
-                yield Diagnostic.found(problem, path, "until", hint=hint)
+    loop, path = place.read.loop, place.holder.path
+    for name, value in loop.until.items() if loop and place.read.nodes else ():
+        keys: tuple[str, ...] = ()
+        problems: list[tuple[str, str | None]]
+        if loop and not name:
+            last = ", ".join(each.source or "" for each in loop.feedback.arrows)
+            message = f"several nodes come last, so until names one of them: {last}"
+            problems = [(message, 'write until: {node: "approved"}')]
+        elif name not in place.read.nodes:
+            keys, known = (name,), place.read.nodes
+            message = f'until asks for what "{name}" answers, which is no node of the loop'
+            problems = [(message, did_you_mean(name, known) or f"it has {', '.join(known)}")]
+        elif fields := conditions_of(value):
+            answer, words = place.flow.answer(name), place.words(name)
+            problems = _impossible(answer, fields, words, "name the one that ends it")
+        else:
+            message = f"until does not say which answer of {place.words(name)} ends the loop"
+            problems = [(message, f'write until: {{{name}: "approved"}}')]
+        for message, hint in problems:
+            yield Diagnostic.found(message, path, "until", keys=keys, hint=hint)

@@ -217,9 +217,7 @@ class Flow:
         """What some arrows carry together to a node, or to the result."""
         if not join.is_record:
             return any_of(map(self.carried, join.arrows)) if join.arrows else ANYTHING
-        fields: dict[str, list[FlowArrow]] = {}
-        for arrow in join.arrows:
-            fields.setdefault(self.read.key_of(arrow), []).append(arrow)
+        fields = self.read.by_key(join)
         return record_schema(
             {key: any_of(map(self.carried, arrows)) for key, arrows in fields.items()},
             [key for key, arrows in fields.items() if self.is_always_there(arrows, target)],

@@ -37,6 +37,7 @@ from ..schemas import KEYWORDS
 from ..signatures import RESERVED, RESERVED_KEYS
 from ..workflows import ARROW_LABELS
 from . import arrow_rules, flow_rules, placement_rules, rules
+from .flow_rules import of_flows
 from .rules import nearest_label, of_each
 
 _SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
@@ -95,16 +96,16 @@ PROGRAM_CHECKS: Final = (
     Check("duplicate-field", "error", arrow_rules.duplicate_field),
     Check("several-lists", "error", arrow_rules.several_lists),
     Check("too-many-ways", "error", arrow_rules.too_many_ways),
-    Check("arrow-type", "error", flow_rules.arrow_type),
+    Check("arrow-type", "error", of_flows(flow_rules.arrow_type)),
     Check("handoff-type", "error", flow_rules.handoff_type),
-    Check("missing-field", "error", flow_rules.missing_field),
-    Check("no-result", "error", flow_rules.no_result),
-    Check("each-type", "error", flow_rules.each_type),
-    Check("impossible-choice", "error", flow_rules.impossible_choice),
-    Check("uncovered-choice", "error", flow_rules.uncovered_choice),
-    Check("needless-otherwise", "warning", flow_rules.needless_otherwise),
+    Check("missing-field", "error", of_flows(flow_rules.missing_field)),
+    Check("no-result", "error", of_flows(flow_rules.no_result)),
+    Check("each-type", "error", of_flows(flow_rules.each_type)),
+    Check("impossible-choice", "error", of_flows(flow_rules.impossible_choice)),
+    Check("uncovered-choice", "error", of_flows(flow_rules.uncovered_choice)),
+    Check("needless-otherwise", "warning", of_flows(flow_rules.needless_otherwise)),
     Check("loop-rounds", "error", flow_rules.loop_rounds),
-    Check("loop-end", "error", flow_rules.loop_end),
+    Check("loop-end", "error", of_flows(flow_rules.loop_end)),
 )
 """All that can be wrong in a file with agents: the rules of the notation and of the language."""
 

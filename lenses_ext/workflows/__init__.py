@@ -15,6 +15,7 @@ from .reading import (
     arrows_in as arrows_in,
     conditions_of,
     edges_in,
+    grouped as grouped,
     handoffs as handoffs,
     parts_of,
     workflow_of,

@@ -21,7 +21,7 @@ from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
 from itertools import islice, product
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from attrs import field, frozen
 from pyrsistent import PMap
@@ -73,6 +73,9 @@ def answer_key(value: Value) -> Hashable:
     except NotJson:
         return NotJson
 
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 WHEN: Final = "WHEN"
 """An arrow that is taken when its source answers what it says."""
@@ -197,6 +200,14 @@ MOST_WAYS = 4096
 """How many ways through a workflow are followed."""
 
 
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Values by their keys, in order."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
 class Ways:
     """The ways in which the choices of a workflow can go.
 
@@ -208,11 +219,8 @@ class Ways:
     def __init__(self, order: Sequence[str], arrows: Sequence[FlowArrow]) -> None:
         self.arrows = tuple(arrows)
         self._index = {id(arrow): index for index, arrow in enumerate(self.arrows)}
-        self._leading: dict[str | None, list[int]] = {}
-        self._leaving: dict[str | None, list[int]] = {}
-        for index, arrow in enumerate(self.arrows):
-            self._leading.setdefault(arrow.target, []).append(index)
-            self._leaving.setdefault(arrow.source, []).append(index)
+        self._leading = grouped((each.target, at) for at, each in enumerate(self.arrows))
+        self._leaving = grouped((each.source, at) for at, each in enumerate(self.arrows))
         self.live: list[frozenset[int]] = [frozenset()]
         self.too_many = False
         for name in (None, *order):
@@ -392,6 +400,10 @@ class Workflow:
             return arrow.source
         return self.inputs[0] if len(self.inputs) == 1 else INPUT
 
+    def by_key(self, join: Join) -> dict[str, list[FlowArrow]]:
+        """The arrows of a join, by the names of what they carry."""
+        return grouped((self.key_of(each), each) for each in join.arrows)
+
 
 @memo
 def workflow_of(pattern: Pattern) -> Workflow:
@@ -408,11 +420,8 @@ def workflow_of(pattern: Pattern) -> Workflow:
         named = any(each.key is not None for each in several)
         return Join(several, named or not ways.at_most_one(several))
 
-    leading_to: dict[str | None, list[FlowArrow]] = {}
-    leaving: dict[str | None, list[FlowArrow]] = {}
-    for arrow in arrows:
-        leading_to.setdefault(arrow.target, []).append(arrow)
-        leaving.setdefault(arrow.source, []).append(arrow)
+    leading_to = grouped((each.target, each) for each in arrows)
+    leaving = grouped((each.source, each) for each in arrows)
     nodes = {}
     for name, (definition, used) in uses.items():
         leading = leading_to.get(name, [])
