@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pyrsistent import PMap, PVector
-
-from gram import Pattern, Severity, Subject, Symbol, TaggedString, Value
+from gram import Pattern, Severity, Subject, Symbol, Value
 
 from ..schemas import Keywords, NotJson, dump_json, from_json_value, to_json_value
 from .faults import (
@@ -44,9 +41,6 @@ from .values import (
 _NO_VALUE = frozenset(map(Symbol, ("null", "Null", "NULL", "None", "nil", "undefined")))
 """Words for null elsewhere: in gram a bare word is text."""
 
-_NOTHING = object()
-"""What an absent key says, and one whose value is not JSON."""
-
 
 class Record:
     """A record whose keys are read as JSON.
@@ -62,49 +56,37 @@ class Record:
         self.owner = owner
         self.faults = faults
 
-    def text(self, key: str, wanted: str = "a type name") -> str | None:
-        """The text of a key, or None; another value is a fault."""
-        found = self._json(key)
-        if isinstance(found, str):
+    def get(self, key: str, wanted: str, fits: Callable[[Any], bool], absent: Any = None) -> Any:
+        """What a key says as JSON; None after a fault: it is not JSON, or not what is wanted."""
+        if key not in self.values:
+            return absent
+        try:
+            found = to_json_value(self.values[key])
+        except NotJson as error:
+            message = str(error)
+            if not message.startswith("json`"):
+                message = f"{key} of {self.owner.words}: {message}"
+            self.faults.tell("not-json", message, self.owner.element, key)
+            return None
+        if fits(found):
             return found
-        self._refuse(key, wanted, found)
+        message = f'"{key}" of {self.owner.words} must be {wanted}, got {dump_json(found)}'
+        self.faults.tell("ill-typed", message, self.owner.element, key)
         return None
 
-    def type_names(self, key: str) -> list[str] | None:
-        """The names of types in the array of a key, ``[]`` when absent; None after a fault."""
-        found = self._json(key) if key in self.values else []
-        if isinstance(found, list) and all(isinstance(name, str) for name in found):
-            return found
-        self._refuse(key, "an array of type names", found)
-        return None
+    def text(self, key: str, wanted: str = "a type name") -> str | None:
+        """The text of a key, or None; another value is a fault."""
+        found: str | None = self.get(key, wanted, _is_text)
+        return found
 
     def optional(self) -> bool | None:
         """The mark ``optional``, or None when there is none."""
-        written = self.values.get("optional")
-        if written is not None and not isinstance(written, bool):
-            self._refuse("optional", "true or false", self._json("optional"))
-            return None
+        written: bool | None = self.get("optional", "true or false", _is_bool)
         if written is not None and not self.owner.may_be_absent:
             words = self.owner.words
             message = f'"optional" of {words}: only parameters and fields can be optional'
             self.faults.tell("optional", message, self.owner.element, "optional")
         return written
-
-    def fields(self) -> list[Mapping[str, Value]] | None:
-        """The maps of ``fields``, or None when it is not an array of maps."""
-        written = self.values["fields"]
-        entries: Any = None
-        if isinstance(written, PVector):
-            entries = list(written)
-        elif isinstance(written, TaggedString):
-            with suppress(NotJson):
-                entries = to_json_value(written)
-        if not isinstance(entries, list) or not all(isinstance(each, Mapping) for each in entries):
-            return None
-        return [
-            each if isinstance(each, PMap) else {k: from_json_value(v) for k, v in each.items()}
-            for each in entries
-        ]
 
     def keywords(self, labels: frozenset[str]) -> tuple[Keywords, Keywords, bool | None]:
         """The JSON Schema keywords, the foreign ones under ``keywords``, and a constant schema."""
@@ -115,34 +97,19 @@ class Record:
                 self.faults.tell("null-word", message, self.owner.element, key)
         keys = sorted(key for key in self.values if key not in RESERVED_KEYS)
         check_keys(keys, labels, self.owner, self.faults)
-        found = {key: self._json(key) for key in keys}
-        keywords = Keywords.of({key: each for key, each in found.items() if each is not _NOTHING})
-        foreign = self._json("keywords")
+        keywords = Keywords.of({key: self.get(key, "", lambda _: True) for key in keys})
+        foreign = self.get("keywords", "a JSON object", lambda it: isinstance(it, dict | bool), {})
         if isinstance(foreign, bool):
             return keywords, NO_KEYWORDS, foreign
-        if isinstance(foreign, dict):
-            return keywords, Keywords.of(foreign), None
-        self._refuse("keywords", "a JSON object", foreign)
-        return keywords, NO_KEYWORDS, None
+        return keywords, Keywords.of(foreign or {}), None
 
-    def _json(self, key: str) -> Any:
-        """What a key says as JSON; `_NOTHING` where it is absent, or not JSON, which is a fault."""
-        if key not in self.values:
-            return _NOTHING
-        try:
-            return to_json_value(self.values[key])
-        except NotJson as error:
-            message = str(error)
-            if not message.startswith("json`"):
-                message = f"{key} of {self.owner.words}: {message}"
-            self.faults.tell("not-json", message, self.owner.element, key)
-            return _NOTHING
 
-    def _refuse(self, key: str, wanted: str, found: object) -> None:
-        """Note that a key holds the wrong kind of value."""
-        if found is not _NOTHING:
-            message = f'"{key}" of {self.owner.words} must be {wanted}, got {dump_json(found)}'
-            self.faults.tell("ill-typed", message, self.owner.element, key)
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 _JUST_ANY = frozenset({ANY})
@@ -297,14 +264,13 @@ class SignatureReader:
     def _nameless(self, labels: Iterable[str], owner: Owner) -> None:
         label = _kind(labels)
         severity: Severity = "error"
+        message = f"{owner.words} has a type ({label}) but no name: "
+        message += f'write (name::{label}) or (::{label} {{paramName:"…"}})'
         if not label:
             message = f"{owner.words} has neither name nor type: write (name::Text)"
         elif owner.assumed:
             message = f"{owner.words} ({label}) has no name, models see it as {owner.assumed}: "
             message, severity = f"{message}write (name::{label})", "info"
-        else:
-            message = f"{owner.words} has a type ({label}) but no name: "
-            message += f'write (name::{label}) or (::{label} {{paramName:"…"}})'
         self.faults.tell("no-name", message, owner.element, severity=severity)
 
     def _name(self, subject: Subject, record: Record) -> str | None:
@@ -330,20 +296,17 @@ class SignatureReader:
         return type
 
     def _labels(self, labels: frozenset[str], owner: Owner) -> frozenset[str]:
-        if not labels:
+        known = [label for label in sorted(labels) if self._is_type(label, owner, "labels")]
+        if not labels and (owner.is_named or not owner.may_be_absent):
             name = owner.words.strip('"') if owner.is_named else "name"
             written = f"[{name}:Object | …]" if owner.role == "type" else f"({name}::Integer)"
-            if owner.is_named or not owner.may_be_absent:
-                message = f"{owner} has no type: write {written}"
-                self.faults.tell("no-type", message, owner.element)
-            return _JUST_ANY
-        known = [label for label in sorted(labels) if self._is_type(label, owner, "labels")]
-        if len(known) < len(labels):
-            return _JUST_ANY
-        if len(labels) > 1 and not all(map(basic, labels)):
+            message = f"{owner} has no type: write {written}"
+            self.faults.tell("no-type", message, owner.element)
+        elif len(labels) == len(known) > 1 and not all(map(basic, labels)):
             self._mixed(labels, owner)
-            return _JUST_ANY
-        return labels
+        elif labels and len(labels) == len(known):
+            return labels
+        return _JUST_ANY
 
     def _mixed(self, labels: Iterable[str], owner: Owner) -> None:
         """Note that labels are together that form no union."""
@@ -358,18 +321,16 @@ class SignatureReader:
         """Whether a name is a type; else a fault is noted."""
         if name in self.shapes or (name in RESERVED and name not in (NAMED, PARAMETERS)):
             return True
-        haskell = haskell_type(name)
-        if self._open and haskell is None and name not in RESERVED:
+        if (haskell := haskell_type(name)) is not None:
+            self.faults.tell("haskell-type", haskell, owner.element, part)
+            return False
+        if self._open and name not in RESERVED:
             self.undefined.add(name)
             return True
-        if haskell is not None:
-            self.faults.tell("haskell-type", haskell, owner.element, part)
-        else:
-            message = unknown_type(name, str(owner), (*self.shapes, *self._known_names))
-            hint = None
-            if owner.element.pattern.value.identity in RESERVED:
-                hint = f"the name comes first: ({name}::{owner.element.pattern.value.identity})"
-            self.faults.tell("unknown-type", message, owner.element, part, hint=hint)
+        message = unknown_type(name, str(owner), (*self.shapes, *self._known_names))
+        given = owner.element.pattern.value.identity
+        hint = f"the name comes first: ({name}::{given})" if given in RESERVED else None
+        self.faults.tell("unknown-type", message, owner.element, part, hint=hint)
         return False
 
     def _members(
@@ -395,10 +356,9 @@ class SignatureReader:
                 continue
             if "Object" in kinds and (named or "Array" not in kinds):
                 member = owner_of("field", element, f"field {index} of {owner.words}")
-            elif "Array" in kinds:
-                member = Owner("part", f"the element type of {owner.words}", element)
             else:
-                member = Owner("part", f"alternative {index} of {owner.words}", element)
+                what = "the element type" if "Array" in kinds else f"alternative {index}"
+                member = Owner("part", f"{what} of {owner.words}", element)
             members.append((element.pattern, member))
         return self._all_members("field", members)
 
@@ -406,25 +366,25 @@ class SignatureReader:
         self, labels: frozenset[str], record: Record, below: list[Element]
     ) -> list[tuple[Pattern, Owner]]:
         """The members of an object that ``fields`` gives as an array of maps, as nodes."""
-        owner, entries, kind = record.owner, record.fields(), _kind(labels)
+        owner, kind = record.owner, _kind(labels)
         if below:
             code, message = "both-forms", f"{kind} {owner.words} has both fields and members"
             message += "; keep one"
         elif "Object" not in map(basic, labels):
             code, message = "members", f'"fields" of {owner.words} belong to Object, not {kind}'
-        elif entries is None:
-            code, message = "ill-typed", f'"fields" of {owner.words} must be an array of maps'
         else:
+            entries = record.get("fields", "an array of maps", _are_maps) or ()
             return [self._field(entry, index, owner) for index, entry in enumerate(entries, 1)]
         self.faults.tell(code, message, owner.element, "fields")
         return []
 
-    def _field(self, entry: Mapping[str, Value], index: int, whole: Owner) -> tuple[Pattern, Owner]:
+    def _field(self, entry: Mapping[str, Any], index: int, whole: Owner) -> tuple[Pattern, Owner]:
         """The node that a map of ``fields`` says, and its owner, which is where the map is."""
         owner = Owner("field", f"field {index} of {whole.words}", whole.element)
-        record = Record(entry, owner, self.faults)
+        said = {key: from_json_value(value) for key, value in entry.items()}
+        record = Record(said, owner, self.faults)
         name, type = record.text("name", "a string"), record.text("type")
-        rest = {key: value for key, value in entry.items() if key not in ("name", "type")}
+        rest = {key: value for key, value in said.items() if key not in ("name", "type")}
         if name is not None:
             owner = owner._replace(words=f'"{name}"')
             rest["paramName"] = name
@@ -439,32 +399,36 @@ class SignatureReader:
         if is_array and found > 1:
             message = f"Array {owner.words} needs exactly one element type, found {found}"
             self.faults.tell("members", message, owner.element)
-        if name is None:
-            return None
-        if not is_array:
+        if name is not None and not is_array:
             message = f'"elementType" of {owner.words} belongs to Array, not {_kind(labels)}'
             self.faults.tell("members", message, owner.element, "elementType")
-            return None
-        return name if self._is_type(name, owner, "elementType") else None
+        is_type = name is not None and is_array and self._is_type(name, owner, "elementType")
+        return name if is_type else None
 
     def _alternatives(
         self, labels: frozenset[str], record: Record, members: tuple[Parameter, ...]
     ) -> tuple[str, ...]:
-        owner, names = record.owner, record.type_names("of")
+        owner = record.owner
+        names = record.get("of", "an array of type names", _are_texts, absent=[])
         combinator = next(iter(labels & COMBINATORS.keys()), None)
-        if names is None:
-            return ()
-        if combinator is None:
-            if names:
-                kinds = ", ".join(COMBINATORS)
-                message = f'"of" of {owner.words} belongs to {kinds}, not {_kind(labels)}'
-                self.faults.tell("members", message, owner.element, "of")
+        if combinator is None and names:
+            message = f'"of" of {owner.words} belongs to {", ".join(COMBINATORS)}, not '
+            self.faults.tell("members", message + _kind(labels), owner.element, "of")
+        if combinator is None or names is None:
             return ()
         if bool(names) == bool(members):
             message = f'{combinator} {owner.words} needs "of" or members'
             message += ", not both" if names else ""
             self.faults.tell("members", message, owner.element)
         return tuple(name for name in names if self._is_type(name, owner, "of"))
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _are_maps(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _is_return(pattern: Pattern) -> bool:

@@ -6,10 +6,10 @@ been written ``(name::Text)==>(age::Int {optional: true})==>(::Text)``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from gram import Diagnostic, Pattern, Source, Span, Subject
 from gram.reading import Stop, Token, parse_tokens, tokens, unescape
@@ -18,6 +18,7 @@ from .faults import Element, SignatureError
 from .parts import Parts
 
 _GRAMMAR = Path(__file__).with_name("text_form.lark")
+P = TypeVar("P")
 _TAILS, _HEADS = ("-", "=", "~"), ("->", "=>", "~>")
 
 
@@ -65,39 +66,29 @@ def parts_of_text_form(text: str) -> Parts:
     return Parts(nodes, None, faults=faults, nodes=elements, spans=spans, source=source)
 
 
-class _Type(NamedTuple):
-    """A type: its label, and what else the node for it says."""
+class _Part(NamedTuple):
+    """A part of the text, with the node that says it.
+
+    Attributes:
+        start, end: where it is.
+        node: the node of its type; of a member, with its name.
+        type: the span of the type alone, where the node has a name, too.
+        maybe: whether it may be left out.
+        group: the members, when it is a pair of parentheses with these.
+    """
 
     start: int
     end: int
-    label: str
-    record: Mapping[str, Any] = MappingProxyType({})
-    members: tuple[_Member, ...] = ()
+    node: Pattern = Pattern()
+    type: Span | None = None
     maybe: bool = False
+    group: tuple[_Part, ...] | None = None
 
     @property
-    def is_name(self) -> bool:
-        """Whether its label says all of it."""
-        return not self.record and not self.members
-
-
-class _Name(NamedTuple):
-    start: int
-    end: int
-    text: str
-
-
-class _Member(NamedTuple):
-    start: int
-    end: int
-    name: str | None
-    type: _Type
-
-
-class _Group(NamedTuple):
-    start: int
-    end: int
-    members: tuple[_Member, ...]
+    def name(self) -> str | None:
+        """The name of the type, where its label says all of it."""
+        value = self.node.value
+        return None if value.properties or self.node.elements else min(value.labels)
 
 
 class _Builder:
@@ -109,90 +100,110 @@ class _Builder:
         self.spans: dict[int, dict[str | None, Span]] = {}
 
     def start(self, parts: list[Any]) -> tuple[Pattern, ...]:
-        *groups, last = (part for part in parts if isinstance(part, _Group | _Type))
-        if isinstance(last, _Group) and len(last.members) == 1 and last.members[0].name is None:
-            last = last.members[0].type
+        *groups, last = _only(_Part, parts)
+        if last.group and len(last.group) == 1 and last.group[0].type is None:
+            last = last.group[0]
         if len(groups) > 1:
             self._tell_several_groups(groups, last)
-        members = [member for group in groups for member in _members_of(group)]
-        if isinstance(last, _Group):
-            return tuple(map(self._node, (*members, *last.members)))
-        returned = _Member(last.start, last.end, None, _or_null(last) if last.maybe else last)
-        return tuple(map(self._node, (*members, returned)))
+        members = [each for group in groups for each in (group.group or (group,))]
+        if last.group is not None:
+            members += last.group
+        else:
+            members.append((self._or_null(last) if last.maybe else last)._replace(maybe=False))
+        return tuple(map(self._node, members))
 
-    def group(self, parts: list[Any]) -> _Group:
-        return _Group(parts[0].start, parts[-1].end, _only(_Member, parts))
+    def group(self, parts: list[Any]) -> _Part:
+        return _Part(parts[0].start, parts[-1].end, group=_only(_Part, parts))
 
-    def result(self, parts: list[Any]) -> _Type:
-        return _the_type(parts)
+    def result(self, parts: list[Any]) -> _Part:
+        return _only(_Part, parts)[0]
 
-    def member(self, parts: list[Any]) -> _Member:
-        name, type = parts[0], _the_type(parts)
-        return _Member(name.start, parts[-1].end, name.text, type)
+    def member(self, parts: list[Any]) -> _Part:
+        return self._named(parts[0], parts[0].text, _only(_Part, parts)[0], parts[-1].end)
 
-    def nameless(self, parts: list[Any]) -> _Member:
-        type = _the_type(parts)
-        name, _, rest = type.label.partition(" ")
+    def nameless(self, parts: list[Any]) -> _Part:
+        (part,) = _only(_Part, parts)
+        name, _, rest = (part.name or "").partition(" ")
         if not (rest and name[0].islower()):
-            return _Member(parts[0].start, parts[-1].end, None, type)
+            return part
         message = f'":" is missing between the name "{name}" and its type'
-        self._tell("not-gram", message, type.start, type.end, f"write {name}: {rest.strip()}")
-        return _Member(type.start, type.end, name, type._replace(label="Any"))
+        self._tell("not-gram", message, part.start, part.end, f"write {name}: {rest.strip()}")
+        return self._named(part, name, self._type(part.start, part.end, "Any"), part.end)
 
     def name(self, parts: list[Token]) -> _Name:
         (token,) = parts
-        return _Name(token.start, token.end, self._text(token))
+        return _Name(token.start, self._text(token))
 
-    def maybe(self, parts: list[Any]) -> _Type:
-        return _the_type(parts)._replace(start=parts[0].start, end=parts[-1].end, maybe=True)
+    def maybe(self, parts: list[Any]) -> _Part:
+        (part,) = _only(_Part, parts)
+        return part._replace(start=parts[0].start, end=parts[-1].end, maybe=True)
 
-    def named(self, parts: list[Token]) -> _Type:
+    def named(self, parts: list[Token]) -> _Part:
         (token,) = parts
-        return _Type(token.start, token.end, self._text(token))
+        return self._type(token.start, token.end, self._text(token))
 
-    def applied(self, parts: list[Any]) -> _Type:
+    def applied(self, parts: list[Any]) -> _Part:
         """A type with arguments, as only Haskell has: its whole text is the unknown name."""
         start, end = parts[0].start, parts[-1].end
-        return _Type(start, end, self.source.text[start:end])
+        return self._type(start, end, self.source.text[start:end])
 
     io = applied
 
-    def array(self, parts: list[Any]) -> _Type:
-        start, end, item = parts[0].start, parts[-1].end, _the_type(parts)
+    def array(self, parts: list[Any]) -> _Part:
+        start, end, item = parts[0].start, parts[-1].end, _only(_Part, parts)[0]
         if item.maybe:
-            item = _or_null(item)
-        if item.is_name:
-            return _Type(start, end, "Array", {"elementType": item.label})
-        return _Type(start, end, "Array", members=(_Member(item.start, item.end, None, item),))
+            item = self._or_null(item)
+        if item.name is not None:
+            return self._type(start, end, "Array", {"elementType": item.name})
+        return self._type(start, end, "Array", members=[item])
 
-    def object(self, parts: list[Any]) -> _Type:
-        return _Type(parts[0].start, parts[-1].end, "Object", members=_only(_Member, parts))
+    def object(self, parts: list[Any]) -> _Part:
+        return self._type(parts[0].start, parts[-1].end, "Object", members=_only(_Part, parts))
 
     def short_arrow(self, parts: list[Token]) -> Token:
         (token,) = parts
         spelled = self.source.text[token.start : token.end]
         place = self.source.line_and_column(token.start)
-        long = spelled[0] + spelled
-        message = f'arrow "{spelled}" at {place} is too short; use "{long}"'
+        message = f'arrow "{spelled}" at {place} is too short; use "{spelled[0] + spelled}"'
         self._tell("arrow", message, token.start, token.end)
         return token
 
     # --- nodes
 
-    def _node(self, member: _Member) -> Pattern:
-        type, record = member.type, dict(member.type.record)
-        if member.name == "":
-            record["paramName"] = ""
-        if type.maybe:
-            record["optional"] = True
-        elements = tuple(map(self._node, type.members))
-        node = Pattern(Subject(member.name or "", {type.label}, record), elements)
-        of_type = Span(type.start, type.end)
-        self.spans[id(node)] = {
-            None: Span(member.start, member.end),
-            "labels": of_type,
-            "elementType": of_type,
-        }
+    def _type(
+        self,
+        start: int,
+        end: int,
+        label: str,
+        record: Mapping[str, Any] = MappingProxyType({}),
+        members: Iterable[_Part] = (),
+    ) -> _Part:
+        elements = tuple(map(self._node, members))
+        return _Part(start, end, Pattern(Subject("", {label}, record), elements))
+
+    def _or_null(self, part: _Part) -> _Part:
+        """Either a type or null."""
+        start, end, *_ = part
+        if part.name is not None:
+            return self._type(start, end, "AnyOf", {"of": [part.name, "Null"]})
+        null = self._type(start, end, "Null")
+        return self._type(start, end, "AnyOf", members=[part._replace(maybe=False), null])
+
+    def _named(self, at: Any, name: str, part: _Part, end: int) -> _Part:
+        """A type as that of a member with a name."""
+        said = {"paramName": ""} if name == "" else {}
+        properties = part.node.value.properties.update(said)
+        node = Pattern(Subject(name, part.node.value.labels, properties), part.node.elements)
+        return part._replace(start=at.start, end=end, node=node, type=Span(part.start, part.end))
+
+    def _node(self, part: _Part) -> Pattern:
+        """The node of a part, whose places are noted."""
+        subject, elements = part.node.value, part.node.elements
+        said = subject.properties.update({"optional": True} if part.maybe else {})
+        node = Pattern(Subject(subject.identity, subject.labels, said), elements)
+        whole = Span(part.start, part.end)
+        of_type = part.type or whole
+        self.spans[id(node)] = {None: whole, "labels": of_type, "elementType": of_type}
         return node
 
     def _text(self, token: Token) -> str:
@@ -201,7 +212,7 @@ class _Builder:
 
     # --- faults
 
-    def _tell_several_groups(self, groups: list[_Group | _Type], last: _Group | _Type) -> None:
+    def _tell_several_groups(self, groups: Sequence[_Part], last: _Part) -> None:
         text = self.source.text
         inside = (text[group.start + 1 : group.end - 1].strip() for group in groups)
         together = ", ".join(each for each in inside if each)
@@ -215,12 +226,10 @@ class _Builder:
     def refuse(self, stop: Stop) -> SignatureError:
         """The error for a text that stops to be of this form."""
         at, end = stop.first.start, stop.last.end
-        message = f"type signature is not valid: expected {_expected(stop.expected)}, "
-        found = self.source.text[at:end]
-        message += f'found "{found}"' if found else "found end of the text"
-        if stop.problem is not None:
-            message = f"type signature is not valid: {stop.problem.msg}"
-        message += f" at {self.source.line_and_column(at)}"
+        found = f'"{self.source.text[at:end]}"' if end > at else "end of the text"
+        message = f"expected {_expected({*stop.expected})}, found {found}"
+        message = message if stop.problem is None else stop.problem.msg
+        message = f"type signature is not valid: {message} at {self.source.line_and_column(at)}"
         hint = "write (name: Text, age: Maybe Int) --> IO Text, or a path: (name::Text)==>(::Text)"
         if "::" in self.source.text:
             hint = "in a path the return type is in parentheses too: ==>(::Text)"
@@ -228,47 +237,31 @@ class _Builder:
         return SignatureError(self.faults)
 
     def _tell(self, code: str, message: str, start: int, end: int, hint: str | None = None) -> None:
-        self.faults.append(
-            Diagnostic(code, "error", message, (), Span(start, end), hint, self.source)
-        )
+        span = Span(start, end)
+        self.faults.append(Diagnostic(code, "error", message, (), span, hint, self.source))
 
 
-def _only(kind: type[Any], parts: Iterable[Any]) -> tuple[Any, ...]:
+class _Name(NamedTuple):
+    start: int
+    text: str
+
+
+def _only(kind: type[P], parts: Iterable[Any]) -> tuple[P, ...]:
     return tuple(part for part in parts if isinstance(part, kind))
-
-
-def _the_type(parts: Iterable[Any]) -> _Type:
-    found: _Type = _only(_Type, parts)[0]
-    return found
-
-
-def _members_of(group: _Group | _Type) -> tuple[_Member, ...]:
-    if isinstance(group, _Group):
-        return group.members
-    return (_Member(group.start, group.end, None, group),)
-
-
-def _or_null(type: _Type) -> _Type:
-    """Either a type or null."""
-    if type.is_name:
-        return _Type(type.start, type.end, "AnyOf", {"of": [type.label, "Null"]})
-    null = _Type(type.start, type.end, "Null")
-    either = (type._replace(maybe=False), null)
-    members = tuple(_Member(type.start, type.end, None, each) for each in either)
-    return _Type(type.start, type.end, "AnyOf", members=members)
 
 
 _MARKS = {"COMMA": '","', "RPAR": '")"', "RSQB": '"]"', "RBRACE": '"}"', "COLON": '":"'}
 
 
-def _expected(symbols: Iterable[str]) -> str:
+def _expected(symbols: set[str]) -> str:
     """What could come, in the words of the language."""
-    expected = set(symbols)
-    if {"_type", "_atom"} & expected:
+    if {"_type", "_atom"} & symbols:
         return "a type"
-    if "_part" in expected or "group" in expected:
+    if {"_part", "group"} & symbols:
         return '"("'
-    if "_arrow" in expected:
+    if "_arrow" in symbols:
         return '"-->"'
-    marks = [mark for name, mark in _MARKS.items() if name in expected]
-    return " or ".join(marks) if marks else "the end of the text"
+    return (
+        " or ".join(mark for name, mark in _MARKS.items() if name in symbols)
+        or "the end of the text"
+    )
