@@ -49,6 +49,7 @@ from ..names import (
 from ..optics import collect, over
 from ..rules import PROGRAM_CHECKS
 from ..signatures import parse_program, with_other_elements
+from ..workflows import grouped
 
 
 def share_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
@@ -246,10 +247,10 @@ class _Bundling:
         used: set[TreePath] = set()
         for each in program.outermost:
             used |= reached(program, each)
-        self._same: dict[str, list[Definition]] = {}
-        for each in sorted(program.tops, key=lambda each: each.path):
-            if each.scope == WHOLE or each.path in used:
-                self._same.setdefault(each.name, []).append(each)
+        tops = sorted(program.tops, key=lambda each: each.path)
+        self._same = grouped(
+            (each.name, each) for each in tops if each.scope == WHOLE or each.path in used
+        )
         inside = (scope for scope in program.scopes if not program.is_top(scope))
         self._inside = {name for scope in inside for name in program.names_at(scope)}
         self._added: dict[TreePath, Definition] = {}

@@ -56,11 +56,7 @@ def uses(program: Program) -> Iterator[Use]:
         for same in program.types_in(scope).values():
             yield from (Use(each.path, "identity", each) for each in same)
     for holder in program.runnables.values():
-        ends = ((path, name) for path, name, _ in holder.names_in_arrows)
-        for path, name in (
-            *((path, each.value.identity) for path, each in holder.references),
-            *ends,
-        ):
+        for path, name in holder.names_written:
             again = pattern_at(program.patterns, path).value.labels  # (again::writer)
             for meant in program.meant(name, holder.path)[:1]:
                 yield Use(path, "labels" if again else "identity", meant)
@@ -139,16 +135,13 @@ def duplicate_definition(reading: Reading) -> Iterator[Diagnostic]:
     if not program.outermost:
         return  # plain data, whose labels may look like types
     for scope in program.scopes:
+        is_top = program.is_top(scope)
         for first, *others in program.definitions_in(scope):
             for other in others:
-                is_top = program.is_top(scope)
-                if (
-                    not is_top
-                    and len(first.path) != len(other.path)
-                    and first.pattern == other.pattern
-                ):
-                    continue  # it is called or used, and stands among those to hand over to
-                if is_top or not (is_tool(first.pattern) and is_tool(other.pattern)):
+                # one is called or used, and is among those to hand over to
+                is_twice = len(first.path) != len(other.path) and first.pattern == other.pattern
+                are_tools = is_tool(first.pattern) and is_tool(other.pattern)
+                if is_top or not (is_twice or are_tools):
                     where = reading.cited(first.path)
                     message = f'"{other.name}" is defined at {where} and again here'
                     yield Diagnostic.found(message, other.path, "identity", hint="keep one")

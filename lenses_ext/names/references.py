@@ -18,7 +18,6 @@ from gram import (
     Subject,
     TreePath,
     check,
-    is_reference,
     only_errors,
     pattern_at,
 )
@@ -194,13 +193,8 @@ def reached(program: Program, agent: Definition) -> frozenset[TreePath]:
         if program.files.imports[file]:
             found.add((*file, 0))  # what its header imports
         if is_runnable(here.pattern):
-            for index, element in enumerate(here.pattern.elements):
-                path = (*here.path, index)
-                if is_reference(element):
-                    pending.extend(program.meant(element.value.identity, here.path))
-                elif (inside := program.defined_by(path, element, here)) is not None:
-                    pending.append(inside)
-            for _, name, _ in here.names_in_arrows:
+            pending += (meant for _, meant in program.inside(here))
+            for _, name in here.names_used:
                 pending.extend(program.meant(name, here.path))
         if here.path in program.named or here.path in program.answers:
             for _, _, meant in program.type_uses(here):

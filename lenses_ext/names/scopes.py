@@ -29,7 +29,7 @@ from ..language import (
     written_signature,
 )
 from ..signatures import RESERVED, shared_shapes, type_names, with_shared_shapes
-from ..workflows import FlowArrow, arrows_in
+from ..workflows import FlowArrow, arrows_in, grouped
 from .imports import Import, SkillUse, UnreadSkill, unread_imports
 
 
@@ -135,14 +135,18 @@ class Definition(Scoped):
                     yield (*self.path, *arrow.path, index), name, arrow
 
     @property
-    def names_used(self) -> Iterator[tuple[TreePath, str]]:
+    def names_written(self) -> Iterator[tuple[TreePath, str]]:
         """The names by which it refers to others, in elements and in arrows, with their paths."""
+        yield from ((path, element.value.identity) for path, element in self.references)
+        yield from ((path, name) for path, name, _ in self.names_in_arrows)
+
+    @property
+    def names_used(self) -> Iterator[tuple[TreePath, str]]:
+        """The same, but of what arrows name only the first place, and none if an element has it."""
         known: dict[str, TreePath] = {}
-        for path, element in self.references:
-            known.setdefault(element.value.identity, path)
-            yield path, element.value.identity
-        for path, name, _ in self.names_in_arrows:
-            if known.setdefault(name, path) == path:  # once, where it is named first
+        elements = len([*self.references])
+        for index, (path, name) in enumerate(self.names_written):
+            if known.setdefault(name, path) == path or index < elements:
                 yield path, name
 
 
@@ -236,11 +240,13 @@ class Program:
     @cached_property
     def in_files(self) -> Mapping[str, Definition]:
         """What is defined at the top of further files, by name: of one name the first."""
-        found: dict[str, Definition] = {}
-        for each in self.named.values():
-            if each.scope in self.files.imports and each.scope != WHOLE:
-                found.setdefault(each.name, each)
-        return found
+        named = reversed(self.named.values())
+        return {it.name: it for it in named if self.is_top(it.scope) and it.scope != WHOLE}
+
+    @cached_property
+    def inner(self) -> Mapping[str, Definition]:
+        """What is defined inside agents and workflows, by name: of one name the first."""
+        return {it.name: it for it in reversed(self.named.values()) if not self.is_top(it.scope)}
 
     def scopes_from(self, scope: TreePath) -> Iterator[TreePath]:
         """A scope and those around it, from the inside out, then the files that are imported."""
@@ -310,13 +316,9 @@ class Program:
 
     def inside(self, around: Definition) -> list[tuple[TreePath, Definition]]:
         """What an agent or workflow has, or refers to among its elements, each with its element."""
-        found = []
-        for index, element in enumerate(around.pattern.elements):
-            path = (*around.path, index)
-            meant = self.defined_by(path, element, around)
-            if meant is not None:
-                found.append((path, meant))
-        return found
+        elements = (((*around.path, at), each) for at, each in enumerate(around.pattern.elements))
+        found = ((path, self.defined_by(path, each, around)) for path, each in elements)
+        return [(path, meant) for path, meant in found if meant is not None]
 
     def used_in_arrows(self, around: Definition) -> list[tuple[TreePath, Definition]]:
         """What the arrows of a workflow use without an element for it, each once, with its place.
@@ -326,21 +328,22 @@ class Program:
         if around.path not in self.workflows:
             return []
         found = {meant.path for _, meant in self.inside(around)}
-        used = []
+        used: dict[TreePath, tuple[TreePath, Definition]] = {}
         for path, name, _ in around.names_in_arrows:
-            meant = next(iter(self.meant(name, around.path)), None)
-            if meant is not None and meant.path not in found:
-                found.add(meant.path)
-                used.append((path, meant))
-        return used
+            for meant in self.meant(name, around.path)[:1]:
+                used.setdefault(meant.path, (path, meant))
+        return [each for meant, each in used.items() if meant not in found]
 
     def handed_over(self, agent: Definition) -> list[tuple[TreePath, Definition]]:
         """The agents that an agent may hand over to, each with the end of the arrow."""
-        found = []
-        for path, name, arrow in agent.names_in_arrows if agent.path in self.agents else ():
-            if arrow.kind == "HANDOFF" and path[-1] == 1:
-                found += [(path, each) for each in self.meant(name, agent.path)[:1]]
-        return found
+        arrows = agent.names_in_arrows if agent.path in self.agents else ()
+        ends = ((path, name) for path, name, arrow in arrows if arrow.kind == "HANDOFF")
+        return [
+            (path, each)
+            for path, name in ends
+            for each in self.meant(name, agent.path)[:1]
+            if path[-1] == 1
+        ]
 
     def skills_of(self, agent: Definition) -> Iterator[SkillUse]:
         """The skills that an agent has, and those in the folders that it names."""
@@ -367,32 +370,18 @@ class Program:
         for around in self.scopes_from(scope):
             yield from self._named[around]
 
-    @cached_property
-    def inner(self) -> Mapping[str, Definition]:
-        """What is defined inside agents and workflows, by name: of one name the first."""
-        found: dict[str, Definition] = {}
-        for each in self.named.values():
-            if not self.is_top(each.scope):
-                found.setdefault(each.name, each)
-        return found
-
     # --- types
 
     def types_in(self, scope: TreePath) -> Mapping[str, list[Definition]]:
         """The types that a scope defines beside its other definitions, by name."""
         if scope not in self._types:
-            tops = len(scope) + 1  # what is in a group is data
             others = [
                 each
-                for each in self._others[scope]
-                if each.name and len(each.path) == tops and not is_reference(each.pattern)
+                for each in self._others[scope]  # what is in a group is data
+                if each.name and each.path[:-1] == scope and not is_reference(each.pattern)
             ]
             names = shared_shapes(each.pattern for each in others)
-            found: dict[str, list[Definition]] = {}
-            for each in others:
-                if each.name in names:
-                    found.setdefault(each.name, []).append(each)
-            self._types[scope] = found
+            self._types[scope] = grouped((each.name, each) for each in others if each.name in names)
         return self._types[scope]
 
     def types_meant(self, name: str, scope: TreePath) -> list[Definition]:

@@ -304,10 +304,7 @@ def _meanings(program: Program) -> dict[tuple[TreePath, str], tuple[TreePath, ..
     found = {
         (path, "identity"): tuple(each.path for each in program.meant(name, holder.path))
         for holder in program.runnables.values()
-        for path, name in (
-            *((path, each.value.identity) for path, each in holder.references),
-            *((path, name) for path, name, _ in holder.names_in_arrows),
-        )
+        for path, name in holder.names_written
     }
     for holder in (program.tools | program.answers | program.runnables).values():
         for path, part, meant in program.type_uses(holder):

@@ -14,7 +14,7 @@ from ..cycles import cycles
 from ..labels import is_agent, kind_of
 from ..names import Definition, Program, is_defined_there, reached
 from ..signatures import written_arrow
-from ..workflows import ARROW_LABELS, HANDOFF, FlowArrow, arrows_in, edges_in, workflow_of
+from ..workflows import ARROW_LABELS, HANDOFF, FlowArrow, arrows_in, edges_in, grouped, workflow_of
 from .rules import called, judged
 
 _KEYS: Final = {
@@ -171,10 +171,7 @@ def handoff_names(reading: Reading) -> Iterator[Diagnostic]:
     program = reading.once(Program.of)
     hand_over = [each for each in holders(reading) if is_agent(each.pattern)]
     names = {meant.name for each in hand_over for _, meant in program.handed_over(each)}
-    same: dict[str, list[Definition]] = {}
-    for each in program.named.values():
-        if each.name in names:
-            same.setdefault(each.name, []).append(each)
+    same = grouped((each.name, each) for each in program.named.values() if each.name in names)
     if not any(map(program.are_different, same.values())):
         return
     for root in program.outermost:

@@ -20,6 +20,7 @@ from ..language import wire_name, written_signature
 from ..names import Definition, Program, reached, uses
 from ..schemas import NotJson, canonical, kinds_of
 from ..signatures import SignatureError, result_schema, type_signature_to_json_schema
+from ..workflows import grouped
 from .flow_types import Types, field_of, fields_of
 from .rules import called, judged
 
@@ -125,11 +126,9 @@ def _keys(program: Program, each: Definition) -> Iterator[Hashable]:
 def namesake_differs(reading: Reading) -> Iterator[Diagnostic]:
     """A definition that differs from the one of its name in another file."""
     program = reading.once(Program.of)
-    types = (each for each in program.tops if each.path not in program.named)
-    by_name: dict[tuple[str, str], list[Definition]] = {}
-    for each in (*program.named.values(), *types):
-        kind = kind_of(each.pattern) if each.path in program.named else "type"
-        by_name.setdefault((kind, each.name), []).append(each)
+    types = (("type", each) for each in program.tops if each.path not in program.named)
+    named = ((kind_of(each.pattern), each) for each in program.named.values())
+    by_name = grouped(((kind, each.name), each) for kind, each in (*named, *types))
     for (kind, name), same in by_name.items():
         usual, _ = Counter(each.pattern for each in same).most_common(1)[0]
         first = next(each for each in same if each.pattern == usual)
@@ -290,9 +289,7 @@ class _Words:
     def __init__(self, reading: Reading) -> None:
         self._program = reading.once(Program.of)
         self._known: dict[TreePath, frozenset[str]] = {}
-        self.tools: dict[str, list[Definition]] = {}
-        for each in self._program.tools.values():
-            self.tools.setdefault(each.name, []).append(each)
+        self.tools = grouped((each.name, each) for each in self._program.tools.values())
         workflows = self._program.workflows.values()
         self.of_steps = {name for each in workflows for _, name in each.names_used}
 
