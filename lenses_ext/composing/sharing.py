@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path, PurePath
 
 import attrs
@@ -46,7 +45,7 @@ from ..names import (
     reached,
     resolve,
 )
-from ..optics import collect, over
+from ..optics import any_property, collect, over, put
 from ..rules import PROGRAM_CHECKS
 from ..signatures import parse_program, with_other_elements
 from ..workflows import grouped
@@ -87,8 +86,12 @@ def share_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
         if other != tool:
             reason = f'"{name}" is something else elsewhere in the document'
             raise FocusError("share_tool", "value.identity", other, reason)
-    reference = Pattern(Subject(name))
-    shared = over(each_agent, partial(_with_each, old=tool, new=reference), patterns)
+
+    def referring(agent: Pattern) -> Pattern:
+        elements = (Pattern(Subject(name)) if each == tool else each for each in agent.elements)
+        return with_other_elements(agent, elements)
+
+    shared = over(each_agent, referring, patterns)
     return shared if tool in patterns else (*shared, tool)
 
 
@@ -188,10 +191,9 @@ def _importing(document: Document, rest: tuple[Pattern, ...], file: str) -> Docu
     """A document that imports another file, and says the rest of its patterns."""
     name = PurePath(file).as_posix()
     header = next(filter(is_header, rest[:1]), Pattern())
-    known = header.value.properties.get(IMPORTS, pvector())
-    files: Value = pvector([*(known if isinstance(known, PVector) else ()), name])
-    said = header.value.properties.set(IMPORTS, files)
-    changed = attrs.evolve(header, value=attrs.evolve(header.value, properties=said))
+    known = header.value.properties.get(IMPORTS)
+    files = [*(known if isinstance(known, PVector) else ()), name]
+    changed = put(any_property(IMPORTS), pvector(files), header)
     behind = rest[1:] if header.value.properties else rest
     # the header first, so that it is not taken for a definition that goes
     importing = document.replace((changed, *(document.patterns if behind is rest else behind)))
@@ -200,14 +202,6 @@ def _importing(document: Document, rest: tuple[Pattern, ...], file: str) -> Docu
 
 def _named(patterns: Iterable[Pattern], name: str) -> list[Pattern]:
     return [each for each in patterns if each.value.identity == name and not is_reference(each)]
-
-
-def _with_each(agent: Pattern, *, old: Pattern, new: Pattern) -> Pattern:
-    """An agent with each element that equals ``old`` replaced."""
-    if old not in agent.elements:
-        return agent
-    elements = (new if element == old else element for element in agent.elements)
-    return attrs.evolve(agent, elements=tuple(elements))
 
 
 def bundle(project: Project) -> Document:
@@ -273,9 +267,8 @@ class _Bundling:
     def _top(self, path: TreePath, pattern: Pattern) -> list[Pattern]:
         """What becomes of a pattern of the first file that is not inside an agent."""
         if path == (0,) and is_header(pattern):
-            said = pattern.value.properties.discard(IMPORTS)
-            subject = attrs.evolve(pattern.value, properties=said)
-            return [attrs.evolve(pattern, value=subject)] if said else []
+            header = put(any_property(IMPORTS), None, pattern)
+            return [header] if header.value.properties else []
         if path in self._program.named:
             return [self._made(self._program.named[path])]
         name = pattern.value.identity

@@ -2,10 +2,9 @@
 
 from functools import partial
 
-from .dot import to_dot
 from .drawing import FORMS, Drawing as Drawing, Edge as Edge, Group, Node as Node, drawing_of
-from .mermaid import to_mermaid
 from .svg import to_svg
+from .texts import to_dot, to_mermaid
 
 FORMS.update({"text/html": partial(to_svg, standalone=False), "text/vnd.mermaid": to_mermaid})
 

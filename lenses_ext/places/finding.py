@@ -16,9 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from attrs import frozen
 from pyrsistent import PMap
 
 from gram import GramDecodeError, Pattern, Symbol, TreePath, is_reference, loads_one, origin, walk
@@ -188,13 +187,11 @@ class _Document:
                 names = parameter_names(place.pattern(self.patterns))
                 lenses = ((name, parameter(name)) for name in names)
                 return ((name, _part(place, name, it, Kind.PARAMETER)) for name, it in lenses)
-            case Kind.PARAMETER:
-                node = place.get(self.patterns)
-                keys = sorted({*node.value.properties, "default", "description"})
-                return ((key, _property(place, key)) for key in keys)
-            case Kind.PROPERTY:
-                value = place.get(self.patterns)
-                keys = sorted(value) if isinstance(value, PMap) else []
+            case Kind.PARAMETER | Kind.PROPERTY:
+                found = place.get(self.patterns)
+                if isinstance(found, Pattern):
+                    found = {*found.value.properties, "default", "description"}
+                keys = sorted(found) if isinstance(found, PMap | set) else []
                 return ((key, _property(place, key)) for key in keys)
             case _:
                 return iter(())
@@ -207,25 +204,24 @@ class _Document:
             name = pattern.value.identity
             if self._own and self._program.files.scope_of(path) != WHOLE:
                 continue
+            is_seen = self._program.is_top(path[:-1])
             if is_runnable(pattern):
                 around.add(path)
+                is_seen = True
             elif is_tool(pattern):
-                if any(path[:depth] in around for depth in range(1, len(path))):
-                    continue
-            elif not self._program.is_top(path[:-1]):
-                continue
-            if name:
+                is_seen = around.isdisjoint(path[:depth] for depth in range(1, len(path)))
+            if name and is_seen:
                 yield name, Place((name,), Kind.PATTERN, path)
 
     def _in_pattern(self, place: Place) -> Iterator[tuple[str, Place]]:
         """The parts of an agent or tool, then the properties."""
         pattern = place.pattern(self.patterns)
         properties = pattern.value.properties
-        if is_runnable(pattern):
+        if is_runnable(pattern) or is_tool(pattern):
             yield "schema", _part(place, "schema", self._schema(place.tree_path))
+        if is_runnable(pattern):
             yield from _parts(place, AGENTS if is_agent(pattern) else WORKFLOW_PARTS, properties)
         elif is_tool(pattern):
-            yield "schema", _part(place, "schema", self._schema(place.tree_path))
             yield "parameters", _part(place, "parameters", tool_parameters, Kind.PARAMETERS)
             yield from _parts(place, TOOL_SPECS, properties)
         for key in sorted(properties):
@@ -273,18 +269,14 @@ class _Document:
 
         It may use types that are defined around it.
         """
-        if path in self._program.runnables:
-            whole = self._program.completed(self._program.runnables[path])[0]
-            return computed("schema", lambda _: view(tool_spec_schema, tool_spec_of(whole)))
-        if path not in self._program.tools:
-            return tool_spec_schema
+        known = self._program.named.get(path)
 
-        def schema(_: Pattern) -> Any:
+        def schema(pattern: Pattern) -> Any:
             try:
-                tool = tool_with_types(self._program, self._program.tools[path])
+                whole = pattern if known is None else tool_with_types(self._program, known)
             except ProgramError as error:
                 raise PartError(error.faults[0].message, error.faults[0].hint) from None
-            return view(tool_spec_schema, tool)
+            return view(tool_spec_schema, tool_spec_of(whole))
 
         return computed(optic_name(tool_spec_schema), schema)
 
@@ -332,8 +324,7 @@ _COMPARISON: Final = re.compile(
 )
 
 
-@frozen
-class Comparison:
+class Comparison(NamedTuple):
     """Whether the value at a path is another one.
 
     Attributes:
@@ -346,26 +337,25 @@ class Comparison:
     is_equal: bool
     value: Any
 
-    def holds(self, program: ProgramLike, place: Place) -> bool:
-        """Whether it holds at a place: of several values, for one of them."""
-        named = place.kind in (Kind.PATTERN, Kind.PARAMETER)
-        words = place.words if named else place.words[:-1]
-        patterns = program_of(program, by="Comparison").patterns
-        try:
-            found = find_places(program, write_path((*words, *self.path)))
-            values = [each.get(patterns) for each in found]
-        except (PathError, FocusError):
-            values = []
-        return any(_same(each, self.value) for each in values) == self.is_equal
-
 
 Condition: TypeAlias = tuple[tuple[Comparison, ...], ...]
 """Groups of comparisons: all of one have to hold."""
 
 
 def holds(condition: Condition, program: ProgramLike, place: Place) -> bool:
-    """Whether a condition holds at a place of a program."""
-    return any(all(each.holds(program, place) for each in group) for group in condition)
+    """Whether a condition holds at a place of a program; of several values, one is enough."""
+    words = place.words if place.kind in _NAMED else place.words[:-1]
+    patterns = program_of(program, by="holds").patterns
+
+    def is_so(each: Comparison) -> bool:
+        try:
+            found = find_places(program, write_path((*words, *each.path)))
+            values = [there.get(patterns) for there in found]
+        except (PathError, FocusError):
+            values = []
+        return any(_same(value, each.value) for value in values) == each.is_equal
+
+    return any(all(map(is_so, group)) for group in condition)
 
 
 def read_condition(text: str) -> Condition:

@@ -9,7 +9,7 @@ from functools import partial, reduce
 from typing import Any, TypeAlias
 
 from attrs import evolve, frozen
-from pyrsistent import PMap, PVector, pvector
+from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import Pattern, Subject, Symbol, TreePath, origin, pattern_at
 from gram.errors import expect
@@ -19,6 +19,7 @@ from ..errors import PartError, ProgramError
 from ..labels import TOOL, is_runnable, is_tool, kind_of
 from ..language import parameter_names, rename_parameter, tool_spec_of, written_signature
 from ..names import D, Definition, Program, ProgramLike, program_of, uses, with_patterns
+from ..optics import any_property, identity, over, put
 from ..signatures import RESERVED, type_names
 from .finding import find_places
 from .place import Kind, PathError, Place, change_places, read_path, write_path
@@ -215,20 +216,20 @@ def _changes(program: Program, named: Named, new: str) -> Iterator[tuple[TreePat
 
 def _respelled(pattern: Pattern, *, part: str, old: str, new: str) -> Pattern:
     """A pattern with a name in its identity, its labels or a property replaced."""
-    subject = pattern.value
     if part == "identity":
-        return evolve(pattern, value=evolve(subject, identity=new))
+        return put(identity("rename"), new, pattern)
     if part == "labels":
-        return evolve(pattern, value=evolve(subject, labels=subject.labels - {old} | {new}))
-    value = _in_value(subject.properties[part], old, new)
-    return evolve(pattern, value=evolve(subject, properties=subject.properties.set(part, value)))
+        labels = pattern.value.labels - {old} | {new}
+        return evolve(pattern, value=evolve(pattern.value, labels=labels))
+    return over(any_property(part), partial(_in_value, old=old, new=new), pattern)
 
 
-def _in_value(value: Any, old: str, new: str) -> Any:
+def _in_value(value: Any, *, old: str, new: str) -> Any:
+    again = partial(_in_value, old=old, new=new)
     if isinstance(value, PVector):
-        return pvector([_in_value(each, old, new) for each in value])
+        return pvector(map(again, value))
     if isinstance(value, PMap):
-        return value.update({key: _in_value(each, old, new) for key, each in value.items()})
+        return pmap({key: again(each) for key, each in value.items()})
     if value == old:
         return new
     return (Symbol(new) if is_symbol(new) else new) if value == Symbol(old) else value
@@ -239,8 +240,7 @@ def _with_until(workflow: Pattern, *, old: str, new: str) -> Pattern:
     until = workflow.value.properties.get("until")
     if not isinstance(until, PMap) or old not in until:
         return workflow
-    properties = workflow.value.properties.set("until", until.remove(old).set(new, until[old]))
-    return evolve(workflow, value=evolve(workflow.value, properties=properties))
+    return put(any_property("until"), until.remove(old).set(new, until[old]), workflow)
 
 
 def _with_parameter(pattern: Pattern, *, old: str, new: str) -> Pattern:
@@ -261,9 +261,9 @@ def _word(name: str) -> re.Pattern[str]:
 
 def _told(agent: Pattern, *, old: str, new: str) -> Pattern:
     """An agent whose instruction names something by its new name."""
-    text = _word(old).sub(lambda _: new, str(agent.value.properties["instruction"]))
-    properties = agent.value.properties.set("instruction", text)
-    return evolve(agent, value=evolve(agent.value, properties=properties))
+    return over(
+        any_property("instruction"), lambda it: _word(old).sub(lambda _: new, str(it)), agent
+    )
 
 
 # --- what may not be
