@@ -345,6 +345,11 @@ class Program:
             if path[-1] == 1
         ]
 
+    def callable_by(self, agent: Definition) -> list[tuple[TreePath, Definition]]:
+        """What an agent may call or hand over to; its answer is no such thing."""
+        calls = (each for each in self.inside(agent) if each[1].path not in self.answers)
+        return [*calls, *self.handed_over(agent)]
+
     def skills_of(self, agent: Definition) -> Iterator[SkillUse]:
         """The skills that an agent has, and those in the folders that it names."""
         for index, element in enumerate(agent.pattern.elements):

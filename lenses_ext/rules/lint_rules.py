@@ -15,7 +15,7 @@ from gram.checks import Reading
 from gram.trees import exact
 from gram.words import nearest
 
-from ..labels import is_answer, is_runnable, is_tool, kind_of
+from ..labels import is_runnable, is_tool, kind_of
 from ..language import wire_name, written_signature
 from ..names import Definition, Program, reached, uses
 from ..schemas import NotJson, canonical, kinds_of
@@ -172,8 +172,7 @@ def contradictory_settings(reading: Reading) -> Iterator[Diagnostic]:
     for agent in judged(reading, "agents"):
         settings = agent.pattern.value.properties.get("settings")
         if isinstance(settings, PMap):
-            offered = (*program.inside(agent), *program.handed_over(agent))
-            tools = [each.name for _, each in offered if not is_answer(each.pattern)]
+            tools = [each.name for _, each in program.callable_by(agent)]
             for key, why in _contradictions(settings, tools):
                 message = f"{key} of {called(agent.pattern)} {why}"
                 yield Diagnostic.found(message, agent.path, "settings", keys=(key,))

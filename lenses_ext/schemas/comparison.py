@@ -374,7 +374,8 @@ class _Comparison:
 
 def _valid_values(schema: dict[str, Any]) -> list[Any] | None:
     """The values of a schema that lists them, without those that it refuses itself."""
-    values, accepts = listed(schema), value_judge(schema)
+    values = listed(schema)
+    accepts = None if values is None else value_judge(schema)
     return values if values is None or accepts is None else list(filter(accepts, values))
 
 
