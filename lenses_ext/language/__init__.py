@@ -25,9 +25,8 @@ from .callable import (
     answer_diagnostics,
     answer_schema,
     answer_signature as answer_signature,
-    answer_with_shared_shapes,
-    signature_with_shared_shapes,
     tool_spec_of as tool_spec_of,
+    with_types,
     written_signature as written_signature,
 )
 from .model import SETTINGS as SETTINGS, Model, setting_problems

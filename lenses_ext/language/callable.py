@@ -48,7 +48,6 @@ from ..signatures import (
     signature_text,
     used_shapes,
     with_other_elements,
-    with_shared_shapes,
 )
 from ..weak_cache import memo
 from .tool_spec import with_signature
@@ -141,13 +140,6 @@ def answer_diagnostics(answer: Pattern) -> tuple[Diagnostic, ...]:
     return tuple(attrs.evolve(each, path=each.path[1:]) for each in faults)
 
 
-def answer_with_shared_shapes(answer: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
-    """An answer with the shared shapes that it uses put beside its type; itself when none."""
-    whole = Pattern(Subject(answer.value.identity, {ANSWER}), answer_elements(answer))
-    completed = with_shared_shapes(whole, shapes)
-    return answer if completed is whole else carry_origin(completed, answer)
-
-
 def _holds_a_signature(answer: Pattern) -> bool:
     return answer.value.labels == {ANSWER} and bool(answer.elements)
 
@@ -230,15 +222,26 @@ def _signature_elements(pattern: Pattern) -> tuple[Pattern, ...]:
     return (Pattern(elements=(_INPUT, _TEXT if is_agent(pattern) else _ANY)),)
 
 
-def signature_with_shared_shapes(pattern: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
-    """An agent or workflow with the types put behind its elements that its signature shares."""
-    own = written_signature(pattern)
-    roots = [each for each in pattern.elements if PARAMETERS in each.value.labels]
-    shared = {**shapes, **shared_shapes(pattern.elements)}
-    named = used_shapes([own, *roots], shared) if own is not None else ()
-    mine = {id(each) for each in pattern.elements}
-    used = (each for each in named if id(each) not in mine)
-    return with_other_elements(pattern, (*pattern.elements, *used))
+def with_types(pattern: Pattern, types: Mapping[str, Pattern]) -> Pattern:
+    """A definition with the types behind its elements that it uses of some; itself if of none.
+
+    Of an agent or workflow they are those that its signature uses. A type of its own hides one of
+    the same name.
+    """
+    old = pattern.elements
+    if is_tool(pattern):
+        return with_other_elements(pattern, (*old, *used_shapes(old, types)))
+    if is_answer(pattern):
+        old = answer_elements(pattern)
+        used = used_shapes(old, types)
+        whole = Pattern(Subject(pattern.value.identity, {ANSWER}), (*old, *used))
+        return carry_origin(whole, pattern) if used else pattern
+    signature = written_signature(pattern)
+    roots = [each for each in old if PARAMETERS in each.value.labels]
+    shared = {**types, **shared_shapes(old)}
+    named = () if signature is None else used_shapes([signature, *roots], shared)
+    mine = {*map(id, old)}
+    return with_other_elements(pattern, (*old, *(each for each in named if id(each) not in mine)))
 
 
 # --- the lens

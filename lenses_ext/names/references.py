@@ -132,22 +132,21 @@ def choose(
     if not known:
         raise ProgramError.of([_no_agent(program, document)])
     names = list(dict.fromkeys(each.name for each in known))
-    if name is None and len(names) > 1:
-        meant = _not_referred_to(program, known)
-        each_other = "" if meant else ", and each is used or handed over to by another"
-        names = list(dict.fromkeys(each.name for each in meant)) or names
-        if len(names) > 1:
-            are_agents = all(is_agent(each.pattern) for each in known)
-            kind = "agents" if are_agents else "agents and workflows"
-            raise ProgramError(
-                f"the program has {len(names)} {kind}: {', '.join(names)}{each_other}; choose one, "
-                f'with agent="{names[0]}" in Python or --agent {names[0]} on the command line'
-            )
+    if name is not None:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"it has {', '.join(names)}"
+            raise ProgramError(f'the program has no agent "{name}"; {hint}')
+        return next(each for each in known if each.name == name)
+    meant = known if len(names) == 1 else _not_referred_to(program, known)
+    names = list(dict.fromkeys(each.name for each in meant)) or names
+    if len(names) == 1:
         return meant[0]
-    if name is not None and name not in names:
-        hint = did_you_mean(name, names) or f"it has {', '.join(names)}"
-        raise ProgramError(f'the program has no agent "{name}"; {hint}')
-    return known[0] if name is None else next(each for each in known if each.name == name)
+    kind = "agents" if all(is_agent(each.pattern) for each in known) else "agents and workflows"
+    each_other = "" if meant else ", and each is used or handed over to by another"
+    raise ProgramError(
+        f"the program has {len(names)} {kind}: {', '.join(names)}{each_other}; choose one, "
+        f'with agent="{names[0]}" in Python or --agent {names[0]} on the command line'
+    )
 
 
 def _not_referred_to(program: Program, known: list[Definition]) -> list[Definition]:
@@ -289,9 +288,7 @@ class _Resolving:
         elements += [self._put(meant) for _, meant in program.used_in_arrows(here)]
         elements += program.completed(here)[0].elements[len(old.elements) :]
         for _, meant in program.handed_over(here):
-            inside = meant.path[: len(self._root.path)] == self._root.path
-            is_there = meant is self._root or (inside and self._is_in_group(meant))
-            if not is_there:
+            if meant is not self._root and not self._is_in_group(meant):
                 self._named.setdefault(meant.path, meant)
         return with_skills(with_other_elements(old, elements), program.skills_read(here))
 
@@ -310,11 +307,9 @@ class _Resolving:
 
     def _is_in_group(self, meant: Definition) -> bool:
         """Whether it stands in the group of definitions of the root."""
-        depth = len(self._root.path) + 1
-        if len(meant.path) != depth + 1:
+        if meant.path[:-2] != self._root.path:
             return False
-        around = pattern_at(self._program.patterns, meant.path[:depth])
-        return DEFINITIONS in around.value.labels
+        return DEFINITIONS in pattern_at(self._program.patterns, meant.path[:-1]).value.labels
 
 
 def definitions_of(program: Pattern) -> Mapping[str, Pattern]:

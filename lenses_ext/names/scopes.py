@@ -7,7 +7,7 @@ in it; the parameters and types of a tool are seen in that tool.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -22,13 +22,12 @@ from gram.trees import WHOLE, Scope, Scoped
 from ..labels import ANSWER, DEFINITIONS, is_agent, is_answer, is_runnable, is_skill, is_tool
 from ..language import (
     SKILLS,
-    answer_with_shared_shapes,
     folders_of,
     is_arrows,
-    signature_with_shared_shapes,
+    with_types,
     written_signature,
 )
-from ..signatures import RESERVED, shared_shapes, type_names, with_shared_shapes
+from ..signatures import RESERVED, shared_shapes, type_names
 from ..workflows import FlowArrow, arrows_in, grouped
 from .imports import Import, SkillUse, UnreadSkill, unread_imports
 
@@ -469,7 +468,7 @@ class Program:
         if not used:
             return holder.pattern, []
         shapes = {name: each.pattern for name, each in used.items()}
-        pattern = _put_beside(holder.pattern)(holder.pattern, shapes)
+        pattern = with_types(holder.pattern, shapes)
         added = (used.get(each.value.identity) for each in pattern.elements)
         return pattern, [each for each in added if each is not None]
 
@@ -485,9 +484,3 @@ def _words(pattern: Pattern) -> Iterator[str]:
         yield each.value.identity
     for _, _, name in type_names(pattern):
         yield name
-
-
-def _put_beside(pattern: Pattern) -> Callable[[Pattern, Mapping[str, Pattern]], Pattern]:
-    if is_runnable(pattern):
-        return signature_with_shared_shapes
-    return with_shared_shapes if is_tool(pattern) else answer_with_shared_shapes

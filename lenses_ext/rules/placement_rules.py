@@ -72,9 +72,8 @@ def unexpected_element(reading: Reading) -> Iterator[Diagnostic]:
             *others, last = known if in_agent else known[:-1]
             whose = "an agent" if in_agent else "a workflow"
             message = f"an element of {whose} is {', '.join(others)} or {last}, this has {found}"
-            hint = nearest_label(
-                labels - {ANSWER}, {AGENT, *TOOLS, *WORKFLOWS, *in_agents} - {SKILL}
-            )
+            meant = {AGENT, *TOOLS, *WORKFLOWS, *in_agents} - {SKILL}
+            hint = nearest_label(labels - {ANSWER}, meant)
             if not in_agent and len(labels) == 1 and program.meant(min(labels), holder.path):
                 hint = f"another use is written in an arrow: ()-->({name}::…)"
             if labels <= RESERVED and labels and not name:

@@ -23,7 +23,6 @@ from .parts import (
     type_names,
     used_shapes,
     with_other_elements,
-    with_shared_shapes,
     written_arrow,
 )
 from .values import (

@@ -225,17 +225,13 @@ def haskell_type(name: str) -> str | None:
     match = re.match(r"(IO|Maybe|Either|List)(?: +(.*))?$|\[(.*)\]$", name, re.DOTALL)
     if match is None:
         return None
-    constructor, argument = match[1], match[2] or "Text"
-    if constructor == "IO":
-        json_name = ALIASES.get(argument, argument)
-        advice = f'drop "IO" (the return type of "(…) --> IO {argument}" is {json_name})'
-    elif constructor == "Maybe":
-        advice = f'drop "Maybe" and write {{optional: true}} beside {argument}'
-    elif constructor == "Either":
-        advice = 'write AnyOf {of: ["…", "…"]}'
-    else:
-        element = match[3] or argument
-        advice = f'write Array {{elementType: "{element}"}}'
+    argument = match[2] or "Text"
+    json_name = ALIASES.get(argument, argument)
+    advice = {
+        "IO": f'drop "IO" (the return type of "(…) --> IO {argument}" is {json_name})',
+        "Maybe": f'drop "Maybe" and write {{optional: true}} beside {argument}',
+        "Either": 'write AnyOf {of: ["…", "…"]}',
+    }.get(match[1], f'write Array {{elementType: "{match[3] or argument}"}}')
     return f'"{name}" is not a JSON type: {advice}'
 
 
@@ -252,10 +248,8 @@ def no_return_hint(nodes: Sequence[Pattern]) -> str | None:
         return f"a type comes after ::, write (::{name})" if name in RESERVED else None
     if len(nodes) == 1:
         return f"write ({name}::{label})==>(::String)"
-    return (
-        f'"{name}" has a name, so it is a parameter: add ==>(::String) after it, '
-        f"or write (::{label}) if it is the result"
-    )
+    is_parameter = f'"{name}" has a name, so it is a parameter: add ==>(::String) after it'
+    return f"{is_parameter}, or write (::{label}) if it is the result"
 
 
 def nameless_shape_hint(labels: Iterable[str]) -> str | None:
@@ -295,36 +289,32 @@ def check_keys(keys: Iterable[str], labels: frozenset[str], owner: Owner, faults
     for key in keys:
         if key not in KEYWORDS:
             if not key.startswith("x-"):
-                faults.warn("unknown-key", *_unknown_key(key, owner))
+                _warn_of_unknown(key, owner, faults)
             continue
         if key == "default" and owner.role == "return":
             message = "default of the return type has no effect: a result is never left out"
             faults.warn("no-effect", message, owner, key)
         kinds = _LABELS_OF.get(KIND_OF.get(key, ""))
-        if kinds and len(basics) == len(labels) > 0 and not kinds & basics:
+        is_vain = kinds and len(basics) == len(labels) > 0 and not kinds & basics
+        if kinds and is_vain and key != "required":  # which is mostly another slip, told already
             found, wanted = ", ".join(sorted(basics)), " and ".join(sorted(kinds))
             message = f"{key} of {owner.words} has no effect: it is for {wanted}, not {found}"
-            if key != "required":  # which is mostly another slip, reported already
-                faults.warn("no-effect", message, owner, key)
+            faults.warn("no-effect", message, owner, key)
 
 
-def _unknown_key(key: str, owner: Owner) -> tuple[str, Owner, str, str | None]:
-    message = f'unknown key "{key}" of {owner.words}'
-    if key == "nullable":
-        return f"{message}; null is a type", owner, key, "write ::Null beside the type"
-    if near := _nearest_key(key):
-        return f'{message}; did you mean "{near}"?', owner, key, None
-    hint = f'if it is meant, write "x-{key}"'
-    return f"{message}: it is not a keyword of JSON Schema", owner, key, hint
-
-
-def _nearest_key(key: str) -> str | None:
-    if key in _MEANT:
-        return _MEANT[key]
+def _warn_of_unknown(key: str, owner: Owner, faults: Faults) -> None:
+    message, hint = f'unknown key "{key}" of {owner.words}', None
     plain = {_plain(known): known for known in sorted({*KEYWORDS, *RESERVED_KEYS})}
     begins = (known for known in plain if len(key) > 3 and known.startswith(_plain(key)))
     found = [*nearest(_plain(key), plain, cutoff=0.7), *begins]
-    return plain[found[0]] if found else None
+    if key == "nullable":
+        message, hint = f"{message}; null is a type", "write ::Null beside the type"
+    elif near := _MEANT.get(key) or next((plain[each] for each in found), None):
+        message += f'; did you mean "{near}"?'
+    else:
+        message += ": it is not a keyword of JSON Schema"
+        hint = f'if it is meant, write "x-{key}"'
+    faults.warn("unknown-key", message, owner, key, hint)
 
 
 def _plain(key: str) -> str:

@@ -47,15 +47,6 @@ def shared_shapes(patterns: Iterable[Pattern]) -> dict[str, Pattern]:
     return {name: pattern for name, pattern in named.items() if pattern.value.labels & types}
 
 
-def with_shared_shapes(tool: Pattern, shapes: Mapping[str, Pattern]) -> Pattern:
-    """A tool with the shared shapes that its signature uses as further elements.
-
-    A shape of the tool hides a shared one of the same name. A tool that uses none is returned
-    unchanged.
-    """
-    return with_other_elements(tool, (*tool.elements, *used_shapes(tool.elements, shapes)))
-
-
 def with_other_elements(pattern: Pattern, elements: Iterable[Pattern]) -> Pattern:
     """A pattern with other elements, from where it was read; itself if they are the same."""
     elements = tuple(elements)

@@ -26,7 +26,7 @@ from gram.trees import WALK_SUBJECT
 from gram.writing import Spelling
 
 from ..labels import is_agent, is_answer, is_runnable, is_tool
-from ..schemas import Schema, from_json_value, json_literal
+from ..schemas import Schema, from_json_value, json_literal, subschemas
 from .faults import SignatureError, unknown_type
 from .parts import is_chain, is_path, is_typed_path, signature_of
 from .values import (
@@ -432,17 +432,12 @@ def named_by(types: Iterable[Type], shapes: Iterable[Shape]) -> set[str]:
 def _reached(schema: object, definitions: dict[str, Schema]) -> set[str]:
     """The names of the definitions that a schema refers to, or that these refer to."""
     name_of = {reference_to(name): name for name in definitions}
-    reached: set[str] = set()
-    pending: list[object] = [schema]
-    while pending:
-        match pending.pop():
-            case dict() as mapping:
-                reference = mapping.get("$ref")
-                name = name_of.get(reference) if isinstance(reference, str) else None
-                if name is not None and name not in reached:
-                    reached.add(name)
-                    pending.append(definitions[name])
-                pending.extend(mapping.values())
-            case list() as items:
-                pending.extend(items)
-    return reached
+    reached: dict[str, None] = {}
+    pending = [schema]
+    for each in pending:
+        for _, part in subschemas(each):
+            name = name_of.get(str(part.get("$ref")))
+            if name is not None and name not in reached:
+                reached[name] = None
+                pending.append(definitions[name])
+    return {*reached}
