@@ -129,12 +129,8 @@ class _Comparison:
             for said in self._own_changes(old, new, renamed):
                 self._add(new, said)
         self._add_other_spellings()
-        return [
-            change
-            for _, change in sorted(
-                self._found, key=lambda found: (found[0], found[1].said.is_detail)
-            )
-        ]
+        self._found.sort(key=lambda found: (found[0], found[1].said.is_detail))
+        return [change for _, change in self._found]
 
     def _add_other_spellings(self) -> None:
         told = {path[:size] for path, _ in self._found for size in range(len(path) + 1)}
@@ -173,9 +169,7 @@ class _Comparison:
 
     def _pair_lists(self, old: list[_Part], new: list[_Part]) -> None:
         found = match([each.pattern for each in old], [each.pattern for each in new])
-        gone, come = (
-            [each[at] for at in ats] for each, ats in ((old, found.removed), (new, found.added))
-        )
+        gone, come = [old[at] for at in found.removed], [new[at] for at in found.added]
         for pair in found.pairs:
             one, other = old[pair[0]], new[pair[1]]
             if one.kind == other.kind != "reference":
@@ -190,10 +184,8 @@ class _Comparison:
 
     def _pair_across(self, kind: str) -> None:
         """Pair the definitions of a kind that have no partner where they are."""
-        gone, come = (
-            sorted(part for part in parts if part.kind == kind)
-            for parts in (self._gone, self._come)
-        )
+        sides = (self._gone, self._come)
+        gone, come = (sorted(part for part in parts if part.kind == kind) for parts in sides)
         found = match([each.pattern for each in gone], [each.pattern for each in come])
         for one, other in ((gone[at], come[to]) for at, to in found.pairs):
             self._gone.remove(one)

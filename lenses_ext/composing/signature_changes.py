@@ -207,22 +207,22 @@ def _parameter(old_name: str, name: str, old: _Schema, new: _Schema) -> Iterator
 
     worded = {**_without(one, TEXTS), **_only(other, TEXTS)}
     if exact(worded) != exact(one):
-        said = _judged(
-            f"{where} {_keys(one, worded)}", before, _of_one(name, worded, was_required, old)
-        )
+        after = _of_one(name, worded, was_required, old)
+        said = _judged(f"{where} {_keys(one, worded)}", before, after)
         yield said._replace(level="patch", behaves=True)
 
     typed = {**_without(other, _NO_TYPE), **_only(one, _NO_TYPE)}
-    if exact(typed) != exact(one) or exact(old.get("$defs")) != exact(new.get("$defs")):
-        after = _of_one(name, typed, was_required, new)
-        breaks = differences(before, after, match="types")
-        widens = differences(after, before, match="types")
+    if exact([typed, new.get("$defs")]) == exact([one, old.get("$defs")]):
+        return
+    after = _of_one(name, typed, was_required, new)
+    breaks = differences(before, after, match="types")
+    widens = differences(after, before, match="types")
+    unbinds = bool(differences(after, before))
+    if breaks or unbinds:
         note = "" if breaks and widens else " (narrower)" if breaks else " (wider)"
         keys = _keys(one, typed)
         said = _type_change(where, f"{keys}{note}" if keys else "", breaks, widens)
-        unbinds = bool(differences(after, before))
-        if breaks or unbinds:
-            yield said._replace(unbinds=unbinds)
+        yield said._replace(unbinds=unbinds)
 
 
 def _result(old: _Schema, new: _Schema) -> Iterator[Said]:
@@ -281,10 +281,8 @@ def _keys(old: _Schema, new: _Schema) -> str:
 
 
 def _type(schema: _Schema) -> str:
-    kind = schema.get("type")
-    if not schema:
-        return "anything"
-    return kind if isinstance(kind, str) and len(schema) == 1 else shown(schema)
+    kind = schema.get("type") if schema else "anything"
+    return kind if isinstance(kind, str) and len(schema) < 2 else shown(schema)
 
 
 def _default_of(schema: Any) -> str:

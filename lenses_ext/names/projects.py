@@ -26,6 +26,7 @@ from gram.trees import WHOLE
 from ..labels import is_agent
 from ..language import folders_of
 from ..signatures import parse_program
+from ..workflows import grouped
 from .imports import (
     NO_TEXT,
     SKILL_FILE,
@@ -222,13 +223,9 @@ def load_together(documents: Mapping[Path, Document]) -> tuple[Project, ...]:
     Args:
         documents: documents by their paths, links followed.
     """
-    groups: dict[object, list[Path]] = {}
-    for path, document in documents.items():
-        is_deep = any(each.levels >= MAX_LEVELS for each in document.patterns)
-        groups.setdefault(path if is_deep else (project_root(path),), []).append(path)
-    return tuple(
-        _Reader(project_root(some[0]), documents).project(*some) for some in groups.values()
-    )
+    deep = {path for path, each in documents.items() if _is_too_deep(each)}
+    groups = grouped((path if path in deep else (project_root(path),), path) for path in documents)
+    return tuple(_Reader(project_root(it[0]), documents).project(*it) for it in groups.values())
 
 
 def project_root(file: Path) -> Path:
@@ -237,12 +234,15 @@ def project_root(file: Path) -> Path:
     return next(marked, file.parent)
 
 
+def _is_too_deep(document: Document) -> bool:
+    """Whether a document cannot be put into a pattern."""
+    return any(each.levels >= MAX_LEVELS for each in document.patterns)
+
+
 def _names_alike(before: Document, after: Document) -> bool:
     """Whether two documents name the same files."""
-    if before is after:
-        return True
-    said = ([each.name for each in imports_of(one.patterns)] for one in (before, after))
-    return next(said) == next(said) and _folders(before) == _folders(after)
+    one, other = ([each.name for each in imports_of(it.patterns)] for it in (before, after))
+    return before is after or (one == other and _folders(before) == _folders(after))
 
 
 def _folders(document: Document) -> list[str]:
@@ -337,7 +337,7 @@ class _Reader:
             raise _RefusedError(unreadable, told, error.hint) from None
         except OSError as error:
             raise _RefusedError(unreadable, f"{_shown(path)}: {error.strerror}") from None
-        if any(each.levels >= MAX_LEVELS for each in document.patterns):
+        if _is_too_deep(document):
             told = f"{_shown(path)} has {MAX_LEVELS} levels, one more than can be imported"
             raise _RefusedError(unreadable, told)
         return document

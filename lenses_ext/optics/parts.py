@@ -175,22 +175,17 @@ def elements_with(
             raise PartError(f"expected patterns, found {shown_type(new)}")
         queue = list(new)
         for each in queue:
-            if not isinstance(each, Pattern):
-                raise PartError(f"expected {what}, found {shown_type(each)}")
-            if not chosen(each):
-                raise PartError(f"expected {what}, found {each!r}")
+            if not isinstance(each, Pattern) or not chosen(each):
+                found = repr(each) if isinstance(each, Pattern) else shown_type(each)
+                raise PartError(f"expected {what}, found {found}")
         places = [place for place, each in enumerate(pattern.elements) if chosen(each)]
         last = places[-1] if places else len(pattern.elements) - 1
         common = min(len(places), len(queue))
         taken: dict[int, Pattern | None] = dict.fromkeys(places)
         taken.update(zip(places, queue, strict=False))
-        kept = [
-            new_one
-            for place, old in enumerate(pattern.elements[: last + 1])
-            if (new_one := taken.get(place, old)) is not None
-        ]
-        rest = pattern.elements[last + 1 :]
-        return attrs.evolve(pattern, elements=(*kept, *queue[common:], *rest))
+        kept = [taken.get(place, old) for place, old in enumerate(pattern.elements[: last + 1])]
+        elements = (*filter(None, kept), *queue[common:], *pattern.elements[last + 1 :])
+        return attrs.evolve(pattern, elements=elements)
 
     return lens_of(name, get, set_, "elements", doc)
 

@@ -305,8 +305,8 @@ _Changes: TypeAlias = dict[TreePath, dict[tuple[str, ...], _Change]]
 
 
 def _apply(place: Place, function: Callable[[Any], Any], pattern: Pattern) -> tuple[Pattern, ...]:
-    if place.lens is not None:
-        lens: Any = place.lens  # a getter refuses by itself
+    lens: Any = place.lens  # a getter refuses by itself
+    if lens is not None:
         return (over(lens, function, _without_wrong_type(place, pattern)),)
     new = function(pattern)
     expect(new, Pattern, "value", by="change_places")
