@@ -5,11 +5,8 @@ from .agent import (
     AGENTS,
     SKILLS,
     WORKFLOW_PARTS,
-    agent_model,
     agent_models,
     agent_skills,
-    agent_tool_specs,
-    create_agent_pattern,
     each_agent,
     folders_of,
     is_arrows,
@@ -18,13 +15,10 @@ from .agent import (
     skill_tool as skill_tool,
     traversal_at,
     with_skills,
-    workflow_arrows,
-    workflow_nodes,
 )
 from .callable import (
     answer_diagnostics,
     answer_schema,
-    answer_signature as answer_signature,
     tool_spec_of as tool_spec_of,
     with_types,
     written_signature as written_signature,
@@ -36,7 +30,6 @@ from .tool_spec import (
     parameter_names,
     rename_parameter,
     tool_parameters,
-    tool_spec_name,
     tool_spec_schema,
     wire_name as wire_name,
 )

@@ -3,7 +3,6 @@
 from .imports import (
     IMPORTS as IMPORTS,
     SKILL_FILE as SKILL_FILE,
-    Import as Import,
     UnreadSkill as UnreadSkill,
     having_skills as having_skills,
     imports_of as imports_of,
@@ -43,7 +42,6 @@ from .references import (
 from .scopes import (
     FILE,
     Definition,
-    Files as Files,
     Program,
     is_defined_there,
     program_scopes as program_scopes,

@@ -1,9 +1,7 @@
 """Paths to the parts of a program; many places changed in one pass."""
 
 from .finding import (
-    Condition as Condition,
     completions as completions,
-    find_places,
     holds as holds,
     new_property as new_property,
     read_condition as read_condition,

@@ -9,4 +9,4 @@ from .lint import (
     level_problems as level_problems,
     with_levels as with_levels,
 )
-from .validation import PROGRAM_CHECKS as PROGRAM_CHECKS, WORDS as WORDS, new_errors as new_errors
+from .validation import PROGRAM_CHECKS as PROGRAM_CHECKS, new_errors as new_errors

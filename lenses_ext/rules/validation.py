@@ -17,8 +17,8 @@ from gram.checks import CHECKS
 from gram.errors import expect
 from gram.trees import carry_origin
 
-from ..labels import AGENT, ANSWER, DEFINITIONS, SKILL, TOOL, TOOLS, WORKFLOWS
-from ..language import AGENTS, SETTINGS, TOOL_SPECS, WORKFLOW_PARTS
+from ..labels import AGENT, TOOL, TOOLS
+from ..language import AGENTS, TOOL_SPECS
 from ..names import (
     DEFINED_TWICE,
     IMPORT_CHECKS,
@@ -33,9 +33,6 @@ from ..names import (
     program_scopes,
     reached,
 )
-from ..schemas import KEYWORDS
-from ..signatures import RESERVED, RESERVED_KEYS
-from ..workflows import ARROW_LABELS
 from . import arrow_rules, flow_rules, placement_rules, rules
 from .flow_rules import of_flows
 from .rules import nearest_label, of_each
@@ -108,17 +105,6 @@ PROGRAM_CHECKS: Final = (
     Check("loop-end", "error", of_flows(flow_rules.loop_end)),
 )
 """All that can be wrong in a file with agents: the rules of the notation and of the language."""
-
-WORDS: Final = frozenset(
-    {
-        *(AGENT, ANSWER, DEFINITIONS, SKILL, *TOOLS, *WORKFLOWS, *ARROW_LABELS, *RESERVED),
-        *(key for each in (AGENTS, TOOL_SPECS, WORKFLOW_PARTS) for key in each.properties),
-        *("is", "as", "at_once", "max", "until", "default"),
-        *(*SETTINGS, *KEYWORDS, *RESERVED_KEYS),
-    }
-)
-"""Every label, and every name of a property, that the language itself gives a meaning to."""
-
 
 _ERRORS = tuple(row for row in PROGRAM_CHECKS if row.severity == "error")
 _OF_NOTATION = frozenset(row.code for row in CHECKS)

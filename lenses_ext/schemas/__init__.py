@@ -11,7 +11,6 @@ from .checks import (
 )
 from .comparison import Difference as Difference, differences as differences
 from .json_values import (
-    MAX_JSON_LEVELS as MAX_JSON_LEVELS,
     Keywords,
     MissingYamlError as MissingYamlError,
     NotJson as NotJson,
