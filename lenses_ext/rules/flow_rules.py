@@ -36,6 +36,7 @@ from .flow_types import (
     field_of,
     fields_of,
     is_required,
+    items_of,
     list_schema,
     options_of,
     record_schema,
@@ -145,8 +146,8 @@ def _takers(place: _Place) -> Iterator[_Taker]:
         if used is not None and not says_nothing(wanted := types.takes(used)):
             words = place.words(name)
             yield _Taker(name, node.input, wanted, words, types.several(used), used)
-    wanted = types.declared_result(place.holder)
-    if not says_nothing(wanted):
+    has_signature = written_signature(place.holder.pattern) is not None
+    if has_signature and not says_nothing(wanted := types.gives(place.holder)):
         words = f"the signature of {called(place.holder.pattern)}"
         yield _Taker(None, place.read.result, wanted, words, bool(fields_of(wanted)))
 
@@ -271,14 +272,15 @@ def each_type(place: _Place) -> Iterator[Diagnostic]:
     for arrow in (each for each in place.read.arrows if each.kind == "EACH"):
         hint: str | None = None
         if arrow.source is None:
-            items = place.flow.types.item_of(place.flow, arrow) or {"type": "string"}
-            hint = _signature_hint(place, record_schema({INPUT: list_schema(items)}, [INPUT]))
+            used = place.flow.used(arrow.target) if arrow.target else None
+            items = list_schema((used and place.flow.types.takes(used)) or {"type": "string"})
+            hint = _signature_hint(place, record_schema({INPUT: items}, [INPUT]))
         hint = hint or "declare an Array: (::Array {elementType: String})"
         giver, at = place.words(arrow.source), place.of(arrow)
         if not place.flow.is_list(arrow):
             gives = "is" if arrow.source is None else "gives"
             yield Diagnostic.found(f"{giver} {gives} no list", at, hint=hint)
-        elif arrow.source is None and not place.flow.is_list_again():
+        elif not arrow.source and place.read.loop and items_of(place.flow.fed_back()) is None:
             yield Diagnostic.found(f"in the next round {giver} is no list", at, hint=_NEXT_ROUND)
 
 

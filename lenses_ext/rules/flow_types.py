@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from gram import Pattern, TreePath
 from gram.checks import Reading
@@ -16,12 +16,13 @@ from ..names import Definition, Program
 from ..schemas import Schema, differences, json_key, kinds_of, listed, resolve_ref
 from ..signatures import (
     SignatureError,
-    parse_type_signature,
     result_schema,
     type_signature_to_json_schema,
     with_other_elements,
 )
 from ..workflows import FlowArrow, Join, Workflow, workflow_of
+
+K = TypeVar("K")
 
 ANYTHING: dict[str, Any] = {}
 """The schema of any value."""
@@ -45,15 +46,16 @@ class Types:
         is_open = written_signature(what.pattern) is None
         if is_open and is_agent(what.pattern):
             return ANYTHING
-        if what.path not in self._taken:
-            self._taken[what.path] = ANYTHING  # it contains itself, which is reported
-            taken = self._parameters(what)
-            if is_open and is_workflow(what.pattern):
-                wanted = self._wanted_of_input(what)
-                fit = (not differences(each, taken, match="types", result=True) for each in wanted)
-                taken = taken if wanted and all(fit) else ANYTHING
-            self._taken[what.path] = taken
-        return self._taken[what.path]
+
+        def taken() -> Schema:
+            found = self._parameters(what)
+            if not is_open or not is_workflow(what.pattern):
+                return found
+            wanted = self._wanted_of_input(what)
+            fit = (not differences(each, found, match="types", result=True) for each in wanted)
+            return found if wanted and all(fit) else ANYTHING
+
+        return _once(self._taken, what.path, taken)
 
     def given_to(self, what: Definition) -> Schema:
         """What a workflow is given; it is what it takes, where nothing in it is wrong."""
@@ -90,11 +92,6 @@ class Types:
         except SignatureError:  # reported already
             return ANYTHING
 
-    def item_of(self, flow: Flow, arrow: FlowArrow) -> Schema:
-        """What the node takes that an arrow leads to; anything where it leads to no node."""
-        used = None if arrow.target is None else flow.used(arrow.target)
-        return ANYTHING if used is None else self.takes(used)
-
     def _parameters(self, what: Definition) -> Schema:
         schema = self.parameters(what)
         names = fields_of(schema)
@@ -104,18 +101,11 @@ class Types:
 
     def several(self, what: Definition) -> bool:
         """Whether it has several parameters, which take the fields of a record."""
-        try:
-            spec = tool_spec_of(self.program.completed(what)[0])
-            return len(parse_type_signature(spec).parameters) > 1
-        except SignatureError:
-            return False
+        return len(fields_of(self.parameters(what))) > 1
 
     def gives(self, what: Definition) -> Schema:
         """What a tool, agent or workflow gives."""
-        if what.path not in self._given:
-            self._given[what.path] = ANYTHING  # it contains itself, which is reported
-            self._given[what.path] = self._result(what)
-        return self._given[what.path]
+        return _once(self._given, what.path, lambda: self._result(what))
 
     def _result(self, what: Definition) -> Schema:
         if is_workflow(what.pattern) and written_signature(what.pattern) is None:
@@ -136,9 +126,13 @@ class Types:
             elements.append(element if answer is None else self.program.completed(answer)[0])
         return with_other_elements(whole, elements)
 
-    def declared_result(self, what: Definition) -> Schema:
-        """What the signature of a workflow says that it gives; anything without one."""
-        return self.gives(what) if written_signature(what.pattern) is not None else ANYTHING
+
+def _once(known: dict[K, Schema], key: K, make: Callable[[], Schema]) -> Schema:
+    """A schema that is made once; it is that of anything where it would need itself, a fault."""
+    if key not in known:
+        known[key] = ANYTHING
+        known[key] = make()
+    return known[key]
 
 
 class Flow:
@@ -170,10 +164,7 @@ class Flow:
         """
         if name is None:
             return self.given
-        if name not in self._answers:
-            self._answers[name] = ANYTHING  # where arrows lead in a circle, which is reported
-            self._answers[name] = self._answered(name)
-        return self._answers[name]
+        return _once(self._answers, name, lambda: self._answered(name))
 
     def _answered(self, name: str) -> Schema:
         used, each = self.used(name), self.read.nodes[name].each
@@ -186,10 +177,6 @@ class Flow:
         """Whether an arrow starts from what may be a list."""
         return items_of(self.answer(arrow.source)) is not None
 
-    def is_list_again(self) -> bool:
-        """Whether what a loop is given in its next round may be a list; so it is without a loop."""
-        return self.read.loop is None or items_of(self.fed_back()) is not None
-
     def chosen_on(self, name: str | None) -> Schema:
         """What a choice is made on: what a node answers, or the input, in a loop of any round."""
         if name is None and self.read.loop is not None:
@@ -198,10 +185,7 @@ class Flow:
 
     def at(self, name: str) -> Schema:
         """What a node is given."""
-        if name not in self._at_nodes:
-            self._at_nodes[name] = ANYTHING  # where arrows lead in a circle, which is reported
-            self._at_nodes[name] = self.joined(self.read.nodes[name].input, name)
-        return self._at_nodes[name]
+        return _once(self._at_nodes, name, lambda: self.joined(self.read.nodes[name].input, name))
 
     def carried(self, arrow: FlowArrow) -> Schema:
         """What an arrow carries."""

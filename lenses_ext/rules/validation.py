@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Final
 
 import attrs
@@ -121,13 +121,13 @@ def validate_agent_pattern(agent: Pattern) -> tuple[Diagnostic, ...]:
     has not been resolved (see `resolve`).
     """
     expect(agent, Pattern, "agent", by="validate_agent_pattern")
-    return (*_labelled(agent, {AGENT}, "an agent"), *_validated(agent, AGENT, {AGENT}))
+    return _validated(agent, AGENT, {AGENT}, "an agent")
 
 
 def validate_tool_spec_pattern(tool: Pattern) -> tuple[Diagnostic, ...]:
     """All the faults of a tool specification."""
     expect(tool, Pattern, "tool", by="validate_tool_spec_pattern")
-    return (*_labelled(tool, TOOLS, "a tool"), *_validated(tool, TOOL, TOOLS))
+    return _validated(tool, TOOL, TOOLS, "a tool")
 
 
 def validate_program(program: ProgramLike) -> tuple[Diagnostic, ...]:
@@ -208,21 +208,19 @@ def _spot(fault: Diagnostic, program: Document | Project) -> object:
     return fault.code, fault.path, known.get(part, subject.properties.get(part))
 
 
-def _validated(pattern: Pattern, label: str, labels: Collection[str]) -> tuple[Diagnostic, ...]:
-    """The faults of a pattern, taken for an agent or a tool if it does not have the label."""
-    if pattern.value.labels.isdisjoint(labels):
-        subject = attrs.evolve(pattern.value, labels={label})
-        pattern = carry_origin(attrs.evolve(pattern, value=subject), pattern)
-    faults = check(pattern, checks=_VALIDATION, scopes=program_scopes)
-    return tuple(attrs.evolve(each, path=each.path[1:]) for each in faults)
-
-
-def _labelled(pattern: Pattern, wanted: Collection[str], what: str) -> Iterator[Diagnostic]:
+def _validated(
+    pattern: Pattern, label: str, wanted: Collection[str], what: str
+) -> tuple[Diagnostic, ...]:
+    """The faults of a pattern, which is taken for what it should be if it has not the label."""
+    missing: tuple[Diagnostic, ...] = ()
     labels = pattern.value.labels
     if labels.isdisjoint(wanted):
         found = f"the label {', '.join(sorted(labels))}" if labels else "no label"
         expected = " or ".join(sorted(wanted, key=len, reverse=True))
-        message = f"{what} has the label {expected}, this has {found}"
-        yield Diagnostic.of(
-            "missing-label", message, pattern, "labels", hint=nearest_label(labels, wanted)
-        )
+        message, hint = f"{what} has the label {expected}", nearest_label(labels, wanted)
+        message += f", this has {found}"
+        missing = (Diagnostic.of("missing-label", message, pattern, "labels", hint=hint),)
+        subject = attrs.evolve(pattern.value, labels={label})
+        pattern = carry_origin(attrs.evolve(pattern, value=subject), pattern)
+    faults = check(pattern, checks=_VALIDATION, scopes=program_scopes)
+    return (*missing, *(attrs.evolve(each, path=each.path[1:]) for each in faults))

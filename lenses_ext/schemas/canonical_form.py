@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
@@ -137,9 +137,7 @@ class _Canonical:
             value = _in_order(whole_numbers(value))
         if isinstance(value, list) and key in _UNORDERED:
             value = sorted(value, key=_text)
-            if (
-                key != "oneOf"
-            ):  # a value that fits an alternative given twice fits two, so it is refused
+            if key != "oneOf":  # there, a value of an alternative given twice is refused
                 value = [next(items) for _, items in groupby(value, _text)]
             if key == "type":
                 value = [kind for kind in value if kind != "integer" or "number" not in value]
@@ -183,25 +181,22 @@ def _sorted(mapping: dict[str, Any]) -> dict[str, Any]:
 def _recursive_references(root: object) -> set[str]:
     """The references whose target leads back to them."""
     uses: dict[str, set[str]] = {}
-    pending = list(_references(root))
-    while pending:
-        reference = pending.pop()
+    pending = [*_references(root)]
+    for reference in pending:
         if reference not in uses:
-            uses[reference] = set(_references(resolve_ref(reference, root)))
-            pending.extend(uses[reference])
-    return {reference for reference in uses if reference in _reached(uses[reference], uses)}
+            uses[reference] = _references(resolve_ref(reference, root))
+            pending += uses[reference]
 
+    def reached(references: Iterable[str]) -> Iterable[str]:
+        found = dict.fromkeys(references)
+        pending = [*found]
+        for each in pending:
+            new = uses[each] - found.keys()
+            found |= dict.fromkeys(new)
+            pending += new
+        return found
 
-def _reached(references: Iterable[str], uses: Mapping[str, set[str]]) -> set[str]:
-    """Some references and those that they lead to."""
-    reached: set[str] = set()
-    pending = list(references)
-    while pending:
-        each = pending.pop()
-        if each not in reached:
-            reached.add(each)
-            pending.extend(uses[each])
-    return reached
+    return {reference for reference in uses if reference in reached(uses[reference])}
 
 
 def _references(schema: object) -> set[str]:
@@ -283,11 +278,8 @@ def _put_together(form: dict[str, Any], parts: list[Any]) -> dict[str, Any]:
     """A schema with those parts of its ``allOf`` in it that have keywords of their own."""
     rest = []
     for part in parts:
-        taken = {
-            *form,
-            *(key for group in _TOGETHER for key in group if not form.keys().isdisjoint(group)),
-        }
-        if taken.isdisjoint(bare(part)):
+        groups = (group for group in _TOGETHER if not form.keys().isdisjoint(group))
+        if {*form}.union(*groups).isdisjoint(bare(part)):
             form = {**part, **form}
         else:
             rest.append(part)
@@ -300,13 +292,11 @@ def _accepts_all(schema: object) -> bool:
 
 def _union_of_bare_types(form: dict[str, Any]) -> dict[str, Any]:
     """Alternatives that are nothing but types, as a list of types."""
-    alternatives = form.get("anyOf")
-    if "type" in form or not isinstance(alternatives, list):
+    some = form.get("anyOf")
+    if "type" in form or not isinstance(some, list):
         return form
-    types: set[str] = set()
-    for each in alternatives:
-        if not isinstance(each, dict) or each.keys() != {"type"}:
-            return form
-        types.update([each["type"]] if isinstance(each["type"], str) else each["type"])
+    if not all(isinstance(each, dict) and each.keys() == {"type"} for each in some):
+        return form
+    types = {kind for each in some for kind in kinds_of(each)}
     rest = {key: value for key, value in form.items() if key != "anyOf"}
     return {**rest, "type": sorted(types) if len(types) > 1 else types.pop()}

@@ -376,10 +376,9 @@ def is_within(sub: dict[str, Any], key: str, wanted: float) -> bool:
     """Whether a schema keeps to a bound of another, by the same bound or a stricter one."""
     if key in ("minLength", "minItems", "minProperties") and wanted == 0:
         return True
-    sign = 1 if key in _LOWER else -1
-    inclusive, exclusive = ("minimum", "exclusiveMinimum")
-    if sign == -1:
-        inclusive, exclusive = ("maximum", "exclusiveMaximum")
+    sign, inclusive, exclusive = 1, "minimum", "exclusiveMinimum"
+    if key in _UPPER:
+        sign, inclusive, exclusive = -1, "maximum", "exclusiveMaximum"
     if key not in (inclusive, exclusive):
         return key in sub and sign * (sub[key] - wanted) >= 0
     bounds = [

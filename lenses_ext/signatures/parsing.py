@@ -25,7 +25,7 @@ from ..schemas import (
     subschemas,
 )
 from ..weak_cache import memo
-from .faults import Faults, SignatureError, Written, keyword_hint
+from .faults import Faults, Owner, SignatureError, keyword_hint
 from .parts import Parts, parts_of_pattern, parts_of_text
 from .reader import SignatureReader
 from .values import NAMED, Type, TypeSignature, basic, json_types
@@ -57,10 +57,7 @@ def check_signature(signature: TypeSignature, reader: SignatureReader) -> None:
 def _check_expansion(signature: TypeSignature, reader: SignatureReader) -> bool:
     """Whether expanding every local shape where it is used comes to an end, and soon."""
     local = {shape.name: shape for shape in signature.shapes if not shape.named}
-    uses = {
-        name: {label for label in _labels(shape.type) if label in local}
-        for name, shape in local.items()
-    }
+    uses = {name: {*_labels(shape.type)} & local.keys() for name, shape in local.items()}
     endless = {min(way) for way in cycles(uses)}
     for name in sorted(endless):
         labels = "::".join(sorted(local[name].type.labels))
@@ -89,19 +86,16 @@ def _labels(type: Type) -> Iterator[str]:
 
 def _check_use(signature: TypeSignature, reader: SignatureReader) -> None:
     """Warn of types beside the signature that nothing uses, except those in ``$defs``."""
-    places = (*signature.parameters, signature.returns)
     named = [shape for shape in signature.shapes if shape.named]
-    types = [*(each.type for each in places), *(each.type for each in named)]
-    used = named_by(types, signature.shapes)
-    used |= {shape.name for shape in named}
+    types = [each.type for each in (*signature.parameters, signature.returns)]
+    types += [shape.type for shape in named]
+    used = named_by(types, signature.shapes) | {shape.name for shape in named}
     names = {parameter.name for parameter in signature.parameters}
     for name in reader.shapes.keys() - used:
         hint = f"write ({name}::{name}) to use it" if name in names else None
-        element = reader.shapes[name]
+        owner = Owner("type", f'"{name}"', reader.shapes[name])
         message = f'type "{name}" is not used by the signature'
-        reader.faults.tell(
-            "unused-type", message, element, "identity", severity="warning", hint=hint
-        )
+        reader.faults.warn("unused-type", message, owner, "identity", hint)
 
 
 def _check_values(reader: SignatureReader) -> None:
@@ -138,10 +132,8 @@ def _check_keywords(reader: SignatureReader) -> bool:
     for breach in breaches(schemas):
         each, keyword = written[breach.index], dotted(breach.path)
         message = f'"{keyword}" of {each.owner.words} {breach.reason}'
-        hint = keyword_hint(keyword, breach.value)
-        reader.faults.tell(
-            "not-a-schema", message, each.owner.element, str(breach.path[0]), hint=hint
-        )
+        hint, part = keyword_hint(keyword, breach.value), str(breach.path[0])
+        reader.faults.tell("not-a-schema", message, each.owner.element, part, hint=hint)
     for each, schema in zip(written, schemas, strict=True):
         for path, reference in remote_references(schema):
             message = remote_reference(str(path[-1]), reference)
@@ -165,9 +157,12 @@ def remote_reference(keyword: str, reference: str) -> str:
 
 def _check_defaults(signature: TypeSignature, reader: SignatureReader) -> None:
     """A default that is written fits its type; null is also the mark of no default."""
-    written = [each for each in reader.written if _has_checked_default(each)]
-    if not written:
-        return
+    written = [
+        each
+        for each in reader.written
+        if "default" in each.type.keywords and "default" not in each.type.foreign
+        if each.type.keywords["default"] is not None or not each.optional
+    ]
     writer = SchemaWriter(signature.shapes)
     schemas = [writer.schema(evolve(each.type, constant=None)) for each in written]
     dicts = [schema for schema in schemas if isinstance(schema, dict)]
@@ -177,13 +172,6 @@ def _check_defaults(signature: TypeSignature, reader: SignatureReader) -> None:
             default = dump_json(each.type.keywords["default"], compact=True)
             message = f"default {default} of {each.owner.words} {reason}"
             reader.faults.tell("default-mismatch", message, each.owner.element, "default")
-
-
-def _has_checked_default(written: Written) -> bool:
-    keywords = written.type.keywords
-    if "default" not in keywords or "default" in written.type.foreign:
-        return False
-    return not (written.optional and keywords["default"] is None)
 
 
 SignatureLike: TypeAlias = Union[str, Pattern, TypeSignature]

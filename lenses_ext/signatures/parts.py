@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 from operator import is_
 from types import MappingProxyType
 from typing import NamedTuple
@@ -171,13 +171,9 @@ def signature_of(elements: Iterable[Pattern]) -> Pattern | None:
     other. The other elements are shapes.
     """
     elements = tuple(elements)
-    first_atom = None
-    for element in elements:
-        if is_chain(element):
-            return element
-        if first_atom is None and not element.elements and PARAMETERS not in element.value.labels:
-            first_atom = element
-    return first_atom or next(filter(_is_labelled_arrow, elements), None)
+    atoms = (each for each in elements if not each.elements and PARAMETERS not in each.value.labels)
+    paths, arrows = filter(is_chain, elements), filter(_is_labelled_arrow, elements)
+    return next(chain(paths, atoms, arrows), None)
 
 
 def _is_labelled_arrow(element: Pattern) -> bool:
@@ -222,13 +218,10 @@ def _parts(
 ) -> Parts:
     own = tuple(each.pattern for each in elements)
     shared = shared_shapes(around)
-    chain = signature_of(own)
-    at = next((i for i, each in enumerate(own) if each is chain), len(own))
-    shapes = (*elements[:at], *elements[at + 1 :])
-    used = tuple(
-        Element(shape, (len(own) + index,)) for index, shape in enumerate(used_shapes(own, shared))
-    )
-    path = elements[at] if chain is not None else None
+    signature = signature_of(own)
+    path = next((each for each in elements if each.pattern is signature), None)
+    shapes = (each for each in elements if each is not path)
+    used = (Element(each, (at,)) for at, each in enumerate(used_shapes(own, shared), len(own)))
     return Parts(own, path, (*shapes, *used), faults, tuple(shared))
 
 
@@ -237,24 +230,19 @@ def _parts(
 
 def _spelling_faults(patterns: Iterable[Pattern]) -> Iterator[Diagnostic]:
     """Arrows that do not point to the right."""
-    for pattern in patterns:
-        yield from filter(None, (_wrong_arrow(each) for _, each in walk(pattern)))
+    for edge in (each for pattern in patterns for _, each in walk(pattern)):
+        arrow, read = written_arrow(edge), origin(edge)
+        if arrow and read and arrow.kind != "right":
+            place = read.source.line_and_column(arrow.start)
+            spelling = read.source.text[slice(*arrow.span)]
+            message = f'arrow "{spelling}" at {place} does not point to a return type; use "==>"'
+            yield Diagnostic("arrow", "error", message, (), arrow.span, None, read.source)
 
 
 def written_arrow(edge: Pattern) -> syntax.Arrow | None:
     """How the arrow of an edge is written; None for a bracket and for what was not read."""
     path = construct_of(edge) if is_edge(edge) else None
     return path.arrows[0] if isinstance(path, syntax.Path) else None
-
-
-def _wrong_arrow(edge: Pattern) -> Diagnostic | None:
-    """The fault of an edge whose arrow, as the text has it, does not point to the right."""
-    arrow, read = written_arrow(edge), origin(edge)
-    if arrow is None or read is None or arrow.kind == "right":
-        return None
-    place, spelling = read.source.line_and_column(arrow.start), read.source.text[slice(*arrow.span)]
-    message = f'arrow "{spelling}" at {place} does not point to a return type; use "==>"'
-    return Diagnostic("arrow", "error", message, (), arrow.span, None, read.source)
 
 
 def _not_gram(error: GramDecodeError) -> Diagnostic:
@@ -288,10 +276,9 @@ def names_of(parameters: Iterable[Pattern]) -> tuple[str, ...]:
         return (INPUT,)
     names: list[str] = []
     for place, name in enumerate(written, 1):
-        if name is None:
-            free = (f"arg{number}" for number in count(place))
-            name = next(each for each in free if each not in written and each not in names)
-        names.append(name)
+        free = (f"arg{number}" for number in count(place))
+        taken = {*written, *names} if name is None else ()
+        names.append(name if name is not None else next(it for it in free if it not in taken))
     return tuple(names)
 
 
@@ -306,20 +293,18 @@ def _written_name(parameter: Pattern) -> str | None:
 
 def nodes_of(parts: Parts, faults: Faults) -> list[Element] | None:
     """The nodes of a signature's path, the return type last; None when it is not a path."""
-    chain = parts.chain
-    if parts.nodes is not None:
-        return list(parts.nodes)
-    if chain is None:
-        return []
+    path = parts.chain
+    if parts.nodes is not None or path is None:
+        return list(parts.nodes or ())
     if any(each.code == "arrow" for each in faults.found):
         return None  # an arrow of the text points elsewhere, so it is not known which node is last
-    if not chain.pattern.elements:
-        return [chain]
-    if chain.pattern.value.properties:
-        faults.tell("arrow", "the path of a signature has no record", chain)
-    is_walk = WALK in chain.pattern.value.labels
+    if not path.pattern.elements:
+        return [path]
+    if path.pattern.value.properties:
+        faults.tell("arrow", "the path of a signature has no record", path)
+    is_walk = WALK in path.pattern.value.labels
     nodes: list[Element] = []
-    for edge in chain.below() if is_walk else [chain]:
+    for edge in path.below() if is_walk else [path]:
         ends = edge.below()
         if len(ends) != 2 or (nodes and nodes[-1].pattern != ends[0].pattern):
             message = 'an arrow of the path does not point to a return type; use "==>"'

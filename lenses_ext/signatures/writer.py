@@ -326,7 +326,7 @@ class SchemaWriter:
     def _schema(self, type: Type) -> Schema:
         if type.constant is not None:
             return type.constant
-        head = self._head(type.labels)
+        head = self._head(*type.labels)
         own, overlay = self._parts(type), type.overlay()
         if isinstance(head, bool):
             if not own and not overlay:
@@ -346,17 +346,12 @@ class SchemaWriter:
                 required.append(member.name)
         return properties, required
 
-    def _head(self, labels: frozenset[str]) -> Schema:
-        """What the labels alone say."""
+    def _head(self, *labels: str) -> Schema:
+        """What labels alone say."""
         if all(map(basic, labels)):
             types = json_types(labels)
             return {"type": types[0] if len(types) == 1 else types}
         (label,) = labels
-        return self._named(label)
-
-    def _named(self, label: str) -> Schema:
-        if basic(label):
-            return {"type": json_types([label])[0]}
         if label in (ANY, PARAMETERS) or label in COMBINATORS:
             return {}
         shape = self.shapes.get(label)
@@ -371,10 +366,10 @@ class SchemaWriter:
         unnamed = [self.schema(each.type) for each in type.members if each.name is None]
         fields = [each for each in type.members if each.name is not None]
         for label in type.labels & COMBINATORS.keys():
-            parts[COMBINATORS[label]] = [*map(self._named, type.of), *unnamed]
+            parts[COMBINATORS[label]] = [*map(self._head, type.of), *unnamed]
             unnamed = []
         if type.element_type is not None:
-            parts["items"] = self._named(type.element_type)
+            parts["items"] = self._head(type.element_type)
         elif unnamed:
             parts["items"] = unnamed[0]
         if fields:
