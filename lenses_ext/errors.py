@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+import attrs
 
 from gram import GramError, Pattern, dumps, origin
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from gram import Diagnostic
 
 
+@attrs.define(slots=False, eq=False, repr=False)
 class PartError(GramError):
     """A part is missing or wrong: raised by the functions of a lens.
 
@@ -22,12 +25,9 @@ class PartError(GramError):
         hint: how to mend it, or None.
     """
 
-    is_missing = False
-
-    def __init__(self, reason: str, hint: str | None = None) -> None:
-        super().__init__(reason, hint)
-        self.reason = reason
-        self.hint = hint
+    is_missing: ClassVar = False
+    reason: str
+    hint: str | None = None
 
     def _text(self) -> str:
         return f"{self.reason}; {self.hint}" if self.hint else self.reason
@@ -36,9 +36,10 @@ class PartError(GramError):
 class MissingPartError(PartError):
     """A part is missing: `preview` gives None for it."""
 
-    is_missing = True
+    is_missing: ClassVar = True
 
 
+@attrs.define(slots=False, eq=False, repr=False)
 class FocusError(GramError, LookupError):
     """The part that an optic or an edit looks at is missing, or is not what it should be.
 
@@ -51,22 +52,12 @@ class FocusError(GramError, LookupError):
         is_missing: whether nothing is there; else it is not what it should be.
     """
 
-    def __init__(
-        self,
-        optic: str,
-        path: str,
-        pattern: object,
-        reason: str,
-        hint: str | None = None,
-        is_missing: bool = False,
-    ) -> None:
-        super().__init__(optic, path, pattern, reason, hint, is_missing)
-        self.is_missing = is_missing
-        self.optic = optic
-        self.path = path
-        self.pattern = pattern
-        self.reason = reason
-        self.hint = hint
+    optic: str
+    path: str
+    pattern: object
+    reason: str
+    hint: str | None = None
+    is_missing: bool = False
 
     def _text(self) -> str:
         where = f"at {self.path} of" if self.path else "in"
@@ -160,6 +151,7 @@ def holder_in_words(state: object) -> str:
     return "the pattern" if isinstance(state, Pattern) else describe(state)
 
 
+@attrs.define(slots=False, eq=False, repr=False)
 class _WrongUseError(GramError, TypeError):
     """An optic was used as its kind cannot be.
 
@@ -167,11 +159,8 @@ class _WrongUseError(GramError, TypeError):
         optic: the name of the optic.
     """
 
-    _says = ""
-
-    def __init__(self, optic: str) -> None:
-        super().__init__(optic)
-        self.optic = optic
+    _says: ClassVar = ""
+    optic: str
 
     def _text(self) -> str:
         return f"{self.optic} {self._says}"
@@ -185,15 +174,16 @@ class _WrongUseError(GramError, TypeError):
 class ReadOnlyError(_WrongUseError):
     """A getter was set, which shows a computed part."""
 
-    _says = "is computed and cannot be set"
+    _says: ClassVar = "is computed and cannot be set"
 
 
 class ManyPartsError(_WrongUseError):
     """A traversal or prism was viewed, which looks at any number of parts."""
 
-    _says = "looks at any number of parts, not at one: use collect"
+    _says: ClassVar = "looks at any number of parts, not at one: use collect"
 
 
+@attrs.define(slots=False, eq=False, repr=False)
 class LawError(GramError, AssertionError):
     """An optic breaks a law; see `lenses_ext.laws`.
 
@@ -204,12 +194,10 @@ class LawError(GramError, AssertionError):
         reason: what the law asks for there, and what came instead.
     """
 
-    def __init__(self, law: str, optic: str, state: object, reason: str) -> None:
-        super().__init__(law, optic, state, reason)
-        self.law = law
-        self.optic = optic
-        self.state = state
-        self.reason = reason
+    law: str
+    optic: str
+    state: object
+    reason: str
 
     def _text(self) -> str:
         return f"{self.optic} breaks {self.law}: {self.reason}\n  of: {shown(self.state)}"
