@@ -177,7 +177,7 @@ def drawing_of(program: ProgramLike, agent: str | None = None) -> Drawing:
 
 
 class _Ports(NamedTuple):
-    """The nodes that arrows to and from something end at."""
+    """The nodes at which arrows to something, and from it, end."""
 
     entry: str
     exit: str

@@ -397,8 +397,10 @@ def traversal_at(
 def _with_others(
     patterns: tuple[Pattern, ...], others: Mapping[TreePath, Pattern]
 ) -> tuple[Pattern, ...]:
-    """The patterns with others at some paths, inside out: what is inside another one is put into
-    the new one, wherever that still has the old one."""
+    """The patterns with others at some paths, the innermost first.
+
+    A new pattern that still holds an old inner one gets the new inner one instead.
+    """
     rebuilt: dict[TreePath, Pattern] = {}
     for path, old in walk_up(patterns):
         below = [(each, rebuilt[(*path, index)]) for index, each in enumerate(old.elements)]

@@ -329,25 +329,23 @@ class _Reader:
 
     def _read(self, path: Path) -> Document:
         """The document of a file inside the root."""
-        unreadable = "unreadable-import"
-        try:
-            document = self._known.get(path) or parse_program(self._text(path), _shown(path))
-        except GramDecodeError as error:
-            told = f"{_shown(path)}:{error.lineno}:{error.colno}: {error.msg}"
-            raise _RefusedError(unreadable, told, error.hint) from None
-        except OSError as error:
-            raise _RefusedError(unreadable, f"{_shown(path)}: {error.strerror}") from None
-        if _is_too_deep(document):
-            told = f"{_shown(path)} has {MAX_LEVELS} levels, one more than can be imported"
-            raise _RefusedError(unreadable, told)
-        return document
-
-    def _text(self, path: Path) -> str:
-        if not path.is_file():
+        unreadable, shown = "unreadable-import", _shown(path)
+        if path not in self._known and not path.is_file():
             what = "a folder" if path.is_dir() else "not a regular file"
             hint = "import its files one by one" if path.is_dir() else None
-            raise _RefusedError("missing-import", f"{_shown(path)} is {what}", hint)
-        return decode(path.read_bytes(), _shown(path))
+            raise _RefusedError("missing-import", f"{shown} is {what}", hint)
+        try:
+            read = self._known.get(path)
+            document = read or parse_program(decode(path.read_bytes(), shown), shown)
+        except GramDecodeError as error:
+            told = f"{shown}:{error.lineno}:{error.colno}: {error.msg}"
+            raise _RefusedError(unreadable, told, error.hint) from None
+        except OSError as error:
+            raise _RefusedError(unreadable, f"{shown}: {error.strerror}") from None
+        if _is_too_deep(document):
+            told = f"{shown} has {MAX_LEVELS} levels, one more than can be imported"
+            raise _RefusedError(unreadable, told)
+        return document
 
 
 def _shown(path: Path) -> str:

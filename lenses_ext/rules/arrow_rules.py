@@ -34,7 +34,7 @@ def holders(reading: Reading) -> list[Definition]:
 
 
 def _arrows(reading: Reading) -> Iterator[tuple[Definition, FlowArrow, TreePath]]:
-    """The arrows of these, each with what it is in and its path."""
+    """Every arrow in these, with what it is in and its path."""
     for holder in holders(reading):
         yield from ((holder, each, _at(holder, each)) for each in arrows_in(holder.pattern))
 

@@ -10,7 +10,7 @@ one of a few values, an enum or a boolean, passes nothing on; nor does one that 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal, TypeAlias
 
 from gram import Diagnostic, TreePath
@@ -45,35 +45,31 @@ def lethal_trifecta(reading: Reading) -> Iterator[Diagnostic]:
         return
     reach = {each.path: reached(program, each) for each in program.runnables.values()}
     told: dict[TreePath, set[TreePath]] = defaultdict(set)
+
+    def names(paths: Iterable[TreePath]) -> str:
+        found = ((program.tools[at].name, "source" in says[at]) for at in sorted(paths))
+        return ", ".join(name + _BY_SERVER * is_of_server for name, is_of_server in found)
+
     for path in sorted(reach, key=lambda path: (len(reach[path]), path)):
         inside = reach[path]
         if not all(inside & some for some in tools):
             continue
         facts = _Flow(reading, inside).facts
         known = set[TreePath]().union(*(told[each] for each in inside))
-        meet = {
-            at for at in inside & tools[2] if len({kind for kind, _ in facts["given", at]}) == 2
-        }
-        told[path] = meet - known
+        for at in (inside & tools[2]) - known:
+            if len({kind for kind, _ in facts["given", at]}) == 2:
+                told[path].add(at)
         if not told[path]:
             continue
-        come = sorted({fact for at in told[path] for fact in facts["given", at]})
-        private, untrusted, senders = (
-            ", ".join(program.tools[at].name + _BY_SERVER * ("source" in says[at]) for at in some)
-            for some in (
-                [at for kind, at in come if kind == "private"],
-                [at for kind, at in come if kind == "untrusted"],
-                sorted(told[path]),
-            )
+        come = {fact for at in told[path] for fact in facts["given", at]}
+        private, untrusted = (
+            names(at for kind, at in come if kind == wanted) for wanted in ("private", "untrusted")
         )
-        message = (
-            f"{called(program.runnables[path].pattern)} reads private data ({private}), sees "
-            f"untrusted text ({untrusted}) and can send outward ({senders})"
-        )
+        message = f"{called(program.runnables[path].pattern)} reads private data ({private}), sees "
+        message += f"untrusted text ({untrusted}) and can send outward ({names(told[path])})"
         if silent := sum(_DANGEROUS.keys().isdisjoint(says[at]) for at in inside & says.keys()):
-            message += (
-                f"; {counted(silent, 'tool')} {'says' if silent == 1 else 'say'} nothing of it"
-            )
+            say = "says" if silent == 1 else "say"
+            message += f"; {counted(silent, 'tool')} {say} nothing of it"
         hint = "let another agent read the untrusted text, and answer with an enum or a boolean"
         yield Diagnostic.found(message, path, "identity", hint=hint)
 

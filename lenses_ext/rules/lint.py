@@ -1,4 +1,4 @@
-"""What is doubtful in a program, row by row, and how much each finding matters where.
+"""The table of what is doubtful in a program, and how much each finding matters at its place.
 
 The rows are run as those of `PROGRAM_CHECKS` are; but a program with such a finding is valid, and
 may be meant so. How much a code matters is said by a project, by the header of a file, as in
@@ -123,9 +123,9 @@ def with_levels(
 
 def _headers(patterns: tuple[Pattern, ...]) -> dict[int | None, Pattern]:
     """The headers of files: that of the first under None, that of a further one under its place."""
-    files: dict[int | None, tuple[Pattern, ...]] = {None: patterns}
-    files |= {at: each.elements for at, each in enumerate(patterns) if each.value == FILE}
-    return {at: some[0] for at, some in files.items() if some and is_header(some[0])}
+    files = [(at, each.elements) for at, each in enumerate(patterns) if each.value == FILE]
+    firsts = ((at, each) for at, some in ((None, patterns), *files) for each in some[:1])
+    return {at: each for at, each in firsts if is_header(each)}
 
 
 def _level(value: object) -> Level | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
-from pyrsistent import PMap
+from pyrsistent import PMap, PVector
 
 from gram import Diagnostic, Edit, Span, TreePath, Value, pattern_at, walk
 from gram.checks import Reading
@@ -96,15 +96,13 @@ def near_duplicate(reading: Reading) -> Iterator[Diagnostic]:
     """A tool or agent that does what another does, but for its name or its words."""
     program = reading.once(Program.of)
     first: dict[Hashable, Definition] = {}
+    hint = "write it once, and refer to it by its name; gram share does so from file to file"
     for each in (*judged(reading, "tools"), *judged(reading, "agents")):
         found = [first.setdefault(key, each) for key in _keys(program, each)]
-        if other := next((it for it in found if it is not each), None):
+        for other in [it for it in found if it is not each][:1]:
             where = f'"{other.name}" at {reading.cited(other.path)}'
             is_reworded = other.name == each.name and other.pattern != each.pattern
             message = f"{called(each.pattern)} repeats {where}{', in other words' * is_reworded}"
-            hint = (
-                "write it once, and refer to it by its name; gram share does so from file to file"
-            )
             yield Diagnostic.found(message, each.path, "identity", hint=hint)
 
 
@@ -149,21 +147,17 @@ def parameter_types(reading: Reading) -> Iterator[Diagnostic]:
             continue
         schema = types.parameters(each)
         for name in fields_of(schema):
-            kinds = {
-                "number" if kind == "integer" else kind for kind in kinds_of(field_of(schema, name))
-            }
+            found = kinds_of(field_of(schema, name))
+            kinds = found - {"integer"} | ({"number"} if "integer" in found else set())
             known = first.setdefault(name, {})
             if known and kinds - {"null"} and all(kinds.isdisjoint(other) for other in known):
                 other, holder = next(iter(known.items()))
                 where = f"{called(holder.pattern)} at {reading.cited(holder.path)}"
-                message = f'"{name}" is {_either(kinds)} here, and {_either(other)} in {where}'
+                either, there = (" or ".join(sorted(some)) for some in (kinds, other))
+                message = f'"{name}" is {either} here, and {there} in {where}'
                 places = (at for at, it in walk(each.pattern.elements) if it.value.identity == name)
                 yield Diagnostic.found(message, (*each.path, *next(places, ())), "identity")
-            known.setdefault(frozenset(kinds), each)
-
-
-def _either(kinds: Iterable[str]) -> str:
-    return " or ".join(sorted(kinds))
+            known.setdefault(kinds, each)
 
 
 def contradictory_settings(reading: Reading) -> Iterator[Diagnostic]:
@@ -256,10 +250,8 @@ def _lacking(
     seen = [each for each in program.meant(name, path) if is_tool(each.pattern)]
     seen += [each for each in others if in_file(each.path) == in_file(path)]
     start, end = where.span()
-    is_called = bool(_TOOL_AFTER.match(text, end)) or (
-        bool(_TOOL_BEFORE.search(text, max(0, start - 20), start))
-        and not _NO_TOOL_AFTER.match(text, end)
-    )
+    is_after = _TOOL_BEFORE.search(text, max(0, start - 20), start)
+    is_called = _TOOL_AFTER.match(text, end) or (is_after and not _NO_TOOL_AFTER.match(text, end))
     if seen and program.is_top(seen[0].scope):
         hint = f"add it to the elements of {called(agent.pattern)}: {name}"
     elif seen or (others and is_called):
@@ -303,9 +295,8 @@ class _Words:
                 name, properties = each.value.identity, each.value.properties
                 found |= {name, wire_name(name), *each.value.labels, *properties}
                 for value in properties.values():
-                    values = [value] if isinstance(value, str) else value
-                    if isinstance(values, Sequence):
-                        found |= {each for each in values if isinstance(each, str)}
+                    values = value if isinstance(value, PVector) else (value,)
+                    found |= {each for each in values if isinstance(each, str)}
             self._known[path] = frozenset(found)
         return self._known[path]
 
@@ -327,9 +318,8 @@ def unfinished_text(reading: Reading) -> Iterator[Diagnostic]:
 def vague_description(reading: Reading) -> Iterator[Diagnostic]:
     """A description of a tool, agent, workflow or parameter that says no more than its name."""
     for holder in judged(reading, "named"):
-        for path, each in (
-            walk(holder.pattern) if is_tool(holder.pattern) else [((), holder.pattern)]
-        ):
+        below = walk(holder.pattern) if is_tool(holder.pattern) else [((), holder.pattern)]
+        for path, each in below:
             name, text = each.value.identity, each.value.properties.get("description")
             if name and isinstance(text, str) and text.strip() and not _says_more(text, name):
                 message = f'the description of "{name}" says no more than its name'
