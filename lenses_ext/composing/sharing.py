@@ -72,9 +72,8 @@ def share_tool(patterns: Iterable[Pattern], name: str) -> tuple[Pattern, ...]:
     """
     patterns = expect_all(patterns, Pattern, "patterns", by="share_tool")
     expect(name, str, "name", by="share_tool")
-    inside = [
-        tool for agent in collect(each_agent, patterns) for tool in agent.elements if is_tool(tool)
-    ]
+    elements = (each for agent in collect(each_agent, patterns) for each in agent.elements)
+    inside = [each for each in elements if is_tool(each)]
     meant = [tool for tool in inside if tool.value.identity == name]
     if not meant:
         known = dict.fromkeys(tool.value.identity for tool in inside)
@@ -242,9 +241,8 @@ class _Bundling:
         for each in program.outermost:
             used |= reached(program, each)
         tops = sorted(program.tops, key=lambda each: each.path)
-        self._same = grouped(
-            (each.name, each) for each in tops if each.scope == WHOLE or each.path in used
-        )
+        meant = (each for each in tops if each.scope == WHOLE or each.path in used)
+        self._same = grouped((each.name, each) for each in meant)
         inside = (scope for scope in program.scopes if not program.is_top(scope))
         self._inside = {name for scope in inside for name in program.names_at(scope)}
         self._added: dict[TreePath, Definition] = {}

@@ -79,10 +79,8 @@ class ProgramChanges(tuple[ProgramChange, ...]):
         rows = [[str(each.said.level), str(each)] for each in self] or [["nothing has changed"]]
         cells = ([element("td", cell, style="text-align:left") for cell in row] for row in rows)
         lines = "\n".join(map(" ".join, rows))
-        return {
-            "text/plain": lines,
-            "text/html": element("table", (element("tr", each) for each in cells)),
-        }
+        table = element("table", (element("tr", each) for each in cells))
+        return {"text/plain": lines, "text/html": table}
 
 
 def became(old: object, new: object) -> str:
@@ -272,11 +270,10 @@ def _without(schema: _Schema, keys: Iterable[str]) -> _Schema:
 
 def _keys(old: _Schema, new: _Schema) -> str:
     """The keywords that differ, with their values."""
-    texts = [
-        f"{key} {became(*(each.get(key, _WITHOUT.get(key)) for each in (old, new)))}"
-        for key in sorted(old.keys() | new.keys())
-        if exact(old.get(key)) != exact(new.get(key))
-    ]
+    keys = sorted(old.keys() | new.keys())
+    differ = (key for key in keys if exact(old.get(key)) != exact(new.get(key)))
+    values = ((key, [it.get(key, _WITHOUT.get(key)) for it in (old, new)]) for key in differ)
+    texts = [f"{key} {became(*both)}" for key, both in values]
     return ", ".join(text.replace('"', "") if text.startswith("type ") else text for text in texts)
 
 

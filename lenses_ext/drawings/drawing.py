@@ -229,9 +229,8 @@ class _Drawer:
                 continue
             self._edge(drawn.exit, has.entry, "has")
         for _, arrow in edges_in(agent.pattern):
-            source, target = (
-                self._named(each.value.identity, agent, group) for each in arrow.elements
-            )
+            names = (each.value.identity for each in arrow.elements)
+            source, target = (self._named(name, agent, group) for name in names)
             self._edge(source.exit, target.entry, *_said_at(arrow))
         return drawn
 

@@ -86,10 +86,8 @@ def lay_out(
     x = 0.0
     for column, behind in zip(columns, gaps, strict=True):
         size = {key: sizes[key] if isinstance(key, str) else (0, _ARROW_HEIGHT) for key in column}
-        wanted = {
-            key: mean(found[each].middle for each in before) if before else 0.0
-            for key, before in column.items()
-        }
+        middles = {key: [found[it].middle for it in before] for key, before in column.items()}
+        wanted = {key: mean(some or [0.0]) for key, some in middles.items()}
         wide = max(width for width, _ in size.values())
         whole = sum(height + _BETWEEN_BOXES for _, height in size.values()) - _BETWEEN_BOXES
         y = mean(wanted.values()) - whole / 2
@@ -220,10 +218,8 @@ class _Picture:
 
     def _below(self, group: str) -> float:
         """The space below the nodes of a group, which an arrow to its next round needs."""
-        goes_on = any(
-            edge.kind == "again" and self._around[edge.target] == group
-            for edge in self._drawing.edges
-        )
+        again = (each.target for each in self._drawing.edges if each.kind == "again")
+        goes_on = any(self._around[each] == group for each in again)
         return _MARGIN + (_ROUND - 6) * goes_on
 
     def _within(self, key: str, group: str | None) -> str | None:
@@ -253,10 +249,8 @@ class _Picture:
 
     def _drawn_edge(self, edge: Edge, turns: list[tuple[float, float]], before: int) -> Markup:
         """An arrow; those with the same ends stand below each other."""
-        source, target = (
-            box._replace(y=box.y + 16 * before)
-            for box in (self._places[edge.source], self._places[edge.target])
-        )
+        ends = (self._places[edge.source], self._places[edge.target])
+        source, target = (box._replace(y=box.y + 16 * before) for box in ends)
         ran = edge.count is not None and edge.count > 0
         if target.x >= source.x + source.width:
             way, at = _forward(source, target, turns)

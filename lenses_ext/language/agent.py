@@ -178,9 +178,8 @@ def _decode_models(value: object) -> tuple[Model, ...]:
         return (Model.parse(text(value)),)
     models = tuple(Model.parse(text(each)) for each in value)
     if len(models) < 2 or len({*models}) < len(models):
-        raise PartError(
-            "a list of models has two or more that differ; one model is a text, no list"
-        )
+        message = "a list of models has two or more that differ; one model is a text, no list"
+        raise PartError(message)
     return models
 
 
@@ -292,9 +291,8 @@ agent_tool_specs = AGENTS.word(
         "The tools of an agent, in order: their specifications, or names of shared tools.",
     ),
 )
-each_agent_tool = each_of(
-    "each_agent_tool", _tools, "Each tool that is written in an agent, without names."
-)
+_EACH_TOOL = "Each tool that is written in an agent, without names."
+each_agent_tool = each_of("each_agent_tool", _tools, _EACH_TOOL)
 AGENTS.word("signature", agent_type_signature)
 AGENTS.word("arrows", workflow_arrows)
 agent_answer = lens_of(
@@ -307,12 +305,8 @@ agent_answer = lens_of(
 """Another answer is put where the old one is, and the first one behind the elements. Put-put holds
 but for None put where the answer is not the last element: its place is forgotten."""
 
-agent_answer_schema = computed(
-    "agent_answer_schema",
-    _get_answer_schema,
-    "elements",
-    "The JSON Schema of an agent's answer; None if its answer is text.",
-)
+_SCHEMA = "The JSON Schema of an agent's answer; None if its answer is text."
+agent_answer_schema = computed("agent_answer_schema", _get_answer_schema, "elements", _SCHEMA)
 as_agent = AGENTS.prism("as_agent")
 
 

@@ -104,10 +104,9 @@ class Project:
     def files(self) -> Files:
         """What is seen from where."""
         first = len(self.document.patterns)
-        scopes: dict[Path | None, TreePath] = {
-            path: (first + number - 1,) if number else WHOLE
-            for number, path in enumerate(self.documents)
-        }
+        scopes: dict[Path | None, TreePath] = {self.path: WHOLE}
+        for at, path in enumerate(self.documents, -1):
+            scopes.setdefault(path, (first + at,))
         return Files(
             {
                 scopes[path]: tuple(each._replace(scope=scopes.get(to)) for each, to in found)
@@ -136,10 +135,8 @@ class Project:
         if len(wanted) < others or any(each.value != FILE for each in rest):
             raise ArgumentError("replace: patterns end with those that hold the further files")
         said = (first, *(each.elements for each in rest))
-        documents = {
-            path: document.replace(new)
-            for (path, document), new in zip(self.documents.items(), said, strict=True)
-        }
+        pairs = zip(self.documents.items(), said, strict=True)
+        documents = {path: document.replace(new) for (path, document), new in pairs}
         if all(map(_names_alike, self.documents.values(), documents.values())):
             return attrs.evolve(self, documents=documents)
         return _Reader(self.root, documents).project(self.path)
@@ -148,21 +145,15 @@ class Project:
         """The same with the texts of edited files read again, so that their parts have places."""
         if not any(each.changes for each in self.documents.values()):
             return self
-        documents = {
-            path: parse_program(each.text, each.filename) if each.changes else each
-            for path, each in self.documents.items()
-        }
-        return attrs.evolve(self, documents=documents)
+        edited = {path: each for path, each in self.documents.items() if each.changes}
+        again = {path: parse_program(each.text, each.filename) for path, each in edited.items()}
+        return attrs.evolve(self, documents={**self.documents, **again})
 
     def changed_since(self, before: Project) -> tuple[Path, ...]:
         """The files that have another text than in ``before``, or that it does not have."""
         expect(before, Project, "before", by="changed_since")
-        known = before.documents
-        return tuple(
-            path
-            for path, each in self.documents.items()
-            if path not in known or (known[path] is not each and known[path].text != each.text)
-        )
+        known = {path: each.text for path, each in before.documents.items()}
+        return tuple(path for path, each in self.documents.items() if known.get(path) != each.text)
 
     def save(self, before: Project) -> tuple[Path, ...]:
         """Write the files that were changed: all of them, or none where one cannot be written.
@@ -281,10 +272,8 @@ class _Reader:
                     imported[path].append((each, target))
                 except _RefusedError as why:
                     imported[path].append((each.refused(header[0], *why.args), None))
-        skills = {
-            path: {folder: self._skill(path, folder) for folder in _folders(document)}
-            for path, document in self._documents.items()
-        }
+        folders = {path: _folders(document) for path, document in self._documents.items()}
+        skills = {at: {it: self._skill(at, it) for it in some} for at, some in folders.items()}
         files = frozenset(self._skills)
         return Project(first[0], self._root, self._documents, imported, skills, files)
 

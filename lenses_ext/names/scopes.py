@@ -300,9 +300,8 @@ class Program:
 
     def meant(self, name: str, scope: TreePath) -> list[Definition]:
         """The agents, workflows and tools that a name can mean in a scope, the nearest first."""
-        return [
-            each for around in self.scopes_from(scope) for each in self._named[around].get(name, ())
-        ]
+        scopes = self.scopes_from(scope)
+        return [each for around in scopes for each in self._named[around].get(name, ())]
 
     def defined_by(self, path: TreePath, element: Pattern, around: Definition) -> Definition | None:
         """The definition that an element is, or refers to; None if it is neither."""
@@ -336,13 +335,8 @@ class Program:
     def handed_over(self, agent: Definition) -> list[tuple[TreePath, Definition]]:
         """The agents that an agent may hand over to, each with the end of the arrow."""
         arrows = agent.names_in_arrows if agent.path in self.agents else ()
-        ends = ((path, name) for path, name, arrow in arrows if arrow.kind == "HANDOFF")
-        return [
-            (path, each)
-            for path, name in ends
-            for each in self.meant(name, agent.path)[:1]
-            if path[-1] == 1
-        ]
+        ends = ((at, it) for at, it, arrow in arrows if arrow.kind == "HANDOFF" and at[-1] == 1)
+        return [(path, each) for path, name in ends for each in self.meant(name, agent.path)[:1]]
 
     def callable_by(self, agent: Definition) -> list[tuple[TreePath, Definition]]:
         """What an agent may call or hand over to; its answer is no such thing."""
@@ -379,22 +373,16 @@ class Program:
     def types_in(self, scope: TreePath) -> Mapping[str, list[Definition]]:
         """The types that a scope defines beside its other definitions, by name."""
         if scope not in self._types:
-            others = [
-                each
-                for each in self._others[scope]  # what is in a group is data
-                if each.name and each.path[:-1] == scope and not is_reference(each.pattern)
-            ]
+            here = (each for each in self._others[scope] if each.name and each.path[:-1] == scope)
+            others = [each for each in here if not is_reference(each.pattern)]  # no data of a group
             names = shared_shapes(each.pattern for each in others)
             self._types[scope] = grouped((each.name, each) for each in others if each.name in names)
         return self._types[scope]
 
     def types_meant(self, name: str, scope: TreePath) -> list[Definition]:
         """The types that a label can mean in a scope."""
-        return [
-            each
-            for around in self.scopes_from(scope)
-            for each in self.types_in(around).get(name, ())
-        ]
+        around = map(self.types_in, self.scopes_from(scope))
+        return [each for types in around for each in types.get(name, ())]
 
     def types_seen(self, scope: TreePath) -> Mapping[str, Pattern]:
         """The types that signatures in a scope see, by name; of one name the nearest."""
@@ -418,10 +406,7 @@ class Program:
             The path of the pattern, the part (``labels`` or a key), and the definitions, the
             nearest first.
         """
-        elements = [
-            Definition((*holder.path, index), element, holder.path)
-            for index, element in enumerate(holder.pattern.elements)
-        ]
+        elements = self._below(holder, holder.path)
         own: Mapping[str, Definition] = {}
         pending = [(holder.path, holder.pattern, holder.scope)]
         if is_runnable(holder.pattern):

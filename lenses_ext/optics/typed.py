@@ -387,17 +387,12 @@ def _exact(optic: Any) -> Any:
 
 # --- what `lenses` composes, with our types and names
 
-_CLASSES = {
-    optics.Prism: Prism,
-    optics.Lens: Lens,
-    optics.Traversal: Traversal,
-    optics.Getter: Getter,
-}
+_CLASSES = {each.__name__: each for each in (Prism, Lens, Traversal, Getter)}
 
 
 def _typed(optic: Any) -> Any:
     """An optic of ``lenses`` in our class for its kind; kinds we have none for stay raw."""
-    return _CLASSES.get(optic.kind(), UnboundLens)(optic)
+    return _CLASSES.get(optic.kind().__name__, UnboundLens)(optic)
 
 
 def steps_of(optic: Any) -> list[Any]:

@@ -146,9 +146,7 @@ def _within(state: Any, new: Any) -> Any:
 def _expect_optic(function: str, others: str, optic: object, *arguments: object) -> None:
     if is_optic(optic):
         return
-    meant = next((each for each in arguments if is_optic(each)), None)
-    if meant is not None:
-        raise ArgumentError(
-            f"{function}: the lens comes first: {function}({optic_name(meant)}, {others})"
-        )
+    for meant in filter(is_optic, arguments):
+        call = f"{function}({optic_name(meant)}, {others})"
+        raise ArgumentError(f"{function}: the lens comes first: {call}")
     raise ArgumentError(f"{function}: expected a lens first, got {type(optic).__name__}")

@@ -273,12 +273,8 @@ def _refuse_other_meanings(before: Program, after: Program, named: Named, new: s
     """Refuse a name that is taken where the old one is seen, or used there for something else."""
     had, has = _meanings(before), _meanings(after)
     around = [each for each in after.scopes if named.path[: len(each)] == each != named.path]
-    taken = [
-        other
-        for same in after.definitions_in(max(around, key=len))
-        for other in same
-        if other.name == new and other.path != named.path
-    ]
+    same = (it for some in after.definitions_in(max(around, key=len)) for it in some)
+    taken = [each for each in same if each.name == new and each.path != named.path]
     if named.kind == "node":
         holder = before.runnables[named.path]
         names = {name for _, name in holder.names_used} | _used_again(holder.pattern)

@@ -291,11 +291,9 @@ def handoff_type(reading: Reading) -> Iterator[Diagnostic]:
     """A step, or an agent with a signature, that hands over to one which gives something else."""
     types = reading.once(Types)
     program = types.program
-    steps = {
-        meant.path
-        for each in program.workflows.values()
-        for _, meant in (*program.inside(each), *program.used_in_arrows(each))
-    }
+    flows = program.workflows.values()
+    used = (it for each in flows for it in (*program.inside(each), *program.used_in_arrows(each)))
+    steps = {meant.path for _, meant in used}
     for holder in holders(reading):
         is_function = holder.path in steps or written_signature(holder.pattern) is not None
         wanted = types.gives(holder) if is_function and is_agent(holder.pattern) else {}

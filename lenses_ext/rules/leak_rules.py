@@ -37,10 +37,8 @@ def lethal_trifecta(reading: Reading) -> Iterator[Diagnostic]:
     """An agent that reads private data, sees untrusted text and can send outward, all at once."""
     program = reading.once(Program.of)
     says = {at: tool.pattern.value.properties for at, tool in program.tools.items()}
-    tools = [
-        {at for at, record in says.items() if record.get(key) == value}
-        for key, value in _DANGEROUS.items()
-    ]
+    dangers = _DANGEROUS.items()
+    tools = [{at for at, it in says.items() if it.get(key) == value} for key, value in dangers]
     if not all(tools):
         return
     reach = {each.path: reached(program, each) for each in program.runnables.values()}
@@ -62,9 +60,8 @@ def lethal_trifecta(reading: Reading) -> Iterator[Diagnostic]:
         if not told[path]:
             continue
         come = {fact for at in told[path] for fact in facts["given", at]}
-        private, untrusted = (
-            names(at for kind, at in come if kind == wanted) for wanted in ("private", "untrusted")
-        )
+        private = names(at for kind, at in come if kind == "private")
+        untrusted = names(at for kind, at in come if kind == "untrusted")
         message = f"{called(program.runnables[path].pattern)} reads private data ({private}), sees "
         message += f"untrusted text ({untrusted}) and can send outward ({names(told[path])})"
         if silent := sum(_DANGEROUS.keys().isdisjoint(says[at]) for at in inside & says.keys()):

@@ -339,10 +339,8 @@ def _says_more(text: str, name: str) -> bool:
 
 
 def _stems(text: str) -> set[str]:
-    return {
-        word if word in _FILLERS else _PLURAL.sub("", word)
-        for word in map(str.lower, _WORD.findall(text))
-    }
+    words = map(str.lower, _WORD.findall(text))
+    return {word if word in _FILLERS else _PLURAL.sub("", word) for word in words}
 
 
 def _without(part: re.Pattern[str], text: str) -> str:

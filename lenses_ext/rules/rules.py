@@ -113,10 +113,8 @@ def settings_type(agent: Pattern) -> Iterator[Diagnostic]:
     """Settings that are not a map."""
     settings = agent.value.properties.get("settings")
     if settings is not None and not isinstance(settings, PMap):
-        found = type_in_words(settings)
-        yield Diagnostic.found(
-            f"settings are a map, {{temperature: 0.2}}, found {found}", part="settings"
-        )
+        message = f"settings are a map, {{temperature: 0.2}}, found {type_in_words(settings)}"
+        yield Diagnostic.found(message, part="settings")
 
 
 def tool_value(tool: Pattern) -> Iterator[Diagnostic]:

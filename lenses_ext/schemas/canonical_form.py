@@ -201,11 +201,8 @@ def _recursive_references(root: object) -> set[str]:
 
 def _references(schema: object) -> set[str]:
     """The references that a schema itself makes."""
-    return {
-        reference
-        for node in _nodes(schema)
-        if isinstance(node, dict) and isinstance(reference := node.get("$ref"), str)
-    }
+    found = (node.get("$ref") for node in _nodes(schema) if isinstance(node, dict))
+    return {reference for reference in found if isinstance(reference, str)}
 
 
 def _nodes(value: object) -> list[object]:
@@ -221,11 +218,8 @@ def _nodes(value: object) -> list[object]:
 
 # --- simpler schemas that accept the same values
 
-_TOGETHER = (
-    *GROUPS,
-    ("prefixItems", "items"),
-    ("properties", "patternProperties", "additionalProperties"),
-)
+_OF_OBJECTS = ("properties", "patternProperties", "additionalProperties")
+_TOGETHER = (*GROUPS, ("prefixItems", "items"), _OF_OBJECTS)
 """Keywords that are read together, so they may not be put together from two schemas."""
 
 

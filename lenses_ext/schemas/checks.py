@@ -75,11 +75,9 @@ def default_misfits(
     ['is a string, but its type is integer']
     """
     reasons = [_plain_misfit(schema) for schema in schemas]
-    rest = [
-        index
-        for index, schema in enumerate(schemas)
-        if reasons[index] is None and not schema.keys() <= ANNOTATIONS | {"type", "enum"}
-    ]
+    told = ANNOTATIONS | {"type", "enum"}
+    fine = (index for index, reason in enumerate(reasons) if reason is None)
+    rest = [index for index in fine if not schemas[index].keys() <= told]
     if not rest:
         return reasons
     whole = root()

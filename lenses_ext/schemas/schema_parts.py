@@ -170,11 +170,8 @@ def _below(schema: object, value: object, root: object) -> Iterator[Pair]:
     if isinstance(value, dict):
         properties = schema.get("properties")
         known = properties if isinstance(properties, dict) else {}
-        rest = [
-            *_schemas(schema.get("patternProperties")),
-            schema.get("additionalProperties"),
-            schema.get("unevaluatedProperties"),
-        ]
+        others = (schema.get(f"{which}Properties") for which in ("additional", "unevaluated"))
+        rest = [*_schemas(schema.get("patternProperties")), *others]
         for key, below in value.items():
             for part in [known[key]] if key in known else rest:
                 yield part, below
@@ -256,11 +253,8 @@ def bare(schema: AnySchema) -> AnySchema:
     """A schema without what refuses no value."""
     if not isinstance(schema, dict):
         return {} if schema is True else schema
-    return {
-        key: value
-        for key, value in schema.items()
-        if not is_annotation(key) and key not in ("$defs", "definitions")
-    }
+    idle = {"$defs", "definitions"}
+    return {k: v for k, v in schema.items() if not is_annotation(k) and k not in idle}
 
 
 def refers(value: object) -> bool:

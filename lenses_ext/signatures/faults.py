@@ -67,9 +67,8 @@ class Element(NamedTuple):
 
     def below(self) -> list[Element]:
         """Its elements."""
-        return [
-            Element(each, (*self.path, index)) for index, each in enumerate(self.pattern.elements)
-        ]
+        elements = enumerate(self.pattern.elements)
+        return [Element(each, (*self.path, index)) for index, each in elements]
 
 
 Spans: TypeAlias = Mapping[int, Mapping[str | None, Span]]
@@ -214,10 +213,8 @@ def unknown_type(name: str, owner: str, shapes: Iterable[str] = ()) -> str:
     candidates = {*BUILT_IN, *ALIASES, *shapes}
     near = next(iter(nearest(name, sorted(candidates))), _ELSEWHERE.get(name.lower()))
     meant = f'; did you mean "{near}"?' if near else "."
-    return (
-        f'unknown type "{name}" of {owner}{meant} Known: {", ".join(BUILT_IN)}, '
-        f"or a type defined as [{name}:Object | …]"
-    )
+    known = f"{', '.join(BUILT_IN)}, or a type defined as [{name}:Object | …]"
+    return f'unknown type "{name}" of {owner}{meant} Known: {known}'
 
 
 def haskell_type(name: str) -> str | None:
@@ -260,12 +257,8 @@ def nameless_shape_hint(labels: Iterable[str]) -> str | None:
 
 # --- the keys of records
 
-_LABELS_OF = {
-    "string": {"String"},
-    "number": {"Integer", "Number"},
-    "array": {"Array"},
-    "object": {"Object"},
-}
+_LABELS_OF = {kind: {kind.title()} for kind in ("string", "number", "array", "object")}
+_LABELS_OF["number"].add("Integer")
 """The basic types of the kinds that keywords are about."""
 
 _MEANT = _by_word(

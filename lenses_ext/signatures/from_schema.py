@@ -102,16 +102,12 @@ def json_schema_diagnostics(schema: object) -> list[Diagnostic]:
     if errors or not isinstance(schema, dict):
         return errors
     misfits = _SchemaReader(schema).misfits
-    return [
-        Diagnostic(
-            "default-mismatch",
-            "warning",
-            f"default {_shown(each['default'])} of {_owner(path)} {misfits[id(each)]}",
-            (*path, "default"),
-        )
-        for path, each in subschemas(schema)
-        if id(each) in misfits
-    ]
+    for path, each in subschemas(schema):
+        if id(each) in misfits:
+            message = f"default {_shown(each['default'])} of {_owner(path)} {misfits[id(each)]}"
+            path = (*path, "default")
+            errors.append(Diagnostic("default-mismatch", "warning", message, path))
+    return errors
 
 
 def _not_an_object(schema: object) -> list[Diagnostic]:
@@ -132,15 +128,14 @@ def _errors(schema: object) -> list[Diagnostic]:
         dump_json(schema)
     except NotJson as error:
         return [Diagnostic("not-json", "error", f"the schema is not JSON: {error}")]
-    found = [
-        (each.path, "not-a-schema", f'"{_keyword(each.path)}" of {_owner(each.path)} {each.reason}')
-        for each in breaches([schema])
-    ]
-    found += [
-        (path, "remote-reference", remote_reference(str(path[-1]), reference))
-        for path, reference in remote_references(schema)
-    ]
-    return [Diagnostic(code, "error", message, path) for path, code, message in found]
+    found = []
+    for path, reason in ((each.path, each.reason) for each in breaches([schema])):
+        message = f'"{_keyword(path)}" of {_owner(path)} {reason}'
+        found.append(Diagnostic("not-a-schema", "error", message, path))
+    for path, reference in remote_references(schema):
+        message = remote_reference(str(path[-1]), reference)
+        found.append(Diagnostic("remote-reference", "error", message, path))
+    return found
 
 
 def _owner(path: SchemaPath) -> str:
@@ -176,11 +171,8 @@ class _SchemaReader:
 
     def __init__(self, root: dict[str, Any]) -> None:
         self.root = root
-        self.definitions = {
-            name: schema
-            for name, schema in root.get("$defs", {}).items()
-            if name and "\0" not in name and name not in RESERVED
-        }
+        named = ((k, v) for k, v in root.get("$defs", {}).items() if k and "\0" not in k)
+        self.definitions = {name: schema for name, schema in named if name not in RESERVED}
         self.name_of = {reference_to(name): name for name in self.definitions}
         self.misfits = _default_misfits(root, root)
 
@@ -211,10 +203,8 @@ class _SchemaReader:
             unnamed = {k: v for k, v in rest.pop("$defs").items() if k not in self.definitions}
             if unnamed:
                 rest["$defs"] = unnamed
-        shapes = [
-            Shape(name, self.type(schema, 1), named=True)
-            for name, schema in self.definitions.items()
-        ]
+        named = self.definitions.items()
+        shapes = [Shape(name, self.type(schema, 1), named=True) for name, schema in named]
         root = self.with_keywords(Type(frozenset({PARAMETERS})), rest, self.root)
         return TypeSignature(parameters, UNCONSTRAINED, tuple(shapes), root)
 
@@ -280,10 +270,8 @@ class _SchemaReader:
         required = set(rest.get("required", ()))
         if (properties and required <= properties.keys()) or not required:
             rest.pop("required", None)
-        return tuple(
-            self._field(name, schema, name in required, level)
-            for name, schema in properties.items()
-        )
+        items = properties.items()
+        return tuple(self._field(name, each, name in required, level) for name, each in items)
 
     def _field(self, name: str, schema: Schema, required: bool, level: int) -> Parameter:
         has_default = isinstance(schema, dict) and "default" in schema

@@ -143,11 +143,8 @@ def _check_keywords(reader: SignatureReader) -> bool:
 
 def _judged(type: Type) -> dict[str, Any]:
     """The keywords of a type, without the nulls that leave a keyword out."""
-    return {
-        key: value
-        for key, value in type.overlay().items()
-        if value is not None or key not in ("type", "properties")
-    }
+    no_null = ("type", "properties")
+    return {k: v for k, v in type.overlay().items() if v is not None or k not in no_null}
 
 
 def remote_reference(keyword: str, reference: str) -> str:

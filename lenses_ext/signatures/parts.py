@@ -38,11 +38,8 @@ _NO_SHAPES = frozenset({AGENT, ANSWER, DEFINITIONS, *TOOLS, *WORKFLOWS})
 
 def shared_shapes(patterns: Iterable[Pattern]) -> dict[str, Pattern]:
     """The shapes among a file's top-level patterns, by name: those labelled with a type."""
-    named = {
-        pattern.value.identity: pattern
-        for pattern in patterns
-        if pattern.value.identity and not pattern.value.labels & _NO_SHAPES
-    }
+    with_names = (each for each in patterns if each.value.identity)
+    named = {it.value.identity: it for it in with_names if not it.value.labels & _NO_SHAPES}
     types = RESERVED | named.keys()  # a shape may be another name for one
     return {name: pattern for name, pattern in named.items() if pattern.value.labels & types}
 

@@ -311,10 +311,8 @@ class SignatureReader:
     def _mixed(self, labels: Iterable[str], owner: Owner) -> None:
         """Note that labels are together that form no union."""
         *first, last = (f'"{label}"' for label in sorted(labels))
-        message = (
-            f"labels {', '.join(first)} and {last} of {owner.words} cannot be combined: "
-            "only basic types form a union"
-        )
+        together = f"labels {', '.join(first)} and {last} of {owner.words}"
+        message = f"{together} cannot be combined: only basic types form a union"
         self.faults.tell("mixed-labels", message, owner.element, "labels")
 
     def _is_type(self, name: str, owner: Owner, part: str) -> bool:

@@ -261,7 +261,5 @@ def _expected(symbols: set[str]) -> str:
         return '"("'
     if "_arrow" in symbols:
         return '"-->"'
-    return (
-        " or ".join(mark for name, mark in _MARKS.items() if name in symbols)
-        or "the end of the text"
-    )
+    marks = (mark for name, mark in _MARKS.items() if name in symbols)
+    return " or ".join(marks) or "the end of the text"

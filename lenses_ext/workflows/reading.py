@@ -26,12 +26,12 @@ from typing import Final, Literal, TypeAlias, TypeVar
 from attrs import field, frozen
 from pyrsistent import PMap
 
-from gram import Pattern, Subject, TreePath, Value, is_edge, is_reference
+from gram import Pattern, Subject, TreePath, Value, is_edge
 from gram.errors import expect
 from gram.trees import WALK_SUBJECT
 
-from ..labels import TOOL, is_loop, is_runnable, is_tool
-from ..language import INPUT, parameter_names, written_signature
+from ..labels import TOOL, is_loop
+from ..language import INPUT, is_node, parameter_names, written_signature
 from ..schemas import NotJson, json_key, to_json_value
 from ..signatures import is_path, is_typed_path
 from ..weak_cache import memo
@@ -283,11 +283,8 @@ def _arms(leaving: Sequence[FlowArrow]) -> tuple[Iterable[tuple[int, ...]], bool
     answers = product(*values.values())
     for answer in islice(answers, MOST_WAYS):
         given = dict(zip(values, answer, strict=True))
-        chosen = [
-            index
-            for names, arrows in tests.items()
-            for index in arrows.get(tuple([given[name] for name in names]), ())
-        ]
+        keys = ((arrows, tuple([given[name] for name in names])) for names, arrows in tests.items())
+        chosen = [index for arrows, key in keys for index in arrows.get(key, ())]
         if chosen or rest or not tests:
             seen[tuple(sorted((*always, *(chosen or rest))))] = None
     return seen or [tuple(always)], next(answers, None) is None
@@ -359,10 +356,9 @@ class Loop:
 
     def is_ended_by(self, answers: Mapping[str, object]) -> bool:
         """Whether the answers of a round, by the names of the nodes, end it."""
-        return bool(self.until) and all(
-            name in answers and all_hold(conditions_of(wanted), parts_of(answers[name]))
-            for name, wanted in self.until.items()
-        )
+        parts = {name: parts_of(answers[name]) for name in self.until if name in answers}
+        hold = (all_hold(conditions_of(self.until[name]), of) for name, of in parts.items())
+        return 0 < len(self.until) == len(parts) and all(hold)
 
 
 @frozen
@@ -448,24 +444,16 @@ def workflow_of(pattern: Pattern) -> Workflow:
 
 def _uses(pattern: Pattern) -> dict[str, tuple[str, Pattern | None]]:
     """The nodes by name, with the names of what they use and that from among the elements."""
-    known = {
-        each.value.identity: each
-        for each in pattern.elements
-        if each.value.identity and (is_tool(each) or is_runnable(each) or is_reference(each))
-    }
+    nodes = (each for each in pattern.elements if each.value.identity and is_node(each))
+    known = {each.value.identity: each for each in nodes}
     ends = [end for arrow in arrows_in(pattern) if arrow.pattern for end in arrow.pattern.elements]
-    labels = {
-        end.value.identity: min(end.value.labels)
-        for end in ends
-        if end.value.identity and end.value.labels
-    }
+    again = (end.value for end in ends if end.value.identity and end.value.labels)
+    labels = {end.identity: min(end.labels) for end in again}
     named = dict.fromkeys(end.value.identity for end in ends if end.value.identity)
     used_again = set(labels.values())
     names = [name for name in known if name in named or name not in used_again]
-    return {
-        name: (labels.get(name, name), known.get(labels.get(name, name)))
-        for name in dict.fromkeys((*names, *named))
-    }
+    uses = {name: labels.get(name, name) for name in (*names, *named)}
+    return {name: (definition, known.get(definition)) for name, definition in uses.items()}
 
 
 def _defaults(uses: Iterable[str], written: Iterable[FlowArrow]) -> list[FlowArrow]:
