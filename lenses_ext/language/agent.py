@@ -124,21 +124,15 @@ def _same(value: Value) -> Value:
     return value
 
 
-WORKFLOW_PARTS = Vocabulary(WORKFLOWS)
+WORKFLOW_PARTS = Vocabulary("workflow", WORKFLOWS)
 
 workflow_name = WORKFLOW_PARTS.word("name", identity("workflow_name", "The name of a workflow."))
-workflow_description = WORKFLOW_PARTS.optional(
-    "workflow_description", "description", TEXT, "What a workflow is for; None if it does not say."
-)
+workflow_description = WORKFLOW_PARTS.optional("description", TEXT, "What a workflow is for")
 loop_max = WORKFLOW_PARTS.optional(
-    "loop_max", "max", Codec(_rounds, _rounds), "How many rounds a loop has at most."
+    "max", Codec(_rounds, _rounds), "How many rounds a loop has at most", "loop_max"
 )
-loop_until = WORKFLOW_PARTS.optional(
-    "loop_until",
-    "until",
-    Codec(_same, _same),
-    "The answer that ends a loop: that of its last node, or a map by node.",
-)
+_UNTIL = "The answer that ends a loop: that of its last node, or a map by node"
+loop_until = WORKFLOW_PARTS.optional("until", Codec(_same, _same), _UNTIL, "loop_until")
 WORKFLOW_PARTS.word("signature", agent_type_signature)
 
 
@@ -152,24 +146,15 @@ def is_arrows(element: Pattern) -> bool:
     return is_path(element) and not is_typed_path(element)
 
 
-workflow_nodes = WORKFLOW_PARTS.word(
-    "nodes",
-    elements_with(
-        "workflow_nodes",
-        is_node,
-        "an agent, a tool or a workflow, or the bare name of one",
-        "What the nodes of a workflow use, in order: definitions, or names of shared ones.",
-    ),
+_A_NODE = "an agent, a tool or a workflow, or the bare name of one"
+_NODES = "What the nodes of a workflow use, in order: definitions, or names of shared ones."
+_ARROWS = "The paths of arrows of a workflow, or of an agent that hands over, in order."
+workflow_nodes = elements_with("workflow_nodes", is_node, _A_NODE, _NODES)
+workflow_arrows = elements_with(
+    "workflow_arrows", is_arrows, "a path of arrows such as (a)-->(b)", _ARROWS
 )
-workflow_arrows = WORKFLOW_PARTS.word(
-    "arrows",
-    elements_with(
-        "workflow_arrows",
-        is_arrows,
-        "a path of arrows such as (a)-->(b)",
-        "The paths of arrows of a workflow, or of an agent that hands over, in order.",
-    ),
-)
+WORKFLOW_PARTS.word("nodes", workflow_nodes)
+WORKFLOW_PARTS.word("arrows", workflow_arrows)
 as_workflow = WORKFLOW_PARTS.prism("as_workflow")
 
 
@@ -244,21 +229,17 @@ _SETTINGS = Codec(_decode_settings, _encode_settings)
 _A_TOOL = f"a pattern labelled {' or '.join(sorted(TOOLS))}"
 _tools = elements_with("each_agent_tool", is_tool, _A_TOOL)
 
-AGENTS = Vocabulary(frozenset({AGENT}))
+AGENTS = Vocabulary("agent", frozenset({AGENT}))
 
 agent_name = AGENTS.word("name", identity("agent_name", "The name of an agent, its identity."))
-agent_description = AGENTS.optional(
-    "agent_description", "description", TEXT, "What an agent is for; None if it does not say."
-)
-agent_instruction = AGENTS.required(
-    "agent_instruction", "instruction", TEXT, "What an agent is told to do."
-)
+agent_description = AGENTS.optional("description", TEXT, "What an agent is for")
+agent_instruction = AGENTS.required("instruction", TEXT, "What an agent is told to do")
 agent_models = AGENTS.required(
-    "agent_models",
     "model",
     _MODELS,
     "The models that an agent runs on, each a `Model` or put as a str: the first, then those that "
-    "are asked where it cannot be.",
+    "are asked where it cannot be",
+    "agent_models",
 )
 agent_model = lens_of(
     "agent_model",
@@ -271,26 +252,16 @@ agent_model = lens_of(
     where it is not one of them.""",
 )
 agent_settings = AGENTS.optional(
-    "agent_settings",
-    "settings",
-    _SETTINGS,
-    "The settings of an agent's model, such as temperature; None if it has none.",
+    "settings", _SETTINGS, "The settings of an agent's model, such as temperature"
 )
 agent_skills = AGENTS.optional(
-    "agent_skills",
-    SKILLS,
-    FOLDERS,
-    "The folders of an agent's skills, by their paths from its file; None if it names none.",
+    SKILLS, FOLDERS, "The folders of an agent's skills, by their paths from its file"
 )
-agent_tool_specs = AGENTS.word(
-    "tools",
-    elements_with(
-        "agent_tool_specs",
-        is_tool_or_name,
-        f"{_A_TOOL}, or the bare name of one",
-        "The tools of an agent, in order: their specifications, or names of shared tools.",
-    ),
+_TOOLS = "The tools of an agent, in order: their specifications, or names of shared tools."
+agent_tool_specs = elements_with(
+    "agent_tool_specs", is_tool_or_name, f"{_A_TOOL}, or the bare name of one", _TOOLS
 )
+AGENTS.word("tools", agent_tool_specs)
 _EACH_TOOL = "Each tool that is written in an agent, without names."
 each_agent_tool = each_of("each_agent_tool", _tools, _EACH_TOOL)
 AGENTS.word("signature", agent_type_signature)

@@ -188,56 +188,35 @@ def _one_of(*allowed: str | bool) -> Codec[Any, Any]:
     return Codec(checked, checked)
 
 
-TOOL_SPECS = Vocabulary(TOOLS)
+_YES_OR_NO = _one_of(True, False)
+TOOL_SPECS = Vocabulary("tool_spec", TOOLS)
 
 tool_spec_name = TOOL_SPECS.word("name", identity("tool_spec_name", "A tool's name, its identity."))
 tool_spec_description = TOOL_SPECS.required(
-    "tool_spec_description", "description", TEXT, "What a tool does, as the model is told."
+    "description", TEXT, "What a tool does, as the model is told"
 )
 tool_spec_once = TOOL_SPECS.optional(
-    "tool_spec_once",
-    "once",
-    _one_of(True, False),
-    "Whether a call of a tool that has begun is never repeated by itself; None if it does not say.",
+    "once", _YES_OR_NO, "Whether a call of a tool that has begun is never repeated by itself"
 )
 tool_spec_reads = TOOL_SPECS.optional(
-    "tool_spec_reads",
-    "reads",
-    _one_of("private", "public"),
-    'Whether a tool reads private data, "private" or "public"; None if it does not say.',
+    "reads", _one_of("private", "public"), "Whether a tool reads private data"
 )
 tool_spec_returns = TOOL_SPECS.optional(
-    "tool_spec_returns",
     "returns",
     _one_of("untrusted", "trusted"),
-    'Whether strangers may have written what a tool returns, "untrusted" or "trusted"; None if '
-    "it does not say.",
+    "Whether strangers may have written what a tool returns",
 )
 tool_spec_sends = TOOL_SPECS.optional(
-    "tool_spec_sends",
-    "sends",
-    _one_of(True, False),
-    "Whether a tool can send something outward; None if it does not say.",
+    "sends", _YES_OR_NO, "Whether a tool can send something outward"
 )
-tool_spec_type_signature = TOOL_SPECS.word(
-    "signature",
-    lens_of(
-        "tool_spec_type_signature",
-        _get_signature,
-        _set_signature,
-        "elements",
-        'The signature of a tool as text, such as "(city::Text)==>(::String)".',
-    ),
+_SIGNATURE = 'The signature of a tool as text, such as "(city::Text)==>(::String)".'
+_SCHEMA = "The JSON Schema of a tool's parameters, computed of its signature."
+tool_spec_type_signature = lens_of(
+    "tool_spec_type_signature", _get_signature, _set_signature, "elements", _SIGNATURE
 )
-tool_spec_schema = TOOL_SPECS.word(
-    "schema",
-    computed(
-        "tool_spec_schema",
-        _get_schema,
-        "elements",
-        "The JSON Schema of a tool's parameters, computed of its signature.",
-    ),
-)
+tool_spec_schema = computed("tool_spec_schema", _get_schema, "elements", _SCHEMA)
+TOOL_SPECS.word("signature", tool_spec_type_signature)
+TOOL_SPECS.word("schema", tool_spec_schema)
 as_tool = TOOL_SPECS.prism("as_tool")
 
 

@@ -276,37 +276,37 @@ class Vocabulary:
     """What the patterns with some labels consist of.
 
     Args:
+        prefix: what the names of its lenses begin with.
         labels: the labels that are read.
 
     Attributes:
-        labels: as above.
         properties: the lenses onto the properties that mean something, by key; a pattern may have
             others of its own.
         needed: the keys of those that have to be there.
         words: the lens or getter for each word of a path that is not a property.
     """
 
-    def __init__(self, labels: frozenset[str]) -> None:
-        self.labels = labels
+    def __init__(self, prefix: str, labels: frozenset[str]) -> None:
+        self._prefix, self._labels = prefix, labels
         self.properties: dict[str, Lens[Pattern, Any, Any]] = {}
         self.needed: set[str] = set()
         self.words: dict[str, Getter[Pattern, Any]] = {}
 
     def required(
-        self, lens_name: str, key: str, codec: Codec[A, B], doc: str
+        self, key: str, codec: Codec[A, B], doc: str, name: str = ""
     ) -> Lens[Pattern, A, B]:
         """Declare a property that has to be there; gives its lens, whose ``help`` is ``doc``."""
-        lens = required(lens_name, key, codec, doc)
+        lens = required(name or f"{self._prefix}_{key}", key, codec, f"{doc}.")
         self.properties[key] = lens
         self.needed.add(key)
         return lens
 
     def optional(
-        self, lens_name: str, key: str, codec: Codec[A, B], doc: str
+        self, key: str, codec: Codec[A, B], doc: str, name: str = ""
     ) -> Lens[Pattern, A | None, B | None]:
         """Declare a property that may be absent; gives its lens, which shows None then."""
-        lens = optional(lens_name, key, codec, doc)
-        self.properties[key] = lens
+        doc = f"{doc}; None if it does not say."
+        self.properties[key] = lens = optional(name or f"{self._prefix}_{key}", key, codec, doc)
         return lens
 
     def word(self, word: str, lens: G) -> G:
@@ -316,8 +316,8 @@ class Vocabulary:
 
     def prism(self, name: str) -> Prism[Pattern, Pattern]:
         """The prism onto a pattern that has one of the labels."""
-        labels = " or ".join(sorted(self.labels))
-        return labelled(name, self.labels, f"A pattern itself, if it is labelled {labels}.")
+        labels = " or ".join(sorted(self._labels))
+        return labelled(name, self._labels, f"A pattern itself, if it is labelled {labels}.")
 
     def make(self, by: str, name: str, label: str, properties: Mapping[str, Any]) -> Pattern:
         """Make a pattern of its name, its label and its properties but those that are None.
