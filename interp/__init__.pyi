@@ -18,7 +18,6 @@ from .execution.observations import (
     Observation as Observation,
     ReasoningDelta as ReasoningDelta,
     TextDelta as TextDelta,
-    ToolFinished as ToolFinished,
     ToolProgress as ToolProgress,
     ToolStarted as ToolStarted,
 )
@@ -50,6 +49,7 @@ from .machine.messages import (
     UserRole as UserRole,
 )
 from .machine.run_context import Limits as Limits
+from .machine.state import ToolFinished as ToolFinished
 from .models.connect import connect_model as connect_model
 from .models.language_model import LanguageModel as LanguageModel
 from .models.openai_model import OpenAIModel as OpenAIModel

@@ -85,13 +85,11 @@ def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pat
         raise ValidationError(str(error), error.faults) from None
 
 
-def _judge(pattern: Pattern) -> tuple[tuple[Diagnostic, ...], bool]:
+@memo
+def _judged(pattern: Pattern) -> tuple[tuple[Diagnostic, ...], bool]:
     """The errors of a pattern, and whether it is an agent without references."""
     errors = only_errors(agent_diagnostics(pattern))
     return errors, not errors and resolve(pattern) is pattern
-
-
-_judged = memo(_judge)
 
 
 def the_tools(
@@ -159,12 +157,10 @@ def fallbacks_of(program: Pattern) -> tuple[Model, ...]:
     return tuple(dict.fromkeys(others))
 
 
-def _find_models(program: Pattern) -> tuple[tuple[Model, ...], ...]:
+@memo
+def _models(program: Pattern) -> tuple[tuple[Model, ...], ...]:
     agents = (each for _, each in walk(program) if is_agent(each))
     return tuple(dict.fromkeys(view(agent_models, each) for each in agents))
-
-
-_models = memo(_find_models)
 
 
 def with_fallbacks(

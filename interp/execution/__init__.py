@@ -23,7 +23,6 @@ from .observations import (
     ReasoningDelta as ReasoningDelta,
     SaidBeforeCalls as SaidBeforeCalls,
     TextDelta as TextDelta,
-    ToolFinished as ToolFinished,
     ToolProgress as ToolProgress,
     ToolStarted as ToolStarted,
     Watcher,

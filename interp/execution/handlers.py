@@ -70,9 +70,8 @@ _log = logging.getLogger("interp.model")
 
 _UNKNOWN: Final = ("model_not_found", "unknown_model")
 
-AskModel: TypeAlias = Callable[
-    [CallModel, "Callable[[Delta | ToolProgress], None] | None"], Awaitable[Event]
-]
+Report: TypeAlias = Callable[[Union[Delta, ToolProgress]], None]
+"""Takes what is only watched: the words of a model while it speaks, how far a tool is."""
 
 
 def may_be_passed(error: Exception) -> bool:
@@ -87,9 +86,9 @@ def may_be_passed(error: Exception) -> bool:
 
 
 async def first_that_replies(
-    ask: AskModel,
+    ask: Callable[[CallModel, Report | None], Awaitable[Event]],
     effect: CallModel,
-    report: Callable[[Delta | ToolProgress], None] | None,
+    report: Report | None,
     models: Iterable[Model],
     passes: Callable[[Exception], bool] = may_be_passed,
 ) -> Event:
@@ -128,10 +127,6 @@ async def first_that_replies(
         tried.append((model, why))
         extra = {"event": "model_passed"}
         _log.warning("%s gave no reply (%s): %s is asked", model, why, left[0], extra=extra)
-
-
-Report: TypeAlias = Callable[[Union[Delta, ToolProgress]], None]
-"""Takes what is only watched: the words of a model while it speaks, how far a tool is."""
 
 
 ModelChoice: TypeAlias = Union[str, Model, LanguageModel, None]

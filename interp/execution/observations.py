@@ -20,7 +20,6 @@ from ..machine import (
     AgentResponse,
     Ask,
     At,
-    CallAnswered,
     CallTool,
     Effect,
     Ended,
@@ -30,7 +29,7 @@ from ..machine import (
     State,
     Status,
     Step,
-    ToolInvocation,
+    ToolFinished,
     call_text,
     frames_inside,
     is_of_plain_agent,
@@ -103,17 +102,6 @@ class ToolProgress:
 
 
 @frozen
-class ToolFinished:
-    """A tool call has its answer; tools that run at once finish in any order.
-
-    A call that was not run, because it was wrong or not allowed, has no `ToolStarted` before.
-    """
-
-    at: At
-    invocation: ToolInvocation
-
-
-@frozen
 class AgentStarted:
     """An agent or workflow inside the run has begun: it was called, or it is a step of a workflow.
 
@@ -175,8 +163,8 @@ def observations(event: Event, step: Step) -> Iterator[Observation]:
         yield SaidBeforeCalls(event.at, event.message.content)
     for each in step.happened:
         match each:
-            case CallAnswered():
-                yield ToolFinished(each.at, each.invocation)
+            case ToolFinished():
+                yield each
             case FrameBegun():
                 yield AgentStarted(each.at, each.name)
             case Ended() if each.is_frame:

@@ -90,7 +90,6 @@ from .run_context import (
 from .state import (
     NOT_WAITED_FOR,
     AgentFrame as AgentFrame,
-    CallAnswered,
     CallDropped,
     Ended,
     Frame,
@@ -98,5 +97,6 @@ from .state import (
     Happened,
     State as State,
     Status as Status,
+    ToolFinished as ToolFinished,
     WorkflowFrame as WorkflowFrame,
 )

@@ -46,7 +46,7 @@ from .requests import (
     with_summary,
 )
 from .run_context import RunContext
-from .state import AgentFrame, Begin, CallAnswered, Outcome, Status
+from .state import AgentFrame, Begin, Outcome, Status, ToolFinished
 
 HANDED_OVER: Final = "the conversation is handed over"
 """What a call says that has handed the conversation over, with the name of who goes on."""
@@ -315,7 +315,7 @@ class AgentStep(FrameStep[AgentFrame]):
         answers, waiting = frame.answers, frame.waiting
         for each in made:
             answers, waiting = answers.set(int(each.at[-1]), each), waiting.discard(each.at)
-            self.new.append(CallAnswered(each.at, each))
+            self.new.append(ToolFinished(each.at, each))
         if waiting:
             self.change(answers=answers, waiting=waiting)
             return

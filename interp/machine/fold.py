@@ -25,7 +25,6 @@ from lenses_ext import Model, ProgramLike
 from lenses_ext.labels import AGENT, LOOP, WORKFLOW
 from lenses_ext.language import tool_spec_of, written_signature
 from lenses_ext.schemas import NotJson
-from lenses_ext.weak_cache import memo
 
 from ..errors import ProtocolError, ValidationError
 from ..files import File
@@ -173,11 +172,6 @@ def _begun(run: RunContext, begin: Begin) -> Step:
     return Step(state, pending(state), tuple(began))
 
 
-_is_declared: Callable[[Pattern], bool] = memo(
-    lambda program: written_signature(program) is not None
-)
-
-
 def _input(pattern: Pattern, given: str | Mapping[str, Any], attachments: tuple[File, ...]) -> Json:
     """What a program is begun with, if it is what it takes."""
     if attachments:
@@ -190,7 +184,7 @@ def _input(pattern: Pattern, given: str | Mapping[str, Any], attachments: tuple[
         except UnicodeEncodeError:  # lone surrogates, as for what was typed in another encoding
             message = "the user's message is not UTF-8: no request can carry it"
             raise ValidationError(message) from None
-        if not _is_declared(pattern):
+        if written_signature(pattern) is None:
             return given
     names = parameter_names_of(pattern)
     if isinstance(given, str) and len(names) != 1:

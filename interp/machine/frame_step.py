@@ -208,7 +208,7 @@ class FrameStep(Generic[_Frame]):
         """
         try:
             if self.run.check_results:
-                _check_result(tool)(result)
+                _result_check(tool)(result)
         except ValidationError as error:
             name = tool.value.identity
             return f'the result of "{name}" is not what it declares:\n{error.message}'
@@ -219,6 +219,7 @@ def _denied(reason: str) -> str:
     return f"denied, not run: {reason}" if reason else "denied, not run"
 
 
+@memo
 def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
     """The check of a tool's results; one that declares no type has nothing to parse them for."""
     schema = result_schema(tool_spec_of(tool))
@@ -226,9 +227,6 @@ def _result_check(tool: Pattern) -> Callable[[JsonText], None]:
         return lambda _: None
     text = write_json(schema)
     return lambda result: check_against(text, result.value)
-
-
-_check_result = memo(_result_check)
 
 
 def checked(name: str, parameters: Parameters, args: dict[str, Json]) -> dict[str, Json]:

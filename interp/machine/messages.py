@@ -424,10 +424,6 @@ class ToolInvocation:
     at: tuple[int | str, ...] = field(default=(), eq=False, validator=_is(tuple), kw_only=True)
     files: tuple[File, ...] = field(default=(), converter=_returned, kw_only=True)
 
-    def made_by(self, agent_name: str, at: tuple[int | str, ...]) -> ToolInvocation:
-        """The same call, made by an agent or workflow at a position of a run."""
-        return evolve(self, agent_name=agent_name, at=at)
-
     def __reduce__(self) -> tuple[Any, ...]:
         kept: dict[str, Any] = {"agent_name": self.agent_name, "at": self.at, "files": self.files}
         parts = (self.tool_name, self.args_text, self._result, self.error)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 from weakref import ref
 
 from attrs import evolve, frozen
@@ -45,7 +45,14 @@ from ..errors import ValidationError
 from ..json_text import Json
 from .contracts import is_text_schema
 from .effects import CallModel, Request
-from .messages import AssistantRole, ConversationContext, FunctionRole, Message, UserRole
+from .messages import (
+    AssistantRole,
+    ConversationContext,
+    FunctionRole,
+    Message,
+    UserRole,
+    empty_context,
+)
 from .run_context import RunContext
 from .state import AgentFrame
 
@@ -105,7 +112,8 @@ def offers_of(program: Pattern, agent: Pattern) -> Offers:
     return _offers(program)(agent)
 
 
-def _offers_in(program: Pattern) -> Callable[[Pattern], Offers]:
+@memo
+def _offers(program: Pattern) -> Callable[[Pattern], Offers]:
     in_handovers = _named_in_handovers(program)
     weakly = ref(program)  # what is kept of a program must not keep the program
 
@@ -122,9 +130,6 @@ def _offers_in(program: Pattern) -> Callable[[Pattern], Offers]:
         )
 
     return memo(made)
-
-
-_offers = memo(_offers_in)
 
 
 def summary_writer(agent: Pattern) -> Pattern | None:
@@ -181,42 +186,32 @@ def _named_in_handovers(program: Pattern) -> frozenset[str]:
 
 
 def ask_model(run: RunContext, frame: AgentFrame) -> CallModel:
-    """The request of an agent's turn."""
-    agent = frame.pattern
-    if frame.summarising:
-        return _ask_for_summary(run, frame)
-    models, instruction, settings, answer = _asked(agent)
-    models = _in_order(run, models)
-    request = Request(
-        model=models[0],
-        instruction=instruction,
-        messages=ConversationContext(sent(frame)) if frame.summarised else frame.context,
-        tools=() if frame.stopped else offers_of(run.program, agent).specs,
-        settings=settings.with_changes(run.settings) if run.settings else settings,
-        answer=answer,
-        fallbacks=models[1:],
-        agent=agent.value.identity,
-    )
-    return CallModel(frame.at, request)
+    """The request of an agent's turn, or for a summary.
 
-
-def _ask_for_summary(run: RunContext, frame: AgentFrame) -> CallModel:
-    """The request for a summary: to the agent that is named for it, or to the same model."""
-    writer = summary_writer(frame.pattern)
-    asked = _asked(writer or frame.pattern)
-    models = _in_order(run, asked.models)
-    instruction = INSTRUCTION if writer is None else asked.instruction
-    settings = settings_of(run, writer or frame.pattern).with_changes({"toolChoice": None})
-    read = ConversationContext((to_read(frame),))
+    That goes to the agent that is named for it, or to the same model.
+    """
+    is_summary = bool(frame.summarising)
+    writer = summary_writer(frame.pattern) if is_summary else None
+    agent = writer or frame.pattern
+    own, settings, messages = _asked(agent), settings_of(run, agent), frame.context
+    models = _in_order(run, (own.model, *own.fallbacks))
+    if is_summary:
+        settings = settings.with_changes({"toolChoice": None})
+        messages = ConversationContext((to_read(frame),))
+    elif frame.summarised:
+        messages = ConversationContext(sent(frame))
+    has_tools = not is_summary and not frame.stopped
     request = Request(
         models[0],
-        instruction,
-        read,
-        settings=settings,
-        fallbacks=models[1:],
-        agent=(writer or frame.pattern).value.identity,
+        INSTRUCTION if is_summary and writer is None else own.instruction,
+        messages,
+        offers_of(run.program, agent).specs if has_tools else (),
+        settings,
+        None if is_summary else own.answer,
+        models[1:],
+        own.agent,
     )
-    return CallModel(frame.at, request, is_for_summary=True)
+    return CallModel(frame.at, request, is_summary)
 
 
 def _in_order(run: RunContext, models: tuple[Model, ...]) -> tuple[Model, ...]:
@@ -232,25 +227,24 @@ def settings_of(run: RunContext, agent: Pattern) -> Settings:
     return of_the_agent.with_changes(run.settings) if run.settings else of_the_agent
 
 
-class _Asked(NamedTuple):
-    """What is read of an agent at every turn, once for each agent."""
-
-    models: tuple[Model, ...]
-    instruction: str
-    settings: Settings
-    answer: Pattern | None
-
-
-def _read_asked(agent: Pattern) -> _Asked:
-    settings = view(agent_settings, agent) or Settings()
-    models, instruction = view(agent_models, agent), view(agent_instruction, agent)
-    return _Asked(models, instruction, settings, answer_of(agent))
-
-
-_asked = memo(_read_asked)
+@memo
+def _asked(agent: Pattern) -> Request:
+    """What an agent asks before anything is said: what is read of it at every turn."""
+    model, *others = view(agent_models, agent)
+    return Request(
+        model,
+        view(agent_instruction, agent),
+        empty_context,
+        settings=view(agent_settings, agent) or Settings(),
+        answer=answer_of(agent),
+        fallbacks=tuple(others),
+        agent=agent.value.identity,
+    )
 
 
-def _read_answer(agent: Pattern) -> Pattern | None:
+@memo
+def answer_of(agent: Pattern) -> Pattern | None:
+    """The type of an agent's answer, by its `Answer` or its signature; None if that is a text."""
     declared = view(agent_answer, agent)
     signature = written_signature(agent)
     if declared is not None or signature is None:
@@ -262,9 +256,6 @@ def _read_answer(agent: Pattern) -> Pattern | None:
     _, *shapes = tool_spec_of(agent).elements
     return Pattern(Subject("", {ANSWER}), [last.elements[1], *shapes])
 
-
-answer_of = memo(_read_answer)
-"""The type of an agent's answer, by its `Answer` or its signature; None if that is a text."""
 
 _answer_schema: Callable[[Pattern], Json] = memo(partial(view, agent_answer_schema))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, Literal, TypeAlias, Union
 
@@ -23,40 +24,34 @@ from .approval import ApprovalPolicy, allow_all
 from .messages import Usage
 
 
-def _count(least: int) -> Any:
+def _limit(expected: str, fits: Callable[[Any], bool]) -> Any:
+    """Make a validator of attrs that refuses what does not fit."""
+
     def check(_: Limits, attribute: Any, value: object) -> None:
-        if type(value) is not int or value < least:
-            _refuse(attribute.name, f"an integer of at least {least}", value)
+        if fits(value):
+            return
+        try:
+            found = repr(value)
+        except ValueError:  # Python does not write integers of thousands of digits
+            found = "a number that is too long"
+        raise ValidationError(f"the limit {attribute.name} is {expected}, found {found}")
 
     return check
+
+
+def _count(least: int) -> Any:
+    expected = f"an integer of at least {least}"
+    return _limit(expected, lambda value: type(value) is int and value >= least)
 
 
 def _amount(what: str) -> Any:
-    def check(_: Limits, attribute: Any, value: Any) -> None:
-        if value is not None and (type(value) not in (int, float) or not _is_positive(value)):
-            _refuse(attribute.name, f"{what} above 0, or None", value)
+    def fits(value: Any) -> bool:
+        return type(value) in (int, float) and 0 < value <= sys.float_info.max
 
-    return check
-
-
-def _is_positive(value: float) -> bool:
-    try:
-        return 0 < float(value) < float("inf")
-    except OverflowError:  # an integer beyond all floats
-        return False
+    return _limit(f"{what} above 0, or None", lambda value: value is None or fits(value))
 
 
-def _choice(_: Limits, attribute: Any, value: object) -> None:
-    if value not in ("raise", "answer"):
-        _refuse(attribute.name, '"raise" or "answer"', value)
-
-
-def _refuse(name: str, expected: str, value: object) -> None:
-    try:
-        found = repr(value)
-    except ValueError:  # Python does not write integers of thousands of digits
-        found = "a number that is too long"
-    raise ValidationError(f"the limit {name} is {expected}, found {found}")
+_choice = _limit('"raise" or "answer"', lambda value: value in ("raise", "answer"))
 
 
 @frozen

@@ -415,8 +415,11 @@ NOT_WAITED_FOR: Final = "not waited for: another step failed"
 
 
 @frozen
-class CallAnswered:
+class ToolFinished:
     """A call has its answer: its tool's, its agent's, or why it is not run.
+
+    Tools that run at once finish in any order. A call that was not run, because it was wrong or not
+    allowed, has not started.
 
     Attributes:
         at: the position of the call.
@@ -491,7 +494,7 @@ class Ended:
         return self.kind in ("agent", "workflow")
 
 
-Happened: TypeAlias = CallAnswered | CallDropped | FrameBegun | Ended
+Happened: TypeAlias = ToolFinished | CallDropped | FrameBegun | Ended
 """What can happen in a step."""
 
 

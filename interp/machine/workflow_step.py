@@ -30,12 +30,12 @@ from .run_context import RunContext
 from .state import (
     Begin,
     BegunNode,
-    CallAnswered,
     Ended,
     EndedNode,
     Happened,
     Outcome,
     Status,
+    ToolFinished,
     WorkflowFrame,
 )
 
@@ -139,7 +139,7 @@ class WorkflowStep(FrameStep[WorkflowFrame]):
 
     def take_answer(self, call: CallTool | Ask, made: ToolInvocation) -> None:
         """Take the answer of a tool that is a node."""
-        self.new.append(CallAnswered(call.at, made))
+        self.new.append(ToolFinished(call.at, made))
         self.inner_ended(call, Outcome(made.result_text, made.error, calls=(made,)))
 
     def inner_ended(self, call: CallTool | Ask, outcome: Outcome) -> None:

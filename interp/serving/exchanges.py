@@ -19,7 +19,6 @@ from ..execution import (
     Observation,
     SaidBeforeCalls,
     TextDelta,
-    ToolFinished,
     ToolStarted,
 )
 from ..json_text import Json, json_or_text, read_json
@@ -29,6 +28,7 @@ from ..machine import (
     Ask,
     At,
     State,
+    ToolFinished,
     ToolInvocation,
     Usage,
     answer_schema_of,

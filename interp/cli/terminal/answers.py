@@ -23,7 +23,6 @@ from ...execution import (
     ReasoningDelta,
     SaidBeforeCalls,
     TextDelta,
-    ToolFinished,
     ToolProgress,
     ToolStarted,
 )
@@ -35,6 +34,7 @@ from ...machine import (
     At,
     State,
     Status,
+    ToolFinished,
     ToolInvocation,
     call_text,
     frame_at,

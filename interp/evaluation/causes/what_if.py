@@ -22,7 +22,6 @@ from ...history.stores import RunFacts, RunStore, StoredRun
 from ...json_text import Json, write_json
 from ...machine import (
     At,
-    CallAnswered,
     CallFailed,
     Decided,
     Event,
@@ -30,6 +29,7 @@ from ...machine import (
     State,
     Status,
     ToolEffect,
+    ToolFinished,
     ToolReturned,
     response,
     start_again,
@@ -251,7 +251,7 @@ def beginnings(kept: RecordedRun, change: Change) -> tuple[Beginning, Beginning]
         raise ReplayError(kept.placed(told)) from None
     happened = begun[1].steps[-1].happened if "result" in change.values else ()
     for each in happened:  # the model would be told that the tool has failed
-        if isinstance(each, CallAnswered) and each.at == change.at and each.invocation.error:
+        if isinstance(each, ToolFinished) and each.at == change.at and each.invocation.error:
             raise ReplayError(kept.placed(each.invocation.error))
     return begun
 

@@ -33,7 +33,6 @@ from ...machine import (
     FORBIDDEN,
     Ask,
     At,
-    CallAnswered,
     CallFailed,
     CallModel,
     CallTool,
@@ -43,6 +42,7 @@ from ...machine import (
     ModelReplied,
     Resumed,
     State,
+    ToolFinished,
     pending,
 )
 from ..records import (
@@ -254,7 +254,7 @@ def _answers_without_asking(step: RecordedStep) -> Iterator[tuple[Effect, Event]
     A change on resuming answers questions, and asks about calls that had begun.
     """
     answered = {
-        each.at: each.invocation for each in step.happened if isinstance(each, CallAnswered)
+        each.at: each.invocation for each in step.happened if isinstance(each, ToolFinished)
     }
     for ask in step.before.asks:
         call, answer = CallTool(ask.at, ask.name, ask.arguments), answered.get(ask.at)

@@ -20,7 +20,6 @@ from ...machine import (
     NOT_WAITED_FOR,
     AgentFrame,
     Ask,
-    CallAnswered,
     CallBegun,
     CallDropped,
     CallFailed,
@@ -38,6 +37,7 @@ from ...machine import (
     State,
     Status,
     TimeUp,
+    ToolFinished,
     ToolReturned,
     Usage,
     UserRole,
@@ -165,11 +165,11 @@ class _Reader:
             before: the State that the event was folded into.
             event: the event, or None at the start.
         """
-        answered = {each.at for each in happened if isinstance(each, CallAnswered)}
+        answered = {each.at for each in happened if isinstance(each, ToolFinished)}
         called: dict[Position, Ended] = {}
         for each in happened:
             match each:
-                case CallAnswered():
+                case ToolFinished():
                     ran = isinstance(event, ToolReturned | CallFailed) and event.at == each.at
                     entry = _call(each, called.get(each.at), ran)
                 case CallDropped():
@@ -233,7 +233,7 @@ def _reply(step: RecordedStep, event: ModelReplied) -> Entry:
     )
 
 
-def _call(answered: CallAnswered, called: Ended | None, ran: bool) -> Entry:
+def _call(answered: ToolFinished, called: Ended | None, ran: bool) -> Entry:
     """The entry of a call, and of the agent or workflow that was called."""
     call = answered.invocation
     kind: Kind = called.kind if called else "tool"

@@ -113,16 +113,14 @@ def _or_null(schema: dict[str, Json]) -> dict[str, Json]:
     return made
 
 
-def _has_strict_form(tool: Pattern) -> bool:
+@memo
+def has_strict_form(tool: Pattern) -> bool:
+    """Whether the schema of a tool specification has a strict form."""
     try:
         strict_schema(view(tool_spec_schema, tool), view(tool_spec_name, tool))
     except ToolError:
         return False
     return True
-
-
-has_strict_form = memo(_has_strict_form)
-"""Whether the schema of a tool specification has a strict form."""
 
 
 def without_stand_ins(schema: Json, args: dict[str, Json]) -> dict[str, Json]:

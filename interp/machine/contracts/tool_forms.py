@@ -108,8 +108,11 @@ def function_definition_text(tool: Pattern, *, strict: bool = False) -> JsonText
     return known[strict]
 
 
-_definitions: Callable[[Pattern], dict[bool, JsonText]] = memo(lambda _: {})
-"""The texts of a tool's definitions, strict and not."""
+@memo
+def _definitions(_: Pattern) -> dict[bool, JsonText]:
+    """The texts of a tool's definitions, strict and not."""
+    return {}
+
 
 Tell = Callable[[str], object]
 """Takes a sentence about what was left out."""

@@ -12,7 +12,7 @@ object. An answer that is declared to be a text is the text itself.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -300,19 +300,19 @@ def _parameters(schema: str) -> Parameters:
     return Parameters(schema)
 
 
-parameters_of: Callable[[Pattern], Parameters] = memo(
-    lambda tool: Parameters(write_json(view(tool_spec_schema, tool)))
-)
-"""The parameters of a tool specification; prepared once for each pattern."""
+@memo
+def parameters_of(tool: Pattern) -> Parameters:
+    """The parameters of a tool specification; prepared once for each pattern."""
+    return Parameters(write_json(view(tool_spec_schema, tool)))
 
-own_parameters_of: Callable[[Pattern], Parameters] = memo(
-    lambda tool: Parameters(
-        write_json({"additionalProperties": False, **view(tool_spec_schema, tool)})
-    )
-)
-"""The same, where nothing but these may be given unless the specification allows it.
 
-A model may add what nobody asked for; what a person writes and nothing takes is a slip."""
+@memo
+def own_parameters_of(tool: Pattern) -> Parameters:
+    """The same, where nothing but these may be given unless the specification allows it.
+
+    A model may add what nobody asked for; what a person writes and nothing takes is a slip.
+    """
+    return Parameters(write_json({"additionalProperties": False, **view(tool_spec_schema, tool)}))
 
 
 def _null_means_default(schema: Json, root: Json) -> bool:

@@ -484,7 +484,7 @@ def test_the_time_of_a_run_holds_while_it_connects(unanswering: str, blocking: b
     model = OpenAIModel(unanswering, "key", connect_timeout=600)
     limits = Limits(run_seconds=0.3)
     begun = begin(AGENT, "hi", DOUBLE, model=model, match="types", limits=limits)
-    model.prepare()  # clocks begin after it
+    asyncio.run(model.aprepare())  # clocks begin after it
 
     with pytest.raises(LimitError, match="run_seconds"):
         watched(begun, blocking)
