@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ from ...errors import ConfigurationError, ValidationError
 from ...history.records import PathLike, Reader
 from ...json_text import read_json
 from ...shown import shortened
-from ..cases import Case, read_cases
+from ..cases import read_cases
 from .arms import Arm, Edit, Library, agent_of
 from .forecast import Budget
 from .judges import judged_by
@@ -107,32 +106,44 @@ class WrittenExperiment:
         heads = [each for each in document.patterns if _is(EXPERIMENT, each)]
         if not heads:
             raise ValidationError(f"{self._file}: there is no (:Experiment {{…}}) in this file")
-        self._head = heads[0]
         for each in heads[1:]:
             self._fault("another experiment is in this file", each)
+        self._head, parts = heads[0], [*heads[0].elements, *document.patterns]
         with self._collected(self._head):
-            self._read_head(Reader(self._head, EXPERIMENT, _OF_EXPERIMENT))
-        self._read_arms([*self._head.elements, *document.patterns])
+            self._read_head(Reader(self._head, EXPERIMENT, _OF_EXPERIMENT), parts)
+        self._read_arms(parts)
 
-    def _read_head(self, read: Reader) -> None:
-        steps: dict[str, Callable[[Reader], Any]] = {
-            "base": self._base,
-            "cases": self._cases,
-            "pilot": self._pilot,
-            "metrics": self._metrics,
-            "primary": self._primary,
-            "repeats": partial(self._number, "repeats", 1, 1),
-            "seed": partial(self._number, "seed", 0, None),
-            "budget": self._budget,
-        }
-        for key, step in steps.items():
-            with self._collected(self._head, key):
-                self.options[key] = step(read)
+    def _read_head(self, read: Reader, parts: Sequence[Pattern]) -> None:
+        """Read what the experiment says; after a fault, arms are read without it."""
+        base = self._arm(read)
+        if base.program is None and find_agents(self._document):
+            base = evolve(base, program=str(self._file))
+        has_own = any(_is(_CASE, each) for each in parts)
+        file = self._path(read, "cases") or (self._file if has_own else None)
+        if file is None:
+            hint = 'name their file: cases: "cases.jsonl"'
+            read.refuse("no-cases", "the experiment has no cases", hint=hint)
+        cases = read_cases(file)
+        metrics = self._metrics(read)
+        with self._collected(self._head, "budget"):
+            given = Pattern(Subject("", {"Budget"}, _map(read, "budget")))
+            limits = Reader(given, "Budget", [each.name for each in fields(Budget)]).properties
+            budget = Budget(**limits)  # type: ignore[arg-type]  # it refuses what is no number
+        pilot = _number(read, "pilot", 0, max(0, min(_FEW, len(cases) - _LEFT)))
+        if pilot and pilot >= len(cases):
+            told = f"a pilot has fewer cases than all {counted(len(cases), 'case')}"
+            read.refuse("ill-typed", told, "pilot")
+        repeats, seed = _number(read, "repeats", 1, 1), _number(read, "seed", 0, None)
+        if not self.faults:
+            self.options |= {"base": base, "cases": cases, "pilot": pilot, "budget": budget}
+            primary = read.text("primary", "") or None
+            self.options |= {"metrics": metrics, "primary": primary}
+            self.options |= {"repeats": repeats, "seed": seed}
 
     def _read_arms(self, parts: Sequence[Pattern]) -> None:
         """Read the arms and the factors; what is neither, such as an agent, is left alone."""
         arms, factors = dict[str, Arm](), dict[str, dict[str, Arm]]()
-        base = None if self.faults else self.options["base"]
+        base = self.options.get("base")
         self.options |= {"arms": arms, "factors": factors}
         for part in parts:
             for label in part.value.labels - {*_LABELS}:
@@ -185,7 +196,7 @@ class WrittenExperiment:
     # --- what an arm says
 
     def _arm(self, read: Reader) -> Arm:
-        edits = [edit_at(*each) for each in sorted(self._map(read, "edits").items())]
+        edits = [edit_at(*each) for each in sorted(_map(read, "edits").items())]
         if read.has("prompt"):
             edits.insert(0, agent_instruction.set(self._prompt(read)))
         program, library = self._path(read, "program"), read.text("library", "")
@@ -193,7 +204,10 @@ class WrittenExperiment:
             hint = did_you_mean(library, self._tools) or f"--tools {library}=FILE.py gives it"
             read.refuse("no-library", f"no library {library} is given", "library", hint)
         self.libraries |= {library} - {""}
-        settings, limits = (_plain(self._map(read, each)) for each in ("settings", "limits"))
+        settings, limits = (
+            {name: to_json_value(value) for name, value in _map(read, key).items()}
+            for key in ("settings", "limits")
+        )
         return Arm(
             program and str(program),
             (self._tools or {}).get(library),
@@ -212,12 +226,6 @@ class WrittenExperiment:
         path = self._path(read, "prompt", text[1:]) if text.startswith("@") else None
         return decode(path.read_bytes(), str(path)).rstrip("\n") if path else text
 
-    def _map(self, read: Reader, key: str) -> Mapping[str, Value]:
-        value = read.properties.get(key, pmap())
-        if not isinstance(value, PMap):
-            read.refuse("ill-typed", f"{key} of {read.label} must be a map", key)
-        return value
-
     def _path(self, read: Reader, key: str, name: str | None = None) -> Path | None:
         """The file that a property names, from the folder of this file and inside its project."""
         name = name or read.text(key, "")
@@ -234,38 +242,21 @@ class WrittenExperiment:
             read.refuse("no-file", f"there is no file {path}", key)
         return path
 
-    # --- what the experiment says
-
-    def _base(self, read: Reader) -> Arm:
-        base = self._arm(read)
-        is_program = base.program is None and find_agents(self._document)
-        return evolve(base, program=str(self._file)) if is_program else base
-
-    def _cases(self, read: Reader) -> tuple[Case, ...]:
-        own = any(_is(_CASE, each) for each in self._document.patterns)
-        if file := self._path(read, "cases") or (self._file if own else None):
-            return read_cases(file)
-        hint = 'name their file: cases: "cases.jsonl"'
-        read.refuse("no-cases", "the experiment has no cases", hint=hint)
-
-    def _pilot(self, read: Reader) -> int:
-        cases = len(self.options.get("cases", ()))
-        pilot = self._number("pilot", 0, max(0, min(_FEW, cases - _LEFT)), read)
-        if pilot and pilot >= cases:
-            told = f"a pilot has fewer cases than all {counted(cases, 'case')}"
-            read.refuse("ill-typed", told, "pilot")
-        return int(pilot or 0)
-
     def _metrics(self, read: Reader) -> list[str | Path]:
         """Names of metrics, and files of judges and of schemas."""
         found: list[str | Path] = []
-        for name in read.names("metrics") or ["passed"]:
-            if name.endswith((".gram", ".json")):
-                found.append(self._path(read, "metrics", name) or name)
-            else:
-                given = f"no function of this name is given (--metric FILE.py:{name})"
-                self._expect_metric(name, NAMES, f'there is no metric "{name}", and {given}')
-                found.append(name)
+        with self._collected(self._head, "metrics"):
+            for name in read.names("metrics") or ["passed"]:
+                if name.endswith((".gram", ".json")):
+                    found.append(self._path(read, "metrics", name) or name)
+                else:
+                    given = f"no function of this name is given (--metric FILE.py:{name})"
+                    self._expect_metric(name, NAMES, f'there is no metric "{name}", and {given}')
+                    found.append(name)
+        names = [each.stem if isinstance(each, Path) else each for each in found]
+        with self._collected(self._head, "primary"):
+            if (primary := read.text("primary", "")) and names:
+                self._expect_metric(primary, names, f"{primary} is not among the metrics")
         return found
 
     def _expect_metric(self, name: str, names: Sequence[str], told: str) -> None:
@@ -273,24 +264,6 @@ class WrittenExperiment:
         if own is None and name not in NAMES and not did_you_mean(name, NAMES):
             return  # who runs it gives it
         expect_known(name, [*names, *(own or ())], told)
-
-    def _primary(self, read: Reader) -> str | None:
-        metrics = self.options.get("metrics", ())
-        names = [each.stem if isinstance(each, Path) else each for each in metrics]
-        primary = read.text("primary", "") or None
-        if primary and names:
-            self._expect_metric(primary, names, f"{primary} is not among the metrics")
-        return primary
-
-    def _number(self, key: str, least: int, default: int | None, read: Reader) -> int | None:
-        if read.has(key) and read.number(key) < least:
-            read.refuse("ill-typed", f"{key} must be at least {least}", key)
-        return read.number(key) if read.has(key) else default
-
-    def _budget(self, read: Reader) -> Budget:
-        given = Pattern(Subject("", {"Budget"}, self._map(read, "budget")))
-        limits = Reader(given, "Budget", [each.name for each in fields(Budget)]).properties
-        return Budget(**limits)  # type: ignore[arg-type]  # it refuses what is no number
 
     # --- faults
 
@@ -300,9 +273,12 @@ class WrittenExperiment:
         try:
             yield
         except (GramError, OSError) as error:
-            for each in error.faults if isinstance(error, ValidationError) else ():
-                self.faults.append(each if each.source else evolve(each, **_place_of(part)))
-            if not getattr(error, "faults", ()):
+            faults = error.faults if isinstance(error, ValidationError) else ()
+            place = Diagnostic.of("", "", part)
+            for each in faults:
+                at = each if each.source else evolve(each, span=place.span, source=place.source)
+                self.faults.append(at)
+            if not faults:
                 self._fault(str(error), part, key)
 
     def _fault(
@@ -315,13 +291,17 @@ def _is(label: str, pattern: Pattern) -> bool:
     return label in pattern.value.labels
 
 
-def _place_of(part: Pattern) -> dict[str, Any]:
-    place = Diagnostic.of("", "", part)
-    return {"span": place.span, "source": place.source}
+def _map(read: Reader, key: str) -> Mapping[str, Value]:
+    value = read.properties.get(key, pmap())
+    if not isinstance(value, PMap):
+        read.refuse("ill-typed", f"{key} of {read.label} must be a map", key)
+    return value
 
 
-def _plain(values: Mapping[str, Value]) -> dict[str, Any]:
-    return {key: to_json_value(value) for key, value in values.items()}
+def _number(read: Reader, key: str, least: int, default: int | None) -> int | None:
+    if read.has(key) and read.number(key) < least:
+        read.refuse("ill-typed", f"{key} must be at least {least}", key)
+    return read.number(key) if read.has(key) else default
 
 
 def read_experiment(
@@ -377,18 +357,6 @@ def experiment_faults(document: Document) -> tuple[Diagnostic, ...]:
     return tuple(WrittenExperiment(document).faults)
 
 
-def _schema_in(file: Path) -> Metric:
-    try:
-        schema = read_json(decode(file.read_bytes(), str(file)))
-        if not isinstance(schema, dict):
-            raise ConfigurationError(f"{file}: a JSON Schema is an object")
-        return matches_schema(schema, file.stem)
-    except ValueError as error:
-        raise ConfigurationError(f"{file}: not JSON: {error}") from None
-    except ValidationError as error:
-        raise ConfigurationError(f"{file}: {error}") from None
-
-
 def metric_of(named: str | Path, judge: Callable[[Path], MetricLike]) -> MetricLike:
     """The metric of a name, of the file of a judge (.gram) or of a JSON Schema (.json).
 
@@ -398,7 +366,12 @@ def metric_of(named: str | Path, judge: Callable[[Path], MetricLike]) -> MetricL
     """
     if isinstance(named, str):
         return named
-    return judge(named) if named.suffix == ".gram" else _schema_in(named)
+    if named.suffix == ".gram":
+        return judge(named)
+    try:
+        return matches_schema(read_json(decode(named.read_bytes(), str(named))), named.stem)
+    except (GramError, ValueError) as error:
+        raise ConfigurationError(f"{named} is no JSON Schema: {error}") from None
 
 
 def _name_of(metric: MetricLike) -> str:
