@@ -150,20 +150,20 @@ class RubricJudge:
         for number, rubric in enumerate(rubrics):
             calls = [call_text(each.tool_name, each.args_text) for each in response.tools_used]
             told = question_of(case, calls=calls, answer=response.content, rubric=rubric)
+            held = recorded(number, self._chosen) if recorded else nullcontext(self._chosen)
             try:
-                held = recorded(number, self._chosen) if recorded else nullcontext(self._chosen)
                 with held as options:
-                    found[rubric] = await self._finding(rubric, told, options)
+                    said = await begin(self.program, told, **options).afinish()
+                    value, reason = verdict_in(said.value)
             except (GramError, OSError) as error:
                 found[rubric] = Finding(None, f"the judge of {rubric!r} failed: {said_by(error)}")
+                continue
+            words = f"the judge says {'yes' if value else 'no'} to {rubric!r}"
+            found[rubric] = Finding(value, f"{words}: {reason}" if reason else words)
+            if not isinstance(value, bool):
+                words = f"the judge of {rubric!r} said neither yes nor no: {value!r}"
+                found[rubric] = Finding(None, words)
         return found
-
-    async def _finding(self, rubric: str, told: str, options: BeginOptions) -> Finding:
-        value, reason = verdict_in((await begin(self.program, told, **options).afinish()).value)
-        if not isinstance(value, bool):
-            return Finding(None, f"the judge of {rubric!r} said neither yes nor no: {value!r}")
-        because = f": {reason}" if reason else ""
-        return Finding(value, f"the judge says {'yes' if value else 'no'} to {rubric!r}{because}")
 
 
 @frozen

@@ -371,7 +371,7 @@ def metric_of(named: str | Path, judge: Callable[[Path], MetricLike]) -> MetricL
     try:
         return matches_schema(read_json(decode(named.read_bytes(), str(named))), named.stem)
     except (GramError, ValueError) as error:
-        raise ConfigurationError(f"{named} is no JSON Schema: {error}") from None
+        raise ConfigurationError(f"{named}: no JSON Schema: {error}") from None
 
 
 def _name_of(metric: MetricLike) -> str:

@@ -234,12 +234,9 @@ def results_of(tool: Pattern) -> st.SearchStrategy[Json]:
     return _results_of(tool)
 
 
-def _any_result_of(tool: Pattern) -> st.SearchStrategy[Json]:
-    schema = result_schema(tool)
-    return json_values() if schema is None else values_of(schema)
-
-
-_results_of = memo(_any_result_of)
+_results_of: Callable[[Pattern], st.SearchStrategy[Json]] = memo(
+    lambda tool: values_of(schema) if (schema := result_schema(tool)) else json_values()
+)
 
 
 def broken_arguments_of(tool: Pattern) -> st.SearchStrategy[dict[str, Json]]:
@@ -304,38 +301,25 @@ def libraries(
         agent: the name of the agent, where the program has several.
         failing: whether tools also raise, and give results of other types.
     """
+
+    def implemented(spec: Pattern) -> Tool:
+        results = results_of(spec)
+        if failing:
+            results = results | st.builds(_Fails) | json_values()
+        outcomes = cycle(draw(st.lists(results, min_size=1, max_size=3)))
+
+        def invoke(_: dict[str, Json]) -> Json:
+            if isinstance(outcome := next(outcomes), _Fails):
+                raise RuntimeError("the tool is out of order")
+            return outcome
+
+        name, description = view(tool_spec_name, spec), view(tool_spec_description, spec)
+        schema, returned = view(tool_spec_schema, spec), result_schema(spec)
+        return Tool(name, description, schema, invoke, result_schema=returned)
+
     tools = tools_to_bind(the_agent(program, agent, by="libraries"))
     specs = {view(tool_spec_name, each): each for each in tools}
-    return ToolLibrary.of([_tool(spec, draw(_outcomes(spec, failing))) for spec in specs.values()])
-
-
-def _outcomes(spec: Pattern, failing: bool) -> st.SearchStrategy[list[Any]]:
-    results = results_of(spec)
-    if failing:
-        results = results | st.builds(_Fails) | json_values()
-    return st.lists(results, min_size=1, max_size=3)
-
-
-def _tool(spec: Pattern, outcomes: list[Any]) -> Tool:
-    return Tool(
-        view(tool_spec_name, spec),
-        view(tool_spec_description, spec),
-        view(tool_spec_schema, spec),
-        _giving(outcomes),
-        result_schema=result_schema(spec),
-    )
-
-
-def _giving(outcomes: list[Any]) -> Callable[[dict[str, Json]], Json]:
-    given = cycle(outcomes)
-
-    def invoke(_: dict[str, Json]) -> Json:
-        outcome = next(given)
-        if isinstance(outcome, _Fails):
-            raise RuntimeError("the tool is out of order")
-        return outcome
-
-    return invoke
+    return ToolLibrary.of([implemented(each) for each in specs.values()])
 
 
 _ENDLESS = 1_000  # calls that a model goes on to repeat: more than limits allow
@@ -360,7 +344,8 @@ def replies_to(request: Request, *, hostile: bool = True) -> st.SearchStrategy[A
         fitting = st.sampled_from(request.tools).flatmap(_fitting_calls)
         kinds += [_calling(fitting)] * 3
     if hostile:
-        odd = _unknown()
+        names = st.sampled_from(["noSuchTool", "functions.run", "a b"])
+        odd = st.builds(ToolCall, _IDS, names, st.just("{}"))
         if request.tools:
             odd = st.sampled_from(request.tools).flatmap(_broken_calls) | fitting | odd
         refusals = _said.map(lambda text: Message(AssistantRole, text, refused=True))
@@ -421,6 +406,9 @@ def _calling(calls: st.SearchStrategy[ToolCall]) -> st.SearchStrategy[Message]:
     )
 
 
+_IDS = st.sampled_from(["call_0", "call_1", ""])
+"""Ids of calls, which providers repeat and leave out."""
+
 _NOT_ARGUMENTS = st.sampled_from(['{"', "null", "[]", '""', "{} {}", "NaN"])
 
 _fitting_calls: Callable[[Pattern], st.SearchStrategy[ToolCall]] = memo(
@@ -432,17 +420,7 @@ _broken_calls: Callable[[Pattern], st.SearchStrategy[ToolCall]] = memo(
 
 
 def _calls_of(tool: Pattern, arguments: st.SearchStrategy[str]) -> st.SearchStrategy[ToolCall]:
-    return st.builds(ToolCall, _ids(), st.just(view(tool_spec_name, tool)), arguments)
-
-
-def _unknown() -> st.SearchStrategy[ToolCall]:
-    names = st.sampled_from(["noSuchTool", "functions.run", "a b"])
-    return st.builds(ToolCall, _ids(), names, st.just("{}"))
-
-
-def _ids() -> st.SearchStrategy[str]:
-    """Ids of calls, which providers repeat and leave out."""
-    return st.sampled_from(["call_0", "call_1", ""])
+    return st.builds(ToolCall, _IDS, st.just(view(tool_spec_name, tool)), arguments)
 
 
 def _cut_off(text: str) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def test_answers_are_held_to_the_declared_type_or_to_a_schema_from_a_file(
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("{", "not JSON"), ("[]", "is an object"), ('{"type": "nope"}', "not a JSON Schema")],
+    [("{", "no JSON Schema"), ("[]", "no JSON Schema"), ('{"type": "nope"}', "not a JSON Schema")],
 )
 def test_a_file_that_is_no_schema_is_told(folder: Path, text: str, told: str) -> None:
     (folder / "s.json").write_text(text)
