@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
-    AsyncExitStack,
     ExitStack,
     asynccontextmanager,
     contextmanager,
 )
+from functools import partial
 from typing import Any, TypeAlias, Union, Unpack
 
 from attrs import evolve, field, fields, frozen
@@ -21,7 +21,7 @@ from gram.errors import expect
 from lenses_ext import Model, ProgramLike, load_project
 from lenses_ext.schemas import Match, same_json
 
-from ...concurrency import waited_for
+from ...concurrency import call_in_thread, waited_for
 from ...errors import ConfigurationError, ToolBindingError, ValidationError, said_by
 from ...json_text import Json
 from ...machine import ApprovalPolicy, Limits, State, answer_schema_of, limits_of
@@ -236,10 +236,15 @@ def declared_answer(arms: Iterable[ReadyArm]) -> Mapping[str, Json]:
 async def fresh_library(given: Library | None) -> AsyncIterator[ToolLibrary]:
     """A library for one run; inside, what has to be entered is: other runs go on meanwhile."""
     made = _made(given)
-    async with AsyncExitStack() as opened:
-        if isinstance(made, AbstractAsyncContextManager):
-            made = await opened.enter_async_context(made)
-        yield _entered(made, opened)
+    if isinstance(made, AbstractAsyncContextManager):
+        async with made as entered:
+            yield library_of(entered, by="ab")
+        return
+    opened = ExitStack()  # in a thread: what is entered may wait for our loop
+    try:
+        yield await call_in_thread(partial(_entered, made, opened))
+    finally:
+        await call_in_thread(opened.close)
 
 
 def _made(given: Library | None) -> Any:
@@ -260,7 +265,7 @@ def _called(make: Callable[[], Any], what: str) -> Any:
         raise ConfigurationError(f"making the {what} failed: {said_by(error)}") from error
 
 
-def _entered(made: Any, opened: ExitStack | AsyncExitStack) -> ToolLibrary:
+def _entered(made: Any, opened: ExitStack) -> ToolLibrary:
     """The library that was made; a context manager is left when ``opened`` is closed."""
     if isinstance(made, AbstractContextManager):
         made = opened.enter_context(made)
