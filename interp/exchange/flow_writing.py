@@ -48,17 +48,18 @@ class _FlowWriter:
     """Writes one workflow; its nodes are meant by their names, None is its input."""
 
     def __init__(self, writer: Writer, workflow: Pattern, path: str) -> None:
+        from pyagentspec.flows import nodes  # imported late, as everything of it: few need it
+
+        self._kinds: Any = nodes
         self._writer, self._pattern, self._path = writer, workflow, path
         self._flow = workflow_of(workflow)
         self._nodes: dict[str | None, Any] = {}
         self._choices: dict[str | None, Any] = {}
 
     def flow(self) -> Flow:
-        from pyagentspec.flows.nodes import StartNode
-
         flow, path = self._flow, self._path
         inputs = written_inputs(types_in(self._pattern), path, self._writer.tell)
-        self._nodes[None] = StartNode(id=f"{path}#start", name="start", inputs=inputs)
+        self._nodes[None] = self._kinds.StartNode(id=f"{path}#start", name="start", inputs=inputs)
         split = {*self._taken_apart()}
         for name in flow.order:
             self._nodes[name] = self._step(flow.nodes[name], name in split)
@@ -86,39 +87,34 @@ class _FlowWriter:
         yield from (each.source for each in self._flow.arrows if {*each.conditions} - {""})
 
     def _step(self, node: FlowNode, is_split: bool) -> Any:
-        from pyagentspec.flows.nodes import AgentNode, FlowNode as SubflowNode, ToolNode
-
         used, at = _used(node), f"{self._path}.{node.name}"
         split = is_split and is_record(types_in(used).result)
         given: dict[str, Any] = {"id": f"{at}#node", "name": node.name}
-        made: Any
         if is_tool(used):
-            made = ToolNode(tool=self._writer.tool(used, at, split=split), **given)
+            tool = self._writer.tool(used, at, split=split)
+            made = self._kinds.ToolNode(tool=tool, **given)
         elif is_agent(used):
             agent = self._writer.written(used, at, is_step=True, split=split)
-            made = AgentNode(agent=agent, **given)
+            made = self._kinds.AgentNode(agent=agent, **given)
         else:
-            subflow: Any = self._writer.written(used, at)
-            made = SubflowNode(subflow=subflow, **given)
+            made = self._kinds.FlowNode(subflow=self._writer.written(used, at), **given)
         return made if node.each is None else self._map(node, node.each.at_once, made)
 
     def _map(self, node: FlowNode, at_once: int | None, step: Any) -> Any:
         """A step for each item: a flow of this step alone, mapped over the list."""
-        from pyagentspec.flows.nodes import EndNode, MapNode, ParallelMapNode, StartNode
-
         if len(step.inputs) != 1 or len(step.outputs) != 1:
             raise self._differs(f'"{node.name}" is used for each item, and takes or gives more')
         at = f"{self._path}.{node.name}"
         step = step.model_copy(update={"id": f"{at}#step"})
-        start = StartNode(id=f"{at}#first", name="start", inputs=step.inputs)
-        end = EndNode(id=f"{at}#last", name="end", outputs=step.outputs)
+        start = self._kinds.StartNode(id=f"{at}#first", name="start", inputs=step.inputs)
+        end = self._kinds.EndNode(id=f"{at}#last", name="end", outputs=step.outputs)
         (taken,), (gives,) = step.inputs, step.outputs
         data = [(start, taken.title, step, taken.title), (step, gives.title, end, gives.title)]
         control = [(start, "next", step), (step, "next", end)]
         subflow = _flow_of(f"{at}#flow", f"{node.name} for each", [start, step, end], control, data)
         if at_once not in (None, 1):
             self._writer.tell(f"{at}.at_once", "how many at once has no counterpart")
-        kind = MapNode if at_once == 1 else ParallelMapNode
+        kind = self._kinds.MapNode if at_once == 1 else self._kinds.ParallelMapNode
         return kind(id=f"{at}#node", name=node.name, subflow=subflow)
 
     # --- data
@@ -171,7 +167,6 @@ class _FlowWriter:
     def _end(self) -> tuple[Any, list[DataEdge]]:
         """The last node, and the edges of data to it."""
         from pyagentspec import Property
-        from pyagentspec.flows.nodes import EndNode
 
         found: dict[str, list[Port]] = {}
         for value in self._values(self._flow.result):
@@ -189,15 +184,13 @@ class _FlowWriter:
             ]  # fmt: skip
             is_one = all(each == first for each in others)
             made.append(Property(json_schema=first if is_one else {"title": title}))
-        end = EndNode(id=f"{self._path}#end", name="end", outputs=made)
+        end = self._kinds.EndNode(id=f"{self._path}#end", name="end", outputs=made)
         return end, [(*port, end, title) for title, ports in found.items() for port in ports]
 
     # --- control
 
     def _choose(self, source: str | None) -> Iterator[DataEdge]:
         """Make the node of the choice that is made on what a node gives; the edge of data to it."""
-        from pyagentspec.flows.nodes import BranchingNode
-
         arrows = [each for each in self._flow.arrows if each.source == source and each.is_choice]
         if not arrows:
             return
@@ -205,11 +198,11 @@ class _FlowWriter:
         if others:
             raise self._differs("a choice is made on several fields")
         node, branches = self._nodes[source], map(self._branch, arrows)
-        choice = self._choices[source] = BranchingNode(
+        choice = self._choices[source] = self._kinds.BranchingNode(
             id=f"{node.id}#choice", name=f"{node.name} decides",
             mapping={each.removeprefix("is "): each for each in branches if each != DEFAULT},
         )  # fmt: skip
-        yield node, field or self._whole(source)[1], choice, BranchingNode.DEFAULT_INPUT
+        yield node, field or self._whole(source)[1], choice, choice.DEFAULT_INPUT
 
     def _branch(self, arrow: FlowArrow) -> str:
         if arrow.kind == "OTHERWISE":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -169,22 +170,19 @@ def expect_other_file(out: str | None, *read: str) -> None:
     if out is None or out == "-":
         return
     path = resolved(Path(out))
-    named = [each for each in _names(click.get_current_context().params) if _is_at(path, each)]
-    if len(named) > 1 or any(_is_at(path, each) for each in read):  # one of them is the result
+    texts = [*_texts(click.get_current_context().params), *read]
+    names = (each for text in texts for each in {text, *re.split("[=:#]", text)})
+    if sum(_is_at(path, each) for each in names) > 1:  # one of them is the result
         raise click.UsageError(f"{out} is read, and would be overwritten: name another file")
 
 
-def _names(value: object) -> Iterator[str]:
-    """What may be the names of files in the values of arguments."""
-    if isinstance(value, Mapping):
-        value = tuple(value.values())
-    if isinstance(value, tuple):
-        for each in value:
-            yield from _names(each)
-    elif isinstance(value, str):
+def _texts(value: object) -> Iterator[str]:
+    """The texts in the values of arguments."""
+    if isinstance(value, str):
         yield value
-        for mark in "=:#":
-            yield from value.split(mark) if mark in value else ()
+    elif isinstance(value, Mapping | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(each)
 
 
 def _is_at(path: Path, name: str) -> bool:

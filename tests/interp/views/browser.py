@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -115,11 +114,6 @@ class Browser:
         text = text or ("\r" if key == "Enter" else "" if key in named else key)
         self._call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, **code)
         self._call("Input.dispatchKeyEvent", type="keyUp", key=key, **code)
-
-    def photograph(self, into: Path, *, whole: bool = False) -> None:
-        """Save what is seen as a PNG."""
-        taken = self._call("Page.captureScreenshot", captureBeyondViewport=whole)
-        into.write_bytes(base64.b64decode(taken["data"]))
 
     def close(self) -> None:
         """End the browser."""
