@@ -80,15 +80,8 @@ def _complete_path(
     typed: tuple[str, ...] = context.params.get("arguments") or ()
     if typed and typed[-1].endswith(".model") and not is_input(typed[-1]):
         return complete_model(context, parameter, begun)
-    paths = _paths_in(typed[0], begun) if typed and is_input(typed[0]) else []
-    return [_item(path) for path in paths]
-
-
-def _paths_in(file: str, begun: str) -> list[str]:
-    """The paths in the first of these files that begin with a text; none if it cannot be read."""
-    for program in _read(file):
-        return completions(program, begun)
-    return []
+    programs = _read(typed[0]) if typed and is_input(typed[0]) else ()
+    return [_item(path) for program in programs for path in completions(program, begun)]
 
 
 def _programs(context: click.Context) -> Iterator[Project]:

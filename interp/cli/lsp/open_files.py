@@ -12,6 +12,7 @@ from pathlib import Path
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
 from gram import (
+    Diagnostic,
     Document,
     GramDecodeError,
     GramError,
@@ -83,15 +84,17 @@ class OpenFile:
         text: the text.
         path: where it is saved; None for one that has no file yet.
         encoding: what columns are counted in.
-        known: what it was when all of it could be read; None where that never was.
+        last: what it meant when all of it could be read last; None where that never was.
+
+    Attributes:
+        faults: what was found in it.
     """
 
     def __init__(
-        self, text: str, path: Path | None, encoding: str, known: str | None = None
+        self, text: str, path: Path | None, encoding: str, last: Meaning | None = None
     ) -> None:
-        self.text = text
-        self.path = path
-        self._known = known
+        self.text, self.path, self.last = text, path, last
+        self.faults: tuple[Diagnostic, ...] = ()
         self.places = Positions(text, encoding)
 
     @cached_property
@@ -108,10 +111,10 @@ class OpenFile:
 
         Looking for what can be read takes several times as long.
         """
-        if self._known is None:
+        if self.last is None:
             return None
         lines = self.text.splitlines(keepends=True)
-        same, rest = common_ends(self._known.splitlines(keepends=True), lines)
+        same, rest = common_ends(self.last.file.text.splitlines(keepends=True), lines)
         starts = [at for at, line in enumerate(lines) if line[0] in "([@{"]
         first = max((at for at in starts if at <= same), default=0)
         last = min((at for at in starts if at >= len(lines) - rest), default=len(lines))
@@ -130,14 +133,10 @@ class Meaning:
     Args:
         file: the file.
         others: the other files that are open, by their paths.
-        before: what it meant when all of it could be read; None where that never was.
     """
 
-    def __init__(
-        self, file: OpenFile, others: Mapping[Path, OpenFile], before: Meaning | None = None
-    ) -> None:
+    def __init__(self, file: OpenFile, others: Mapping[Path, OpenFile]) -> None:
         self.file = file
-        self.before = before
         self.program: Document | Project = file.document
         if file.path is not None:
             known = {path: each.document for path, each in others.items()}
@@ -180,8 +179,8 @@ class Meaning:
     @property
     def both(self) -> Iterator[Meaning]:
         """What the file means, after what it meant before, where not all of it can be read."""
-        if self.before is not None and not self.file.is_whole:
-            yield self.before
+        if self.file.last is not None and not self.file.is_whole:
+            yield self.file.last
         yield self
 
     def seen_at(self, offset: int) -> dict[str, Pattern]:

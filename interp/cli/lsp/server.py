@@ -53,15 +53,12 @@ class GramServer(LanguageServer):
 
     Attributes:
         files: the open files by their addresses.
-        faults: what was last found in each of them.
     """
 
     def __init__(self) -> None:
         super().__init__("gram", version("gram-agents"))
         self.files: dict[str, OpenFile] = {}
-        self.faults: dict[str, tuple[Diagnostic, ...]] = {}
         self._meanings: dict[str, Meaning] = {}
-        self._before: dict[str, Meaning] = {}
         self._waiting: asyncio.TimerHandle | None = None
 
     @property
@@ -72,11 +69,9 @@ class GramServer(LanguageServer):
     def read(self, uri: str) -> None:
         """Take the text of a file as it is in the editor now, and look for faults after a pause."""
         path = to_fs_path(uri) if uri.startswith("file:") else None
-        text = self.workspace.get_text_document(uri).source
-        known = self._before[uri].file.text if uri in self._before else None
+        text, known = self.workspace.get_text_document(uri).source, self.files.get(uri)
         resolved = Path(path).resolve() if path else None
-        self.files[uri] = OpenFile(text, resolved, self.encoding, known)
-        self.faults.pop(uri, None)  # their places are those of the text before
+        self.files[uri] = OpenFile(text, resolved, self.encoding, known.last if known else None)
         self._meanings.clear()  # another file may import this one
         if self._waiting is not None:
             self._waiting.cancel()
@@ -84,8 +79,7 @@ class GramServer(LanguageServer):
 
     def forget(self, uri: str) -> None:
         """A file was closed."""
-        for known in (self.files, self.faults, self._meanings, self._before):
-            known.pop(uri, None)
+        self.files.pop(uri, None)
         self._meanings.clear()
         self._publish(uri, [])
 
@@ -100,10 +94,9 @@ class GramServer(LanguageServer):
         if uri not in self._meanings:
             file = self.file(uri)
             others = {each.path: each for each in self.files.values() if each.path}
-            before = None if file.is_whole else self._before.get(uri)
-            found = self._meanings[uri] = Meaning(file, others, before)
+            found = self._meanings[uri] = Meaning(file, others)
             if file.is_whole:
-                self._before[uri] = found
+                file.last = found
         return self._meanings[uri]
 
     def place(self, uri: str, position: lsp.Position) -> tuple[Meaning, int]:
@@ -127,11 +120,10 @@ class GramServer(LanguageServer):
         self._waiting = None
         for uri, file in list(self.files.items()):
             if file.is_whole:
-                faults = _judged(self.meaning(uri))
+                file.faults = _judged(self.meaning(uri))
             else:
-                faults = tuple(map(syntax_fault, syntax_errors(file.text)))
-            self.faults[uri] = faults
-            self._publish(uri, [_shown(file, each) for each in faults])
+                file.faults = tuple(map(syntax_fault, syntax_errors(file.text)))
+            self._publish(uri, [_shown(file, each) for each in file.faults])
             _ = self.meaning(uri).uses  # so that what is asked next is answered at once
 
     def _publish(self, uri: str, faults: list[lsp.Diagnostic]) -> None:
@@ -141,7 +133,7 @@ class GramServer(LanguageServer):
         """What mends the faults in a range, where there is something that does."""
         file = self.file(uri)
         start, end = file.places.span(range_)
-        for fault in self.faults.get(uri, ()):
+        for fault in file.faults:
             span = fault.span
             if not fault.fix or span is None or span.start > end or span.end < start:
                 continue

@@ -181,7 +181,7 @@ def test_what_may_be_typed_is_offered(typed: str, offered: str, tmp_path: Path) 
     rest = "\n[User:Object | (n::Text)]\n" + DESK.partition("\n")[2]
     path.write_text(DESK)
     before = Meaning(OpenFile(rest, path, "utf-16"), {})
-    meaning = Meaning(OpenFile(typed + rest, path, "utf-16"), {}, before)
+    meaning = Meaning(OpenFile(typed + rest, path, "utf-16", before), {})
 
     assert offered in [each.label for each in completions(meaning, len(typed))]
 
@@ -195,7 +195,8 @@ def test_of_a_changed_text_what_is_above_and_below_the_change_is_read(
 ) -> None:
     text = WHOLE[:at] + typed + WHOLE[at + cut :]
 
-    document = OpenFile(text, None, "utf-16", WHOLE).document
+    last = Meaning(OpenFile(WHOLE, None, "utf-16"), {})
+    document = OpenFile(text, None, "utf-16", last).document
 
     assert len(document.text) == len(text)
     assert (document.text == text) == OpenFile(text, None, "utf-16").is_whole
