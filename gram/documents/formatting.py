@@ -37,7 +37,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from attrs import define, field
+from attrs import define
 
 from ..errors import expect
 from ..reading import (
@@ -56,7 +56,6 @@ from .document import Document, parse
 
 INDENT = 2
 
-Kind: TypeAlias = Literal["list", "bracket", "path", "annotated"]
 Mode: TypeAlias = Literal["broken", "inner"]
 """``broken``: its parts on lines of their own. ``inner``: its parts follow one another, and the
 groups inside decide for themselves."""
@@ -70,9 +69,9 @@ class Group:
 
     Attributes:
         end: the number of the token after its last.
-        kind: how its parts are set.
+        is_path: whether its parts are the hops of a path.
         keeps_lines: it was several lines and stays so, whether or not it fits on one.
-        single: it has one part.
+        may_hug: whether its closer may be directly after the part before it.
         mode: how it is written, once that is decided; None while it may be one line.
         indent: the indentation of the line it begins on.
         inner: the indentation of what begins inside it now.
@@ -80,121 +79,130 @@ class Group:
     """
 
     end: int
-    kind: Kind
+    is_path: bool = False
     keeps_lines: bool = False
-    single: bool = False
-    mode: Mode | None = field(default=None, init=False)
-    indent: int = field(default=0, init=False)
-    inner: int = field(default=0, init=False)
-    opened_on: int = field(default=0, init=False)
+    may_hug: bool = False
+    mode: Mode | None = None
+    indent: int = 0
+    inner: int = 0
+    opened_on: int = 0
 
 
 @define(eq=False)
 class Joint:
-    """What is before a token.
+    """A token, and what is before it.
 
     Attributes:
-        role: which part of its group the token begins.
-        flat: what is written there when the line is not broken.
-        group: the group that may be broken here, or None.
-        nest: how far the part is indented when it is.
+        spelling: the text of the token.
+        trivia: the blanks and comments before it.
+        role: which part of a group the token begins.
+        flat: what is written before it when the line is not broken.
+        around: the group that may be broken before it, or None.
+        begins: the group that begins with it, or None.
     """
 
+    spelling: str
+    trivia: Trivia
     role: Role = "tight"
     flat: str = ""
-    group: Group | None = None
-    nest: int = 0
-
-
-TIGHT = Joint()
-BLANK = Joint(flat=" ")
-TOP = Joint("top")
+    around: Group | None = None
+    begins: Group | None = None
 
 
 class Layout:
-    """The groups and joints of one top-level pattern.
+    """The tokens of one top-level pattern, with the groups and joints.
 
     Args:
         text: the text that it is in.
         item: its construct.
-        starts: the offsets of its tokens.
+        before: where the trivia before it begins.
 
     Attributes:
-        groups: for each token, the group that begins there, or None.
-        joints: for each token, what is before it.
+        joints: the tokens; trivia before a comma or bar count as after it.
     """
 
-    def __init__(self, text: str, item: syntax.Extent, starts: Sequence[int]) -> None:
-        self.text, self.starts = text, starts
-        self.groups: list[Group | None] = [None] * len(starts)
-        self.joints = [TIGHT] * len(starts)
-        pending = [item]
+    def __init__(self, text: str, item: Item, before: int) -> None:
+        self.joints: list[Joint] = []
+        self._text, self._starts = text, list[int]()
+        moved = ""
+        for token in tokens(text, item.start, item.end):
+            gap, spelling = moved + text[before : token.start], text[token.start : token.end]
+            moved = gap if spelling in (",", "|") else ""
+            self.joints.append(Joint(spelling, read_trivia("" if moved else gap)))
+            self._starts.append(token.start)
+            before = token.end
+        self.joints.pop()  # the end
+        pending: list[syntax.Extent] = [item]
         while pending:
             part = pending.pop()
             self._add(part)
             pending += part.children
-        self.joints[0] = TOP
+        self._join(item, "top")
 
     def _add(self, part: syntax.Extent) -> None:
         """Note the group that a construct is, and its joints."""
         match part:
             case syntax.Record(entries=members) | syntax.Map(entries=members):
                 for entry in members:
-                    self._join(entry.value, BLANK)
+                    self._join(entry.value, flat=" ")
                 self._list(part, members, "", keeps_lines=True)
             case syntax.Array(items=items):
                 self._list(part, items, "")
             case syntax.Bracket(bar=int(bar), elements=elements):
-                self.joints[self._at(bar)] = BLANK
-                self._list(part, elements, " ", "bracket")
+                self.joints[self._at(bar)].flat = " "
+                self._list(part, elements, " ")
             case syntax.SubjectPart(record=syntax.Record() as record) if part.start < record.start:
-                self._join(record, BLANK)
+                self._join(record, flat=" ")
             case syntax.Path(arrows=arrows):
-                joint = Joint("hop", "", self._begin(part, "path"), INDENT)
+                group = self._begin(part, is_path=True)
                 for arrow in arrows:
-                    self._join(arrow, joint)
+                    self._join(arrow, "hop", "", group)
             case syntax.Annotated(annotations=annotations, body=body):
-                joint = Joint("part", " ", self._begin(part, "annotated", keeps_lines=True))
+                group = self._begin(part, keeps_lines=True)
                 for each in (*annotations[part.identified is None :], body):
-                    self._join(each, joint)
+                    self._join(each, "part", " ", group)
 
     def _list(
         self,
         whole: syntax.Extent,
         members: Sequence[syntax.Extent],
         opening: str,
-        kind: Kind = "list",
         *,
         keeps_lines: bool = False,
     ) -> None:
         """A group of members with commas between them, ``opening`` before the first."""
         if members:
-            group = self._begin(whole, kind, keeps_lines=keeps_lines)
-            group.single = kind == "bracket" and len(members) == 1
-            between = Joint("between", " ", group, INDENT)
+            group = self._begin(whole, keeps_lines=keeps_lines)
+            group.may_hug = isinstance(whole, syntax.Bracket) and len(members) == 1
             for member in members:
-                self._join(member, between)
-            self._join(members[0], Joint("open", opening, group, INDENT))
-            self.joints[group.end - 1] = Joint("close", "", group)
+                self._join(member, "between", " ", group)
+            self._join(members[0], "open", opening, group)
+            closer = self.joints[group.end - 1]
+            closer.role, closer.around = "close", group
 
-    def _begin(self, whole: syntax.Extent, kind: Kind, *, keeps_lines: bool = False) -> Group:
+    def _begin(
+        self, whole: syntax.Extent, *, keeps_lines: bool = False, is_path: bool = False
+    ) -> Group:
         """A group that a construct is; it keeps its lines where it has several and is told to."""
-        first, end = self._at(whole.start), self._at(whole.end)
-        several = "\n" in self.text[whole.start : self.starts[end - 1]]
-        group = self.groups[first] = Group(end, kind, keeps_lines and several)
+        end = self._at(whole.end)
+        several = "\n" in self._text[whole.start : self._starts[end - 1]]
+        group = Group(end, is_path, keeps_lines and several)
+        self.joints[self._at(whole.start)].begins = group
         return group
 
-    def _join(self, part: syntax.Extent, joint: Joint) -> None:
-        self.joints[self._at(part.start)] = joint
+    def _join(
+        self, part: syntax.Extent, role: Role = "tight", flat: str = "", around: Group | None = None
+    ) -> None:
+        joint = self.joints[self._at(part.start)]
+        joint.role, joint.flat, joint.around = role, flat, around
 
     def _at(self, offset: int) -> int:
         """The number of the first token from an offset on."""
-        return bisect_left(self.starts, offset)
+        return bisect_left(self._starts, offset)
 
 
 WIDTH = 100
 
-_NOTHING = Trivia((), ends_blank=False)
 _CLOSERS = {")", "]", "}"}
 _HANGING = {*_CLOSERS, ",", "|"}
 
@@ -233,8 +241,6 @@ class Formatter:
     def __init__(self, document: Document, indent: int = 0, breaks: str | None = None) -> None:
         self.document = document
         self.indent = indent
-        self.known = {"": _NOTHING}
-
         self.written = [BOM] if document.text.startswith(BOM) else []
         self.line_break = breaks or line_break(document.text)
         self.column = 0
@@ -247,53 +253,29 @@ class Formatter:
         text = self.document.text
         before = text_start(text)
         for item in self.document.items:
-            self._read(item, text[before : item.start])
+            self.joints = Layout(text, item, before).joints
             self._write_tokens()
             before = item.end
-        self._write_end(read_trivia(text[before:]))
+        self._write_trivia(read_trivia(text[before:]), "top", 0)
+        if self._has_text():
+            self.written.append(self.line_break)
         return "".join(self.written)
-
-    def _read(self, item: Item, lead: str) -> None:
-        """Take up a top-level pattern: its tokens, groups, joints, and the trivia before it."""
-        text = self.document.text
-        read = list(tokens(text, item.start, item.end))
-        starts = [token.start for token in read[:-1]]  # the last is the end
-        self.spellings = [text[token.start : token.end] for token in read[:-1]]
-        layout = Layout(text, item, starts)
-        self.joints, self.groups = layout.joints, layout.groups
-        self.trivia = self._trivia(lead, starts)
-
-    def _trivia(self, lead: str, starts: list[int]) -> list[Trivia]:
-        """The trivia before each token; what is before a comma or bar counts as after it."""
-        text, known = self.document.text, self.known
-        trivia: list[Trivia] = []
-        end, moved = starts[0], lead
-        for start, spelling in zip(starts, self.spellings, strict=True):
-            gap, end = moved + text[end:start], start + len(spelling)
-            moved = gap if spelling in (",", "|") else ""
-            if moved:
-                gap = ""
-            if gap not in known:
-                known[gap] = read_trivia(gap)
-            trivia.append(known[gap])
-        return trivia
 
     def _write_tokens(self) -> None:
         index = 0
-        while index < len(self.spellings):
-            self._leave_groups(index)
-            self._write_joint(index)
-            group = self.groups[index]
-            end = index + 1 if group is None or not self._enter(group, index) else group.end
-            self._write(self._on_one_line(index, end))
+        while index < len(self.joints):
+            while self.open and self.open[-1].end <= index:
+                self.open.pop()
+            joint = self.joints[index]
+            self._write_joint(joint)
+            text, end = joint.spelling, index + 1
+            if joint.begins and self._enter(joint.begins, index):
+                end = joint.begins.end
+                rest = self.joints[index + 1 : end]
+                text += "".join([each.flat + each.spelling for each in rest])
+            self._write(text)
             index = end
         self.open.clear()
-
-    # --- groups
-
-    def _leave_groups(self, index: int) -> None:
-        while self.open and self.open[-1].end <= index:
-            self.open.pop()
 
     def _enter(self, group: Group, index: int) -> bool:
         """Enter a group that begins here and does not fit on this line; whether it does fit."""
@@ -301,21 +283,10 @@ class Formatter:
             return True
         indent = self.open[-1].inner if self.open else self.indent
         group.indent = group.inner = self.column if self.begins_line else indent
-        stays = group.kind == "path" and not self._fits(group, index, by_hops=True)
+        stays = group.is_path and not self._fits(group, index, by_hops=True)
         group.mode = "inner" if stays else "broken"
         self.open.append(group)
         return False
-
-    def _on_one_line(self, first: int, end: int) -> str:
-        """Some tokens with what is between them when the line is not broken."""
-        if end == first + 1:
-            return self.spellings[first]
-        parts = [self.spellings[first]]
-        for joint, spelling in zip(
-            self.joints[first + 1 : end], self.spellings[first + 1 : end], strict=True
-        ):
-            parts += joint.flat, spelling
-        return "".join(parts)
 
     def _fits(self, group: Group, first: int, *, by_hops: bool = False) -> bool:
         """Whether a group, all on one line from here, stays within the width.
@@ -324,59 +295,46 @@ class Formatter:
         ``by_hops`` breaks the line before each arrow.
         """
         column = self.column
-        for index in range(first, len(self.spellings)):
+        for index in range(first, len(self.joints)):
             joint = self.joints[index]
-            inside = index < group.end
-            if not inside and self._ends_line(index):
-                return True
-            if inside and self._breaks_inside(index, first):
-                return False
-            if by_hops and joint.group is group:
-                column = group.indent + joint.nest
+            has_comment = index > first and bool(joint.trivia.comments)
+            if index >= group.end:
+                if has_comment or (joint.around is not None and joint.around.mode != "inner"):
+                    return True  # the line may end before it
+            elif (
+                has_comment
+                or "\n" in joint.spelling
+                or (joint.begins is not None and joint.begins.keeps_lines)
+            ):
+                return False  # there is a line break anyway
+            if by_hops and joint.around is group:
+                column = group.indent + INDENT
             elif index > first:
                 column += len(joint.flat)
-            column += len(self.spellings[index])
-            if column > WIDTH and self.spellings[index] not in _HANGING:
+            column += len(joint.spelling)
+            if column > WIDTH and joint.spelling not in _HANGING:
                 return False
         return True
 
-    def _breaks_inside(self, index: int, first: int) -> bool:
-        """Whether a group that begins at token ``first`` has a line break at this one anyway."""
-        group = self.groups[index]
-        return (
-            "\n" in self.spellings[index]
-            or (index > first and bool(self.trivia[index].comments))
-            or (group is not None and group.keeps_lines)
-        )
-
-    def _ends_line(self, index: int) -> bool:
-        """Whether the line may end before a token that follows a group."""
-        joint = self.joints[index]
-        return bool(self.trivia[index].comments) or (
-            joint.group is not None and joint.group.mode != "inner"
-        )
-
-    # --- joints
-
-    def _write_joint(self, index: int) -> None:
-        joint, trivia = self.joints[index], self.trivia[index]
-        closes = self.spellings[index] in _CLOSERS
-        broken = joint.role == "top"
+    def _write_joint(self, joint: Joint) -> None:
+        trivia, role, group = joint.trivia, joint.role, joint.around
+        closes = joint.spelling in _CLOSERS
+        broken = role == "top"
         indent = self.open[-1].inner if self.open else self.indent
-        if joint.group and joint.group.mode == "broken":
-            group = joint.group
-            alone = self.line > group.opened_on or bool(trivia.comments)
-            broken = alone or not _may_hug(joint)
-            indent = group.inner = group.indent + joint.nest
-        elif joint.role != "top" and not closes:
+        if group and group.mode == "broken":
+            hugs = role == "close" and group.may_hug and self.line == group.opened_on
+            broken = not hugs
+            indent = group.inner = group.indent + (0 if role in ("close", "part") else INDENT)
+        elif role != "top" and not closes:
             indent += INDENT
-        self._write_trivia(trivia, joint.role, indent + (INDENT if closes else 0))
+        self._write_trivia(trivia, role, indent + (INDENT if closes else 0))
         if broken or trivia.comments:
-            self._break_line(indent, blank=trivia.ends_blank and _keeps_blank(joint.role, trivia))
+            may_be_blank = role in ("between", "top") or (role == "open" and trivia.comments)
+            self._break_line(indent, blank=trivia.ends_blank and bool(may_be_blank))
         else:
             self._write(joint.flat)
-        if joint.role == "open" and joint.group:
-            joint.group.opened_on = self.line
+        if role == "open" and group:
+            group.opened_on = self.line
 
     def _write_trivia(self, trivia: Trivia, role: Role, indent: int) -> None:
         for number, comment in enumerate(trivia.comments):
@@ -386,11 +344,6 @@ class Formatter:
             else:
                 self._write(" ")
             self._write(comment.text)
-
-    def _write_end(self, trivia: Trivia) -> None:
-        self._write_trivia(trivia, "top", 0)
-        if self._has_text():
-            self.written.append(self.line_break)
 
     # --- text
 
@@ -411,16 +364,6 @@ class Formatter:
         self.written.append(" " * indent)
         self.column = indent
         self.begins_line = True
-
-
-def _may_hug(joint: Joint) -> bool:
-    """Whether a closer may be directly after the part before it in a broken group."""
-    return joint.role == "close" and bool(joint.group and joint.group.single)
-
-
-def _keeps_blank(role: Role, trivia: Trivia) -> bool:
-    """Whether an empty line directly above a token stays."""
-    return role in ("between", "top") or (role == "open" and bool(trivia.comments))
 
 
 _BLANKS: Final = " \t"
