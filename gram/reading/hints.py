@@ -115,12 +115,13 @@ def _odd_character(slip: Slip) -> str | None:
 
 _NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?"
 _NAME = terminal("SYMBOL").pattern
-_BOTH_HALVES = "an arrow has two halves, as in `-->`, `--` or `-[…]->`"
+_NAMES = ("an identifier", "a label name", "an element")
+_HEADS = ("`->`", "`=>`", "`~>`")
 _MISSING_BAR = "a `|` separates the subject from its elements: [subject | element, element]"
 
-# What ends before the token, what begins with it, what could be there (None: anything), hint.
-# A name in (?P<…>) can be used in the hint after a $.
-_Row = tuple[str, str, str | None, str]
+# What ends before the token, what begins with it, what could be there (of several one; None:
+# anything), hint. A name in (?P<…>) can be used in the hint after a $.
+_Row = tuple[str, str, str | tuple[str, ...] | None, str]
 
 _SPELLINGS: tuple[_Row, ...] = (
     ("", r"#|/\*", None, "a comment begins with //"),
@@ -155,27 +156,20 @@ _SPELLINGS: tuple[_Row, ...] = (
     ),
     ("", r"'(?P<key>[^']*)'", "a key", 'a key is written bare or in double quotes: "$key"'),
     ("", r"(?P<key>\d\S*?)\s*:", "a key", 'a key is written bare or in double quotes: "$key"'),
-    *(
-        (
-            "",
-            r"[\"'](?P<name>[^\"']*)",
-            place,
-            "a name is written bare or in backticks, never in quotes: `$name`",
-        )
-        for place in ("an identifier", "a label name", "an element")
+    (
+        "",
+        r"[\"'](?P<name>[^\"']*)",
+        _NAMES,
+        "a name is written bare or in backticks, never in quotes: `$name`",
     ),
-    *(
-        (
-            "",
-            r"(?P<name>-?\d[\w.]*)",
-            place,
-            "a name that is not a symbol is written in backticks: `$name`",
-        )
-        for place in ("an identifier", "a label name", "an element")
+    (
+        "",
+        r"(?P<name>-?\d[\w.]*)",
+        _NAMES,
+        "a name that is not a symbol is written in backticks: `$name`",
     ),
     # arrows
-    ("", r"-->|--|<--", "a pattern", "an arrow connects nodes, each written in ( )"),
-    ("", r"==>?|~~>?|<==|<~~", "a pattern", "an arrow connects nodes, each written in ( )"),
+    ("", r"--|<--|==|~~|<==|<~~", "a pattern", "an arrow connects nodes, each written in ( )"),
     ("", r"->|=>|~>|>", "an arrow", "an arrow is written `-->`, `==>` or `~~>`"),
     (r"\) ?", r"::?", "an arrow", "an arrow is written `-->`, `==>` or `~~>`"),
     (r"<[-=~]", r">", None, "an arrow both ways is written `<-->`, `<==>` or `<~~>`"),
@@ -183,10 +177,12 @@ _SPELLINGS: tuple[_Row, ...] = (
     (r"[-=~]{2}", r"[-=~]", "a node", "an arrow is written `--` or `-->`"),
     (r"\w-", r">", "`]`", "a name may end with `-`: close the `[` before the arrow goes on"),
     (r"\] ?", r"\(", "`->`", "the arrow goes on after its `]`: `-[…]->` or `-[…]-`"),
-    *((r"[-=~] ?", r"[(>]", half, _BOTH_HALVES) for half in ("`->`", "`=>`", "`~>`")),
-    *(
-        ("", r"[-=~]>?", half, "both halves of an arrow are of one family: `-->`, `==>` or `~~>`")
-        for half in ("`->`", "`=>`", "`~>`", "`-`", "`=`", "`~`")
+    (r"[-=~] ?", r"[(>]", _HEADS, "an arrow has two halves, as in `-->`, `--` or `-[…]->`"),
+    (
+        "",
+        r"[-=~]>?",
+        (*_HEADS, "`-`", "`=`", "`~`"),
+        "both halves of an arrow are of one family: `-->`, `==>` or `~~>`",
     ),
     ("", r"[\[\w\"'`]", "a node", "an arrow leads to a node, written in ( )"),
 )
@@ -252,7 +248,8 @@ _PLACES: tuple[_Row, ...] = (
 
 def _from_table(rows: Sequence[_Row], slip: Slip) -> str | None:
     for before, at, needed, hint in rows:
-        if needed is not None and needed not in slip.expected:
+        places = (needed,) if isinstance(needed, str) else needed
+        if places and not set(places).intersection(slip.expected):
             continue
         ended = re.search(rf"(?:{before})\Z", slip.before, re.ASCII)
         begun = ended and re.match(at, slip.rest, re.ASCII)

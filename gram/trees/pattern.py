@@ -10,8 +10,8 @@ place; after an edit, what was not changed keeps its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import attrs
 from attrs import field, frozen
@@ -101,17 +101,8 @@ class Subject:
     def _of_checked(
         cls, identity: str, labels: frozenset[str], properties: PMap[str, Value], levels: int
     ) -> Subject:
-        """A subject of parts that are known to be checked and frozen, as the parser's own are.
-
-        Its slots are filled one by one, which costs a fraction of checking everything again.
-        """
-        made = _new(cls)
-        _put_identity(made, identity)
-        _put_labels(made, labels)
-        _put_properties(made, properties)
-        _put_subject_levels(made, levels)
-        _forget_subject_hash(made, None)
-        return made
+        """A subject of parts that are known to be checked and frozen, as the parser's own are."""
+        return _made(cls, identity=identity, labels=labels, properties=properties, levels=levels)
 
 
 @frozen(cache_hash=True)
@@ -173,29 +164,26 @@ class Pattern(Shown):
         came_from: ReadFrom | None = None,
     ) -> Pattern:
         """A pattern of a subject and a tuple of patterns, known to be these."""
-        made = _new(cls)
-        _put_value(made, value)
-        _put_elements(made, elements)
-        _put_levels(made, _levels_of(value, elements))
-        _put_place(made, place)
-        _put_came_from(made, came_from)
-        _forget_hash(made, None)
-        return made
+        levels = _levels_of(value, elements)
+        return _made(
+            cls, value=value, elements=elements, levels=levels, _place=place, came_from=came_from
+        )
 
 
-def _setters(kind: Any, *names: str) -> list[Callable[[object, object], None]]:
-    """What fills the slots of a frozen class; the last one is where attrs keeps the hash."""
-    (kept_hash,) = (name for name in kind.__slots__ if name.endswith("hash"))
-    return [kind.__dict__[name].__set__ for name in (*names, kept_hash)]
+_T = TypeVar("_T")
 
 
-_new = object.__new__
-_put_identity, _put_labels, _put_properties, _put_subject_levels, _forget_subject_hash = _setters(
-    Subject, "identity", "labels", "properties", "levels"
-)
-_put_value, _put_elements, _put_levels, _put_place, _put_came_from, _forget_hash = _setters(
-    Pattern, "value", "elements", "levels", "_place", "came_from"
-)
+def _made(kind: type[_T], **attributes: object) -> _T:
+    """A value of a frozen class, whose attributes are checked already."""
+    made = object.__new__(kind)
+    for name, value in attributes.items():
+        object.__setattr__(made, name, value)
+    object.__setattr__(made, _KEPT_HASH, None)
+    return made
+
+
+_KEPT_HASH: str = next(name for name in vars(Pattern) if name.endswith("cached_hash"))
+"""Where attrs keeps the hash."""
 
 
 WALK_SUBJECT = Subject("", {WALK})
