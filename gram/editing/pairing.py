@@ -271,12 +271,10 @@ class ChangedPattern(NamedTuple):
     Attributes:
         path: where it is now.
         old: what it was in the same list; None for one that was put in there.
-        keeps_elements: whether its elements are those that it had, however changed.
     """
 
     path: TreePath
     old: Pattern | None
-    keeps_elements: bool
 
 
 def changed_patterns(
@@ -301,11 +299,11 @@ def changed_patterns(
         if was is each:
             continue
         if was is None:
-            yield ChangedPattern(here, None, keeps_elements=False)
+            yield ChangedPattern(here, None)
             continue
-        keeps = [*map(_key, was.elements)] == [*map(_key, each.elements)]
-        if not keeps or was.value != each.value:
-            yield ChangedPattern(here, was, keeps)
+        has_others = [*map(_key, was.elements)] != [*map(_key, each.elements)]
+        if has_others or was.value != each.value:
+            yield ChangedPattern(here, was)
         yield from changed_patterns(was.elements, each.elements, here)
 
 
