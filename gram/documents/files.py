@@ -138,20 +138,12 @@ def _expect_file(file: object, method: str, *, by: str) -> None:
 
 
 def _the_one(document: Document) -> Pattern:
-    header = document.header
-    rest = document.patterns[1:] if header is not None else document.patterns
-    if len(rest) > 1:
-        raise GramDecodeError(
-            f"expected one pattern, found {len(rest)}",
-            document.text,
-            document.items[-len(rest) + 1].start,
-            filename=document.filename,
-        )
-    if not rest and header is None:
-        raise GramDecodeError(
-            "expected one pattern, found none", document.text, 0, filename=document.filename
-        )
-    return rest[0] if rest else document.patterns[0]
+    rest = document.patterns[1:] if document.header is not None else document.patterns
+    if len(rest) > 1 or not document.patterns:
+        found = f"expected one pattern, found {len(rest) or 'none'}"
+        at = document.items[-len(rest) + 1].start if rest else 0
+        raise GramDecodeError(found, document.text, at, filename=document.filename)
+    return (rest or document.patterns)[0]
 
 
 class WatchedFiles:

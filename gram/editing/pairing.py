@@ -80,12 +80,12 @@ class Part:
     @property
     def span(self) -> Span:
         """Where its text is, for one of the old document."""
-        return _place_of(self.pattern)[1]
+        return place_of(self.pattern)[1]
 
     @property
     def opener(self) -> str:
         """The first character of its text, for one of the old document: what construct it is."""
-        text, (start, _) = _place_of(self.pattern)
+        text, (start, _) = place_of(self.pattern)
         return text[start]
 
     @property
@@ -111,7 +111,8 @@ class Part:
                 yield part
 
 
-def _place_of(pattern: Pattern) -> tuple[str, Span]:
+def place_of(pattern: Pattern) -> tuple[str, Span]:
+    """The text that a pattern was read from, and where it is in it."""
     place = read_from(pattern)
     assert place is not None, "the pattern was read"
     source, start, end = place

@@ -28,11 +28,11 @@ from ..reading import (
     without_block_above,
 )
 from ..source import Source, Span
-from ..trees import Pattern, is_header, origin
-from ..writing import Style, write_pattern, write_record
+from ..trees import Pattern
+from ..writing import Style
 from .adopting import adopt, common_ends, longest_increasing
 from .comma_list import ElementList, Piece, Writer, list_of, text_of
-from .pairing import Part, pair
+from .pairing import Part, pair, place_of
 from .rewrite import Rewriter, Role, fits_role
 from .rewrite_path import hops_of
 
@@ -143,9 +143,9 @@ def replace(
     first, after = max(same_before - 1, 0), max(same_after - 1, 0)
     old = patterns[first : len(patterns) - after]
     wanted = trees[first : len(trees) - after]
-    start = _span_of(patterns[first - 1]).end if first else text_start(text)
-    end = _span_of(patterns[len(patterns) - after]).start if after else len(text)
-    window = [_span_of(pattern) for pattern in old]
+    start = place_of(patterns[first - 1])[1].end if first else text_start(text)
+    end = place_of(patterns[len(patterns) - after])[1].start if after else len(text)
+    window = [place_of(pattern)[1] for pattern in old]
     writer = Writer(text, line_break(text))
 
     @cache
@@ -172,7 +172,7 @@ def replace(
         if not _reads_back(text_of(part_writer.pieces, text), new.pattern):
             rescued.append(first + new.index)
             part_writer = Writer(text, writer.line_break)
-            part_writer.put(_canonical(new.pattern, role, style))
+            Rewriter(part_writer, style, old_list, copy).put(new, role)
         writer.append(part_writer)
 
     def copy(new: Part) -> str | None:
@@ -204,21 +204,9 @@ def end_of_head(text: str, start: int, end: int) -> int:
     return max(text.rfind("\n", 0, block.start) + 1, start) if block else end
 
 
-def _span_of(pattern: Pattern) -> Span:
-    place = origin(pattern)
-    assert place is not None, "the pattern was read"
-    return place.span
-
-
 def _reads_back(text: str, wanted: Pattern) -> bool:
     """Whether what was written for a pattern is read as that pattern."""
     try:
         return parse_trees(Source(text)) == (wanted,)
     except GramDecodeError:
         return False
-
-
-def _canonical(tree: Pattern, role: Role, style: Style | None) -> str:
-    if role == "first" and is_header(tree):
-        return write_record(tree.value.properties)
-    return write_pattern(tree, style=style)

@@ -107,7 +107,7 @@ class Rewriter:
         elif (
             isinstance(old, syntax.Node) and walk_nodes(tree) and not self._left_over(old, new, ())
         ):
-            self._put(new, role)
+            self.put(new, role)
         elif isinstance(old, syntax.Bracket | syntax.Node):
             if role == "element" and is_reference(tree) and not is_reference(old.pattern):
                 self._as_reference(old, new)
@@ -268,9 +268,9 @@ class Rewriter:
         if text and role in only_in.get(text[0], (role,)):
             self.writer.put(text)
         else:
-            self._put(new, role)
+            self.put(new, role)
 
-    def _put(self, new: Part, role: Role) -> None:
+    def put(self, new: Part, role: Role) -> None:
         """Write a pattern as canonical writing does."""
         tree = new.pattern
         if role == "first" and is_header(tree):
