@@ -103,13 +103,9 @@ def subjects() -> st.SearchStrategy[Subject]:
     )
 
 
+@cache
 def patterns(max_leaves: int = 8) -> st.SearchStrategy[Pattern]:
     """Trees of every shape: atoms, annotations, relationships, walks, brackets."""
-    return _patterns(max_leaves)
-
-
-@cache
-def _patterns(max_leaves: int) -> st.SearchStrategy[Pattern]:
     atoms = subjects().map(Pattern)
 
     def around(below: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:

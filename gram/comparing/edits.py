@@ -10,7 +10,7 @@ that moved has its partner all the same.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, TypeAlias, Union
 
@@ -60,7 +60,7 @@ def match(old: Sequence[Pattern], new: Sequence[Pattern]) -> Matching:
     Matching(pairs=((1, 0), (0, 1)), removed=(), added=(2,), moved=frozenset({(1, 0)}))
     """
     pairing = Pairing(len(old), len(new))
-    for key in (_itself, _name_and_labels, _name, _all_but_name):
+    for key in _KEYS:
         pairing.pair_by([*map(key, old)], [*map(key, new)])
     _pair_alike(pairing, old, new)
     pairing.pair_only_ones([*map(_role, old)], [*map(_role, new)])
@@ -94,23 +94,21 @@ def matching_of(partners: Sequence[int | None], old_size: int) -> Matching:
 # --- keys: elements with the same key are partners, None is no key
 
 
-def _itself(element: Pattern) -> Hashable:
-    return element
-
-
-def _name_and_labels(element: Pattern) -> Hashable:
-    return (element.value.identity, element.value.labels) if element.value.identity else None
-
-
-def _name(element: Pattern) -> Hashable:
-    return element.value.identity or None
-
-
 def _all_but_name(element: Pattern) -> Hashable:
     subject = element.value
     if not subject.properties and not element.elements:
         return None
     return subject.labels, exact(subject.properties), element.elements
+
+
+_KEYS: tuple[Callable[[Pattern], Hashable], ...] = (
+    lambda element: element,
+    lambda element: (
+        (element.value.identity, element.value.labels) if element.value.identity else None
+    ),
+    lambda element: element.value.identity or None,
+    _all_but_name,
+)
 
 
 def _role(element: Pattern) -> Hashable:
@@ -144,7 +142,10 @@ def _pair_alike(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]
         for one in old_with.get(word, ())
         for other in places
     }
-    likeness = {pair: _likeness(old_words[pair[0]], new_words[pair[1]]) for pair in together}
+    words = {pair: (old_words[pair[0]], new_words[pair[1]]) for pair in together}
+    likeness = {
+        pair: 2 * len(one & other) / (len(one) + len(other)) for pair, (one, other) in words.items()
+    }
     for one, other in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
         is_free = pairing.is_free[one] and pairing.partners[other] is None
         if is_free and likeness[one, other] >= _ALIKE:
@@ -156,10 +157,6 @@ def _groups(keys: Iterable[tuple[Hashable, int]]) -> dict[Hashable, list[int]]:
     for key, index in keys:
         groups[key].append(index)
     return groups
-
-
-def _likeness(one: frozenset[Hashable], other: frozenset[Hashable]) -> float:
-    return 2 * len(one & other) / (len(one) + len(other))
 
 
 def _words(element: Pattern) -> frozenset[Hashable]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..errors import NoPatternError, expect, expect_all
@@ -42,8 +43,7 @@ class Document(Shown):
 
     def __init__(self, source: Source, *, style: Style | None = None) -> None:
         expect(source, Source, "source", by="Document")
-        self._items: tuple[Item, ...] | None = None
-        self._source: Source | None = source
+        self.source = source
         self._read: Document = self
         self._replacement: Replacement | None = None
         self.filename = source.filename
@@ -56,20 +56,16 @@ class Document(Shown):
         """The text, byte order mark and line breaks included."""
         return self.source.text
 
-    @property
+    @cached_property
     def source(self) -> Source:
         """The text and the name it was read under."""
-        if self._source is None:
-            assert self._replacement is not None
-            self._source = Source(self._replacement.text, self.filename)
-        return self._source
+        assert self._replacement is not None, "one that was read has its source"
+        return Source(self._replacement.text, self.filename)
 
-    @property
+    @cached_property
     def items(self) -> tuple[Item, ...]:
         """The construct of each top-level pattern, with offsets of `text`."""
-        if self._items is None:
-            self._items = parse_items(self.source)
-        return self._items
+        return parse_items(self.source)
 
     @property
     def header(self) -> Pattern | None:
@@ -127,7 +123,6 @@ class Document(Shown):
         wanted = adopt(self.patterns, wanted, self._read.source)
         replacement = replace(self._read.source, self._read.patterns, wanted, self.style)
         edited = Document.__new__(Document)
-        edited._items = edited._source = None
         edited._read, edited._replacement = self._read, replacement
         edited.filename, edited.patterns, edited.style = self.filename, wanted, self.style
         edited.rescued = replacement.rescued

@@ -10,14 +10,12 @@ from pyrsistent import PMap, PVector
 from ..errors import GramDecodeError
 from ..reading import (
     QUOTES,
-    SCALARS,
     Value as ValueSyntax,
     has_comment,
     parse_trees,
     quote,
     refence,
     syntax,
-    tokens,
 )
 from ..source import Source
 from ..trees import Pattern, Subject, TaggedString, Value, exact, is_symbol
@@ -59,9 +57,6 @@ def _candidates(old: ValueSyntax, spelling: str, value: Value) -> Iterator[str]:
 
 
 def _reads_as(text: str, value: Value) -> bool:
-    first, *rest = tokens(text)
-    if len(rest) == 1 and (read := SCALARS.get(first.type)):
-        return exact(read(text)) == exact(value)
     try:
         (tree,) = parse_trees(Source(f"({{k: {text}}})"))
     except GramDecodeError:

@@ -162,12 +162,7 @@ def graph_of(what: Document | Pattern | Iterable[Pattern], *, scopes: Scopes = o
         patterns = patterns_of(what, "what", by="graph_of")
     nodes: dict[Hashable, Pattern] = {}
     keys: dict[int, Hashable] = {}
-    by_shape: dict[Shape, list[Pattern]] = {
-        "relationship": [],
-        "walk": [],
-        "annotation": [],
-        "other": [],
-    }
+    by_shape: dict[Shape, list[Pattern]] = {kind: [] for kind in get_args(Shape)}
     for here, scope in with_names(patterns, scopes):
         each = here.pattern
         kind = shape(each)
@@ -179,14 +174,10 @@ def graph_of(what: Document | Pattern | Iterable[Pattern], *, scopes: Scopes = o
         known = nodes.setdefault(key, each)
         if _fullness(each) > _fullness(known):
             nodes[key] = each
-    return Graph(
-        tuple(nodes.values()),
-        tuple(by_shape["relationship"]),
-        tuple(by_shape["walk"]),
-        tuple(by_shape["annotation"]),
-        tuple(by_shape["other"]),
-        keys,
+    edges, walks, annotations, others = (
+        tuple(by_shape[kind]) for kind in ("relationship", "walk", "annotation", "other")
     )
+    return Graph(tuple(nodes.values()), edges, walks, annotations, others, keys)
 
 
 def to_networkx(what: Graph | Document | Pattern | Iterable[Pattern]) -> networkx.MultiDiGraph[Any]:

@@ -29,7 +29,6 @@ from .parser import (
 )
 from .scalars import (
     QUOTES,
-    SCALARS,
     needs_fence,
     quote as quote,
     refence,

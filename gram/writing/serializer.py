@@ -8,7 +8,7 @@ read back, brackets for everything else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -124,9 +124,9 @@ class _Writer:
             subject = write_subject(pattern.value, spelling)
             return f"[{subject}]" if spelling.bracketed and within else f"({subject})"
         if is_edge(pattern) and is_path(pattern, spelling):
-            return self.edge(pattern, within)
+            return self.path((pattern,), pattern.elements, within)
         if (nodes := walk_nodes(pattern)) is not None:
-            return self.walk(pattern, nodes, within)
+            return self.path(pattern.elements, nodes, (*within, pattern))
         subject = write_subject(pattern.value, spelling)
         below = (*within, pattern)
         elements = ", ".join(self.element(element, below) for element in pattern.elements)
@@ -137,19 +137,14 @@ class _Writer:
             return write_name(element.value.identity, integers=True)
         return self.pattern(element, within)
 
-    def edge(self, edge: Pattern, within: tuple[Pattern, ...]) -> str:
-        left, right = edge.elements
-        below = (*within, edge)
-        arrow = write_arrow(edge.value, self.spelling(edge, within))
-        return f"{self.node(left, below)}{arrow}{self.node(right, below)}"
-
-    def walk(self, walk: Pattern, nodes: tuple[Pattern, ...], within: tuple[Pattern, ...]) -> str:
-        below = (*within, walk)
-        text = self.node(nodes[0], (*below, walk.elements[0]))
-        for edge, node in zip(walk.elements, nodes[1:], strict=True):
-            spelling = self.spelling(edge, below)
+    def path(
+        self, edges: Sequence[Pattern], nodes: Sequence[Pattern], within: tuple[Pattern, ...]
+    ) -> str:
+        text = self.node(nodes[0], (*within, edges[0]))
+        for edge, node in zip(edges, nodes[1:], strict=True):
+            spelling = self.spelling(edge, within)
             kind: Literal["right", "left"] = "right" if edge.elements[1] == node else "left"
-            text += write_arrow(edge.value, spelling, kind) + self.node(node, (*below, edge))
+            text += write_arrow(edge.value, spelling, kind) + self.node(node, (*within, edge))
         return text
 
     def node(self, atom: Pattern, within: tuple[Pattern, ...]) -> str:
