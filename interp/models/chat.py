@@ -23,14 +23,14 @@ from lenses_ext.weak_cache import memo
 from ..errors import ModelError
 from ..json_text import Json, JsonText, read_json, write_json
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
-from ..machine.contracts import function_definition_text, has_strict_form, response_format
+from ..machine.contracts import function_definition_text, has_strict_form
 from .attached_parts import PartOf, chat_part, no_part, no_part_in_functions, parts_of_result
 from .failures import failed, reported_in
 from .providers import CHAT_FIELDS, Dialect, not_taken
 from .refusals import takes
 from .reply_reading import ECHOED, Reply, json_text, read_reply, reasoning_of, text_of, well_formed
 from .server_events import END, json_or_text
-from .typed_answers import answer_in_words, answer_tool
+from .typed_answers import answer_asked
 from .wire import Piece, Reasoning, Wire
 
 _log = logging.getLogger("interp.model")
@@ -49,20 +49,16 @@ def _fields(
     """The first message, the tools as texts, and the fields of a body beside the two lists."""
     dialect, strict = form.dialect, form.dialect == "tools" and form.is_strict_for(request)
     others: dict[str, Json] = {"model": request.model.name}
-    instruction, settings = request.instruction, request.settings.as_json()
+    settings = request.settings.as_json()
     tools = [
         function_definition_text(tool, strict=strict and has_strict_form(tool))
         for tool in request.tools
     ]
-    if request.answer is not None:
-        if not tools or form.answers == "with_tools":
-            if form.answers_as == "json_schema":
-                others["response_format"] = response_format(request.answer)
-            else:
-                others["response_format"] = {"type": "json_object"}
-                instruction += answer_in_words(request.answer)
-        elif form.answers == "as_tool":
-            tools.append(write_json(answer_tool(request, request.answer)))
+    asked, words, answer = answer_asked(request, form.answers, form.answers_as)
+    if asked is not None:
+        others["response_format"] = asked
+    if answer is not None:
+        tools.append(write_json(answer))
     names = {**CHAT_FIELDS, "maxTokens": form.max_tokens}
     if tools:
         choice = tool_choice(request, answers_by_tool=len(tools) > len(request.tools))
@@ -73,7 +69,7 @@ def _fields(
         tools = [write_json(tool.value["function"]) for tool in tools]
     others |= {names[name]: value for name, value in settings.items() if name in names}
     tell_of_settings_left_out(settings, dialect)
-    first = {"role": "system", "content": instruction}
+    first = {"role": "system", "content": request.instruction + words}
     return first, tools, {**others, **settings.get("extraBody", {})}
 
 

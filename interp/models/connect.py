@@ -263,16 +263,12 @@ def _names_in(text: str, where: str) -> Iterator[str]:
     Raises:
         ModelError: It is no such list, or reports an error.
     """
-    found, problem = json_or_text(text)
-    if problem:
-        what = f"is not JSON: {quoted(text)}" if text.strip() else "is empty"
-        said = f"what {where} gave as its list of models {what}"
-        raise ModelError(f"{without_keys(said)}\n  hint: {_NO_LIST}")
+    found, _ = json_or_text(text)
     if isinstance(found, Mapping) and (reported := reported_in(found)):
         raise reported
     listed = found.get("data", found.get("models")) if isinstance(found, Mapping) else found
     if not isinstance(listed, list):
-        said = f"{where} gave no list of models: {quoted(found)}"
+        said = f"{where} gave no list of models: {quoted(text) if text.strip() else 'nothing'}"
         raise ModelError(f"{without_keys(said)}\n  hint: {_NO_LIST}")
     for each in listed:
         if isinstance(each, Mapping):

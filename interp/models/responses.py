@@ -22,7 +22,7 @@ from lenses_ext.weak_cache import memo
 from ..errors import ModelError
 from ..json_text import Json, read_json
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
-from ..machine.contracts import has_strict_form, response_format, tool_to_json
+from ..machine.contracts import has_strict_form, tool_to_json
 from .attached_parts import no_part, parts_of_result, responses_part
 from .chat import (
     arguments_sent,
@@ -46,7 +46,7 @@ from .reply_reading import (
     word,
 )
 from .server_events import END
-from .typed_answers import answer_in_words, answer_tool
+from .typed_answers import answer_asked
 from .wire import Piece, Reasoning, Wire
 
 
@@ -262,27 +262,20 @@ def _fields(
     request: Request, form: Responses, *, with_reasoning: bool
 ) -> tuple[list[str], dict[str, Json]]:
     """The tools as texts, and the fields of a body beside the two lists."""
-    settings, instruction = request.settings.as_json(), request.instruction
+    settings = request.settings.as_json()
     others: dict[str, Json] = {"model": request.model.name, "store": False}
     if with_reasoning:
         others["include"] = ["reasoning.encrypted_content"]
     strict = form.is_strict_for(request)
     tools = [_tool_text(strict and has_strict_form(tool))(tool) for tool in request.tools]
-    text: dict[str, Json] = {}
-    if request.answer is not None:
-        if not tools or form.answers == "with_tools":
-            if form.answers_as == "json_schema":
-                named = response_format(request.answer)["json_schema"]
-                text["format"] = {"type": "json_schema", **named, "strict": False}
-            else:
-                text["format"] = {"type": "json_object"}
-                instruction += answer_in_words(request.answer)
-        elif form.answers == "as_tool":
-            function = answer_tool(request, request.answer)["function"]
-            tools.append(dumped({"type": "function", **function, "strict": False}))
-    if text:
-        others["text"] = text
-    if instruction:
+    asked, words, answer = answer_asked(request, form.answers, form.answers_as)
+    if asked is not None:
+        is_schema = "json_schema" in asked
+        schema = {"type": "json_schema", **asked.get("json_schema", {}), "strict": False}
+        others["text"] = {"format": schema if is_schema else asked}
+    if answer is not None:
+        tools.append(dumped({"type": "function", **answer["function"], "strict": False}))
+    if instruction := request.instruction + words:
         others["instructions"] = instruction
     if tools:
         choice = tool_choice(request, answers_by_tool=len(tools) > len(request.tools))

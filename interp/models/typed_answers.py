@@ -26,7 +26,7 @@ from ..machine.contracts import (
     text_said,
     unwrapped,
 )
-from .providers import AnswerMode
+from .providers import AnswerFormat, AnswerMode
 
 if TYPE_CHECKING:
     from ..machine import Request
@@ -42,10 +42,24 @@ _FENCED_WIDELY: Final = re.compile(r"(?<!`)`{3,}+[\w-]*+\s*+(.*)```", re.DOTALL)
 # --- asking
 
 
-def answer_in_words(answer: Pattern) -> str:
-    """What a model is told that takes no schema."""
-    schema = write_json(response_format(answer)["json_schema"]["schema"])
-    return f"\n\nAnswer with one JSON object that is valid under this JSON Schema:\n{schema}"
+def answer_asked(
+    request: Request, mode: AnswerMode, form: AnswerFormat
+) -> tuple[dict[str, Json] | None, str, dict[str, Json] | None]:
+    """How a request asks for its typed answer: a format, words for the instruction, or a tool.
+
+    The words are for a model that takes no schema.
+    """
+    answer = request.answer
+    if answer is None or (request.tools and mode == "after_tools"):
+        return None, "", None
+    if request.tools and mode == "as_tool":
+        return None, "", answer_tool(request, answer)
+    asked = response_format(answer)
+    if form == "json_schema":
+        return asked, "", None
+    schema = write_json(asked["json_schema"]["schema"])
+    told = f"Answer with one JSON object that is valid under this JSON Schema:\n{schema}"
+    return {"type": "json_object"}, f"\n\n{told}", None
 
 
 def answer_tool(request: Request, answer: Pattern) -> dict[str, Json]:

@@ -36,8 +36,8 @@ def test_the_names_in_a_list_are_read(
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (Answer(raw=b"<html>"), "is not JSON: <html>"),
-        (Answer(raw=b""), "list of models is empty"),
+        (Answer(raw=b"<html>"), "gave no list of models: <html>"),
+        (Answer(raw=b""), "gave no list of models: nothing"),
         (Answer({"data": "x"}), "gave no list of models"),
         (Answer({"object": "list"}), "gave no list of models"),
         (Answer({"error": {"message": "no"}}), "reports an error: no"),
