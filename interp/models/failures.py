@@ -245,14 +245,12 @@ def _place_in(body: object) -> str:
 
 def _behind_the_gateway(error: Mapping[str, Any]) -> str:
     metadata = error.get("metadata")
-    raw = metadata.get("raw") if isinstance(metadata, Mapping) else None
-    if not raw:
+    if not isinstance(metadata, Mapping) or not (raw := metadata.get("raw")):
         return ""
-    name = metadata.get("provider_name") if isinstance(metadata, Mapping) else None
     if isinstance(raw, str):
         with suppress(ValueError, RecursionError):
             raw = json.loads(raw)
-    return f" ({name or 'the provider behind it'}: {message_of(raw)})"
+    return f" ({metadata.get('provider_name') or 'the provider behind it'}: {message_of(raw)})"
 
 
 def quoted(said: object) -> str:
@@ -342,13 +340,9 @@ async def awith_retries(ask: Callable[[], Awaitable[T]], attempts: int) -> T:
                 raise
             longest = min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** (attempt - 1))
             seconds = uniform(0, longest) if error.retry_after is None else error.retry_after
-            _tell(error, seconds)
+            said = str(error).partition("\n")[0]
+            _log.info("asks again in %.1f s: %s", seconds, said, extra={"event": "model_retried"})
+            if notice := _notice.get():
+                notice(error, seconds)
         await asyncio.sleep(seconds)
         attempt += 1
-
-
-def _tell(error: ModelError, seconds: float) -> None:
-    said = str(error).partition("\n")[0]
-    _log.info("asks again in %.1f s: %s", seconds, said, extra={"event": "model_retried"})
-    if notice := _notice.get():
-        notice(error, seconds)

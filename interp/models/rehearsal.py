@@ -22,7 +22,6 @@ from gram import Pattern
 from lenses_ext import answer_schema, tool_spec_description, tool_spec_name, tool_spec_schema, view
 from lenses_ext.schemas import resolve_ref
 
-from ..files import File
 from ..json_text import Json, write_json
 from ..machine import (
     AssistantRole,
@@ -67,6 +66,7 @@ _OF_FORMAT = {
     "uuid": "00000000-0000-0000-0000-000000000000",
 }
 
+_NULL = {"type": "null"}
 _DEEP = 3  # from here on, choices without parts come first
 _DEEPEST = 20  # a type that always holds another of its kind has no end
 _MOST_VALUES = 1_000  # and one that holds two of them doubles with each level
@@ -193,8 +193,10 @@ class Filling:
             if "$ref" in plain:
                 schema = resolve_ref(plain.pop("$ref"), self._root)
             elif choices := plain.pop("anyOf", None) or plain.pop("oneOf", None):
-                is_last = _has_parts if level > _DEEP else _is_null
-                schema = min(choices, key=is_last)  # of equals, the first
+                # of equals, the first
+                schema = min(
+                    choices, key=lambda it: (level > _DEEP and _has_parts(it), it == _NULL)
+                )
             else:
                 return plain
             schema = {**schema, **plain} if isinstance(schema, dict) else plain
@@ -203,10 +205,6 @@ class Filling:
 
 def _has_parts(choice: Json) -> bool:
     return isinstance(choice, dict) and ("$ref" in choice or _kind(choice) in ("object", "array"))
-
-
-def _is_null(choice: Json) -> bool:
-    return bool(choice == {"type": "null"})
 
 
 def _kind(schema: dict[str, Json]) -> str:
@@ -270,70 +268,38 @@ class Rehearsal(ModelWithoutNetwork):
 
     def complete(self, request: Request) -> Reply:
         """The reply that the rules give; it costs no tokens."""
-        return Reply(_reply(request), Usage(0, 0))
+        asked = [each for each in request.messages if each.role == UserRole]
+        said = [each.content for each in reversed(asked)] or [""]
+        results = [each.content for each in takewhile(_is_result, reversed(request.messages))]
+        if results:
+            text = "\n".join(reversed(results)).strip()
+            text = text or "(rehearsal) The tool gave an empty text."
+        elif tool := _fitting(request, said[0]):
+            arguments = Filling(view(tool_spec_schema, tool), said).value()
+            call = ToolCall("call_0", view(tool_spec_name, tool), write_json(arguments))
+            return Reply(Message(AssistantRole, "", (call,)), Usage(0, 0))
+        else:
+            # What another agent rehearsed is not said twice: in loops it would grow without an end.
+            told = "" if said[0].startswith(_TOLD) else _TOLD
+            files = asked[-1].attachments if asked else ()
+            text = told + said[0] + "".join(f"\n(attached: {file})" for file in files)
+        if request.answer is not None:
+            is_answer = (m.role == AssistantRole and not m.tool_calls for m in request.messages)
+            schema = answer_schema(request.answer)
+            text = write_json(Filling(schema, said, round=sum(is_answer)).value())
+        return Reply(Message(AssistantRole, text), Usage(0, 0))
 
 
-def _reply(request: Request) -> Message:
-    results = _latest_results(request)
-    said = _said_by_user(request)
-    if results:
-        reported = "\n".join(results).strip() or "(rehearsal) The tool gave an empty text."
-        return _answer(request, reported, said)
+def _is_result(message: Message) -> bool:
+    return isinstance(message.role, FunctionRole) and not is_handover(message)
 
-    def fit(tool: Pattern) -> int:
-        return _fit(said[0], tool)
 
+def _fitting(request: Request, text: str) -> Pattern | None:
+    """The tool that fits a text best, of equals the first; None if none fits well enough."""
     spoke = {message.speaker for message in request.messages}
     others = [tool for tool in request.tools if view(tool_spec_name, tool) not in spoke]
-    tool = max(others, key=fit, default=None)  # of equals, the first
-    if tool is None or fit(tool) < _ENOUGH:
-        with_files = "".join(f"\n(attached: {file})" for file in _attached(request))
-        # What another agent rehearsed is not said twice: in loops it would grow without an end.
-        told = "" if said[0].startswith(_TOLD) else _TOLD
-        words = f"{told}{said[0]}{with_files}"
-        return _answer(request, words, said)
-    arguments = Filling(view(tool_spec_schema, tool), said).value()
-    call = ToolCall("call_0", view(tool_spec_name, tool), write_json(arguments))
-    return Message(AssistantRole, "", (call,))
-
-
-def _answer(request: Request, text: str, said: list[str]) -> Message:
-    """A text, or a value of the type that the program declares for its answer."""
-    if request.answer is None:
-        return Message(AssistantRole, text)
-    value = Filling(answer_schema(request.answer), said, round=_answers_before(request)).value()
-    return Message(AssistantRole, write_json(value))
-
-
-# --- reading the request
-
-
-def _latest_results(request: Request) -> list[str]:
-    """What the tools answered since the user last spoke."""
-    results: list[str] = []
-    for message in reversed(request.messages):
-        if not isinstance(message.role, FunctionRole) or is_handover(message):
-            break
-        results.insert(0, message.content)
-    return results
-
-
-def _answers_before(request: Request) -> int:
-    """How often the agent has answered in this conversation."""
-    messages = request.messages
-    return sum(each.role == AssistantRole and not each.tool_calls for each in messages)
-
-
-def _said_by_user(request: Request) -> list[str]:
-    """What the user said, the latest first."""
-    said = [message.content for message in request.messages if message.role == UserRole]
-    return said[::-1] or [""]
-
-
-def _attached(request: Request) -> tuple[File, ...]:
-    """The files of what the user said last."""
-    said = [message for message in request.messages if message.role == UserRole]
-    return said[-1].attachments if said else ()
+    best = max(others, key=lambda tool: _fit(text, tool), default=None)
+    return None if best is None or _fit(text, best) < _ENOUGH else best
 
 
 def _fit(text: str, tool: Pattern) -> int:

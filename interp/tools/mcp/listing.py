@@ -107,20 +107,16 @@ def result_of(answer: CallToolResult) -> Json | ToolResult:
     """
     if answer.is_error:
         raise ToolError(said(_text(answer.content)) or "the server says no reason")
-    value, files = _value(answer), tuple(_files(answer.content))
-    return ToolResult(write_json(value), files) if files else value
-
-
-def _value(answer: CallToolResult) -> Json:
-    if answer.structured_content is not None:
-        length = len(write_json(answer.structured_content))
+    files, structured = tuple(_files(answer.content)), answer.structured_content
+    if structured is not None:
+        length = len(write_json(structured))
         if length > MOST_ANSWERED:
             raise ToolError(f"the result has {length} characters of JSON, over {MOST_ANSWERED}")
-        return answer.structured_content
+        return ToolResult(write_json(structured), files) if files else structured
     text = _text(answer.content)
-    if len(text) <= MOST_ANSWERED:
-        return text
-    return cut(without_keys(text), MOST_ANSWERED)  # else half a key could be left
+    if len(text) > MOST_ANSWERED:
+        text = cut(without_keys(text), MOST_ANSWERED)  # else half a key could be left
+    return ToolResult(write_json(text), files) if files else text
 
 
 def _files(content: list[ContentBlock]) -> Iterator[File]:
