@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
@@ -9,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
+from gram import GramError
 from gram.extras import install
 from interp import ConfigurationError, openapi_library
+from tests.interp.tools.openapi.test_openapi_library import document
 
 PETS = """
 openapi: 3.1.0
@@ -93,3 +97,123 @@ def test_files_of_something_else_are_refused(tmp_path: Path, text: str, said: st
         openapi_library(tmp_path / "pets.json")
 
     assert said in str(error.value)
+
+
+PET = "#/components/schemas/Pet"
+WRONG = [None, True, 0, -1.5, "", "x", "#", "#/paths", [], [1], [None], {}, {"$ref": "#"}, {"a": 1},
+         {"$ref": 5}, {"$ref": PET}, "\x1b[2J", "{id}", {"type": "object"}]  # fmt: skip
+WHOLE: Any = {**document("http://h", "3.1.0"), "security": [{"token": []}]}
+WHOLE["paths"]["/form"] = {
+    "post": {
+        "requestBody": {
+            "content": {
+                "application/x-www-form-urlencoded": {
+                    "schema": {"properties": {"a": {"type": "array"}}},
+                    "encoding": {"a": {"style": "deepObject", "explode": True}},
+                }
+            }
+        },
+        "responses": {
+            "200": {"content": {"application/json": {"schema": {"type": "array", "items": {}}}}},
+            "204": {"description": "-"},
+        },
+    },
+    "put": {
+        "requestBody": {
+            "content": {
+                "multipart/form-data": {
+                    "schema": {"allOf": [{"properties": {"f": {"format": "binary"}}}]}
+                }
+            }
+        }
+    },
+}
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths of all values in a value."""
+    found = [path]
+    if isinstance(value, dict | list):
+        for key, below in value.items() if isinstance(value, dict) else enumerate(value):
+            found += places(below, (*path, key))
+    return found
+
+
+@given(st.data())
+def test_what_is_wrong_anywhere_is_an_error_of_ours(data: st.DataObject) -> None:
+    changed = copy.deepcopy(WHOLE)
+    if data.draw(st.booleans()):
+        changed["openapi"] = "3.0.3"
+    for _ in range(data.draw(st.integers(1, 3))):
+        *above, last = data.draw(st.sampled_from(places(changed)[1:]))
+        inside = changed
+        for key in above:
+            inside = inside[key]
+        inside[last] = copy.deepcopy(data.draw(st.sampled_from(WRONG)))
+    told: list[str] = []
+    try:
+        library = openapi_library(changed, tell=told.append)
+    except GramError as error:
+        told.append(str(error))
+        library = openapi_library(WHOLE)
+    assert all(each.startswith("the document: ") for each in told)
+    assert not any("\x1b" in each for each in told)
+    assert all(tool.schema["type"] == "object" for tool in library.values())
+
+
+def chain(length: int, end: Any) -> dict[str, Any]:
+    """Schemas of which each refers to the next."""
+    schemas: dict[str, Any] = {
+        f"s{at}": {"properties": {"next": {"$ref": f"#/components/schemas/s{at + 1}"}}}
+        for at in range(length)
+    }
+    schemas[f"s{length}"] = end
+    return schemas
+
+
+def with_schema(schemas: dict[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = document("http://h", "3.1.0")
+    given["components"]["schemas"] |= schemas
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/s0"}}}}
+    given["paths"]["/pets/{id}"]["put"]["requestBody"] = body
+    return given
+
+
+def test_a_long_chain_of_references_is_followed() -> None:
+    tool = openapi_library(with_schema(chain(1500, {"type": "string"})))["pets_update"]
+
+    assert len(tool.schema["$defs"]) == 1501
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ({"$ref": "other.yaml#/Pet"}, "'other.yaml#/Pet' is not in this document"),
+        ({"$ref": "https://h.example/s.json"}, "is not in this document"),
+        ({"$ref": "#/components/schemas/Nobody"}, "leads nowhere"),
+    ],
+)
+def test_a_reference_that_leads_out_is_told(end: Any, said: str) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        openapi_library(with_schema(chain(2, end)), operations=["pets_update"])
+
+    assert said in str(error.value)
+
+
+def test_references_in_a_circle_are_told() -> None:
+    given = document("http://h")
+    given["components"]["parameters"]["Tags"] = {"$ref": "#/components/parameters/Tags"}
+
+    with pytest.raises(ConfigurationError, match="its references lead in a circle"):
+        openapi_library(given, operations=["pets_update"])
+
+
+def test_long_names_stay_apart() -> None:
+    given = document("http://h")
+    for end in ("one", "two"):
+        given["paths"][f"/{end}"] = {"get": {"operationId": "n" * 70 + end}}
+
+    library = openapi_library(given)
+
+    assert len(library) == 4
+    assert max(map(len, library)) == 64

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import zlib
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -300,3 +301,77 @@ def test_the_command_line_takes_documents(server: Any, tmp_path: Path) -> None:
     assert (offline.returncode, keyless.returncode) == (2, 4)
     assert "--offline uses no network, and --openapi calls servers" in offline.stderr
     assert "NOT_SET_17 is not set" in keyless.stderr
+
+
+PASSWORD = "me:a-long-pass+word/17"
+
+
+def called(server: Any, scheme: dict[str, Any], **given: Any) -> dict[str, Any]:
+    """What a server was asked by an operation that takes a key of a scheme."""
+    made = document(server.url)
+    made["components"]["securitySchemes"]["query_key"] = scheme
+    invoke_tool(openapi_library(made, **given)["list"], {})
+    asked: dict[str, Any] = server.asked[-1]
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("scheme", "header", "value"),
+    [
+        ({"type": "apiKey", "in": "header", "name": "X-Key"}, "X-Key", PASSWORD),
+        ({"type": "http", "scheme": "Bearer"}, "Authorization", f"Bearer {PASSWORD}"),
+        ({"type": "http", "scheme": "basic"}, "Authorization",
+         f"Basic {b64encode(PASSWORD.encode()).decode()}"),
+        ({"type": "oauth2", "flows": {}}, "Authorization", f"Bearer {PASSWORD}"),
+    ],
+)  # fmt: skip
+def test_a_key_is_sent_where_its_scheme_says(
+    server: Any, monkeypatch: pytest.MonkeyPatch, scheme: Any, header: str, value: str
+) -> None:
+    monkeypatch.setenv("PETS", PASSWORD)
+
+    asked = called(server, scheme, keys={"query_key": "PETS"})
+
+    assert asked["headers"][header] == value
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        {"type": "mutualTLS"},
+        {"type": "http", "scheme": "digest"},
+        {"type": "apiKey", "in": "cookie", "name": "k"},
+        {"type": "apiKey", "in": "header", "name": "a b"},
+    ],
+)
+def test_keys_that_are_not_sent_are_refused(
+    server: Any, monkeypatch: pytest.MonkeyPatch, scheme: Any
+) -> None:
+    monkeypatch.setenv("PETS", PASSWORD)
+
+    with pytest.raises(ConfigurationError, match="keys of this kind are not sent"):
+        called(server, scheme, keys={"query_key": "PETS"})
+
+
+def test_a_call_without_its_key_says_which_one(server: Any) -> None:
+    server.answers["/v1/pets"] = (401, {}, b"who are you?")
+
+    with pytest.raises(ToolError) as error:
+        called(server, {"type": "http", "scheme": "bearer"})
+
+    assert "401 Unauthorized: who are you?" in str(error.value)
+    assert "hint: it was called without a key for query_key" in str(error.value)
+
+
+def test_a_key_that_a_server_repeats_is_hidden_in_every_form(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PETS", PASSWORD)
+    encoded = b64encode(PASSWORD.encode()).decode()
+    said = f"bad: {encoded} {PASSWORD} a-long-pass+word/17"
+    server.answers["/v1/pets"] = (400, {}, said.encode())
+
+    with pytest.raises(ToolError) as error:
+        called(server, {"type": "http", "scheme": "basic"}, keys={"query_key": "PETS"})
+
+    assert "bad: [redacted] [redacted] [redacted]" in str(error.value)
