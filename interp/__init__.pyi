@@ -55,11 +55,11 @@ from .models.language_model import LanguageModel as LanguageModel
 from .models.openai_model import OpenAIModel as OpenAIModel
 from .models.scripted import ScriptedModel as ScriptedModel
 from .programs import load as load
-from .running.beginning import begin as begin
 from .running.runs import Run as Run
 from .running.short_forms import (
     arun as arun,
     astream as astream,
+    begin as begin,
     run as run,
     stream as stream,
 )

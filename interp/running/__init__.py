@@ -1,7 +1,6 @@
 """The short forms: functions that run an agent, the `Run` they make, and their keywords."""
 
 from .answer_types import declared_answer, with_value
-from .beginning import begin as begin, first_state_of
 from .options import (
     BeginOptions as BeginOptions,
     RunOptions as RunOptions,
@@ -12,8 +11,10 @@ from .runs import Run as Run
 from .short_forms import (
     arun as arun,
     astream as astream,
+    begin as begin,
     execute_agent as execute_agent,
     execute_agent_with_library as execute_agent_with_library,
+    first_state_of,
     run as run,
     stream as stream,
 )

@@ -140,6 +140,9 @@ class Run(Generic[V]):
         return error
 
 
+_OF_THE_HANDLER = ("model", "base_url", "dialect", "match", "approve", "on_tool_error")
+
+
 def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver:
     """What drives a run by its options, from a State on; see `RunOptions`."""
     state = state if state.run_id else state.with_run_id(os.urandom(8).hex())
@@ -148,16 +151,8 @@ def driver_of(state: State, library: ToolLibrary, options: RunOptions) -> Driver
 
     @cache
     def live() -> LiveHandler:
-        return LiveHandler.of(
-            state,
-            library,
-            model=options.get("model"),
-            base_url=options.get("base_url"),
-            dialect=options.get("dialect"),
-            match=options.get("match", "full"),
-            approve=options.get("approve"),
-            on_tool_error=options.get("on_tool_error", "tell"),
-        )
+        given: dict[str, Any] = {name: options.get(name) for name in _OF_THE_HANDLER}
+        return LiveHandler.of(state, library, **{k: v for k, v in given.items() if v is not None})
 
     if handler is None:
         handler = live()
