@@ -214,14 +214,10 @@ def serve(serving: Serving, host: str, port: int, *, as_mcp: bool = False) -> No
         ends_at = monotonic() + 2 * serving.grace + _TO_CLOSE
         LOGGER.info("is told to stop", extra={"event": "server_stopping"})
 
-    shown = f"[{host}]" if ":" in host else host
-    LOGGER.info(
-        "serves %s at http://%s:%d/v1",
-        ", ".join(serving.agents),
-        shown,
-        listening.getsockname()[1],
-        extra={"event": "server_started"},
-    )
+    where = f"[{host}]" if ":" in host else host
+    told = f"http://{where}:{listening.getsockname()[1]}/v1"
+    served = ", ".join(serving.agents)
+    LOGGER.info("serves %s at %s", served, told, extra={"event": "server_started"})
     until_told(lambda: server.run([listening]), stop, lambda: ends_at)
     LOGGER.info("has ended", extra={"event": "server_ended"})
 

@@ -291,13 +291,4 @@ def _dollars(found: Entry | Timeline) -> str:
 
 
 def _seconds(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    if 0 < seconds < 0.0005:
-        return "< 1 ms"
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s"
+    return "" if seconds is None else f"{seconds:.2f} s"

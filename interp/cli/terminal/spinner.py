@@ -14,6 +14,7 @@ from ...shown import visible_text
 from .output import without_surrogates
 
 if TYPE_CHECKING:
+    from rich.live import Live
     from rich.text import Text
 
 _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -32,38 +33,22 @@ class Spinner:
 
     def __init__(self, *, is_wanted: bool = True) -> None:
         self._is_wanted = is_wanted
-        self._shown: _Line | None = None
+        self._text = self._beside = ""
+        self._live: Live | None = None  # while it is shown
+        self._lock = threading.RLock()
 
     def start(self, text: str) -> None:
         """Say from now on that ``text`` is waited for, and nothing else any more."""
         self.stop()
         err = sys.stderr
         is_terminal = err is not None and err.isatty() and os.environ.get("TERM") != "dumb"
-        if self._is_wanted and is_terminal:
-            self._shown = _Line(text, err)
-
-    def show_beside(self, text: str) -> None:
-        """Show a text behind what is waited for, until that ends."""
-        if self._shown is not None:
-            self._shown.beside = text
-
-    def stop(self) -> None:
-        """Erase the line."""
-        if self._shown is not None:
-            self._shown.close()
-            self._shown = None
-
-
-class _Line:
-    """The line while it is shown."""
-
-    def __init__(self, text: str, terminal: TextIO) -> None:
+        if not (self._is_wanted and is_terminal):
+            return
         from rich.console import Console  # imported late: only terminals need it
         from rich.live import Live
 
-        self._console = Console(file=terminal)
-        self.beside = ""
-        self._text, self._since = text, time.monotonic()
+        self._text, self._beside, self._since = text, "", time.monotonic()
+        self._console = Console(file=err)
         self._frames = _PLAIN_FRAMES if self._console.options.ascii_only else _FRAMES
         self._live = Live(
             get_renderable=self._drawn,
@@ -73,25 +58,29 @@ class _Line:
             redirect_stdout=False,
             redirect_stderr=False,
         )
-        self._is_closed = False
-        self._lock = threading.RLock()
         self._streams = (sys.stdout, sys.stderr)
         self._aside = tuple(stream and _Aside(stream, self) for stream in self._streams)
         sys.stdout, sys.stderr = self._aside
         self._show()
 
-    def close(self) -> None:
+    def show_beside(self, text: str) -> None:
+        """Show a text behind what is waited for, until that ends."""
+        self._beside = text
+
+    def stop(self) -> None:
         """Erase the line for good."""
-        with self._lock:
-            self._is_closed = True
-            self.erase()
-        if (sys.stdout, sys.stderr) == self._aside:  # else a tool has put its own there
-            sys.stdout, sys.stderr = self._streams
+        if self._live is not None:
+            with self._lock:
+                self.erase()
+                self._live = None
+            if (sys.stdout, sys.stderr) == self._aside:  # else a tool has put its own there
+                sys.stdout, sys.stderr = self._streams
 
     def erase(self) -> None:
         """Take the line away, as where something else takes the terminal, such as ``input``."""
         with self._lock, suppress(OSError, ValueError):  # the terminal is gone
-            self._live.stop()
+            if self._live is not None:
+                self._live.stop()
 
     def print_aside(self, stream: TextIO, text: str) -> int:
         """Print what others print, above the line."""
@@ -99,13 +88,14 @@ class _Line:
             self.erase()
             count = stream.write(text)
             stream.flush()
-            if text.endswith("\n") and not self._is_closed:
+            if text.endswith("\n"):
                 self._show()
             return count
 
     def _show(self) -> None:
         with suppress(OSError, ValueError):
-            self._live.start(refresh=True)
+            if self._live is not None:
+                self._live.start(refresh=True)
 
     def _drawn(self) -> Text:
         from rich.text import Text
@@ -117,7 +107,7 @@ class _Line:
 
         elapsed, width = time.monotonic() - self._since, self._console.width
         frame, seconds = self._frames[int(elapsed * 10) % len(self._frames)], f" {elapsed:.0f}s"
-        beside = part(self.beside and f" {self.beside}", width // 2)
+        beside = part(self._beside and f" {self._beside}", width // 2)
         text = part(self._text, width - len(seconds) - beside.cell_len - 3)
         return Text.assemble(frame, " ", text, seconds, beside)
 
@@ -125,15 +115,15 @@ class _Line:
 class _Aside:
     """A stream that prints above the line."""
 
-    def __init__(self, stream: TextIO, line: _Line) -> None:
+    def __init__(self, stream: TextIO, spinner: Spinner) -> None:
         self._stream = stream
-        self._line = line
+        self._spinner = spinner
 
     def write(self, text: str) -> int:
-        return self._line.print_aside(self._stream, text)
+        return self._spinner.print_aside(self._stream, text)
 
     def fileno(self) -> int:
-        self._line.erase()
+        self._spinner.erase()
         return self._stream.fileno()
 
     def __getattr__(self, name: str) -> Any:
