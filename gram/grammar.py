@@ -168,7 +168,7 @@ def _rule(saved: dict[str, Any]) -> Rule:
 
 
 def _numbered(states: dict[int, dict[str, int]], start: int) -> dict[int, int]:
-    """The states that matter, numbered as a walk from the start over sorted symbols meets them.
+    """The states that can be reached, in the order of a walk from the start over sorted symbols.
 
     lark numbers them as its sets happen to be ordered, which changes between processes.
     """

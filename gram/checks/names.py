@@ -68,7 +68,7 @@ class Occurrence(Scoped):
 
     @property
     def repeats_keys(self) -> bool:
-        """Whether its text, elements included, gives a key again."""
+        """Whether a key comes twice in its text or in that of its elements."""
         place = read_from(self.pattern)
         if place is None or not place[0].repeats:
             return False
@@ -171,7 +171,7 @@ class Reading:
 
 
 def _leads_into(paths: Collection[TreePath], path: TreePath) -> bool:
-    """Whether a path is one of some, or leads to what is below one of them."""
+    """Whether a path is one of these paths, or goes on from one of them."""
     return any(path[:length] in paths for length in range(1, len(path) + 1))
 
 
@@ -207,7 +207,7 @@ def self_reference(reading: Reading) -> Iterator[Diagnostic]:
 
 
 def dangling_reference(reading: Reading) -> Iterator[Diagnostic]:
-    """A bare name among elements that no pattern in sight has."""
+    """A bare name among elements, where no pattern in scope has this name."""
     names: dict[TreePath, set[str]] = defaultdict(set)
     for each in reading.occurrences:
         if each.name and not each.is_bare:
@@ -242,7 +242,7 @@ def label_sets_differ(reading: Reading) -> Iterator[Diagnostic]:
 
 
 def members(elements: Iterable[Pattern]) -> list[object]:
-    """The elements of a definition as they are compared: one with a name by its name alone."""
+    """What definitions are compared by: the name of each element, or an unnamed element itself."""
     return [element.value.identity or element for element in elements]
 
 
@@ -269,7 +269,7 @@ def _differences(first: Occurrence, again: Occurrence) -> list[str]:
 
 
 def _is_inconsistent(first: Occurrence, again: Occurrence) -> bool:
-    """Whether one is a relationship and the other has elements that are not its ends."""
+    """Whether one is a relationship, and the other has elements that are not its ends."""
     if not (is_edge(first.pattern) or is_edge(again.pattern)):
         return False
     both_have_elements = bool(first.pattern.elements and again.pattern.elements)

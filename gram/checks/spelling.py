@@ -38,7 +38,7 @@ def duplicate_annotation_key(reading: Reading) -> Iterator[Diagnostic]:
 def _given_again(
     each: Occurrence, entries: Sequence[syntax.Entry], called: str
 ) -> Iterator[Diagnostic]:
-    """The entries whose key comes again; a fix removes one where no comment goes with it."""
+    """The entries whose key comes again later; the fix removes an entry without comments."""
     last = {entry.key.text: entry for entry in entries}
     for entry, after in pairwise(entries):
         key = entry.key
@@ -85,7 +85,7 @@ def not_portable(reading: Reading) -> Iterator[Diagnostic]:
 
 
 def unknown_kind(reading: Reading) -> Iterator[Diagnostic]:
-    """A header of a kind that the caller does not know; never when the caller names no kinds."""
+    """A header of an unknown kind. Nothing is found when the caller names no kinds."""
     if not reading.kinds or not reading.patterns:
         return
     document, first = reading.document, reading.patterns[0]
@@ -97,7 +97,7 @@ def unknown_kind(reading: Reading) -> Iterator[Diagnostic]:
 
 
 def _may_have_another_case(each: Occurrence) -> bool:
-    """Whether the tree has a label that is of another case, unless a double colon excuses it."""
+    """Whether the tree has a label of another case; after a double colon it is allowed."""
     wanted = _UPPER_SNAKE if is_edge(each.pattern) else _PASCAL
     return not all(map(wanted.fullmatch, each.pattern.value.labels))
 

@@ -40,10 +40,10 @@ class Check:
     Attributes:
         code: the name of the rule, words joined by ``-``.
         severity: how much it matters.
-        find: yields what is wrong; its docstring says what the rule is about. What has a code
-            is reported as it is, with a path from the trees that are checked.
-        supersedes: the codes of faults that are not reported of a pattern of which this rule
-            reports one.
+        find: yields what is wrong; its docstring says what the rule is about. A diagnostic that
+            has a code already is reported as it is, with a path from the checked trees.
+        supersedes: the codes of other rules. Where this rule reports a fault of a pattern, those
+            report none of it.
     """
 
     code: str
@@ -147,7 +147,7 @@ def syntax_fault(error: GramDecodeError) -> Diagnostic:
 
 
 def _of_rule(reading: Reading, row: Check, found: Diagnostic) -> Diagnostic:
-    """What a rule found with its place; with the rule's code and severity, if it has no code."""
+    """What a rule found, with its place; the rule gives a code and a severity if there are none."""
     if found.code:
         return _placed(reading, found)
     steps = found.tree_path
@@ -162,7 +162,7 @@ def _of_rule(reading: Reading, row: Check, found: Diagnostic) -> Diagnostic:
 
 
 def _placed(reading: Reading, fault: Diagnostic) -> Diagnostic:
-    """A fault with a place; one without it gets that of the pattern it is about."""
+    """A fault with a place: its own, else the place of the pattern that it is about."""
     place = reading.place(fault.tree_path) if fault.span is None else None
     return evolve(fault, source=place[0], span=place[1]) if place else fault
 

@@ -1,4 +1,4 @@
-"""Trees beside each other: which element is which, what changed, where a pattern is; merges."""
+"""Compares trees: matches their elements, says what changed, finds patterns, merges texts."""
 
 from .diffs import (
     Diff as Diff,

@@ -34,10 +34,10 @@ Trees = TypeVar("Trees", Document, Pattern, tuple[Pattern, ...])
 
 @frozen
 class Diff(Shown):
-    """What is different between two programs; it is false when nothing is.
+    """What is different between two programs. It is false when it has no changes.
 
     Attributes:
-        steps: the changes, in the form of what they change; several are made one after another.
+        steps: the changes, made one after another; `then` puts those of two diffs in a row.
     """
 
     steps: tuple[Edit, ...] = ()
@@ -51,8 +51,8 @@ def diff(
 ) -> Diff:
     """What makes ``b`` of ``a``.
 
-    Elements are matched by identity, then by what they are; see `match`. Comments and layout are
-    no part of it.
+    Elements are matched by identity, then by what they are; see `match`. Comments and layout do
+    not count.
 
     Args:
         a: a document, a pattern, or patterns.
@@ -120,10 +120,10 @@ def _patterns(program: Any, name: str, *, by: str = "diff") -> tuple[Pattern, ..
 
 
 def to_pattern(diff: Diff) -> Pattern:
-    """A diff as gram, which `from_pattern` reads: its lists nest as those that they change.
+    """A diff as gram, which `from_pattern` reads. Its lists nest as the changed lists do.
 
     Raises:
-        GramEncodeError: the change is at the depth at which trees end, and has no room around it.
+        GramEncodeError: what changed is so deep that its diff would nest deeper than 100 levels.
 
     >>> from gram import dumps, loads
     >>> (whole,) = to_pattern(diff(loads("(a {k: 1})"), loads("(a {k: 2})"))).elements
@@ -157,7 +157,7 @@ def _row(label: str, path: EditPath, **sides: Any) -> Pattern:
 
 
 def from_pattern(pattern: Pattern) -> Diff:
-    """The diff that a pattern writes.
+    """The diff that a pattern from `to_pattern` says.
 
     Raises:
         DiffError: the pattern is not a diff.

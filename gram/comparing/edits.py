@@ -1,10 +1,10 @@
-"""Edits of trees: which elements are the same, what makes one of another, turned round and joined.
+"""Edits of trees: elements are matched, and edits are found, applied and inverted.
 
 An edit has the form of what it changes. A pattern is edited as a map of its identity, labels,
 properties and elements.
 
-Elements of two lists are matched by identity, then by what they are. Their order is kept apart: one
-that moved has its partner all the same.
+Elements of two lists are matched by identity, then by what they are. Their order does not matter
+for that: an element that moved has its partner, too.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def match_values(old: Sequence[Value], new: Sequence[Value]) -> Matching:
 
 
 def matching_of(partners: Sequence[int | None], old_size: int) -> Matching:
-    """The matching that the old index of each new element makes, None of one that was added."""
+    """The matching, from the old index of each new element; None for an element that was added."""
     pairs = tuple((old, new) for new, old in enumerate(partners) if old is not None)
     found = {old for old, _ in pairs}
     staying = {pairs[index] for index in longest_increasing([old for old, _ in pairs])}
@@ -112,7 +112,7 @@ _KEYS: tuple[Callable[[Pattern], Hashable], ...] = (
 
 
 def _role(element: Pattern) -> Hashable:
-    """What an element without a name, or an atom that has labels, is in its list."""
+    """What is compared of an element without a name, and of an atom with labels."""
     subject = element.value
     if subject.identity and (element.elements or not subject.labels):
         return None
@@ -216,7 +216,8 @@ class Items:
 
     Attributes:
         old, new: the number of items before and after, and a digest of their names.
-        removed, added: items by their old, and by their new index.
+        removed: the items that were removed, by their old index.
+        added: the items that were added, by their new index.
         moved: the new index of each item that did not keep its order with the others, by its old
             index.
         inside: what changed in the items that are in both, by old index.
@@ -351,7 +352,7 @@ def _some(steps: Mapping[Any, Edit | None]) -> PMap[Any, Edit]:
 
 
 def _outline(items: tuple[Pattern, ...] | PVector[Value]) -> str:
-    """The number of items, and a digest of what each is called or, of values, is."""
+    """The number of items, and a digest of the names of patterns, or of the values."""
     names = [
         repr((item.value.identity, sorted(item.value.labels)))
         if isinstance(item, Pattern)

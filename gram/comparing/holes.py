@@ -1,7 +1,7 @@
-"""Holes, which match any parts of a pattern, and paths as their nodes and arrows.
+"""Holes, which match any part of a pattern; and the nodes and arrows of paths.
 
 A hole is an identity, a label, a key or a symbol value that begins with ``_``, never a string.
-``_`` alone is anything; ``__x`` is no hole, and means ``_x``.
+``_`` alone matches anything. ``__x`` is not a hole, and means the name ``_x``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def hole(name: str) -> str | None:
 
 
 def literal(name: str) -> str:
-    """What a name that is no hole means."""
+    """The name that is meant by one that is not a hole."""
     return name[1:] if name.startswith("__") else name
 
 
@@ -80,9 +80,9 @@ class Hops:
 
     Attributes:
         nodes: its nodes, one more than its arrows.
-        edges: its arrows, each with whether it points on; else it points back.
-        places: where each node is, from the path: of the two places of a node the first.
-        edge_places: where each arrow is, from the path.
+        edges: its arrows, each with whether it points to the next node.
+        places: the path to each node from this pattern; the first one where there are two.
+        edge_places: the path to each arrow.
     """
 
     nodes: tuple[Pattern, ...]
@@ -99,8 +99,8 @@ class Hops:
 def hops_of(pattern: Pattern) -> Hops | None:
     """The nodes and arrows of what is written as a path; None for anything else.
 
-    What was read from a text is a path if it does not begin with a bracket; what was made is one
-    if it has no name, and no label but one in capitals.
+    What was read from a text is a path if it does not begin with ``[``. What was made is a path if
+    it has no name, and its labels are in capitals.
     """
     if pattern.value == WALK_SUBJECT:
         nodes = walk_nodes(pattern)

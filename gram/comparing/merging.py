@@ -167,8 +167,8 @@ class _Cell(NamedTuple):
 
     Attributes:
         slots: its part in each list: the one before, ours and theirs.
-        pieces: what is written, None for a conflict.
-        maybe: whether it is a conflict that may leave nothing there.
+        pieces: what is written; None for a conflict.
+        maybe: whether one side of the conflict is empty.
     """
 
     slots: Sequence[Slot | None]
@@ -266,7 +266,7 @@ def _comments(trivia: str) -> list[str]:
 
 
 def _fixed(base: str | None, ours: str, theirs: str) -> str | None:
-    """Tokens with what is between them; None when both sides changed them."""
+    """Tokens and what is between them; None when both sides changed them."""
     if ours == theirs or base == theirs:
         return ours
     if base == ours:
@@ -275,7 +275,7 @@ def _fixed(base: str | None, ours: str, theirs: str) -> str | None:
 
 
 def _merged_lines(base: Part, ours: Part, theirs: Part) -> list[Piece] | None:
-    """A text whose lines are merged, in our spelling."""
+    """A string whose lines are merged, spelled as ours is."""
     texts: list[str] = []
     for part in (base, ours, theirs):
         value = part.extent.value if type(part.extent) is syntax.Value else None
@@ -312,7 +312,7 @@ class _List:
         self.may_add_nodes = self.is_path and merging.is_list(cast(Pattern, ours.says))
 
     def merged(self) -> list[Piece] | None:
-        """The list, or None when it is a conflict as a whole."""
+        """The merged list, or None when all of it is a conflict."""
         opener, closer = (_fixed(*self._of_all(name)) for name in ("opener", "closer"))
         order = self._order()
         if order is None or opener is None or closer is None:
@@ -364,7 +364,7 @@ class _List:
         return sorted(found + pending, key=lambda key: key[0])
 
     def _stays(self, key: Key) -> bool:
-        """Whether something is written for a key, though it be a conflict."""
+        """Whether something is written for a key, perhaps a conflict."""
         base, ours, theirs = (slots.get(key) for slots in self.slots)
         kept = ours or theirs
         if kept is None or base is None or (ours and theirs):
@@ -432,7 +432,7 @@ class _List:
         return out.pieces
 
     def _lead(self, cell: _Cell, *, first: bool) -> str:
-        """The blanks and comments before a part, which may come first or no longer be it."""
+        """The blanks and comments before a part; it may be the first only now, or only before."""
         lead = self.merging.trivia(*cell.said("before"))
         firsts = [side.slots[0] for side in self.sides[1:] if side and side.slots]
         was_first = any(slot in firsts for slot in cell.slots)
@@ -457,14 +457,14 @@ class _List:
 
 
 class _Out:
-    """Pieces with the line break after a comment that lost its own."""
+    """Collects pieces, and adds the line break after a comment that lost its own."""
 
     def __init__(self, line_break: str) -> None:
         self.pieces: list[Piece] = []
         self._line_break, self._is_open = line_break, False
 
     def put(self, *pieces: Piece) -> None:
-        """Write what begins and ends with a token; nothing ends a comment, too."""
+        """Write what begins and ends with a token; an empty text only ends a comment."""
         if pieces and self._is_open:
             self.pieces.append(self._line_break)
             self._is_open = False
@@ -480,7 +480,7 @@ class _Out:
 
 
 def _moved(before: Sequence[Key], now: Sequence[Key]) -> set[Key]:
-    """The keys that are not in their old order, as few as possible."""
+    """The keys that moved: as few as possible, so that the others keep their order."""
     places = {key: at for at, key in enumerate(before)}
     staying = longest_increasing([places[key] for key in now])
     return {*now} - {now[at] for at in staying}
@@ -505,7 +505,7 @@ def _by_key(base: Inside | None, ours: Inside, theirs: Inside) -> list[dict[Key,
 
 
 def _shared_keys(base: Inside | None, before: Sequence[Key], new: Inside) -> list[Key | None]:
-    """The keys of a list: those of the parts that were there before are what they were."""
+    """The keys of a list: a part that was there before has its old key, a new one None."""
     keys = list(new.keys)
     if base:
         old_loose, loose = (
@@ -535,6 +535,6 @@ def _with_new_keys(keys: Sequence[Key | None], side: str) -> list[Key]:
 
 
 def _names(part: Part) -> list[object]:
-    """What makes two new parts one: that they say the same, or have one identity."""
+    """What makes new parts of both sides the same part: what they mean, or their identity."""
     name = part.says.value.identity if isinstance(part.says, Pattern) else ""
     return [part.says, *([name] if name else [])]

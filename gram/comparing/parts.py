@@ -22,7 +22,7 @@ Key: TypeAlias = tuple[int, Hashable]
 
 @define(eq=False)
 class Group(syntax.Extent):
-    """Constructs beside each other that are no construct of the grammar by themselves.
+    """Constructs side by side that the grammar has no construct for.
 
     Attributes:
         kind: ``document``, ``labels`` or ``elements``.
@@ -78,7 +78,7 @@ class Part:
 
     @property
     def spelled(self) -> str:
-        """What is written there."""
+        """Its text."""
         return self.text[slice(*self.extent.span)]
 
     @property
@@ -112,7 +112,7 @@ class Part:
         return "".join(self.spelled.split())
 
     def is_as(self, other: Part) -> bool:
-        """Whether another part differs from it in its layout at most."""
+        """Whether another part means the same and has the same comments."""
         if self.spelled == other.spelled:
             return True
         return self.says == other.says and self._comments == other._comments
@@ -185,7 +185,7 @@ def _subject_parts(subject: syntax.SubjectPart) -> tuple[syntax.Extent, ...]:
 
 
 def _path(text: str, path: syntax.Path) -> Inside:
-    """A path as a list of its nodes; each arrow has the place of a comma."""
+    """A path as a list of its nodes, with the arrows where other lists have commas."""
     elements: list[ListElement] = []
     at, nothing = path.start, Span(path.end, path.end)
     for node, arrow in zip(path.nodes, (*path.arrows, None), strict=True):
@@ -199,7 +199,7 @@ def _path(text: str, path: syntax.Path) -> Inside:
 
 
 def _named(names: Iterable[syntax.Name], rank: int = 0) -> list[Key | None]:
-    """Keys that are names; of one given again, the second is another key."""
+    """Keys from names; a name that comes again gets another key."""
     found: list[Key | None] = []
     counts: Counter[str] = Counter()
     for name in names:

@@ -47,7 +47,7 @@ MOST_MATCHES: Final = 20_000
 
 
 class AsWritten:
-    """How a search reads trees: as they are written. A language reads them in another way.
+    """How a search reads trees: as they are written. A language may read them in another way.
 
     Args:
         patterns: the trees.
@@ -66,7 +66,7 @@ class AsWritten:
         return label
 
     def meant(self, path: TreePath) -> TreePath:
-        """Where that is defined which an element is or refers to."""
+        """The path to the definition of an element, which may be a reference."""
         return path
 
     def is_signature(self, path: Pattern) -> bool:
@@ -91,7 +91,7 @@ class Part(NamedTuple):
 
 @frozen
 class Match:
-    """A pattern was found.
+    """A place where a pattern was found.
 
     Attributes:
         path: the place.
@@ -159,7 +159,7 @@ _Attempt: TypeAlias = Callable[[_State], Iterator[_State]]
 
 
 class _Option(NamedTuple):
-    """One way to find something: what it takes up, and how."""
+    """One way to find something: the places that it takes, and how it is tried."""
 
     takes: frozenset[Any]
     attempt: _Attempt
@@ -175,13 +175,13 @@ class _Wanted(NamedTuple):
 def _filled(
     name: str, new: Bound, state: _State, key: Callable[[Any], Hashable] = exact
 ) -> Iterator[_State]:
-    """The state with a hole filled; nothing where it matches something else already.
+    """The state with a hole filled; nothing when the hole has matched something else before.
 
     Args:
         name: the hole.
         new: what it matches.
         state: what is known.
-        key: what two have in common that are the same.
+        key: two matches with the same key are the same.
     """
     old = state.bindings.get(name, new)
     if name == ANYTHING:
@@ -325,7 +325,7 @@ class _Search:
             yield from (way for way in ways if any(way.attempt(_State())))
 
     def _placed(self, wanted: list[_Wanted], state: _State) -> Iterator[_State]:
-        """Each wanted element in one of its ways, none of which takes what another has."""
+        """Find each wanted element in one of its ways, at places that no other one takes."""
         self._count()
         if not wanted:
             yield state
@@ -407,7 +407,7 @@ class _Search:
 
 
 def _hops_at(pattern: Pattern, path: TreePath) -> frozenset[TreePath]:
-    """What an element takes up: of a path, all its arrows."""
+    """The places that an element takes: its own; those of its arrows when it is a path."""
     hops = hops_of(pattern)
     return frozenset((*path, *each) for each in hops.edge_places) if hops else frozenset({path})
 

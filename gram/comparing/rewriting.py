@@ -1,7 +1,7 @@
-"""What takes the place of a pattern that is found: another one, which its holes fill.
+"""Replaces a pattern, wherever it is found, by another one with its holes filled.
 
-What the pattern names and the new one does not is removed; what neither names stays. A part of the
-new one is that of the same name or hole in the old one, else the one in its place.
+What only the old pattern names is removed, and what neither names stays. A part of the new pattern
+is the part of the old one with the same name or hole, else the one at the same place.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def rewrite(pattern: Pattern, new: Pattern, reading: AsWritten) -> tuple[Pattern
 
 @define(eq=False)
 class _Change:
-    """What becomes of a pattern.
+    """What changes in a pattern.
 
     Attributes:
         says: the new identity, labels and values, by what they are; None for what is removed.
@@ -128,7 +128,7 @@ class _Rewriting:
                 change.added.append((last, self._build(each)))
 
     def _whole(self, old_at: TreePath) -> TreePath:
-        """Where all of what a part of the old pattern was found in is."""
+        """The path to what a part of the old pattern was found in, if it is a whole pattern."""
         path, _, hops = self._match.parts[old_at]
         if hops and abs(hops[1]) < len(self._hops(path).edges):
             raise self._refused("a part of a path cannot be moved, removed or become no path")
@@ -188,7 +188,7 @@ class _Rewriting:
                 raise self._refused(f"found twice, which would change its {part} in two ways")
 
     def _build(self, at: TreePath) -> _Build:
-        """What makes a part of the new pattern that is not where it was, or was not there."""
+        """A function that makes a part of the new pattern that has moved, or is new."""
         new, partner = _at(self._new, at), self._partners.get(at)
         if partner is not None:
             self._part(at)
@@ -211,7 +211,7 @@ class _Rewriting:
         return bound
 
     def _value(self, old: Any, new: Value, here: Any) -> Value:
-        """A value of the new pattern, with what the old one leaves out of the one that is there."""
+        """A value of the new pattern; a map keeps those entries that the old pattern leaves out."""
         if here is not None and exact(old) == exact(new):
             return here  # type: ignore[no-any-return]  # a value, or None
         if isinstance(new, Symbol):
@@ -340,7 +340,7 @@ def _places(pattern: Pattern, at: TreePath) -> list[TreePath]:
 
 
 def _partners(old: Pattern, new: Pattern) -> dict[TreePath, TreePath]:
-    """Which part of the old pattern each part of the new one is."""
+    """The part of the old pattern that each part of the new one stands for."""
     names: dict[str, TreePath] = {"": (), ANYTHING: ()}
     for path, each in walk(old):
         names.setdefault(each.value.identity, path)

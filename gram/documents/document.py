@@ -97,7 +97,7 @@ class Document(Shown):
         return tuple(changed_patterns((before or self._read).patterns, self.patterns))
 
     def replace(self, patterns: Iterable[Pattern]) -> Document:
-        """The document that says other patterns, changing no more of the text than they ask for.
+        """The document with other patterns, in which no more of the text changes than has to.
 
         The new text is always made from the text that was read, however often patterns were
         replaced since: it depends on that text and on ``patterns`` alone. So replacing with

@@ -162,10 +162,10 @@ class WatchedFiles:
         return before != self._seen
 
     def expect_regular(self) -> None:
-        """Refuse folders and pipes where files were: reading a pipe may wait for ever.
+        """Refuse a folder or a pipe in the place of a file: reading a pipe may wait for ever.
 
         Raises:
-            OSError: one is there, and is no file.
+            OSError: one of them is not a regular file.
         """
         for path in self._seen:
             if path.exists() and not path.is_file():

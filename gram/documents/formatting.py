@@ -183,7 +183,7 @@ class Layout:
     def _begin(
         self, whole: syntax.Extent, *, keeps_lines: bool = False, is_path: bool = False
     ) -> Group:
-        """A group that a construct is; it keeps its lines where it has several and is told to."""
+        """Begin a group; told to, it keeps its lines if it has several."""
         end = self._at(whole.end)
         several = "\n" in self._text[whole.start : self._starts[end - 1]]
         group = Group(end, is_path, keeps_lines and several)
@@ -278,7 +278,7 @@ class Formatter:
         self.open.clear()
 
     def _enter(self, group: Group, index: int) -> bool:
-        """Enter a group that begins here and does not fit on this line; whether it does fit."""
+        """Whether a group that begins here fits on this line; one that does not is entered."""
         if not group.keeps_lines and self._fits(group, index):
             return True
         indent = self.open[-1].inner if self.open else self.indent
@@ -370,7 +370,7 @@ _BLANKS: Final = " \t"
 
 
 def format_changes(document: Document) -> str:
-    """The text of an edited document, where new patterns that are too long have more lines.
+    """The text of an edited document, with new patterns that are too long broken into lines.
 
     Every pattern that `Document.replace` put in, and that does not fit on its line, is written as
     `format_text` would write it there. No other byte differs from ``document.text``, but for blanks
@@ -404,7 +404,7 @@ def format_changes(document: Document) -> str:
 
 
 class _Piece(NamedTuple):
-    """What is between two offsets of a text, as it is written anew."""
+    """The new text between two offsets of the old one."""
 
     start: int
     end: int

@@ -22,7 +22,7 @@ _LONGEST_NAME = 240  # bytes of a file name that leave room for the suffixes bel
 
 
 class _GivenUpError(Exception):
-    """A file is not replaced after all."""
+    """The file was only tried, and is not replaced."""
 
 
 class HeldFile:
@@ -141,7 +141,7 @@ def write_together(
     before: Mapping[Path, str],
     hold: Callable[[Path], AbstractContextManager[HeldFile]] = holding,
 ) -> None:
-    """Replace the contents of several files, of all or of none.
+    """Replace the contents of several files: of all, or of none.
 
     Every new text is on the disk before the first file is replaced. Where a later one cannot be
     replaced after all, those before it get their old texts back.
@@ -191,7 +191,7 @@ def resolved(path: Path) -> Path:
 
 
 def _check_may_be_replaced(path: Path) -> None:
-    """Make sure that a file is one that can be replaced.
+    """Make sure that a file may be replaced.
 
     Raises:
         OSError: it is not a regular file, has several hard links, or may not be written.
@@ -223,7 +223,7 @@ def _content(target: Path) -> bytes | None:
 
 
 def _about(path: Path, error: OSError) -> OSError:
-    """The error of a file beside another, or of no file, as one of the file itself."""
+    """An error that names the file itself, not the hidden one beside it."""
     if error.filename == str(path):
         return error
     return OSError(error.errno, error.strerror or str(error), str(path))
@@ -247,7 +247,7 @@ def _keep_attributes(target: Path, descriptor: int) -> None:
 
 
 def _beside(target: Path, suffix: str) -> Path:
-    """The hidden file beside another that serves it, under a name of lawful length."""
+    """The hidden file beside a file; its name is cut where it would be too long."""
     name = target.name.encode()[:_LONGEST_NAME].decode(errors="ignore")
     return target.with_name(f".{name}.{suffix}")
 

@@ -23,7 +23,7 @@ IndexPair: TypeAlias = tuple[int, int]
 
 
 def align(old: Sequence[Value], new: Sequence[Value]) -> list[int | None]:
-    """For each of some values the index of the old value whose text it takes, or None.
+    """For each new value the index of the old value whose text it takes, or None.
 
     Equal values are partners, and no two have the same one. What is left between the same partners
     is paired in order if nothing was added or removed there, else by type. The cost is O(n log n).
@@ -71,7 +71,7 @@ class Pairing:
         return self._paired(chain.from_iterable(pairs))
 
     def pair_only_ones(self, old: Sequence[Hashable], new: Sequence[Hashable]) -> list[IndexPair]:
-        """Pair elements whose key no other one has in the old or the new gap that they are in.
+        """Pair elements of one key, where only one old and one new element in their gap has it.
 
         Returns:
             The new pairs.
@@ -111,7 +111,7 @@ class Pairing:
 def in_turn(
     old: Sequence[Hashable], new: Sequence[Hashable], old_at: Iterable[int], new_at: Iterable[int]
 ) -> Iterator[IndexPair]:
-    """The k-th old element of each key with the k-th new one; those of key None stay alone."""
+    """Pairs of each key: the k-th old element with the k-th new one; None is no key."""
     waiting: defaultdict[Hashable, deque[int]] = defaultdict(deque)
     for index in old_at:
         if old[index] is not None:
@@ -221,14 +221,14 @@ class _Node:
         return around is not None and walk_nodes(around.pattern) is not None
 
     def loose(self) -> Iterator[_Node]:
-        """It and all below it, but for what has a partner."""
+        """It and all below it, without what has a partner."""
         if self.partner is None:
             yield self
             for each in self.elements:
                 yield from each.loose()
 
     def result(self) -> Pattern:
-        """The pattern, which knows where it came from, with such elements."""
+        """The pattern, which knows where it came from, as its elements do."""
         pattern = self.pattern
         came_from = self.came_from or (self.partner.came_from if self.partner else None)
         came_from = came_from or pattern.came_from
@@ -266,12 +266,12 @@ def _name(node: _Node) -> str | None:
 
 
 def _labels(node: _Node) -> frozenset[str]:
-    """The labels that somebody gave: that of a walk says that it has two or more hops."""
+    """Its labels, without that of a walk, which only says that there are several hops."""
     return node.pattern.value.labels - {WALK}
 
 
 class _Adoption:
-    """Pairs what does not know where it came from.
+    """Pairs new patterns that do not know where they came from with old ones.
 
     Args:
         old: the patterns of the document that is edited.
@@ -289,7 +289,7 @@ class _Adoption:
             pass
 
     def _open(self, old: list[_Node], new: list[_Node]) -> None:
-        """Pair the elements of two partners: those that know it, equal ones, those of a name."""
+        """Pair the elements of two partners: by where they came from, equality, then name."""
         lists = _Lists(old, new)
         self._lists.append(lists)
         for key in _came_from, _pattern, _name:
@@ -306,9 +306,9 @@ class _Adoption:
     def _keys(
         self, old: Iterable[_Node], new: Iterable[_Node], key: Callable[[_Node], Hashable]
     ) -> tuple[list[Hashable], list[Hashable]]:
-        """What makes an old and a new pattern one; None for those that may not be.
+        """The keys of old and new patterns; None for a pattern that may not be paired by this key.
 
-        A new pattern that knows where it came from is no other one.
+        A new pattern that knows where it came from is never another old one.
         """
         known = set() if key is _came_from else self._known
 
@@ -323,7 +323,7 @@ class _Adoption:
     # --- the steps: each returns whether it found a pair
 
     def _pair_alike(self, key: Callable[[_Node], Hashable]) -> bool:
-        """Patterns that know it, or are equal, in two lists: the k-th with the k-th."""
+        """Patterns with one key in any lists, the k-th with the k-th."""
         old = [node for lists in self._lists for root in lists.old for node in root.loose()]
         new = [node for lists in self._lists for root in lists.new for node in root.loose()]
         new = [node for node in new if not node.is_in_walk]  # its old text would break the walk
@@ -332,9 +332,9 @@ class _Adoption:
         return self._pair_all(sorted(found, key=lambda pair: -pair[0].pattern.levels))
 
     def _pair_in_place(self) -> bool:
-        """Patterns of the same labels, where these are left alone between the same partners.
+        """The only patterns with their labels between the same partners.
 
-        What is the only one left there may have labels more or less.
+        Where one old and one new pattern are left there, one may have more labels than the other.
         """
         found: list[tuple[_Node, _Node]] = []
         for lists in self._lists:

@@ -84,7 +84,7 @@ class Part:
 
     @property
     def opener(self) -> str:
-        """The first character of its text, for one of the old document: what construct it is."""
+        """The first character of its text, for one of the old document; it tells the construct."""
         text, (start, _) = place_of(self.pattern)
         return text[start]
 
@@ -98,7 +98,7 @@ class Part:
 
     @property
     def path(self) -> tuple[Pattern, ...]:
-        """The patterns around it, outermost first, and its own."""
+        """The patterns around it, outermost first, and the pattern itself."""
         return (*(part.pattern for part in reversed([*self.around])), self.pattern)
 
     @property
@@ -190,7 +190,7 @@ def _claims(candidates: dict[Part, list[Part]]) -> dict[Part, Part]:
 
 
 def _crossed(claims: dict[Part, Part]) -> set[Part]:
-    """The old patterns of which a part goes elsewhere, or around which other patterns come."""
+    """The old patterns that lose a part to another place, or get other patterns around them."""
     found: set[Part] = set()
     won = {old: new for new, old in claims.items()}
     for new, old in claims.items():
@@ -222,7 +222,7 @@ class _Links:
             self._link(part)
 
     def place_wrappers(self) -> None:
-        """Give the places of patterns that are wrapped or unwrapped to those that come there."""
+        """Give a wrapper the place of what it wraps; give what is unwrapped that of the wrapper."""
         for part in (part for lists in self._lists for part in lists.new):
             self._place_wrapper(part) if part.partner is None else self._place_unwrapped(part)
 
@@ -309,5 +309,5 @@ def changed_patterns(
 
 
 def _key(pattern: Pattern) -> Hashable:
-    """What a pattern and what became of it have in common."""
+    """The key that a pattern and its changed version share."""
     return pattern.came_from or id(pattern)

@@ -38,7 +38,7 @@ from .rewrite_path import hops_of
 
 
 def read_copy(pattern: Pattern) -> tuple[Source, Pattern] | None:
-    """The text of what a pattern is a copy of, without comments, and the pattern that it says.
+    """The text that a pattern is a copy of, without comments, and the pattern in that text.
 
     None for a pattern that came from nowhere.
     """

@@ -80,7 +80,7 @@ class Rewriter:
         old_list.write(self.writer, places)
 
     def _comments_brought(self, new: Part) -> tuple[list[Span], list[Span]]:
-        """The comments around a pattern in its old list, if they belong to it in the new one."""
+        """The comments around a pattern in its old list, if they move with it."""
         old = new.partner
         if old is None or old.place not in (None, new):
             return [], []
@@ -98,7 +98,7 @@ class Rewriter:
         return old.old_list
 
     def write(self, new: Part, role: Role) -> None:
-        """Write a pattern: over the text of its partner, around that of its parts, or anew."""
+        """Write a pattern: over the text of its partner, around the texts of its parts, or anew."""
         old, tree = new.partner.construct if new.partner else None, new.pattern
         if old is None:
             self._assemble(new) if new.has_partners else self._put_new(new, role)
@@ -130,7 +130,7 @@ class Rewriter:
     # --- constructs that stay what they are
 
     def _enclosed(self, old: syntax.Bracket | syntax.Node, new: Part) -> None:
-        """A bracket, or a node, which becomes a bracket when it gains elements."""
+        """Write over a bracket, or over a node; with elements a node becomes a bracket."""
         writer, last, tree = self.writer, old.end - 1, new.pattern
         becomes_bracket = isinstance(old, syntax.Node) and bool(tree.elements)
         if becomes_bracket:
@@ -150,7 +150,7 @@ class Rewriter:
             writer.copy(last, old.end)
 
     def _rewrite_elements(self, old: syntax.Bracket, bar: int, new: Part) -> None:
-        """The elements of a bracket that had some; without any left the bar goes too."""
+        """Write the elements of a bracket that had some; the bar goes with the last one."""
         writer, part = self.writer, new.partner
         assert part is not None
         write = partial(self.write, role="element")
@@ -163,7 +163,7 @@ class Rewriter:
             self.listed(new.parts, write, old_list)
 
     def _new_elements(self, new: Part) -> None:
-        """The elements of a bracket that had none; the first may bring comments above it."""
+        """Write the elements of a bracket that had none; the first may bring comments above it."""
         if new.parts:
             self.writer.put(" |")
             self.listed(new.parts, partial(self.write, role="element"), NO_ELEMENTS)
@@ -171,7 +171,7 @@ class Rewriter:
     # --- constructs that become another
 
     def _as_reference(self, old: syntax.Bracket | syntax.Node, new: Part) -> None:
-        """A definition that becomes a reference; its comments come before the name."""
+        """Write a reference over a definition; its comments come before the name."""
         writer, text = self.writer, self.writer.old
         indentation = text[text.rfind("\n", 0, old.start) + 1 : old.start]
         line = writer.line_break + ("" if indentation.strip() else indentation)
@@ -186,7 +186,7 @@ class Rewriter:
         new: Part,
         role: Role,
     ) -> None:
-        """What cannot stay as it is: its subject and elements between ``(`` or ``[``.
+        """Write what needs another construct: its subject and elements between brackets.
 
         Comments for which there is no other place come before the closing bracket.
         """
@@ -261,7 +261,7 @@ class Rewriter:
             self.writer.copy_trivia(*comment)
 
     def _put_new(self, new: Part, role: Role) -> None:
-        """Write a pattern that has no text here: a copy in the spelling that it had elsewhere."""
+        """Write a pattern that has no text here; a copy is spelled as where it came from."""
         is_name = role == "node" or (role == "element" and is_reference(new.pattern))
         text = None if is_name else self._copy(new)
         only_in = {"{": ("first",), "@": ("first", "top")}
@@ -308,5 +308,5 @@ def fits_role(construct: Construct, role: Role) -> bool:
 
 
 def _is_record(tree: Pattern) -> bool:
-    """Whether a header can spell a tree: it may have lost all its properties."""
+    """Whether a header can spell a tree, if only as ``{}``."""
     return not (tree.value.identity or tree.value.labels or tree.elements)

@@ -104,7 +104,7 @@ def _stays(writer: Writer, record: syntax.Record) -> bool:
 
 
 def rewrite_identity(writer: Writer, name: syntax.Name | None, identity: str) -> bool:
-    """Write an identity, copied where it is the old one; tell whether there is one."""
+    """Write an identity, copied if it is the old one, and return whether there is one."""
     if name is not None and name.text == identity:
         writer.copy(name.start, name.end)
         return True
@@ -122,7 +122,7 @@ def rewrite_labels(
     *,
     spelled: bool,
 ) -> int:
-    """Write labels over old ones that follow ``start``; where the old ones end.
+    """Write labels over the old ones after ``start``, and return where the old ones end.
 
     Args:
         writer: receives the text.
@@ -234,7 +234,7 @@ def can_annotate(old: syntax.Annotated, tree: Pattern) -> bool:
 
 
 def _has_empty_name(old: syntax.Annotated, subject: Subject) -> bool:
-    """Whether annotations give a name of no characters, and may go on to."""
+    """Whether the annotations have the empty name, written in backticks, and keep it."""
     name = old.identified.identity if old.identified else None
     return name is not None and name.text == subject.identity == ""
 
