@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from gram.errors import expect, expect_all
 from gram.words import counted
@@ -60,21 +61,13 @@ class Experiment:
     @cached_property
     def estimates(self) -> tuple[Estimate, ...]:
         """What each arm scores, in all that is measured; empty until all trials are done."""
-        if not self.is_complete:
-            return ()
-        return tuple(
-            estimate(
-                arm,
-                metric.name,
-                rows,
-                is_rate=is_rate,
-                seed=self.plan.seed,
-                least=0.0 if metric.name in MEASURES else -inf,
-                clusters=self._clusters,
-            )
-            for metric, is_rate, scores in self._measured()
-            for arm, rows in scores.items()
-        )
+        found = []
+        how: dict[str, Any] = {"seed": self.plan.seed, "clusters": self._clusters}
+        for metric, is_rate, scores in self._measured() if self.is_complete else ():
+            least = 0.0 if metric.name in MEASURES else -inf
+            for arm, rows in scores.items():
+                found.append(estimate(arm, metric.name, rows, is_rate=is_rate, least=least, **how))
+        return tuple(found)
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -82,22 +75,14 @@ class Experiment:
 
         Without factors, each arm is compared with the first.
         """
-        if not self.is_complete:
-            return ()
         found = []
-        for metric, is_rate, scores in self._measured():
+        how: dict[str, Any] = {"seed": self.plan.seed, "clusters": self._clusters}
+        for metric, is_rate, scores in self._measured() if self.is_complete else ():
+            how |= {"is_rate": is_rate, "better": metric.better}
             for each in self.plan.contrasts if metric in self.plan.metrics else ():
                 minus, plus = each.rows(scores)
-                compared = compare(
-                    metric.name,
-                    (each.baseline, minus),
-                    (each.arm, plus),
-                    is_rate=is_rate,
-                    better=metric.better,
-                    seed=self.plan.seed,
-                    clusters=self._clusters,
-                )
-                found.append(each.of(compared))
+                sides = (each.baseline, minus), (each.arm, plus)
+                found.append(each.of(compare(metric.name, *sides, **how)))
         return corrected(found)
 
     def comparison(self, metric: str | None = None, arm: str | None = None) -> Comparison:
@@ -149,13 +134,11 @@ class Experiment:
         groups: dict[tuple[str, int], list[Trial]] = {}
         for each in self.trials if self.is_complete else ():
             groups.setdefault((each.case.name, each.repeat), []).append(each)
-        primary = self.plan.primary
-        found = (
-            group
-            for group in groups.values()
-            if len({(each.scores[primary].value, each.failure is None) for each in group}) > 1
-        )
-        return tuple(map(tuple, found))
+        said = {
+            key: {(each.scores[self.plan.primary].value, each.failure is None) for each in group}
+            for key, group in groups.items()
+        }
+        return tuple(tuple(group) for key, group in groups.items() if len(said[key]) > 1)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -167,11 +150,8 @@ class Experiment:
     def _measured(self) -> Iterator[tuple[PlannedMetric, bool, dict[str, list[list[float]]]]]:
         """Each metric, whether it is a rate, and the scores of the arms; those without any not."""
         tested = {each.name for each in self.plan.metrics}
-        described = [
-            PlannedMetric(each.name, each.better, None, "")
-            for each in (MEASURES[name] for name in ("calls", "tokens", "cost", "seconds"))
-            if each.name not in tested
-        ]
+        names = (name for name in ("calls", "tokens", "cost", "seconds") if name not in tested)
+        described = [PlannedMetric(name, MEASURES[name].better) for name in names]
         for metric in (*self.plan.metrics, *described):
             scores = self._scores(metric.name)
             known = {

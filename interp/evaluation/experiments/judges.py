@@ -25,7 +25,7 @@ from ...errors import AgentError, ValidationError
 from ...execution import Spending, named_model
 from ...history.stores import StoredRun, open_store
 from ...json_text import Json, write_json
-from ...machine import ApprovalPolicy, Effect, Event, Limits, Usage
+from ...machine import ApprovalPolicy, Effect, Event, Limits
 from ...running import BeginOptions, RunOptions, begin
 from ...tools import LibraryLike, library_of
 from ..cases import Case
@@ -256,11 +256,7 @@ def measure_judge(judge: Metric, labelled: Sequence[Case], *, jobs: int = 4) -> 
     judged: dict[str, Verdict] = {}
 
     async def ask(case: Case) -> None:
-        content = _text(case.columns[ANSWER])
-        trial = Trial(
-            arm=LABEL, case=case, repeat=0, failure=None, content=content, calls=0, rounds=0,
-            usage=Usage(0, 0), cost=None, seconds=0.0,
-        )  # fmt: skip
+        trial = Trial(arm=LABEL, case=case, repeat=0, content=_text(case.columns[ANSWER]))
         score = await judge.score(trial)
         value, problem = score.value, score.problem if score.value is None else None
         if value is not None and not isinstance(value, bool):

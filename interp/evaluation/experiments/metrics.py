@@ -89,12 +89,12 @@ class Trial:
     case: Case
     repeat: int
     failure: str | None = None
-    content: str
-    calls: int
-    rounds: int
-    usage: Usage = field(converter=_usage)
+    content: str = ""
+    calls: int = 0
+    rounds: int = 0
+    usage: Usage = field(default=Usage(0, 0), converter=_usage)
     cost: float | None = None
-    seconds: float
+    seconds: float = 0.0
     models: tuple[str, ...] = field(default=(), converter=texts)
     fingerprint: str = ""
     run: Address | None = None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any, Unpack, cast
+from typing import Unpack, cast
 from xml.etree import ElementTree as ET
 
 from attrs import field, frozen
@@ -118,19 +118,11 @@ async def run_case(
         checks: the user's functions by name.
         recording: where the run is recorded or replayed.
         judge: what judges rubrics.
-        **options: see `interp.run`.
+        **options: see `interp.run`, but for `watch`.
     """
-    response, error = None, None
-    spending, theirs = Spending(), options.get("observe")
-
-    def observe(*seen: Any) -> None:
-        spending.count(*seen)
-        if theirs:
-            theirs(*seen)
-
-    began = monotonic()
+    response, error, spending, began = None, None, Spending(), monotonic()
+    chosen = cast(BeginOptions, {**options, "watch": spending.count})
     try:
-        chosen = cast(BeginOptions, {**options, "observe": observe})
         with recording.around(chosen) as added:
             given = case.given_to(agent)
             response = await begin(agent, given, library, case.after, **added).afinish()
@@ -169,35 +161,25 @@ def junit_xml(
     for file, own in cases.items():
         suite = ET.SubElement(root, "testsuite", name=_text(file))
         for case in own:
-            _add(suite, file, case, of_cases.get(id(case)), shown)
+            found = ET.SubElement(suite, "testcase", classname=_text(file), name=_text(case.name))
+            found.set("file", _text(file))
+            if case.row:
+                found.set("line", str(case.row.source.position(case.row.span.start)[0]))
+            result = of_cases.get(id(case))
+            found.set("time", f"{result.seconds if result else 0:.3f}")
+            if result is None:
+                ET.SubElement(found, "skipped", message="not run")
+            elif not result.is_passed:
+                run, messages = result.shown, result.messages
+                kind = type(run.error).__name__ if run.error else run.failures[0].part
+                inside = ET.SubElement(found, "error" if run.error else "failure", type=kind)
+                inside.set("message", _text(messages[0].split("\n")[0]))
+                inside.text = _text("\n\n".join([*messages, shown(result)]))
         _count(suite)
         suite.set("timestamp", datetime.now(UTC).isoformat(timespec="seconds"))
     _count(root)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
-
-
-def _add(
-    suite: ET.Element,
-    file: str,
-    case: Case,
-    result: CaseResult | None,
-    shown: Callable[[CaseResult], str],
-) -> None:
-    found = ET.SubElement(suite, "testcase", classname=_text(file), name=_text(case.name))
-    found.set("file", _text(file))
-    if case.row:
-        found.set("line", str(case.row.source.position(case.row.span.start)[0]))
-    found.set("time", f"{result.seconds if result else 0:.3f}")
-    if result is None:
-        ET.SubElement(found, "skipped", message="not run")
-    elif not result.is_passed:
-        run = result.shown
-        kind = type(run.error).__name__ if run.error else run.failures[0].part
-        message = result.messages[0].split("\n")[0]
-        inside = ET.SubElement(found, "error" if run.error else "failure", type=kind)
-        inside.set("message", _text(message))
-        inside.text = _text("\n\n".join([*result.messages, shown(result)]))
 
 
 def _count(element: ET.Element) -> None:
