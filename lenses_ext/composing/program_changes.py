@@ -18,7 +18,7 @@ from pyrsistent import PMap, PVector
 from gram import Diagnostic, Document, Pattern, Subject, TreePath, is_reference, operations
 from gram.comparing import Conflict, Merge, match, merge
 from gram.errors import expect
-from gram.trees import WHOLE, exact, is_header
+from gram.trees import WHOLE, is_header
 from gram.writing import abridged
 
 from ..labels import TOOLS, is_answer, is_runnable, is_skill, is_tool, kind_of
@@ -33,6 +33,7 @@ from .signature_changes import (
     ProgramChanges,
     Said,
     became,
+    differing,
     shown,
     signature_changes,
     where_they_differ,
@@ -212,15 +213,20 @@ class _Comparison:
                 text = " → ".join(where_they_differ(*texts))
                 yield Said(f"{text} (what that breaks is said of what uses it)", behaves=True)
             return
-        yield from _labels(old, new)
+        read_as = TOOLS if is_tool(new.pattern) else frozenset()
+        labels = (sorted(each.pattern.value.labels - read_as) for each in (old, new))
+        yield from _members("label", *([f"`{label}`" for label in some] for some in labels))
         yield from _properties(old, new)
         if new.kind in _WITH_SIGNATURE:
-            specs = _spec(self._old, old), _spec(self._new, new)
+            sides = (self._old, old), (self._new, new)
+            specs = [tool_spec_of(it.whole(it.named[part.path])) for it, part in sides]
             for said in signature_changes(*specs) if specs[0].elements != specs[1].elements else ():
                 yield said if new.kind == "tool" else said._replace(unbinds=False)
         if is_runnable(new.pattern):
             yield from self._uses(old, new, renamed)
-            yield from _arrows(old.pattern, new.pattern, renamed)
+            before = (_arrow(edge, renamed) for _, edge in edges_in(old.pattern))
+            after = (_arrow(edge, {}) for _, edge in edges_in(new.pattern))
+            yield from _members("arrow", before, after, behaves=True)
 
     def _uses(self, old: _Part, new: _Part, renamed: Mapping[str, str]) -> Iterator[Said]:
         """The names of tools and agents that one has among its elements, and the other has not.
@@ -244,62 +250,40 @@ def _types(program: Program) -> list[list[Pattern]]:
     return [[each.pattern for each in same] for same in program.types_in(WHOLE).values()]
 
 
-def _spec(program: Program, part: _Part) -> Pattern:
-    """The tool that a part is to its callers, with the types that it uses."""
-    pattern = program.completed(program.named[part.path])[0]
-    elements = list(pattern.elements)
-    for at in range(len(part.pattern.elements)):
-        if (answer := program.answers.get((*part.path, at))) is not None:
-            elements[at] = program.completed(answer)[0]
-    return tool_spec_of(attrs.evolve(pattern, elements=elements))
-
-
-def _labels(old: _Part, new: _Part) -> Iterator[Said]:
-    read_as = TOOLS if is_tool(new.pattern) else frozenset()
-    before, after = (each.pattern.value.labels - read_as for each in (old, new))
-    yield from (Said(f"label `{label}` is removed") for label in sorted(before - after))
-    yield from (Said(f"label `{label}` is new") for label in sorted(after - before))
+def _members(
+    what: str, old: Iterable[str], new: Iterable[str], *, behaves: bool = False
+) -> Iterator[Said]:
+    """What is no more among several, and what is new."""
+    before, after = Counter(old), Counter(new)
+    yield from (Said(f"{what} {it} is removed", behaves=behaves) for it in before - after)
+    yield from (Said(f"{what} {it} is new", behaves=behaves) for it in after - before)
 
 
 def _properties(old: _Part, new: _Part) -> Iterator[Said]:
-    before, after = old.pattern.value.properties, new.pattern.value.properties
-    for key in sorted(before.keys() | after.keys()):
-        if exact(before.get(key)) != exact(after.get(key)):
-            behaves = new.kind in _WITH_SIGNATURE and key in _BEHAVIOUR
-            behaves |= is_skill(new.pattern) and key in _OF_SKILLS
+    before, after = (each.pattern.value.properties for each in (old, new))
+    for key in differing(before, after):
+        values = before.get(key), after.get(key)
+        behaves = new.kind in _WITH_SIGNATURE and key in _BEHAVIOUR
+        behaves |= is_skill(new.pattern) and key in _OF_SKILLS
+        word = key if behaves or new.kind == "header" else f"property `{key}`"
+        if word == "settings":
+            one, other = (each if isinstance(each, PMap) else {} for each in values)
+            for each in differing(one, other):
+                text = f"setting `{each}` {became(one.get(each), other.get(each))}"
+                yield Said(text, behaves=behaves)
+        elif word == "imports":
+            files = (each if isinstance(each, PVector) else () for each in values)
+            yield from _members("import", *(map(shown, some) for some in files))
+        elif word == "model":
+            yield Said(f"model {' → '.join(map(_models, values))}", behaves=behaves)
+        else:
             unbinds = new.kind == "tool" and key == "description"
-            word = key if behaves or new.kind == "header" else f"property `{key}`"
-            for text in _value_changes(word, before.get(key), after.get(key)):
-                yield Said(text, unbinds=unbinds, behaves=behaves)
-
-
-def _value_changes(word: str, old: Any, new: Any) -> Iterator[str]:
-    """What changed in a property: of settings each, of a list of imports each file."""
-    if word == "settings":
-        before, after = (each if isinstance(each, PMap) else {} for each in (old, new))
-        for key in sorted(before.keys() | after.keys()):
-            if exact(before.get(key)) != exact(after.get(key)):
-                yield f"setting `{key}` {became(before.get(key), after.get(key))}"
-    elif word == "imports":
-        files = [[*each] if isinstance(each, PVector) else [] for each in (old, new)]
-        yield from (f"import {shown(each)} is removed" for each in files[0] if each not in files[1])
-        yield from (f"import {shown(each)} is new" for each in files[1] if each not in files[0])
-    elif word == "model":
-        yield f"model {_models(old)} → {_models(new)}"
-    else:
-        yield f"{word} {became(old, new)}"
+            yield Said(f"{word} {became(*values)}", unbinds=unbinds, behaves=behaves)
 
 
 def _models(value: Any) -> str:
     models = value if isinstance(value, PVector) else (value,)
     return " then ".join(each if isinstance(each, str) else shown(each) for each in models)
-
-
-def _arrows(old: Pattern, new: Pattern, renamed: Mapping[str, str]) -> Iterator[Said]:
-    before = Counter(_arrow(edge, renamed) for _, edge in edges_in(old))
-    after = Counter(_arrow(edge, {}) for _, edge in edges_in(new))
-    yield from (Said(f"arrow {text} is removed", behaves=True) for text in before - after)
-    yield from (Said(f"arrow {text} is new", behaves=True) for text in after - before)
 
 
 def _arrow(edge: Pattern, renamed: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ the old signature binds to the new one when the same holds the other way round.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from attrs import field, frozen
@@ -81,6 +81,12 @@ class ProgramChanges(tuple[ProgramChange, ...]):
         lines = "\n".join(map(" ".join, rows))
         table = element("table", (element("tr", each) for each in cells))
         return {"text/plain": lines, "text/html": table}
+
+
+def differing(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    """The keys under which two mappings have different values."""
+    keys = sorted(old.keys() | new.keys())
+    return [key for key in keys if exact(old.get(key)) != exact(new.get(key))]
 
 
 def became(old: object, new: object) -> str:
@@ -270,9 +276,8 @@ def _without(schema: _Schema, keys: Iterable[str]) -> _Schema:
 
 def _keys(old: _Schema, new: _Schema) -> str:
     """The keywords that differ, with their values."""
-    keys = sorted(old.keys() | new.keys())
-    differ = (key for key in keys if exact(old.get(key)) != exact(new.get(key)))
-    values = ((key, [it.get(key, _WITHOUT.get(key)) for it in (old, new)]) for key in differ)
+    keys = differing(old, new)
+    values = ((key, [it.get(key, _WITHOUT.get(key)) for it in (old, new)]) for key in keys)
     texts = [f"{key} {became(*both)}" for key, both in values]
     return ", ".join(text.replace('"', "") if text.startswith("type ") else text for text in texts)
 

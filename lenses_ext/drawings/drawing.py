@@ -288,10 +288,8 @@ def _said_at(arrow: Pattern) -> tuple[EdgeKind, str]:
     """What kind of edge an arrow is, and what is written at it."""
     labels, properties = arrow.value.labels, arrow.value.properties
     words = [_WORDS.get(label, label) for label in sorted(labels)]
-    told = [
-        _value(value) if key == "is" else f"{key.replace('_', ' ')}: {_value(value)}"
-        for key, value in sorted(properties.items())
-    ]
+    said = ((key.replace("_", " "), _value(value)) for key, value in sorted(properties.items()))
+    told = [value if key == "is" else f"{key}: {value}" for key, value in said]
     kind: EdgeKind = "handoff" if "HANDOFF" in labels else "flow"
     return kind, " ".join([*words, ", ".join(told)]).strip()
 

@@ -266,13 +266,8 @@ _EACH_TOOL = "Each tool that is written in an agent, without names."
 each_agent_tool = each_of("each_agent_tool", _tools, _EACH_TOOL)
 AGENTS.word("signature", agent_type_signature)
 AGENTS.word("arrows", workflow_arrows)
-agent_answer = lens_of(
-    "agent_answer",
-    _get_answer,
-    _set_answer,
-    "elements",
-    "The type of an agent's answer, a pattern labelled Answer; None if its answer is text.",
-)
+_ANSWER = "The type of an agent's answer, a pattern labelled Answer; None if its answer is text."
+agent_answer = lens_of("agent_answer", _get_answer, _set_answer, "elements", _ANSWER)
 """Another answer is put where the old one is, and the first one behind the elements. Put-put holds
 but for None put where the answer is not the last element: its place is forgotten."""
 

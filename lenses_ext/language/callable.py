@@ -17,7 +17,7 @@ answer of the first form that names a type shared by the document is resolved to
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -157,9 +157,9 @@ def _as_tool(answer: Pattern) -> Pattern:
     return Pattern(Subject("answer", {TOOL}), answer_elements(answer))
 
 
-_schema: Callable[[Pattern], dict[str, Any]] = memo(
-    lambda answer: result_schema(answer_signature(answer)) or {}
-)
+@memo
+def _schema(answer: Pattern) -> dict[str, Any]:
+    return result_schema(answer_signature(answer)) or {}
 
 
 _TEXT = Pattern(Subject("", {"String"}))
@@ -299,13 +299,9 @@ def _elements_of(signature: str) -> tuple[Pattern, ...]:
     return (path if path.elements else Pattern(elements=(Pattern(), path)), *types)
 
 
+_TYPES = 'The signature of an agent or workflow as text, "(article::Text)==>(::Text)", or None.'
 agent_type_signature = lens_of(
-    "agent_type_signature",
-    _get_signature,
-    _set_signature,
-    "elements",
-    'The signature of an agent or workflow as text, such as "(article::Text)==>(::String)"; '
-    "None if it has none.",
+    "agent_type_signature", _get_signature, _set_signature, "elements", _TYPES
 )
 """The types that are written directly behind the path are part of it; others are names.
 

@@ -115,11 +115,9 @@ def dangling_reference(reading: Reading) -> Iterator[Diagnostic]:
     program = reading.once(Program.of)
     for found in _DANGLING.find(reading):
         path = found.tree_path
-        imported = program.files.seen_from(program.files.scope_of(path))
+        imported = map(program.names_at, program.files.seen_from(program.files.scope_of(path)))
         name = pattern_at(program.patterns, path).value.identity
-        if program.files.are_read(path) and all(
-            name not in program.names_at(it) for it in imported
-        ):
+        if program.files.are_read(path) and not any(name in names for names in imported):
             yield found
 
 
@@ -271,9 +269,8 @@ class _Nesting:
             at = next(at for at, meant in inside[way[-1]] if meant.path == way[0])
             self.cycles.append((kind_of(program.runnables[way[0]].pattern), names, at))
         self.too_many: list[TreePath] = []
-        forward = {
-            path: [each for each in to if (path, each) not in back] for path, to in leads_to.items()
-        }
+        leads = leads_to.items()
+        forward = {path: [it for it in to if (path, it) not in back] for path, to in leads}
         held: dict[TreePath, int] = {}
         for path in TopologicalSorter(forward).static_order():
             held[path] = sum(1 + held[each] for each in forward[path])

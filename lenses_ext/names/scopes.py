@@ -27,7 +27,7 @@ from ..language import (
     with_types,
     written_signature,
 )
-from ..signatures import RESERVED, shared_shapes, type_names
+from ..signatures import RESERVED, shared_shapes, type_names, with_other_elements
 from ..workflows import FlowArrow, arrows_in, grouped
 from .imports import Import, SkillUse, UnreadSkill, unread_imports
 
@@ -444,6 +444,15 @@ class Program:
         if holder.path not in self._completed:
             self._completed[holder.path] = self._complete(holder)
         return self._completed[holder.path]
+
+    def whole(self, what: Definition) -> Pattern:
+        """The same pattern; of an agent, also with the types that its answer uses."""
+        pattern = self.completed(what)[0]
+        elements = enumerate(pattern.elements)
+        pairs = ((each, self.answers.get((*what.path, at))) for at, each in elements)
+        return with_other_elements(
+            pattern, (self.completed(answer)[0] if answer else each for each, answer in pairs)
+        )
 
     def _complete(self, holder: Definition) -> tuple[Pattern, list[Definition]]:
         used: dict[str, Definition] = {}

@@ -154,11 +154,9 @@ class _Document:
         order = {WHOLE: 0, **dict.fromkeys(files.seen_from(WHOLE), 1)}
         found = [each for name, each in self._top() if name == word]
         nearest = min((order.get(files.scope_of(each.tree_path), 2) for each in found), default=0)
-        places = {
-            scope: str(origin(each.pattern(self.patterns)))
-            for each in found
-            if order.get(scope := files.scope_of(each.tree_path), 2) == nearest
-        }
+        scopes = {files.scope_of(each.tree_path): each for each in found}
+        near = {at: each for at, each in scopes.items() if order.get(at, 2) == nearest}
+        places = {at: str(origin(each.pattern(self.patterns))) for at, each in near.items()}
         if len(places) > 1:
             said = " and ".join(places.values())
             raise PathError(f"`{word}` is defined at {said}: name the file that is meant", path)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import Any, TypeVar
 
-from gram import Pattern, TreePath
+from gram import TreePath
 from gram.checks import Reading
 from gram.trees import exact
 
@@ -18,7 +18,6 @@ from ..signatures import (
     SignatureError,
     result_schema,
     type_signature_to_json_schema,
-    with_other_elements,
 )
 from ..workflows import FlowArrow, Join, Workflow, workflow_of
 
@@ -112,19 +111,10 @@ class Types:
             flow = Flow(self, what)
             return flow.joined(flow.read.result, None)
         try:
-            declared = result_schema(tool_spec_of(self._whole(what)))
+            declared = result_schema(tool_spec_of(self.program.whole(what)))
         except SignatureError:
             return ANYTHING
         return ANYTHING if declared is None else declared
-
-    def _whole(self, what: Definition) -> Pattern:
-        """A definition with the types that it shares; of an agent, also those of its answer."""
-        whole = self.program.completed(what)[0]
-        elements = []
-        for index, element in enumerate(whole.elements):
-            answer = self.program.answers.get((*what.path, index))
-            elements.append(element if answer is None else self.program.completed(answer)[0])
-        return with_other_elements(whole, elements)
 
 
 def _once(known: dict[K, Schema], key: K, make: Callable[[], Schema]) -> Schema:
@@ -202,10 +192,9 @@ class Flow:
         if not join.is_record:
             return any_of(map(self.carried, join.arrows)) if join.arrows else ANYTHING
         fields = self.read.by_key(join)
-        return record_schema(
-            {key: any_of(map(self.carried, arrows)) for key, arrows in fields.items()},
-            [key for key, arrows in fields.items() if self.is_always_there(arrows, target)],
-        )
+        schemas = {key: any_of(map(self.carried, arrows)) for key, arrows in fields.items()}
+        always = [key for key in fields if self.is_always_there(fields[key], target)]
+        return record_schema(schemas, always)
 
     def is_always_there(self, arrows: Iterable[FlowArrow], target: str | None) -> bool:
         """Whether one of some arrows is taken whenever the node they lead to is run."""
@@ -239,12 +228,9 @@ def record_schema(fields: Mapping[str, Schema], required: Iterable[str]) -> Sche
     inner, definitions = _apart(fields.values())
     if inner is None:
         return ANYTHING
-    schema: dict[str, Any] = {
-        "type": "object",
-        "properties": dict(zip(fields, inner, strict=True)),
-        "required": list(required),
-    }
-    return schema | definitions
+    properties = dict(zip(fields, inner, strict=True))
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return {**schema, **definitions}
 
 
 def list_schema(items: Schema) -> Schema:

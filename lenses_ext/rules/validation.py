@@ -107,10 +107,8 @@ PROGRAM_CHECKS: Final = (
 """All that can be wrong in a file with agents: the rules of the notation and of the language."""
 
 _ERRORS = tuple(row for row in PROGRAM_CHECKS if row.severity == "error")
-_OF_NOTATION = frozenset(row.code for row in CHECKS)
-_VALIDATION = tuple(
-    row for row in PROGRAM_CHECKS if row.severity == "error" or row.code not in _OF_NOTATION
-)
+_MINOR = {row.code for row in CHECKS if row.severity != "error"}
+_VALIDATION = tuple(row for row in PROGRAM_CHECKS if row.code not in _MINOR)
 """All rules of the language, and of the notation those that are errors."""
 
 

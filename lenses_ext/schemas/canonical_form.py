@@ -38,7 +38,7 @@ _SAYS_NOTHING: dict[str, tuple[object, ...]] = {
     "pattern": ("",),
 }
 _UNORDERED = frozenset({"anyOf", "oneOf", "allOf", "enum", "required", "type"})
-_UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
+_LAST = ("unevaluatedItems", "unevaluatedProperties")
 _IDLE: tuple[object, ...] = (None, True, {})
 _MAX_INLINED = 20_000  # values
 _MAX_LEVELS = 100  # of schemas, once references are replaced
@@ -87,10 +87,9 @@ class _Canonical:
         self.match = match
         self.inline = inline
         self.recursive = _recursive_references(root) if inline else set()
-        self.evaluates = any(  # then an alternative counts that refuses nothing
-            isinstance(node, dict) and any(node.get(key) not in _IDLE for key in _UNEVALUATED)
-            for node in _nodes(root)
-        )
+        some = [node.get(key) for node in _nodes(root) if isinstance(node, dict) for key in _LAST]
+        self.evaluates = any(each not in _IDLE for each in some)
+        """Then an alternative counts that refuses nothing."""
         self.used: set[str] = set()
         self.inlined = 0
         self.level = 0

@@ -324,6 +324,7 @@ class _Comparison:
             yield self._requirement(path, key, key in promised)
         others_taken = sup.get("additionalProperties", {})
         takes_any = not taken and others_taken == {}
+        is_closed = is_root or (taken and not self._result)
         if "patternProperties" in sup or ("patternProperties" in sub and not takes_any):
             keys = ("properties", "patternProperties", "additionalProperties")
             if not all(self._are_equal(sub.get(key), sup.get(key)) for key in keys):
@@ -333,9 +334,7 @@ class _Comparison:
             below = (*path, "properties", key)
             if key in taken:
                 yield from self._compare(schema, taken[key], below, assumed)
-            elif others_taken is False or (
-                others_taken == {} and (is_root or (taken and not self._result))
-            ):
+            elif others_taken is False or (others_taken == {} and is_closed):
                 hint = f'add "{key}" to the implementation, or drop it from the specification'
                 yield self._difference(below, schema, _NONE, hint)
             else:

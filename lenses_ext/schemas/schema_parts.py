@@ -54,10 +54,8 @@ MAP_OF_SCHEMAS = frozenset(
 )
 """Keywords whose value is an object that holds schemas."""
 
-_OTHERS = (
-    "$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary $recursiveRef "
-    "$recursiveAnchor type enum const"
-)
+_OTHERS = "$id $schema $ref $anchor $dynamicRef $dynamicAnchor $vocabulary type enum const "
+_OTHERS += "$recursiveRef $recursiveAnchor"
 KEYWORDS = ANNOTATIONS.union(KIND_OF, ONE_SCHEMA, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, _OTHERS.split())
 """All keywords."""
 

@@ -263,11 +263,10 @@ def signature_elements(x: SignatureLike, *, open: bool = False) -> tuple[Pattern
     if isinstance(x, TypeSignature):
         return signature_patterns(signature)
     parts = _parts_of(x)
-    if parts.nodes is not None or any(
-        "fields" in each.value.properties for top in parts.elements for _, each in walk(top)
-    ):
-        return signature_patterns(signature)
-    return parts.elements
+    nodes = (each for top in parts.elements for _, each in walk(top))
+    has_fields = any("fields" in each.value.properties for each in nodes)
+    is_plain = parts.nodes is None and not has_fields
+    return parts.elements if is_plain else signature_patterns(signature)
 
 
 def _reading(x: object, open: bool) -> _Reading:
