@@ -72,7 +72,8 @@ class FocusError(GramError, LookupError):
         """The message in words of a program, without lenses: ``the model of "al": …``."""
         part = part_in_words(self.optic, self.path)
         holder = holder_in_words(self.pattern)
-        text = _KINDS_NAMED.sub(_kind_in_words, _SHOWN_PATTERN.sub(r"\1", self.reason))
+        text = _SHOWN_PATTERN.sub(r"\1", self.reason)
+        text = _KINDS_NAMED.sub(lambda it: f"{it[1]} {_KINDS[it[2]]}", text)
         whole = f"{part} of {holder}" if part else holder
         needed = self.reason.endswith(_NEEDED)
         text = f"{whole}{_NEEDED}" if needed else f"{whole}: {text}"
@@ -102,10 +103,6 @@ _KINDS = {
     "Range": "a range",
 }
 _KINDS_NAMED = re.compile(rf"(expected|or|found) ({'|'.join(_KINDS)})\b")
-
-
-def _kind_in_words(match: re.Match[str]) -> str:
-    return f"{match[1]} {_KINDS[match[2]]}"
 
 
 def type_in_words(value: object) -> str:

@@ -174,10 +174,6 @@ def _decode_settings(values: object) -> Settings:
     return Settings(values)
 
 
-def _encode_settings(settings: Settings | Mapping[str, Any]) -> Mapping[str, Any]:
-    return _decode_settings(settings).values_by_name
-
-
 def _encode_model(model: Model | str) -> str:
     if not isinstance(model, Model | str):
         raise PartError(f"expected Model or str, found {type(model).__name__}")
@@ -225,7 +221,8 @@ def _get_answer_schema(agent: Pattern) -> dict[str, Any] | None:
 
 
 _MODELS = Codec(_decode_models, _encode_models)
-_SETTINGS = Codec(_decode_settings, _encode_settings)
+_SETTINGS: Codec[Settings, Settings | Mapping[str, Any]]
+_SETTINGS = Codec(_decode_settings, lambda it: _decode_settings(it).values_by_name)
 _A_TOOL = f"a pattern labelled {' or '.join(sorted(TOOLS))}"
 _tools = elements_with("each_agent_tool", is_tool, _A_TOOL)
 

@@ -8,6 +8,7 @@ difference, so a tool that passes is safe to bind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from itertools import combinations
 from typing import Any
 
@@ -27,7 +28,6 @@ from .schema_parts import (
     TEXTS,
     UNIONS,
     SchemaPath,
-    all_of,
     are_disjoint,
     bare,
     both,
@@ -224,7 +224,8 @@ class _Comparison:
                 rest = {name: value for name, value in sub.items() if name != key}
                 parts = sub[key]
                 together = key == "allOf"
-                for one in [all_of(rest, parts)] if together else [both(rest, p) for p in parts]:
+                ones = [reduce(both, parts, rest)] if together else [both(rest, p) for p in parts]
+                for one in ones:
                     if one == {} and self._result and not together:  # others may refuse something
                         yield self._of_key(key, sub, sup, path, "declare what it returns")
                     else:

@@ -10,7 +10,7 @@ as many steps as there are pairs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import reduce
 from math import ceil, floor
 from typing import Any, TypeAlias, Union
@@ -277,14 +277,14 @@ def with_referred(schema: dict[str, Any], target: dict[str, Any]) -> dict[str, A
     return {**texts, **own, "allOf": [*own.get("allOf", ()), bare(target)]}
 
 
-def both(one: dict[str, Any], other: AnySchema) -> AnySchema:
+def both(one: AnySchema, other: AnySchema) -> AnySchema:
     """A schema that accepts at least what two schemas accept together.
 
     A keyword that both have is taken from the first.
     """
     other = bare(other)
-    if not isinstance(other, dict):
-        return other
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return other if isinstance(one, dict) else one
     taken: list[tuple[str, ...]] = [group for group in GROUPS if any(key in one for key in group)]
     taken += [group for group in _THE_REST if group[0] in one and group[0] in other]
     other = {key: value for key, value in other.items() if not any(key in each for each in taken)}
@@ -307,15 +307,6 @@ def _common_kinds(ours: Collection[str], theirs: Collection[str]) -> set[str]:
     """The kinds that are among both; integers are numbers."""
     common = {kind for kind in ours if is_covered({kind}, theirs)}
     return common | {kind for kind in theirs if is_covered({kind}, ours)}
-
-
-def all_of(rest: dict[str, Any], parts: Sequence[AnySchema]) -> AnySchema:
-    """A schema that accepts at least what all of several accept together; see `both`."""
-    merged: AnySchema = rest
-    for part in parts:
-        if isinstance(merged, dict):
-            merged = both(merged, part)
-    return merged
 
 
 def kinds_of(schema: AnySchema) -> frozenset[str]:

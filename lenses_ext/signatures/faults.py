@@ -13,7 +13,7 @@ from gram.diagnostics import PartPath
 from gram.words import nearest
 
 from ..schemas import KEYWORDS, KIND_OF
-from .values import ALIASES, BUILT_IN, PARAMETERS, RESERVED, RESERVED_KEYS, Type, basic
+from .values import ALIASES, BUILT_IN, RESERVED, RESERVED_KEYS, Type, basic
 
 
 class SignatureError(GramError, ValueError):
@@ -247,12 +247,6 @@ def no_return_hint(nodes: Sequence[Pattern]) -> str | None:
         return f"write ({name}::{label})==>(::String)"
     is_parameter = f'"{name}" has a name, so it is a parameter: add ==>(::String) after it'
     return f"{is_parameter}, or write (::{label}) if it is the result"
-
-
-def nameless_shape_hint(labels: Iterable[str]) -> str | None:
-    """How to mend a type without a name, when its label is nearly ``Parameters``."""
-    near = [label for label in labels if nearest(label, [PARAMETERS])]
-    return f"did you mean {PARAMETERS} instead of {near[0]}?" if near else None
 
 
 # --- the keys of records

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from gram import Pattern, Severity, Subject, Symbol, Value
+from gram.words import nearest
 
 from ..schemas import Keywords, NotJson, dump_json, from_json_value, to_json_value
 from .faults import (
@@ -16,7 +17,6 @@ from .faults import (
     Written,
     check_keys,
     haskell_type,
-    nameless_shape_hint,
     no_return_hint,
     owner_of,
     unknown_type,
@@ -192,7 +192,9 @@ class SignatureReader:
                 tell("second-signature", message, element, hint="keep one")
             elif not name:
                 message = "a type beside the signature has no name: write [Name:Object | …]"
-                tell("no-name", message, element, hint=nameless_shape_hint(labels))
+                near = (label for label in sorted(labels) if nearest(label, [PARAMETERS]))
+                meant = (f"did you mean {PARAMETERS} instead of {label}?" for label in near)
+                tell("no-name", message, element, hint=next(meant, None))
             elif name in RESERVED:
                 message = f'type "{name}" has the name of a built-in type'
                 tell("duplicate-type", message, element, "identity")

@@ -168,15 +168,10 @@ def _patterns(signature: TypeSignature) -> tuple[Pattern, ...]:
         nodes.append(_node(parameter))
     root = Pattern(Subject("", {PARAMETERS}, dict(_record(signature.root))))
     roots = [root] if root.value.properties else []
-    return (_chain(nodes), *roots, *map(_shape, shapes))
-
-
-def _chain(nodes: list[Pattern]) -> Pattern:
-    """The path along nodes, the last of them the return type."""
-    if len(nodes) == 1:
-        nodes = [Pattern(), *nodes]
-    edges = [Pattern(elements=ends) for ends in pairwise(nodes)]
-    return edges[0] if len(edges) == 1 else Pattern(WALK_SUBJECT, edges)
+    ends = nodes if len(nodes) > 1 else [Pattern(), *nodes]
+    edges = [Pattern(elements=two) for two in pairwise(ends)]
+    path = edges[0] if len(edges) == 1 else Pattern(WALK_SUBJECT, edges)
+    return (path, *roots, *map(_shape, shapes))
 
 
 def _lifted(parameter: Parameter, name: str) -> tuple[Parameter, Shape]:

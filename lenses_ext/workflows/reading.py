@@ -507,7 +507,5 @@ def _until(pattern: Pattern, last: list[str]) -> Mapping[str, Value]:
 
 
 def _inputs(pattern: Pattern) -> tuple[str, ...]:
-    signature = written_signature(pattern)
-    if signature is None:
-        return (INPUT,)
-    return parameter_names(Pattern(Subject("", {TOOL}), (signature,)))
+    path = written_signature(pattern)
+    return parameter_names(Pattern(Subject("", {TOOL}), (path,))) if path else (INPUT,)
