@@ -7,6 +7,7 @@ the old signature binds to the new one when the same holds the other way round.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -179,13 +180,9 @@ def _renamed(before: _Schema, after: _Schema) -> dict[str, str]:
     """The new names of parameters whose schema only one other has, before and after."""
     gone = {name: exact(before[name]) for name in before.keys() - after.keys()}
     come = {name: exact(after[name]) for name in after.keys() - before.keys()}
-    return {
-        name: new
-        for name, schema in gone.items()
-        for new in come
-        if come[new] == schema
-        and [*gone.values()].count(schema) == [*come.values()].count(schema) == 1
-    }
+    counts = Counter(gone.values()), Counter(come.values())
+    alone = {name: it for name, it in gone.items() if counts[0][it] == counts[1][it] == 1}
+    return {name: new for name, it in alone.items() for new in come if come[new] == it}
 
 
 def _parameter(old_name: str, name: str, old: _Schema, new: _Schema) -> Iterator[Said]:

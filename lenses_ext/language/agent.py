@@ -231,22 +231,15 @@ AGENTS = Vocabulary("agent", frozenset({AGENT}))
 agent_name = AGENTS.word("name", identity("agent_name", "The name of an agent, its identity."))
 agent_description = AGENTS.optional("description", TEXT, "What an agent is for")
 agent_instruction = AGENTS.required("instruction", TEXT, "What an agent is told to do")
-agent_models = AGENTS.required(
-    "model",
-    _MODELS,
-    "The models that an agent runs on, each a `Model` or put as a str: the first, then those that "
-    "are asked where it cannot be",
-    "agent_models",
-)
-agent_model = lens_of(
-    "agent_model",
-    _first_model,
-    _with_first_model,
-    "value.properties.model",
-    """The model that an agent runs on: a `Model`, which may be put as a str, "provider/name".
+_MODELS_ASKED = """The models that an agent runs on, each a `Model` or put as a str: the first, then
+those that are asked where it cannot be"""
+agent_models = AGENTS.required("model", _MODELS, _MODELS_ASKED, "agent_models")
+_FIRST_MODEL = """The model that an agent runs on: a `Model`, which may be put as "provider/name".
 
-    Of several it is the first. One that is put is left out among the others, so that put-put holds
-    where it is not one of them.""",
+Of several it is the first. One that is put is left out among the others, so that put-put holds
+where it is not one of them."""
+agent_model = lens_of(
+    "agent_model", _first_model, _with_first_model, "value.properties.model", _FIRST_MODEL
 )
 agent_settings = AGENTS.optional(
     "settings", _SETTINGS, "The settings of an agent's model, such as temperature"

@@ -201,11 +201,8 @@ tool_spec_once = TOOL_SPECS.optional(
 tool_spec_reads = TOOL_SPECS.optional(
     "reads", _one_of("private", "public"), "Whether a tool reads private data"
 )
-tool_spec_returns = TOOL_SPECS.optional(
-    "returns",
-    _one_of("untrusted", "trusted"),
-    "Whether strangers may have written what a tool returns",
-)
+_RETURNS = "Whether strangers may have written what a tool returns"
+tool_spec_returns = TOOL_SPECS.optional("returns", _one_of("untrusted", "trusted"), _RETURNS)
 tool_spec_sends = TOOL_SPECS.optional(
     "sends", _YES_OR_NO, "Whether a tool can send something outward"
 )

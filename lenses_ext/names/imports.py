@@ -78,11 +78,8 @@ def unread_imports(patterns: Sequence[Pattern]) -> Iterator[Import]:
         yield each.refused(patterns[0], code, message, hint)
 
 
-NO_TEXT: Final = (
-    "import-value",
-    "imports are a list of paths of files",
-    'write imports: ["tools/search.gram"]',
-)
+_AS_LIST: Final = 'write imports: ["tools/search.gram"]'
+NO_TEXT: Final = ("import-value", "imports are a list of paths of files", _AS_LIST)
 """What is wrong with an import that names no file: the code, the message, a hint."""
 
 
@@ -134,8 +131,6 @@ def read_skill(file: Path, shown: str, folder: str) -> Pattern | UnreadSkill:
             return UnreadSkill(f"there is no file {shown}", _IS_FOLDER)
         with file.open("rb") as opened:
             content = opened.read(MOST_SKILL_BYTES + 1)
-    except NotADirectoryError:
-        return UnreadSkill(f"there is no file {shown}", _IS_FOLDER)
     except OSError as error:
         return UnreadSkill(f"{shown}: {error.strerror}")
     return skill_in(content, shown, folder)

@@ -289,7 +289,8 @@ class _Nesting:
 DEFINED_TWICE: Final = frozenset({"duplicate-definition", "inconsistent-definition"})
 
 _SAID_OF_REFERENCES: Final = frozenset({"dangling-reference", "handoff", "unconnected-node"})
-_WRONG_REFERENCE: Final = frozenset({"ambiguous-reference", "reference-cycle", "self-reference"})
+_CIRCLES: Final = frozenset({"reference-cycle", "self-reference"})
+_SAID_OF_TOOLS: Final = DEFINED_TWICE | _CIRCLES | {"ambiguous-reference", "unconnected-node"}
 
 IMPORT_CHECKS: Final = (
     evolve(_DANGLING, find=dangling_reference),
@@ -302,16 +303,9 @@ REFERENCE_CHECKS: Final = (
     Check("missing-import", "error", import_fault),
     Check("unread-skill", "error", unread_skill),
     _DEFINED_ONCE,
-    Check(
-        "duplicate-tool",
-        "error",
-        duplicate_tool,
-        DEFINED_TWICE | _WRONG_REFERENCE | {"unconnected-node"},
-    ),
+    Check("duplicate-tool", "error", duplicate_tool, _SAID_OF_TOOLS),
     Check("undefined-reference", "error", undefined_reference, _SAID_OF_REFERENCES),
-    Check(
-        "ambiguous-reference", "error", ambiguous_reference, {"reference-cycle", "self-reference"}
-    ),
+    Check("ambiguous-reference", "error", ambiguous_reference, _CIRCLES),
     Check("reference-cycle", "error", reference_cycle, {"self-reference"}),
     Check("too-many-agents", "error", too_many_agents),
 )

@@ -107,13 +107,11 @@ class Project:
         scopes: dict[Path | None, TreePath] = {self.path: WHOLE}
         for at, path in enumerate(self.documents, -1):
             scopes.setdefault(path, (first + at,))
-        return Files(
-            {
-                scopes[path]: tuple(each._replace(scope=scopes.get(to)) for each, to in found)
-                for path, found in self.imported.items()
-            },
-            {scopes[path]: found for path, found in self.skills.items()},
-        )
+        imports = {
+            scopes[path]: tuple(each._replace(scope=scopes.get(to)) for each, to in found)
+            for path, found in self.imported.items()
+        }
+        return Files(imports, {scopes[path]: found for path, found in self.skills.items()})
 
     def holder(self, path: TreePath) -> Path:
         """The file that holds the pattern at a path of `patterns`."""

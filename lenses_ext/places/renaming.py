@@ -86,13 +86,10 @@ def rename(program: D, path: str | Named, new: str, *, instructions: bool = Fals
         changes[at].append(change)
     for each in mentions(program, named) if instructions else ():
         changes[each.path].append(partial(_told, old=named.name, new=new))
-    changed = change_places(
-        before.patterns,
-        [
-            (Place((), Kind.PATTERN, at), partial(reduce, lambda each, change: change(each), what))
-            for at, what in changes.items()
-        ],
-    )
+    each_one = partial(reduce, lambda each, change: change(each))
+    all_of = {at: partial(each_one, what) for at, what in changes.items()}
+    places = ((Place((), Kind.PATTERN, at), change) for at, change in all_of.items())
+    changed = change_places(before.patterns, places)
     _refuse_other_meanings(before, Program(changed, before.files), named, new)
     return with_patterns(program, changed)
 

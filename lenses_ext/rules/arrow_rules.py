@@ -17,14 +17,8 @@ from ..signatures import written_arrow
 from ..workflows import ARROW_LABELS, HANDOFF, FlowArrow, arrows_in, edges_in, grouped, workflow_of
 from .rules import called, judged
 
-_KEYS: Final = {
-    "PLAIN": {"as"},
-    "WHEN": {"as", "is"},
-    "OTHERWISE": {"as"},
-    "EACH": {"as", "at_once"},
-    "HANDOFF": set(),
-}
-"""The keys that an arrow may have, by its kind."""
+_KEYS: Final = {"WHEN": {"as", "is"}, "EACH": {"as", "at_once"}, "HANDOFF": set[str]()}
+"""The keys that an arrow may have, by its kind; another has ``as`` alone."""
 
 
 def holders(reading: Reading) -> list[Definition]:
@@ -73,7 +67,7 @@ def arrow_key(reading: Reading) -> Iterator[Diagnostic]:
     for _, arrow, at in _arrows(reading):
         if arrow.kind == "UNKNOWN" or arrow.pattern is None:
             continue
-        record, known = arrow.pattern.value.properties, _KEYS[arrow.kind]
+        record, known = arrow.pattern.value.properties, _KEYS.get(arrow.kind, {"as"})
         what = "a plain arrow" if arrow.kind == "PLAIN" else f"an arrow {arrow.kind}"
         unknown = sorted(record.keys() - known)
         for key in unknown:

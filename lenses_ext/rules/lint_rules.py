@@ -76,14 +76,9 @@ class _Uses:
                     self.leading |= {path[:length] for length in range(1, len(path))}
         imported = {each.scope for some in files.imports.values() for each in some}
         whole = {files.scope_of(path) for path in program.runnables} | imported
-        self.unused = [
-            each
-            for scope in program.scopes
-            if files.scope_of(scope) in whole
-            for same in program.definitions_in(scope)
-            for each in same
-            if each.path not in used and not _is_offered(program, each)
-        ]
+        scopes = (each for each in program.scopes if files.scope_of(each) in whole)
+        defined = (it for scope in scopes for same in program.definitions_in(scope) for it in same)
+        self.unused = [it for it in defined if it.path not in used and not _is_offered(program, it)]
 
 
 def _is_offered(program: Program, each: Definition) -> bool:

@@ -192,13 +192,10 @@ def dump_json(value: object, *, compact: bool = False) -> str:
     Raises:
         NotJson: the value is not JSON, or an integer has too many digits to be written.
     """
+    marks = (",", ":") if compact else (", ", ": ")
     try:
         return json.dumps(
-            value,
-            ensure_ascii=False,
-            separators=(",", ":") if compact else (", ", ": "),
-            allow_nan=False,
-            default=_plain_keywords,
+            value, ensure_ascii=False, separators=marks, allow_nan=False, default=_plain_keywords
         )
     except (TypeError, ValueError) as error:
         raise NotJson(str(error)) from None

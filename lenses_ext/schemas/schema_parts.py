@@ -217,20 +217,8 @@ CONSTRAINED_KIND = {key: kind for key, kind in KIND_OF.items() if key not in _HA
 """Keywords that constrain the values of one kind, and which kind."""
 
 OF_ANY_KIND = ("not", "if", "then", "else", "$dynamicRef", "$recursiveRef")
-_COMPARED = frozenset(
-    {
-        *CONSTRAINED_KIND,
-        *_HANDLED_APART,
-        *OF_ANY_KIND,
-        *UNIONS,
-        "allOf",
-        "type",
-        "enum",
-        "const",
-        "$ref",
-    }
-    | {"$defs", "definitions"}
-)
+_OF_ALL = {*OF_ANY_KIND, *UNIONS, "allOf", "type", "enum", "const", "$ref", "$defs", "definitions"}
+_COMPARED = frozenset({*CONSTRAINED_KIND, *_HANDLED_APART, *_OF_ALL})
 """All keywords that can refuse a value; any other is a text for readers."""
 
 GROUPS = (("if", "then", "else"), ("contains", "minContains", "maxContains"))

@@ -154,12 +154,9 @@ def remote_reference(keyword: str, reference: str) -> str:
 
 def _check_defaults(signature: TypeSignature, reader: SignatureReader) -> None:
     """A default that is written fits its type; null is also the mark of no default."""
-    written = [
-        each
-        for each in reader.written
-        if "default" in each.type.keywords and "default" not in each.type.foreign
-        if each.type.keywords["default"] is not None or not each.optional
-    ]
+    said = (each for each in reader.written if "default" in each.type.keywords)
+    own = (each for each in said if "default" not in each.type.foreign)
+    written = [it for it in own if it.type.keywords["default"] is not None or not it.optional]
     writer = SchemaWriter(signature.shapes)
     schemas = [writer.schema(evolve(each.type, constant=None)) for each in written]
     dicts = [schema for schema in schemas if isinstance(schema, dict)]

@@ -6,7 +6,7 @@ been written ``(name::Text)==>(age::Int {optional: true})==>(::Text)``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -104,7 +104,9 @@ class _Builder:
         if last.group and len(last.group) == 1 and last.group[0].type is None:
             last = last.group[0]
         if len(groups) > 1:
-            self._tell_several_groups(groups, last)
+            message = "the text form has one pair of parentheses for all parameters"
+            hint = "write (a: Text, b: Int) --> IO Text, or a path: (a::Text)==>(b::Int)==>(::Text)"
+            self._tell("not-gram", message, groups[1].start, groups[1].end, hint)
         members = [each for group in groups for each in (group.group or (group,))]
         if last.group is not None:
             members += last.group
@@ -211,17 +213,6 @@ class _Builder:
         return unescape(spelled[1:-1]) if spelled[0] in '`"' else spelled
 
     # --- faults
-
-    def _tell_several_groups(self, groups: Sequence[_Part], last: _Part) -> None:
-        text = self.source.text
-        inside = (text[group.start + 1 : group.end - 1].strip() for group in groups)
-        together = ", ".join(each for each in inside if each)
-        hint = (
-            f"write ({together}) --> IO {text[last.start : last.end]}, "
-            'or drop "IO" and write a path: (a::Text)==>(b::Int)==>(::Text)'
-        )
-        message = "the text form has one pair of parentheses for all parameters"
-        self._tell("not-gram", message, groups[1].start, groups[1].end, hint)
 
     def refuse(self, stop: Stop) -> SignatureError:
         """The error for a text that stops to be of this form."""

@@ -159,16 +159,9 @@ def _arrow(path: TreePath, edge: Pattern) -> FlowArrow:
     source, target = (end.value.identity or None for end in edge.elements)
     record = edge.value.properties
     name, at_once = record.get("as"), record.get("at_once")
-    return FlowArrow(
-        source,
-        target,
-        _kind(edge),
-        record.get("is"),
-        name if isinstance(name, str) else None,
-        at_once if isinstance(at_once, int) and not isinstance(at_once, bool) else None,
-        path,
-        edge,
-    )
+    key = name if isinstance(name, str) else None
+    most = at_once if isinstance(at_once, int) and not isinstance(at_once, bool) else None
+    return FlowArrow(source, target, _kind(edge), record.get("is"), key, most, path, edge)
 
 
 def _kind(edge: Pattern) -> ArrowKind:
@@ -187,13 +180,9 @@ def handoffs(agent: Pattern) -> tuple[str, ...]:
     >>> handoffs(loads_one("[triage:Agent | (triage)-[:HANDOFF]->(billing)]"))
     ('billing',)
     """
-    return tuple(
-        dict.fromkeys(
-            arrow.target
-            for arrow in arrows_in(agent)
-            if arrow.kind == HANDOFF and arrow.source == agent.value.identity and arrow.target
-        )
-    )
+    own = agent.value.identity
+    arrows = (each for each in arrows_in(agent) if each.kind == HANDOFF and each.source == own)
+    return tuple(dict.fromkeys(each.target for each in arrows if each.target))
 
 
 MOST_WAYS = 4096
@@ -227,11 +216,9 @@ class Ways:
             leaving = self._leaving.get(name, ())
             arms, complete = _arms([self.arrows[index] for index in leaving])
             taken = [frozenset(leaving[index] for index in arm) for arm in arms]
-            self.live = [
-                way | each
-                for way in self.live
-                for each in (taken if name is None or self.runs(way, name) else [frozenset()])
-            ]
+            runs = {way for way in self.live if name is None or self.runs(way, name)}
+            none = [frozenset[int]()]
+            self.live = [one | arm for one in self.live for arm in (taken if one in runs else none)]
             if not complete or len(self.live) > MOST_WAYS:
                 self.too_many = True
                 self.live = self.live[:MOST_WAYS]
@@ -421,16 +408,10 @@ def workflow_of(pattern: Pattern) -> Workflow:
     nodes = {}
     for name, (definition, used) in uses.items():
         leading = leading_to.get(name, [])
-        sources = (each.source for each in leading)
-        nodes[name] = FlowNode(
-            name,
-            definition,
-            used,
-            join(leading),
-            next((each for each in leading if each.kind == "EACH"), None),
-            tuple(leaving.get(name, ())),
-            frozenset(source for source in sources if source is not None),
-        )
+        waits_for = frozenset(each.source for each in leading if each.source is not None)
+        each = next((arrow for arrow in leading if arrow.kind == "EACH"), None)
+        outgoing = tuple(leaving.get(name, ()))
+        nodes[name] = FlowNode(name, definition, used, join(leading), each, outgoing, waits_for)
     loop = None
     if is_loop(pattern):
         to_others = {each.source for each in written if each.target is not RESULT}
