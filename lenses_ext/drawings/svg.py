@@ -21,6 +21,7 @@ from gram.display import Content, Markup, element
 from gram.errors import expect
 
 from ..cycles import cycles
+from ..workflows import grouped
 from .drawing import Drawing, Edge, Group, Node, shortened
 
 _BETWEEN_BOXES = 16
@@ -98,26 +99,22 @@ def lay_out(
         x += wide + behind
     top = min((box.y for box in found.values()), default=0)
     placed = {key: box._replace(y=box.y - top) for key, box in found.items()}
-    return Layout(
-        {key: placed[key] for key in sizes},
-        {i: [(placed[at].x, placed[at].middle) for at in way] for i, way in turning.items()},
-        x - (gaps[-1] if gaps else 0),
-        max((box.y + box.height for box in placed.values()), default=0),
-    )
+    boxes = {key: placed[key] for key in sizes}
+    turns = {i: [(placed[at].x, placed[at].middle) for at in way] for i, way in turning.items()}
+    width = x - (gaps[-1] if gaps else 0)
+    height = max((box.y + box.height for box in placed.values()), default=0)
+    return Layout(boxes, turns, width, height)
 
 
 def _without_cycles(
     sizes: Mapping[str, object], arrows: Sequence[Arrow]
 ) -> tuple[list[int], dict[str, int]]:
     """The arrows but those that lead back, and the layer of each box: behind all before it."""
-    ends: dict[str, list[str]] = {key: [] for key in sizes}
-    for each in arrows:
-        ends[each.source].append(each.target)
+    none: dict[str, list[str]] = {key: [] for key in sizes}
+    ends = none | grouped((each.source, each.target) for each in arrows)
     back = {(way[-1], way[0]) for way in cycles(ends)}
     forward = [index for index, each in enumerate(arrows) if each[:2] not in back]
-    before: dict[str, list[str]] = {key: [] for key in sizes}
-    for index in forward:
-        before[arrows[index].target].append(arrows[index].source)
+    before = none | grouped((arrows[index].target, arrows[index].source) for index in forward)
     layer: dict[str, int] = {}
     for key in TopologicalSorter(before).static_order():
         layer[key] = max((layer[each] + 1 for each in before[key]), default=0)
@@ -244,8 +241,7 @@ class _Picture:
             pair = (edge.source, edge.target)
             yield self._drawn_edge(edge, self._turns.get(index, []), seen[pair])
             seen[pair] += 1
-        for node in self._drawing.nodes:
-            yield _drawn_node(node, self._places[node.key])
+        yield from (_drawn_node(node, self._places[node.key]) for node in self._drawing.nodes)
 
     def _drawn_edge(self, edge: Edge, turns: list[tuple[float, float]], before: int) -> Markup:
         """An arrow; those with the same ends stand below each other."""

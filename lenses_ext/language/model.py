@@ -174,19 +174,14 @@ def setting_problems(values: Mapping[str, Value]) -> Iterator[SettingError]:
     for key in sorted(values):
         value = values[key]
         if key not in SETTINGS:
-            hint = did_you_mean(_in_camel_case(key), SETTINGS)
-            hint = hint or f"the settings are {', '.join(SETTINGS)}"
+            meant = key.replace("_", "").lower()  # by ``max_tokens`` or ``TOPP``
+            alike = next((name for name in SETTINGS if name.lower() == meant), key)
+            hint = did_you_mean(alike, SETTINGS) or f"the settings are {', '.join(SETTINGS)}"
             yield SettingError(key, f'there is no setting "{key}"', hint)
         elif not SETTINGS[key].allows(value):
             mend = "write it in quotes" if isinstance(value, Symbol) else None
             found = f"{key} is {SETTINGS[key].allowed}, found {write_value(value)}"
             yield SettingError(key, found, mend)
-
-
-def _in_camel_case(key: str) -> str:
-    """The setting that is meant by ``max_tokens`` or ``TOPP``, or the key itself."""
-    meant = key.replace("_", "").lower()
-    return next((name for name in SETTINGS if name.lower() == meant), key)
 
 
 def _checked(values: object) -> PMap[str, Value]:

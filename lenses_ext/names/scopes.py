@@ -474,7 +474,5 @@ def files_of(reading: Reading) -> Files | None:
 
 def _words(pattern: Pattern) -> Iterator[str]:
     """All that may be a name in a pattern: identities, labels, and names of types in properties."""
-    for _, each in walk(pattern):
-        yield each.value.identity
-    for _, _, name in type_names(pattern):
-        yield name
+    yield from (each.value.identity for _, each in walk(pattern))
+    yield from (name for _, _, name in type_names(pattern))

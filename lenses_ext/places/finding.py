@@ -222,8 +222,7 @@ class _Document:
         elif is_tool(pattern):
             yield "parameters", _part(place, "parameters", tool_parameters, Kind.PARAMETERS)
             yield from _parts(place, TOOL_SPECS, properties)
-        for key in sorted(properties):
-            yield key, _property(place, key)
+        yield from ((key, _property(place, key)) for key in sorted(properties))
 
     def _named(
         self, place: Place, is_one: Callable[[Pattern], bool]

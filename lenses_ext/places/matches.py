@@ -168,6 +168,4 @@ def _read(given: ProgramLike, by: str, as_written: bool, own: bool) -> AsWritten
         scope = program.files.scope_of(path)
         return scope != path and not (own and scope != WHOLE)
 
-    if as_written:
-        return AsWritten(program.patterns, may_begin)
-    return AsMeant(program, may_begin)
+    return AsWritten(program.patterns, may_begin) if as_written else AsMeant(program, may_begin)

@@ -115,9 +115,7 @@ def read_value(text: str, old: object) -> Pattern | Value | tuple[Pattern, ...]:
     if isinstance(old, Pattern):
         return read_pattern(text)
     value = _gram_value(text)
-    if isinstance(old, tuple) and value == text:
-        return _patterns(text)
-    return value
+    return _patterns(text) if isinstance(old, tuple) and value == text else value
 
 
 def read_pattern(text: str, name: str = "VALUE") -> Pattern:

@@ -163,16 +163,14 @@ def _below(schema: object, value: object, root: object) -> Iterator[Pair]:
     """The pairs that a validator goes on to from one."""
     if not isinstance(schema, dict):
         return
-    for part in _in_place(schema, root):
-        yield part, value
+    yield from ((part, value) for part in _in_place(schema, root))
     if isinstance(value, dict):
         properties = schema.get("properties")
         known = properties if isinstance(properties, dict) else {}
         others = (schema.get(f"{which}Properties") for which in ("additional", "unevaluated"))
         rest = [*_schemas(schema.get("patternProperties")), *others]
         for key, below in value.items():
-            for part in [known[key]] if key in known else rest:
-                yield part, below
+            yield from ((part, below) for part in ([known[key]] if key in known else rest))
     elif isinstance(value, list):
         first = schema.get("prefixItems")
         rest = [schema.get(key) for key in ("items", "contains", "unevaluatedItems")]
@@ -186,8 +184,7 @@ def _in_place(schema: dict[str, Any], root: object) -> Iterator[object]:
     for key in _REFERENCES:
         if isinstance(reference := schema.get(key), str):
             yield resolve_ref(reference, root)
-    for key in _IN_PLACE:
-        yield schema.get(key)
+    yield from map(schema.get, _IN_PLACE)
     for key in _IN_PLACE_LISTS:
         if isinstance(alternatives := schema.get(key), list):
             yield from alternatives

@@ -208,9 +208,7 @@ def signature_diagnostics(x: SignatureLike) -> tuple[Diagnostic, ...]:
     ...     print(fault.severity, fault.message)
     warning unknown key "optinal" of "limit"; did you mean "optional"?
     """
-    if isinstance(x, TypeSignature):
-        return ()
-    return _reading(x, False)[1]
+    return () if isinstance(x, TypeSignature) else _reading(x, False)[1]
 
 
 def type_signature_to_json_schema(x: SignatureLike) -> dict[str, Any]:

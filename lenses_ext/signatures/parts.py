@@ -72,8 +72,7 @@ def type_names(pattern: Pattern) -> Iterator[tuple[TreePath, str, str]]:
         The path of the pattern it is in, the part (``labels`` or a key), and the name.
     """
     for path, part in walk(pattern):
-        for label in sorted(part.value.labels - RESERVED):
-            yield path, "labels", label
+        yield from ((path, "labels", label) for label in sorted(part.value.labels - RESERVED))
         for key in ("elementType", "of", "fields"):
             if key in part.value.properties:
                 yield from ((path, key, word) for word in _words(part.value.properties[key]))
