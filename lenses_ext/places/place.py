@@ -85,10 +85,6 @@ def read_path(text: str) -> tuple[str, ...]:
 
 def write_path(words: Iterable[str]) -> str:
     """The path of some words."""
-    expect(words, Iterable, "words", by="write_path")
-    words = tuple(words)
-    for word in words:
-        expect(word, str, "word", by="write_path")
     return ".".join(word if word == ANY else _quoted(word) for word in words)
 
 

@@ -28,7 +28,7 @@ from ..schemas import (
     to_json_value,
 )
 from ..signatures import SignatureError, json_schema_to_type_signature
-from ..workflows import HANDOFF, FlowArrow, Join, all_hold, conditions_of, parts_of
+from ..workflows import HANDOFF, FlowArrow, Join, all_hold, conditions_of, grouped, parts_of
 from .arrow_rules import cycles_of, holders, unconnected, workflows
 from .flow_types import (
     Flow,
@@ -366,13 +366,11 @@ def _never(
     if isinstance(wanted, list) and all(accepts_value(schema, each) for each in wanted):
         return f"{giver} gives one of {dump_json(wanted)}, not all", one_of
     options = options_of(schema)
-    hint = "declare it in the type of the answer"
-    if options is not None:
-        texts = [each for each in options if isinstance(each, str)]
-        near = did_you_mean(wanted, texts) if isinstance(wanted, str) else None
-        hint = near or _it_gives(options)
+    texts = [each for each in options or () if isinstance(each, str)]
+    near = did_you_mean(wanted, texts) if isinstance(wanted, str) else None
+    hint = "declare it in the type of the answer" if options is None else _it_gives(options)
     field = f' as "{name}"' if name else ""
-    return f"{giver} never gives {dump_json(wanted)}{field}", hint
+    return f"{giver} never gives {dump_json(wanted)}{field}", near or hint
 
 
 def _it_gives(options: list[Any]) -> str:
@@ -405,13 +403,10 @@ def needless_otherwise(place: _Place) -> Iterator[Diagnostic]:
 
 def _choices(place: _Place) -> Iterator[tuple[str | None, list[FlowArrow], list[FlowArrow]]]:
     """The nodes that choose, each with its arrows WHEN and OTHERWISE; None is the input."""
-    of_input = tuple(each for each in place.read.arrows if each.source is None)
-    of_nodes = ((name, node.outgoing) for name, node in place.read.nodes.items())
-    for source, leaving in ((None, of_input), *of_nodes):
+    choices = grouped((each.source, each) for each in place.read.arrows if each.is_choice)
+    for source, leaving in choices.items():
         tests = [each for each in leaving if each.kind == "WHEN"]
-        rest = [each for each in leaving if each.kind == "OTHERWISE"]
-        if tests or rest:
-            yield source, tests, rest
+        yield source, tests, [each for each in leaving if each.kind == "OTHERWISE"]
 
 
 _TOO_MANY = f"more than {_MOST_ANSWERS:,} combinations of answers, too many to look at each"

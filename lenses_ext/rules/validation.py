@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import attrs
@@ -166,23 +166,19 @@ def new_errors(before: Document | Project, after: Document | Project) -> tuple[D
     """
     expect(before, (Document, Project), "before", by="new_errors")
     expect(after, (Document, Project), "after", by="new_errors")
-    new = _errors(after)
-    old = _errors(before) if new else []
+    new = only_errors(diagnose(after, _ERRORS))
+    old = only_errors(diagnose(before, _ERRORS)) if new else ()
     for key in (_words, _spot):
         known = [key(each, before) for each in old]
         added = [key(each, after) for each in new]
         same = Counter(known) & Counter(added)
         old, new = _without(old, known, same), _without(new, added, same)
-    return tuple(new)
-
-
-def _errors(program: Document | Project) -> list[Diagnostic]:
-    return list(only_errors(diagnose(program, _ERRORS)))
+    return new
 
 
 def _without(
-    faults: list[Diagnostic], keys: list[object], same: Counter[object]
-) -> list[Diagnostic]:
+    faults: Sequence[Diagnostic], keys: list[object], same: Counter[object]
+) -> tuple[Diagnostic, ...]:
     """The faults that are left when of each key as many are taken away as are counted."""
     left, counts = [], Counter(same)
     for each, key in zip(faults, keys, strict=True):
@@ -190,7 +186,7 @@ def _without(
             counts[key] -= 1
         else:
             left.append(each)
-    return left
+    return tuple(left)
 
 
 def _words(fault: Diagnostic, _: Document | Project) -> object:
