@@ -37,7 +37,7 @@ from ..inputs.options import TalkOptions
 from ..process import interruptible
 from ..talk import Talk
 from ..terminal.answers import answered_call
-from ..terminal.asking import Lines, PipedLines
+from ..terminal.asking import Lines
 from ..terminal.output import note, tell
 
 _MOST_SHOWN = 60  # characters of a message that is taken back
@@ -248,7 +248,7 @@ def command(file: str, options: TalkOptions, reload: bool) -> None:
             converse(talk, TypedLines(completions))
         else:
             _tell_resumed(talk)
-            converse(talk, PipedLines())
+            converse(talk, Lines())
 
 
 def _tell_resumed(talk: Talk) -> None:

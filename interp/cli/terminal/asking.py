@@ -8,7 +8,6 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 import click
 
@@ -70,23 +69,13 @@ def _forget_typed_ahead(terminal: int) -> None:
         termios.tcflush(terminal, termios.TCIFLUSH)
 
 
-class Lines(Protocol):
-    """A source of messages."""
-
-    is_typed: bool
-
-    def next(self) -> str | None:
-        """The next message, or None at the end."""
-        ...
-
-
-class PipedLines:
-    """Lines of standard input when it is not a terminal; no prompt is shown."""
+class Lines:
+    """Messages from standard input that is no terminal, one a line; no prompt is shown."""
 
     is_typed = False
 
     def next(self) -> str | None:
-        """The next line, or None at the end.
+        """The next message, or None at the end.
 
         Raises:
             GramDecodeError: the line is not UTF-8.
@@ -106,12 +95,3 @@ def state_folder() -> Path:
     if parent == default:
         raise FileNotFoundError(errno.ENOENT, "Could not determine home directory.", default)
     return Path(parent, "gram")
-
-
-def history_path() -> Path:
-    """The path of the history of typed messages, in the user's folder for state.
-
-    Raises:
-        FileNotFoundError: the user has no such folder.
-    """
-    return state_folder() / "chat_history"

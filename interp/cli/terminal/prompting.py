@@ -20,12 +20,12 @@ from prompt_toolkit.output import create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import CompleteStyle
 
-from .asking import history_path
+from .asking import Lines, state_folder
 
 PROMPT = "> "
 
 
-class TypedLines:
+class TypedLines(Lines):
     """Messages typed at a terminal; each is kept in the user's history at once.
 
     Args:
@@ -86,7 +86,7 @@ class _KeptHistory(FileHistory):
 def _history() -> History:
     """The user's history, in a file that only the user can read."""
     with suppress(OSError):
-        path = history_path()
+        path = state_folder() / "chat_history"
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.open("rb").close()
