@@ -91,9 +91,6 @@ class RefusedError(AgentError):
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
-_OPEN: Final = ("/health",)
-"""What needs no key."""
-
 
 @frozen
 class Doors:
@@ -123,7 +120,7 @@ class Doors:
         if origin is not None and not self.origins & {origin, "*"}:
             hint = "gram serve --allow-origin names it"
             raise RefusedError(f"pages of {origin} may not ask: {hint}", status=403, code="origin")
-        if self.key is None or request.url.path in _OPEN or request.method == "OPTIONS":
+        if self.key is None or request.url.path == "/health" or request.method == "OPTIONS":
             return
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         is_known = hmac.compare_digest(given.strip().encode(), self.key.encode())
