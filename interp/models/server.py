@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Awaitable, Hashable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Hashable, Mapping
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -224,11 +224,16 @@ class Server:
                 path=path,
             )
         cause = error.__cause__ or error
-        reasons = list(_reasons(cause))
+        reasons: list[BaseException] = [cause]
+        while (below := reasons[-1].__cause__) is not None:
+            reasons.append(below)
         is_late = isinstance(cause, httpx2.TimeoutException | openai.APITimeoutError) and not any(
             isinstance(each, AIOHTTP_ERRORS) and not isinstance(each, TimeoutError)
             for each in reasons  # others of aiohttp are timeouts for `httpx2`, too
         )
+        # A connection that broke is, over aiohttp, an error of connecting for `httpx2`.
+        kinds = {type(each).__name__ for each in reasons}
+        is_broken = not kinds.isdisjoint({"ServerDisconnectedError", "ClientOSError"})
         is_connecting = isinstance(
             cause,
             httpx2.ConnectError
@@ -245,26 +250,12 @@ class Server:
                 "went silent in the middle of its reply, for" if begun else "did not answer within"
             )
             said = f"{self.where} {when} {self.timeout:g} s"
-        elif is_connecting and not _is_broken(reasons):
+        elif is_connecting and not is_broken:
             said = f"cannot connect to {self.where}: {cause}{_IS_IT_THERE}"
         else:
             when = "in the middle of its reply" if begun else "before its reply was complete"
             said = f"the connection to {self.where} broke {when}: {cause}"
         return ModelError(without_keys(said), retriable=True)
-
-
-def _reasons(error: BaseException) -> Iterator[BaseException]:
-    """An error, what caused it, and so on."""
-    each: BaseException | None = error
-    while each is not None:
-        yield each
-        each = each.__cause__
-
-
-def _is_broken(reasons: list[BaseException]) -> bool:
-    """Whether a connection broke; over aiohttp, that is an error of connecting for `httpx2`."""
-    names = {type(each).__name__ for each in reasons}
-    return bool(names & {"ServerDisconnectedError", "ClientOSError"})
 
 
 async def import_network() -> None:

@@ -75,10 +75,8 @@ def answer_tool(request: Request, answer: Pattern) -> dict[str, Json]:
 def answer_tool_name(request: Request) -> str:
     """The name of the answer's tool: one that no tool of the agent has."""
     taken = {wire_name(view(tool_spec_name, tool)) for tool in request.tools}
-    name = _TOOL_NAME
-    while name in taken:
-        name += "_"
-    return name
+    names = (_TOOL_NAME + "_" * more for more in range(len(taken) + 1))
+    return next(name for name in names if name not in taken)
 
 
 def streams_word_by_word(request: Request, mode: AnswerMode) -> bool:

@@ -182,11 +182,10 @@ def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple
     expect_match(match)
     name = view(tool_spec_name, spec)
     tool = library.get(name)
-    if tool is None and (reason := library.why_ambiguous(name)):
-        return (f"{_place(spec)}{reason}",)
     if tool is None:
         hint = did_you_mean(name, library) or f"it has {', '.join(library) or 'no tools'}"
-        return (f'{_place(spec)}tool "{name}" is not in the library; {hint}',)
+        absent = f'tool "{name}" is not in the library; {hint}'
+        return (f"{_place(spec)}{library.why_ambiguous(name) or absent}",)
     return tuple(_differences(spec, tool, match))
 
 

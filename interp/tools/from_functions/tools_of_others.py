@@ -73,47 +73,39 @@ def _llama_index(tool: Any) -> Tool:
 
 
 def _smolagents(tool: Any) -> Tool:
-    properties: dict[str, Json] = {}
-    required = []
-    for name, said in tool.inputs.items():
-        schema = {key: value for key, value in said.items() if key not in ("type", "nullable")}
-        properties[name] = {**_smolagents_type(said["type"]), **schema}
-        if not said.get("nullable"):
-            required.append(name)
+    def schema_of(given: dict[str, Any]) -> dict[str, Json]:
+        more = {key: value for key, value in given.items() if key not in ("type", "nullable")}
+        return {**_smolagents_type(given["type"]), **more}
+
+    required = [name for name, given in tool.inputs.items() if not given.get("nullable")]
+    properties = {name: schema_of(given) for name, given in tool.inputs.items()}
+    schema = {"type": "object", "properties": properties, "required": required}
 
     def invoke(arguments: dict[str, Json]) -> Json:
         return to_json_value(tool(**arguments))
 
-    return Tool(
-        tool.name,
-        tool.description,
-        {"type": "object", "properties": properties, "required": required},
-        invoke,
-        result_schema=_smolagents_type(tool.output_type) or None,
-    )
+    result = _smolagents_type(tool.output_type) or None
+    return Tool(tool.name, tool.description, schema, invoke, result_schema=result)
 
 
 def _smolagents_type(kind: str | list[str]) -> dict[str, Json]:
-    known = {"string", "boolean", "integer", "number", "array", "object", "null"}
-    kinds = [kind] if isinstance(kind, str) else kind
-    if not known.issuperset(kinds):
-        if "any" in kinds:
-            return {}
+    kinds = {kind} if isinstance(kind, str) else {*kind}
+    if "any" in kinds:
+        return {}
+    if not kinds <= {"string", "boolean", "integer", "number", "array", "object", "null"}:
         raise ToolError(f"the type {kind} is no type of JSON")
     return {"type": kind}
 
 
 def _pydantic_ai(tool: Any) -> Tool:
     if tool.takes_ctx:
-        raise ToolError(
-            f'"{tool.name}" takes a RunContext, which only an agent of that framework has'
-        )
+        said = f'"{tool.name}" takes a RunContext, which only an agent of that framework has'
+        raise ToolError(said)
     function = tool.function_schema
 
     async def ainvoke(arguments: dict[str, Json]) -> Json:
-        return to_json_value(
-            await function.call(function.validator.validate_python(arguments), None)
-        )
+        values = function.validator.validate_python(arguments)
+        return to_json_value(await function.call(values, None))
 
     return Tool(tool.name, tool.description or "", function.json_schema, ainvoke)
 
