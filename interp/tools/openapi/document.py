@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
@@ -23,6 +24,7 @@ from ...machine.contracts import from_openapi_schema
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _MOST_BYTES: Final = 50_000_000
 _MOST_STEPS: Final = 20  # references that lead to references
+LONGEST_NAME: Final = 64  # characters of the name of a tool or a parameter
 _LONGEST_SHOWN: Final = 200  # characters of a document in a message
 
 
@@ -96,8 +98,8 @@ class ApiDocument:
             found.append(urljoin(self.address, url) if self.address else url)
         return found
 
-    def operations(self) -> Iterator[tuple[str, str, dict[str, Json], Json]]:
-        """The path, method, path item and operation of all operations.
+    def operations(self) -> Iterator[Found]:
+        """All operations of the document, as they stand there.
 
         Raises:
             ConfigurationError: the paths are no object.
@@ -105,9 +107,44 @@ class ApiDocument:
         for path, given in self.followed(self.root.get("paths") or {}, "$.paths").items():
             if path.startswith("/"):
                 item = self.followed(given, f'$.paths["{path}"]')
-                yield from (
-                    (path, method, item, item[method]) for method in METHODS if method in item
-                )
+                yield from (Found(path, method, item) for method in METHODS if method in item)
+
+
+@frozen
+class Found:
+    """An operation as it stands in a document: the method of an item, which is at a path."""
+
+    path: str
+    method: str
+    item: dict[str, Json]
+
+    @property
+    def at(self) -> str:
+        """Where it is, for messages."""
+        return f'$.paths["{self.path}"].{self.method}'
+
+    @property
+    def id(self) -> str:
+        """What the document calls it: its ``operationId``, or its method and path."""
+        operation = self.item[self.method]
+        given = operation.get("operationId") if isinstance(operation, dict) else None
+        if isinstance(given, str) and given.strip():
+            return given
+        return "_".join([self.method, *re.findall(r"\w+", self.path)])
+
+    @property
+    def name(self) -> str:
+        """Its name as a tool: models take letters, digits, _ and - in it.
+
+        >>> Found("/pets/{id}", "get", {"get": {}}).name
+        'get_pets_id'
+        >>> Found("/pets", "get", {"get": {"operationId": "pets/list-all"}}).name
+        'pets_list-all'
+        """
+        name = re.sub(r"[^\w-]", "_", self.id, flags=re.ASCII)
+        if len(name) <= LONGEST_NAME:
+            return name
+        return f"{name[: LONGEST_NAME - 9]}_{sha256(name.encode()).hexdigest()[:8]}"
 
 
 def read_document(
@@ -190,13 +227,6 @@ class Schemas:
             for reference, name in missing.items():
                 target = self._document.referred(reference, self._at)
                 made[name] = self.json_schema(target)
-        return made
-
-    def of_parameter(self, parameter: dict[str, Json]) -> dict[str, Json]:
-        """The schema of a parameter, with its description."""
-        made = self.json_schema(parameter.get("schema"))
-        if parameter.get("description"):
-            made.setdefault("description", parameter["description"])
         return made
 
     def json_schema(self, schema: Json) -> dict[str, Json]:

@@ -24,8 +24,6 @@ from .operations import (
     ApiKey,
     Operation,
     keys_for,
-    operation_id,
-    operation_name,
     read_keys,
     read_operation,
 )
@@ -83,18 +81,17 @@ def openapi_library(
     faults: list[ConfigurationError] = []
     names: list[str] = []
     notes: list[str] = []
-    for path, method, item, given in api.operations():
-        said = {operation_id(path, method, given), operation_name(path, method, given)}
+    for found in api.operations():
+        said = {found.id, found.name}
         names += said
         if wanted is not None and not said & {*wanted}:
             continue
-        at = f'$.paths["{path}"].{method}'
         try:
-            operation = read_operation(api, path, method, item, given)
+            operation = read_operation(api, found)
             if operation.name in tools:
-                raise api.fault(at, f'another operation is named "{operation.name}"')
-            tools[operation.name] = made.tool(operation, at)
-            notes += [visible(f"{api.place}: {at}: {each}") for each in operation.unsent]
+                raise api.fault(found.at, f'another operation is named "{operation.name}"')
+            tools[operation.name] = made.tool(operation, found.at)
+            notes += [visible(f"{api.place}: {found.at}: {each}") for each in operation.unsent]
         except ConfigurationError as error:
             if wanted is not None:
                 raise

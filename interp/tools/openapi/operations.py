@@ -6,7 +6,6 @@ import base64
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
-from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -19,10 +18,9 @@ from gram.words import did_you_mean
 from ...errors import ConfigurationError
 from ...json_text import Json
 from ...secrets import Hidden, hide
-from .document import ApiDocument, Schemas, result_type
+from .document import LONGEST_NAME, ApiDocument, Found, Schemas, result_type
 from .styles import DEEP, STYLES, TOKEN, ApiParameter, read_body
 
-_LONGEST_NAME: Final = 64
 _NOT_PARAMETERS: Final = {"accept", "content-type", "authorization"}
 """Headers that OpenAPI leaves to other parts of a document."""
 
@@ -55,85 +53,51 @@ class Operation:
     unsent: tuple[str, ...]
 
 
-def operation_id(path: str, method: str, operation: Json) -> str:
-    """What a document calls an operation: its ``operationId``, or its method and path."""
-    given = operation.get("operationId") if isinstance(operation, dict) else None
-    if isinstance(given, str) and given.strip():
-        return given
-    return "_".join([method, *re.findall(r"\w+", path)])
-
-
-def operation_name(path: str, method: str, operation: Json) -> str:
-    """The name of an operation as a tool: models take letters, digits, _ and - in it.
-
-    >>> operation_name("/pets/{id}", "get", {})
-    'get_pets_id'
-    >>> operation_name("/pets", "get", {"operationId": "pets/list-all"})
-    'pets_list-all'
-    """
-    name = re.sub(r"[^\w-]", "_", operation_id(path, method, operation), flags=re.ASCII)
-    if len(name) <= _LONGEST_NAME:
-        return name
-    return f"{name[: _LONGEST_NAME - 9]}_{sha256(name.encode()).hexdigest()[:8]}"
-
-
-def read_operation(
-    document: ApiDocument, path: str, method: str, item: dict[str, Json], given: Json
-) -> Operation:
+def read_operation(document: ApiDocument, found: Found) -> Operation:
     """Read one operation.
 
     Raises:
         ConfigurationError: the document has a fault there, or it takes something that a model
             cannot write.
     """
-    at = f'$.paths["{path}"].{method}'
     try:
-        return _read(document, path, method, item, document.followed(given, at), at)
+        return _read(document, found, document.followed(found.item[found.method], found.at))
     except (AttributeError, TypeError, ValueError, RecursionError) as error:
         # A part is of another type than OpenAPI gives it: any of them may be, at any depth.
-        raise document.fault(at, f"it is not written as OpenAPI has it: {error}") from None
+        raise document.fault(found.at, f"it is not written as OpenAPI has it: {error}") from None
 
 
-def _read(
-    document: ApiDocument,
-    path: str,
-    method: str,
-    item: dict[str, Json],
-    operation: dict[str, Json],
-    at: str,
-) -> Operation:
+def _read(document: ApiDocument, found: Found, operation: dict[str, Json]) -> Operation:
+    path, item, at = found.path, found.item, found.at
     schemas = Schemas(document, at)
     properties: dict[str, Json] = {}
     required: list[str] = []
     unsent: list[str] = []
-    parameters = []
+    parameters: list[ApiParameter] = []
+
+    def take(parameter: ApiParameter | str, schema: Json, given: dict[str, Json]) -> None:
+        """Take a parameter or a body, or why it is not sent."""
+        is_needed = given.get("required") or given.get("in") == "path"
+        if isinstance(parameter, str):
+            if is_needed:
+                raise document.fault(at, parameter)
+            unsent.append(parameter)
+            return
+        parameters.append(parameter)
+        properties[parameter.key] = made = schemas.json_schema(schema)
+        if given.get("description"):
+            made.setdefault("description", given["description"])
+        if is_needed:
+            required.append(parameter.key)
+
     for given in _parameters(document, item, operation, at):
         fault = _why_not_sent(given)
-        if fault and (given.get("required") or given.get("in") == "path"):
-            raise document.fault(at, fault)
-        if fault:
-            unsent.append(fault)
-        elif given["in"] != "header" or given["name"].lower() not in _NOT_PARAMETERS:
-            parameter = _parameter(given, properties)
-            parameters.append(parameter)
-            properties[parameter.key] = schemas.of_parameter(given)
-            if given.get("required") or parameter.place == "path":
-                required.append(parameter.key)
+        if fault or given["in"] != "header" or given["name"].lower() not in _NOT_PARAMETERS:
+            take(fault or _parameter(given, properties), given.get("schema"), given)
     if "requestBody" in operation:
         request = document.followed(operation["requestBody"], f"{at}.requestBody")
         key = _free("body", "request_body", properties)
-        body = read_body(request.get("content") or {}, key)
-        if isinstance(body, str) and request.get("required"):
-            raise document.fault(at, body)
-        if isinstance(body, str):
-            unsent.append(body)
-        else:
-            parameters.append(body[0])
-            properties[key] = schemas.json_schema(body[1])
-            if request.get("description"):
-                properties[key].setdefault("description", request["description"])
-            if request.get("required"):
-                required.append(key)
+        take(*read_body(request.get("content") or {}, key), request)
     root: dict[str, Json] = {"type": "object", "properties": properties, "required": required}
     if definitions := schemas.definitions():
         root["$defs"] = definitions
@@ -141,12 +105,15 @@ def _read(
     if missing := {*re.findall(r"{([^}]*)}", path)} - in_path:
         raise document.fault(at, f"no parameter is declared for {{{min(missing)}}} in its path")
     servers = operation.get("servers") or item.get("servers") or document.root.get("servers")
+    method = found.method.upper()
+    texts = [str(operation.get(key) or "").strip() for key in ("summary", "description")]
+    said = "\n\n".join(dict.fromkeys(filter(None, texts)))
     return Operation(
-        operation_name(path, method, operation),
-        _description(path, method, item, operation),
+        found.name,
+        visible(said or str(item.get("summary") or f"{method} {path}")),
         root,
         result_type(document, operation, at),
-        method.upper(),
+        method,
         path,
         tuple(parameters),
         tuple(document.servers(servers or [{"url": "/"}], f"{at}.servers")),
@@ -174,9 +141,9 @@ def _why_not_sent(given: dict[str, Json]) -> str | None:
 
 def _parameter(given: dict[str, Json], others: Collection[str]) -> ApiParameter:
     name, place = given["name"], given["in"]
-    key = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:_LONGEST_NAME] or "_"
+    key = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[:LONGEST_NAME] or "_"
     explode = given.get("explode", place == "query") is True
-    free = _free(key, f"{key}_{place}"[-_LONGEST_NAME:], others)
+    free = _free(key, f"{key}_{place}"[-LONGEST_NAME:], others)
     return ApiParameter(free, name, place, explode, given.get("style") == DEEP)
 
 
@@ -199,13 +166,6 @@ def _parameters(
             parameter = document.followed(each, f"{at}.parameters[{index}]")
             found[parameter.get("name"), parameter.get("in")] = parameter
     return list(found.values())
-
-
-def _description(path: str, method: str, item: dict[str, Json], operation: dict[str, Json]) -> str:
-    texts = [str(operation.get(key) or "").strip() for key in ("summary", "description")]
-    said = list(dict.fromkeys(text for text in texts if text))
-    text = "\n\n".join(said) or str(item.get("summary") or f"{method.upper()} {path}")
-    return visible(text)
 
 
 @frozen

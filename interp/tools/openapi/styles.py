@@ -171,10 +171,10 @@ _FORM: Final = "application/x-www-form-urlencoded"
 _WRITTEN_AS: Final = {"application/*": _JSON, "*/*": _JSON, "text/*": "text/plain"}
 
 
-def read_body(content: dict[str, Json], key: str) -> tuple[ApiParameter, Json] | str:
+def read_body(content: dict[str, Json], key: str) -> tuple[ApiParameter | str, Json]:
     """The body of a request in the first kind that a model can write, and its schema.
 
-    It is the reason in words where no kind can be sent.
+    In place of the body are the reasons in words where no kind can be sent.
     """
     kinds = {each.split(";")[0].strip().lower(): each for each in content}
     json_like = [each for each in kinds if each.endswith("+json")]
@@ -182,13 +182,13 @@ def read_body(content: dict[str, Json], key: str) -> tuple[ApiParameter, Json] |
     wanted = (_JSON, *json_like, "application/*", "*/*", _FORM, *texts)
     kind = next((each for each in wanted if each in kinds), None)
     if kind is None:
-        return f"its body is {', '.join(content) or 'nothing'}, which is not sent"
+        return f"its body is {', '.join(content) or 'nothing'}, which is not sent", None
     media = content[kinds[kind]] or {}
     fields = {}
     for name, given in (media.get("encoding") or {}).items() if kind == _FORM else ():
         style = given.get("style", "form")
         if style not in STYLES["query"]:
-            return f'"{name}" in its form has the style {style}, which is not sent'
+            return f'"{name}" in its form has the style {style}, which is not sent', None
         explode = given.get("explode", True) is True
         fields[name] = ApiParameter(name, name, "query", explode, style == DEEP)
     made = ApiParameter(key, _WRITTEN_AS.get(kind, kind), "body", False, fields=fields)
