@@ -41,12 +41,14 @@ def read_model(config: LlmConfig, path: str, tell: Tell) -> tuple[Model, dict[st
     is_safer = url and url.startswith("https:") and not row.base_url.startswith("https:")
     if url and (is_safer or _place(url) != _place(row.base_url)):
         shown = without_userinfo(url)
-        tell(f"{path}.url", f"an address is no part of a program: {row.base_url_variable}={shown}")
+        told = f"an address is no part of a program: {row.variable('BASE_URL')}={shown}"
+        tell(f"{path}.url", told)
     if getattr(config, "api_key", None):
-        named = row.key or f"{row.base_url_variable.removesuffix('_BASE_URL')}_API_KEY"
-        tell(f"{path}.api_key", f"a key is no part of a program: it is read from {named}")
+        told = f"a key is no part of a program: it is read from {row.key_variable}"
+        tell(f"{path}.api_key", told)
     if getattr(config, "api_type", None) == "responses" and row.dialect != "responses":
-        tell(f"{path}.api_type", f"a program does not say it: {row.dialect_variable}=responses")
+        told = f"a program does not say it: {row.variable('DIALECT')}=responses"
+        tell(f"{path}.api_type", told)
     model = Model.parse(f"{provider}/{getattr(config, 'model_id', '')}")
     return model, _read_settings(config, f"{path}.default_generation_parameters", tell)
 

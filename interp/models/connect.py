@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, cast, get_args
 from urllib.parse import urlsplit
 
 from attrs import frozen
@@ -31,7 +31,6 @@ from .providers import (
     Dialect,
     Provider,
     find_provider,
-    in_variable_name,
     is_address,
     provider_without_row,
     unknown_provider,
@@ -110,31 +109,22 @@ def address_and_key(provider: Provider, base_url: str | None = None) -> tuple[st
     Raises:
         ConfigurationError: The key that the provider needs is not set.
     """
-    url = base_url or os.environ.get(provider.base_url_variable) or provider.base_url
-    return url, _key(provider, needed=url == provider.base_url)
-
-
-def _dialect(provider: Provider) -> Dialect:
-    """The dialect that the environment says, or else the provider's row."""
-    variable = provider.dialect_variable
-    named = os.environ.get(variable) or provider.dialect
-    known: tuple[Dialect, ...] = get_args(Dialect)
-    for each in known:
-        if named == each:
-            return each
-    raise ConfigurationError(f"{variable} must be one of {', '.join(known)}; found {named!r}")
-
-
-def _key(provider: Provider, *, needed: bool) -> str:
-    key = os.environ.get(provider.key or f"{in_variable_name(provider.name)}_API_KEY")
-    if key:
-        return key
-    if provider.key and needed:
+    url, key = base_url or provider.address, os.environ.get(provider.key_variable)
+    if provider.key and not key and url == provider.base_url:
         raise ConfigurationError(
             f"{provider.key} is not set: {provider.name} needs a key. Set it, or use --offline "
             f'(model="{OFFLINE}" in Python) to rehearse without a model'
         )
-    return NO_KEY
+    return url, key or NO_KEY
+
+
+def _dialect(provider: Provider) -> Dialect:
+    """The dialect that the environment says, or else the provider's row."""
+    variable, known = provider.variable("DIALECT"), get_args(Dialect)
+    named = os.environ.get(variable) or provider.dialect
+    if named not in known:
+        raise ConfigurationError(f"{variable} must be one of {', '.join(known)}; found {named!r}")
+    return cast(Dialect, named)
 
 
 _PATH: Final = "/models"

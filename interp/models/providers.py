@@ -81,15 +81,19 @@ class Provider:
     context_window: int | None = None
     not_taken: Sequence[str] = ()
 
-    @property
-    def base_url_variable(self) -> str:
-        """The environment variable that overrides ``base_url``."""
-        return f"{in_variable_name(self.name)}_BASE_URL"
+    def variable(self, what: str) -> str:
+        """The environment variable that says something of it, such as its ``BASE_URL``."""
+        return f"{in_variable_name(self.name)}_{what}"
 
     @property
-    def dialect_variable(self) -> str:
-        """The environment variable that overrides ``dialect``."""
-        return f"{in_variable_name(self.name)}_DIALECT"
+    def address(self) -> str:
+        """Where requests to it go: the environment may say otherwise than its row."""
+        return os.environ.get(self.variable("BASE_URL")) or self.base_url
+
+    @property
+    def key_variable(self) -> str:
+        """The environment variable that its key is in, if it has one."""
+        return self.key or self.variable("API_KEY")
 
     def is_at(self, url: str) -> bool:
         """Whether an address is its own, or below it.
@@ -254,7 +258,7 @@ def find_provider(model: Model) -> Provider | None:
     if row := _row_of(model, known_providers()):
         return row
     unlisted = provider_without_row(model.provider)
-    return unlisted if os.environ.get(unlisted.base_url_variable) else None
+    return unlisted if unlisted.address else None
 
 
 def is_own_server(model: Model, url: str) -> bool:
@@ -287,7 +291,7 @@ def unknown_provider(model: Model) -> str:
     said += f" Known: {', '.join(known)}"
     if hint:
         return said
-    variable = provider_without_row(model.provider).base_url_variable
+    variable = provider_without_row(model.provider).variable("BASE_URL")
     return f"{said}. For another server, set {variable} to its address"
 
 

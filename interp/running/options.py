@@ -232,4 +232,4 @@ def _address(model: Model, base_url: str | None) -> str:
     provider = find_provider(model)
     if base_url or provider is None:
         return base_url or ""
-    return os.environ.get(provider.base_url_variable) or provider.base_url
+    return provider.address

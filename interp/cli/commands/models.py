@@ -77,7 +77,7 @@ def _show_offered(asked: str, as_json: bool) -> None:
 
 def address_of(provider: Provider) -> str:
     """The address that requests to a provider go to, without user and password."""
-    return without_userinfo(os.environ.get(provider.base_url_variable) or provider.base_url)
+    return without_userinfo(provider.address)
 
 
 def _key(provider: Provider) -> str:
@@ -147,7 +147,7 @@ def _providers() -> Iterator[Finding]:
 
 def _provider(provider: Provider) -> list[Finding]:
     """What there is to say of a provider; nothing if its key is not set, which is no fault."""
-    name, address, variable = provider.name, address_of(provider), provider.base_url_variable
+    name, address, variable = provider.name, address_of(provider), provider.variable("BASE_URL")
     is_changed = address != provider.base_url
     if not is_address(address):
         return [(False, f"{variable} is {address!r}: it {ADDRESS_RULE}")]

@@ -37,7 +37,7 @@ from gram.words import did_you_mean
 from lenses_ext.rules import Level
 
 from ...errors import ConfigurationError
-from ...models import Provider, added, in_variable_name, is_known, problems_of_levels, provider_of
+from ...models import Provider, added, is_known, problems_of_levels, provider_of
 from ...secrets import without_userinfo
 from ..terminal.asking import NoTerminal, ask_user, state_folder
 from ..terminal.output import tell
@@ -76,7 +76,7 @@ class ProjectFile:
         """What it names, to ask the user about."""
         lines = [f"run the code in {name}" for name in self.tools]
         for each in self.providers:
-            key = f" with the key in {each.key or f'{in_variable_name(each.name)}_API_KEY'}"
+            key = f" with the key in {each.key_variable}"
             lines.append(f"ask models of {each.name} at {without_userinfo(each.base_url)}{key}")
         if isinstance(self.record, str):
             lines.append(f"keep runs in {without_userinfo(self.record)}")
