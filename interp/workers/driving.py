@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from typing import Final
 
+from attrs import define, field
+
 from gram import GramError
 from gram.words import counted
 from lenses_ext.schemas import Match
@@ -54,6 +56,7 @@ _IS_FREE: Final = ("queued", "stopped")
 """The statuses of runs that a worker may take."""
 
 
+@define(eq=False)
 class Driver:
     """Goes on with runs of a store, which is asked in threads.
 
@@ -68,26 +71,15 @@ class Driver:
         metrics: what the worker counts.
     """
 
-    def __init__(
-        self,
-        store: RunStore,
-        queue: RunQueue,
-        library: ToolLibrary,
-        match: Match,
-        limits: SharedLimits,
-        told: Callable[[RunRow], None],
-        telemetry: Telemetry | None = None,
-        metrics: WorkerMetrics | None = None,
-    ) -> None:
-        self._store = store
-        self._queue = queue
-        self._library = library
-        self._match: Match = match
-        self._limits = limits
-        self._told = told
-        self._telemetry = telemetry
-        self._metrics = metrics
-        self._suspect: str | None = None
+    _store: RunStore
+    _queue: RunQueue
+    _library: ToolLibrary
+    _match: Match
+    _limits: SharedLimits
+    _told: Callable[[RunRow], None]
+    _telemetry: Telemetry | None = None
+    _metrics: WorkerMetrics | None = None
+    _suspect: str | None = field(default=None, init=False)
 
     async def go_on(self, run: str) -> None:
         """Go on with a run, as far as it goes now.
@@ -144,9 +136,8 @@ class Driver:
             raise LaterError("it waits for approval", self._patience(run))
         if first := self._queue.goes_first(run):
             other, is_driven_here = first
-            raise LaterError(
-                f"run {other} goes first", self._patience(run) if is_driven_here else _SOON
-            )
+            seconds = self._patience(run) if is_driven_here else _SOON
+            raise LaterError(f"run {other} goes first", seconds)
         return row
 
     def _patience(self, run: str) -> float:
@@ -174,7 +165,9 @@ class Driver:
     def _taken_up(self, run: str) -> tuple[RunRow, StoredRun, RecordedRun, int] | None:
         """A run to go on with, and how many workers have died with it; None if too many have."""
         row = self._store.row(run)
-        log, kept = self._begun_anew(row)
+        if row.facts.conversation is not None:
+            self._queue.follow(run)  # a turn that has not begun follows the conversation so far
+        log, kept = StoredRun.of(self._store, run)
         if reason := why_not_with(kept, self._library, self._match):
             self._say_why(run, reason)
             raise LaterError(reason, 0.0, is_elsewhere=True)
@@ -189,27 +182,23 @@ class Driver:
                     self._metrics.taken_over()
         if deaths < _DEATHS:
             return row, log, kept, deaths
-        self.fail(
-            run, f"its worker died {counted(deaths, 'time')} at the same place{_under_way(kept)}"
-        )
+        times = counted(deaths, "time")
+        self.fail(run, f"its worker died {times} at the same place{_under_way(kept)}")
         return None
 
     async def _finish(self, row: RunRow, log: StoredRun, kept: RecordedRun) -> None:
-        live = LiveHandler.of(kept.state, self._library, match=self._match)
-        handler = LimitedHandler(live, self._limits, row.facts.tenant)
-        budget = budget_of(kept.state, {})
-        telemetry = self._telemetry
+        state, telemetry = kept.state, self._telemetry
+        live = LiveHandler.of(state, self._library, match=self._match)
         driver = RunDriver(
-            kept.state, handler, tools=live.tools, log=log, budget=budget, telemetry=telemetry
+            state,
+            LimitedHandler(live, self._limits, row.facts.tenant),
+            tools=live.tools,
+            log=log,
+            budget=budget_of(state, {}),
+            telemetry=telemetry,
         )
         with telemetry.going_on(row.facts.trace) if telemetry else nullcontext():
             await driver.finish()
-
-    def _begun_anew(self, row: RunRow) -> tuple[StoredRun, RecordedRun]:
-        """A run to go on with; a turn that has not begun follows the conversation so far."""
-        if row.facts.conversation is not None:
-            self._queue.follow(row.id)
-        return StoredRun.of(self._store, row.id)
 
     def _after_outage(self, run: str, error: LaterError) -> None:
         """Have a run wait whose model does not answer; where others are answered, it has failed.

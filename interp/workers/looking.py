@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from gram.errors import expect
 
@@ -292,6 +292,7 @@ _NONE: Final = "none"
 """A queue without jobs, for a worker that knows no other; Procrastinate would take from all."""
 
 
+@define(eq=False)
 class Looks:
     """The looks of one worker; those of its methods that ask the database block.
 
@@ -309,30 +310,23 @@ class Looks:
         queues: the queues that it takes runs from; it grows.
     """
 
-    def __init__(
-        self,
-        name: str,
-        store: RunStore,
-        database: PostgresDatabase,
-        why_not: Callable[[RecordedRun], str | None],
-        fail: Callable[[str, str], None],
-        schedules: Iterable[Schedule],
-        limits: SharedLimits,
-    ) -> None:
-        self.channel: Final = f"gram_worker_{os.urandom(8).hex()}"
-        self.queues: Final = [_NONE]  # Procrastinate looks into it for each job
-        self._name = name
-        self._store = store
-        self._database = database
-        self._queue = RunQueue(database)
-        self._registry = Registry(database)
-        self._why_not = why_not
-        self._fail = fail
-        self._schedules = tuple(schedules)
-        self._submitted_until: float | None = None
-        self._limits = limits
-        self._leaves: dict[str, str] = {}
-        self._held: dict[str, LaterError] = {}
+    _name: str
+    _store: RunStore
+    _database: PostgresDatabase
+    _why_not: Callable[[RecordedRun], str | None]
+    _fail: Callable[[str, str], None]
+    _schedules: tuple[Schedule, ...]
+    _limits: SharedLimits
+    channel: str = field(factory=lambda: f"gram_worker_{os.urandom(8).hex()}", init=False)
+    queues: list[str] = field(factory=lambda: [_NONE], init=False)  # looked into for each job
+    _queue: RunQueue = field(init=False)
+    _registry: Registry = field(init=False)
+    _submitted_until: float | None = field(default=None, init=False)
+    _leaves: dict[str, str] = field(factory=dict, init=False)
+    _held: dict[str, LaterError] = field(factory=dict, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._queue, self._registry = RunQueue(self._database), Registry(self._database)
 
     def end(self) -> None:
         """Say that the worker has ended."""

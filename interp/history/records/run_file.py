@@ -30,13 +30,18 @@ from io import FileIO
 from itertools import takewhile
 from pathlib import Path
 from time import sleep
-from typing import ClassVar, Final, NamedTuple, TypeAlias, Union
+from typing import BinaryIO, ClassVar, Final, NamedTuple, TypeAlias, Union
 from weakref import WeakValueDictionary
 
 from gram import GramError
 from gram.documents import decode, resolved
 from gram.errors import expect
 from gram.words import counted
+
+try:
+    import fcntl
+except ImportError:  # not on Unix, where writers are not kept apart
+    fcntl = None  # type: ignore[assignment]  # asked for below
 
 from ...errors import ProtocolError, ValidationError
 from ...execution import Folded, Note, now
@@ -427,36 +432,32 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def _lock(file: FileIO, path: Path) -> None:
-    with suppress(ImportError):  # not on Unix, where writers are not kept apart
-        import fcntl
+    for _ in range(_LOOKS):
+        if _is_locked(file, "LOCK_EX"):
+            return
+        sleep(_PATIENCE / _LOOKS)
+    holder = _holders.get(_identity(file))
+    if holder is not None and holder.leave():
+        return _lock(file, path)
+    raise BlockingIOError(errno.EWOULDBLOCK, "another process records a run in it", str(path))
 
-        for look in range(_LOOKS):
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                sleep(_PATIENCE / _LOOKS if look < _LOOKS - 1 else 0)
-            else:
-                return
-        holder = _holders.get(_identity(file))
-        if holder is not None and holder.leave():
-            return _lock(file, path)
-        reason = "another process records a run in it"
-        raise BlockingIOError(errno.EWOULDBLOCK, reason, str(path))
+
+def _is_locked(file: BinaryIO | FileIO, kind: str) -> bool:
+    """Lock a file, and say whether that could be done."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(file, getattr(fcntl, kind) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def is_recorded(path: PathLike) -> bool:
-    """Whether a process is recording a run in a file now.
+    """Whether a process is recording a run in a file now, as far as that can be told.
 
     Raises:
         OSError: the file cannot be read.
     """
-    try:
-        import fcntl
-    except ImportError:  # not on Unix, where nobody can tell
-        return False
     with Path(path).open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
+        return not _is_locked(file, "LOCK_SH")

@@ -270,20 +270,14 @@ def nested(entries: Iterable[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ..
     inside: dict[Position | None, list[Entry]] = {None: []}
     in_order = []
     for each in found:
-        around = _around(each.at, frames)
-        level = sum(each.at[:size] in frames for size in range(len(each.at))) if around else 0
-        each = evolve(each, level=level) if level else each
+        befores = (each.at[:size] for size in range(1, len(each.at)))
+        around: list[Position | None] = [None, *(before for before in befores if before in frames)]
+        each = evolve(each, level=len(around) - 1)
         if each.is_frame:
             each = _with_children(each, inside.pop(each.at, []))
-        inside.setdefault(around, []).append(each)
+        inside.setdefault(around[-1], []).append(each)
         in_order.append(each)
     return tuple(inside[None]), tuple(in_order)
-
-
-def _around(at: Position, frames: set[Position]) -> Position | None:
-    """The position of the innermost agent or workflow that a position is in."""
-    sizes = range(len(at) - 1, 0, -1) if frames else ()
-    return next((at[:size] for size in sizes if at[:size] in frames), None)
 
 
 def _with_children(frame: Entry, children: Sequence[Entry]) -> Entry:

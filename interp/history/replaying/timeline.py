@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from attrs import asdict, evolve
 from pyrsistent import thaw
@@ -39,7 +38,6 @@ from ...machine import (
     TimeUp,
     ToolFinished,
     ToolReturned,
-    Usage,
     UserRole,
     WorkflowFrame,
     frame_at,
@@ -77,16 +75,18 @@ class _Reader:
 
     def timeline(self, has_prices: bool) -> Timeline:
         ended = self._ended()
-        found = [*(_priced(ended) if has_prices else ended), *self._under_way()]
+        found = [*(map(_priced, ended) if has_prices else ended), *self._under_way()]
         first, state = self._run.first, self._state
         entries, in_order = nested(found)
         all_of_it = totals(entries)
         times = [each.seconds for each in found if each.seconds is not None]
         said = [each.content for each in first.context if each.role == UserRole]
-        unfinished = _UNFINISHED if _is_unfinished(state.frame) else None
+        frame = state.frame
+        is_unfinished = isinstance(frame, WorkflowFrame) and frame.unfinished
+        unfinished = _UNFINISHED if is_unfinished else None
         return Timeline(
             first.agent.value.identity,
-            _model_of(state),
+            names_of_models(state.agent, state.model),
             first.run_id,
             self._run.filename or "",
             said[-1] if said else "",
@@ -255,10 +255,6 @@ def _ended(ended: Ended) -> Entry:
 _UNFINISHED: Final = "a loop was out of rounds"
 
 
-def _is_unfinished(frame: Frame) -> bool:
-    return isinstance(frame, WorkflowFrame) and frame.unfinished
-
-
 def _error(ended: Ended, error: str | None) -> str | None:
     return _UNFINISHED if error is None and ended.unfinished else error
 
@@ -279,39 +275,31 @@ def _who(state: State, at: Position = ()) -> str:
     return frame_at(state, at).name
 
 
-def _model_of(state: State) -> str:
-    return names_of_models(state.agent, state.model)
-
-
 def _changes(event: Resumed, before: State) -> str | None:
     """What a `Resumed` changes, as JSON text; None if it changes nothing."""
-    found: dict[str, Any] = {}
-    if event.model is not None and event.model != before.model:
-        found["model"] = str(event.model)
-    if event.limits is not None:
-        old = asdict(before.limits)
-        new = {key: value for key, value in asdict(event.limits).items() if value != old[key]}
-        found |= {"limits": new} if new else {}
-    if event.settings:
-        found["settings"] = {key: thaw(value) for key, value in event.settings.items()}
-    if event.policy is not None and event.policy != before.run.policy:
-        found["policy"] = dumps(event.policy.to_pattern())
-    if event.check_results is not None:
-        found["check_results"] = event.check_results
+    old = asdict(before.limits)
+    limits = asdict(event.limits or before.limits).items()
+    settings = (event.settings or {}).items()
+    found = {
+        "model": str(event.model) if event.model not in (None, before.model) else None,
+        "limits": {key: value for key, value in limits if value != old[key]},
+        "settings": {key: thaw(value) for key, value in settings},
+        "policy": dumps(event.policy.to_pattern())
+        if event.policy not in (None, before.run.policy)
+        else None,
+        "check_results": event.check_results,
+    }
+    found = {key: value for key, value in found.items() if value not in (None, {})}
     return write_json(found) if found else None
 
 
-def _priced(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """The entries with what their replies cost, as far as it is known."""
-    for entry in entries:
-        is_open = entry.cost is None and entry.usage is not None
-        cost = _cost(entry, entry.usage or Usage()) if is_open else None
-        yield entry if cost is None else evolve(entry, cost=cost)
-
-
-def _cost(reply: Entry, usage: Usage) -> Decimal | None:
-    model = Model.parse(reply.name)
+def _priced(entry: Entry) -> Entry:
+    """An entry with what its reply cost, if that is known."""
+    if entry.cost is not None or entry.usage is None:
+        return entry
+    model, server = Model.parse(entry.name), entry.server
     try:
-        return price_of_reply(model, usage, served_model=reply.served_model, server=reply.server)
+        cost = price_of_reply(model, entry.usage, served_model=entry.served_model, server=server)
     except ConfigurationError:  # prices are not installed
-        return None
+        return entry
+    return evolve(entry, cost=cost)

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import ClassVar
 
-from attrs import evolve
+from attrs import define, evolve, field
 
 from gram import Pattern
 
@@ -31,6 +31,7 @@ from .leases import ENDED, Lease, RunStatus
 from .run_store import RunFacts, RunStore
 
 
+@define(eq=False, repr=False)
 class StoredRun:
     """A run of a store, to record it: a new one, or one that is in it; see `RunLog`.
 
@@ -51,27 +52,20 @@ class StoredRun:
 
     blocks: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        store: RunStore,
-        run: str = "",
-        *,
-        facts: RunFacts | None = None,
-        status: RunStatus = "stopped",
-        closes_store: bool = False,
-    ) -> None:
-        self.store = store
-        self.id = run
-        self.has_begun = False
-        self._facts = facts or RunFacts("")
-        self._status: RunStatus = status
-        self._closes_store = closes_store
-        self._claim: Lease | None = None
-        self._size, self._fence, self._had_ended = 1, 0, False
-        self._events = 0
-        self._unwritten: list[str] = []
-        self._stopped_by: str | None = None
-        self._writing = Lock()
+    store: RunStore
+    id: str = field(default="", alias="run")
+    _facts: RunFacts = field(default=RunFacts(""), kw_only=True)
+    _status: RunStatus = field(default="stopped", kw_only=True)
+    _closes_store: bool = field(default=False, kw_only=True)
+    has_begun: bool = field(default=False, init=False)
+    _claim: Lease | None = field(default=None, init=False)
+    _size: int = field(default=1, init=False)
+    _fence: int = field(default=0, init=False)
+    _had_ended: bool = field(default=False, init=False)
+    _events: int = field(default=0, init=False)
+    _unwritten: list[str] = field(factory=list, init=False)
+    _stopped_by: str | None = field(default=None, init=False)
+    _writing: Lock = field(factory=Lock, init=False)
 
     def __repr__(self) -> str:
         return f"StoredRun({self.store!r}, {self.id!r})"
