@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from typing import Final
 
@@ -66,7 +65,6 @@ class Driver:
         library: the implementations of tools.
         match: how closely tools have to match.
         limits: the limits on requests to models.
-        told: called with a run that has ended, or waits for approval.
         telemetry: makes spans of runs.
         metrics: what the worker counts.
     """
@@ -76,7 +74,6 @@ class Driver:
     _library: ToolLibrary
     _match: Match
     _limits: SharedLimits
-    _told: Callable[[RunRow], None]
     _telemetry: Telemetry | None = None
     _metrics: WorkerMetrics | None = None
     _suspect: str | None = field(default=None, init=False)
@@ -111,7 +108,6 @@ class Driver:
             _log_end(row)
             if self._metrics:
                 self._metrics.ended(row)
-            self._told(row)
         if await call_in_thread(lambda: self._to_drive(run)):
             raise LaterError("it can go on", _SOON)
 

@@ -68,8 +68,8 @@ def fork_run(
     facts, new = store.row(run).facts, os.urandom(8).hex()
     facts = RunFacts("", parent=run, tenant=facts.tenant, priority=facts.priority)
     kept = store.recorded(run)
-    first, entries, state = _forked(kept, new, program, agent=agent)
-    StoredRun(store, new, facts=facts).begin_with(first, kept.library, entries, state)
+    state, entries = _forked(kept, new, program, agent=agent)
+    StoredRun(store, new, facts=facts).begin_with(state, kept.library, entries)
     return new
 
 
@@ -80,8 +80,8 @@ def _forked(
     *,
     agent: str | None = None,
     limits: Limits | None = None,
-) -> tuple[State, list[str], State]:
-    """How a new run of an id begins that is forked of another, see `fork_run`.
+) -> tuple[State, list[str]]:
+    """A new run of an id that begins like another, see `fork_run`.
 
     Args:
         kept: the other.
@@ -91,7 +91,7 @@ def _forked(
         limits: its limits; None for the same.
 
     Returns:
-        The State that it begins with, the entries that it has of the other, and where they lead.
+        Its State, and the entries that it has of the other.
     """
     first = kept.first
     if program is not None:
@@ -103,7 +103,7 @@ def _forked(
         change = Resumed(limits)
         state = step(state, change).state
         steps.append((Folded(change, None, state), None))
-    return first, [*(event_line(*each) for each in steps), *map(note_line, begun)], state
+    return state, [*(event_line(*each) for each in steps), *map(note_line, begun)]
 
 
 def _taken(kept: RecordedRun, first: State) -> tuple[list[_Taken], list[Begun]]:
@@ -218,14 +218,12 @@ class Requeue:
             queue.add(log.id, queue_of(kept.first, kept.own_tools), None)
             return log.id
         new, facts = self.new, evolve(self.row.facts, parent=self.row.id)
-        first, entries, state = _forked(
-            kept, new, self.program, agent=self.agent, limits=self.limits
-        )
+        state, entries = _forked(kept, new, self.program, agent=self.agent, limits=self.limits)
 
         def work() -> None:
             log = StoredRun(self.store, new, facts=facts, status="queued")
-            log.begin_with(first, kept.library, entries, state)
-            queue.add(new, queue_of(first, kept.own_tools), None)
+            log.begin_with(state, kept.library, entries)
+            queue.add(new, queue_of(state.beginning, kept.own_tools), None)
 
         try:
             postgres_of(self.store).together(work)

@@ -28,7 +28,7 @@ from ..execution import LiveHandler, Report, first_that_replies, may_be_passed
 from ..history.stores import PostgresDatabase, RunStore
 from ..machine import CallModel, Effect, Event
 from ..models import PROVIDERS, awith_retries, sent_once
-from .database_errors import in_words, log_event
+from .database_errors import log_event
 from .queue import CLOCK, LONGEST_REQUEST, LONGEST_WAIT, SEEN, LaterError
 from .submission import postgres_of
 
@@ -161,7 +161,10 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
         StoreError: the store cannot be written.
     """
     expect(store, RunStore, "store", by="set_shared_limits")
-    expect_limits(limits, by="set_shared_limits")
+    expect(limits, Mapping, "limits", by="set_shared_limits")
+    for name, limit in limits.items():
+        expect(name, str, "a name in limits", by="set_shared_limits")
+        expect(limit, (SharedLimit, type(None)), f"limits[{name!r}]", by="set_shared_limits")
     database = postgres_of(store)
     for name, limit in limits.items():
         if limit is None:
@@ -174,14 +177,6 @@ def set_shared_limits(store: RunStore, limits: Mapping[str, SharedLimit | None])
                 "per_minute = excluded.per_minute"
             )
             database.execute(sql, limit_name(name), limit.at_once, limit.per_minute)
-
-
-def expect_limits(limits: Mapping[str, SharedLimit | None], *, by: str) -> None:
-    """Refuse anything but limits by their names."""
-    expect(limits, Mapping, "limits", by=by)
-    for name, limit in limits.items():
-        expect(name, str, "a name in limits", by=by)
-        expect(limit, (SharedLimit, type(None)), f"limits[{name!r}]", by=by)
 
 
 @frozen
@@ -287,20 +282,13 @@ class SharedLimits:
         )
 
     def hold_back(self, name: str, seconds: float) -> None:
-        """Have no worker send a request that counts for a name, for some seconds, at most an hour.
-
-        Where the others cannot be told, that is logged.
-        """
+        """Have no worker send a request that counts for a name, for an hour at most."""
         sql = (
             "INSERT INTO gram_buckets AS held (name, tokens, filled, not_before) "
             f"VALUES (?, 1, {CLOCK}, {CLOCK} + ?) ON CONFLICT (name) DO UPDATE "
             "SET not_before = greatest(held.not_before, excluded.not_before)"
         )
-        try:
-            self._database.execute(sql, name, min(seconds, LONGEST_WAIT))
-        except StoreError as error:
-            told = f"could not tell the others to wait for {name}: {in_words(error)}"
-            log_event("limits_lost", told, logging.WARNING)
+        self._database.execute(sql, name, min(seconds, LONGEST_WAIT))
 
     def failed(self, name: str, reason: str) -> tuple[float, bool]:
         """Say that a model did not answer: it is left alone, and then asked by one at a time.

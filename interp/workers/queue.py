@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from attrs import define, field
+
 from gram.extras import install
 
 from ..errors import ConfigurationError
@@ -153,10 +155,16 @@ One that can never go on keeps none waiting.
 """
 
 
+def _at_most_an_hour(seconds: float) -> float:
+    return min(seconds, LONGEST_WAIT)
+
+
+@define
 class LaterError(Exception):
     """A run is to go on later.
 
     Attributes:
+        reason: why.
         seconds: how much later, an hour at most.
         level: how it is logged.
         is_elsewhere: whether neither it nor others of its queue can be driven here: others may take
@@ -166,22 +174,15 @@ class LaterError(Exception):
         may_be_of_run: whether that answered until now, so that the run itself may be why.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        seconds: float,
-        level: int = logging.DEBUG,
-        *,
-        is_elsewhere: bool = False,
-        held: Sequence[str] = (),
-        may_be_of_run: bool = False,
-    ) -> None:
-        super().__init__(reason)
-        self.seconds = min(seconds, LONGEST_WAIT)
-        self.level = level
-        self.is_elsewhere = is_elsewhere
-        self.held = tuple(held)
-        self.may_be_of_run = may_be_of_run
+    reason: str
+    seconds: float = field(converter=_at_most_an_hour)
+    level: int = logging.DEBUG
+    is_elsewhere: bool = field(default=False, kw_only=True)
+    held: Sequence[str] = field(default=(), kw_only=True)
+    may_be_of_run: bool = field(default=False, kw_only=True)
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class RunQueue:

@@ -238,13 +238,11 @@ def export_run(store: RunStore, run: str, path: PathLike) -> None:
     expect(path, (str, os.PathLike), "path", by="export_run")
     content = "".join(f"{each}\n" for each in store.whole_entries(run)).encode()
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(content)
     except FileExistsError:
         reason = "exists already; a run is exported to a new file"
         raise FileExistsError(errno.EEXIST, reason, str(path)) from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
     except OSError:
         Path(path).unlink(missing_ok=True)
         raise
@@ -302,10 +300,9 @@ def _take(
     last = found.entries[-1] if found.entries else None
     try:
         log.begin_with(
-            found.first,
+            found.state,
             found.library,
             entries,
-            found.state,
             stopped_by=last.error if isinstance(last, Stopped) else None,
             started=found.started,
         )

@@ -88,15 +88,9 @@ def queue_of(state: State, own_tools: Iterable[str] = ()) -> str:
         state: the run as it begins.
         own_tools: the names of the tools of its own that it was recorded with.
     """
+    parts = (tool_spec_name, tool_spec_description, tool_spec_schema)
     tools = {  # agents may have different ones of the same name
-        write_json(
-            [
-                view(tool_spec_name, spec),
-                view(tool_spec_description, spec),
-                view(tool_spec_schema, spec),
-                result_schema(spec),
-            ]
-        )
+        write_json([*(view(part, spec) for part in parts), result_schema(spec)])
         for spec in tools_to_bind(state.agent)
     }
     models = {f"{model.provider.lower()}/{model.name}" for model in models_asked(state)}

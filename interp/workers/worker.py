@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 from time import monotonic
@@ -20,11 +20,11 @@ from lenses_ext.schemas import Match
 from ..concurrency import call_in_thread
 from ..errors import ConfigurationError
 from ..execution import Telemetry, log_fields
-from ..history.stores import PostgresDatabase, RunRow, open_store
+from ..history.stores import PostgresDatabase, open_store
 from ..tools import LibraryLike, expect_match, library_of
 from .database_errors import Outage, in_words, log_event, refusal, stays
 from .driving import Driver
-from .limits import SharedLimit, SharedLimits, expect_limits, set_shared_limits
+from .limits import SharedLimits
 from .looking import Looks, WorkerMetrics
 from .queue import GO_ON, LOOK, SEEN, LaterError, RunQueue
 from .submission import Schedule, postgres_of, why_not
@@ -52,11 +52,8 @@ class Worker:
         at_once: how many runs it drives at once.
         grace: how many seconds runs may still take when it is told to stop; then they are left to
             other workers.
-        limits: limits of providers, models and tenants to set for all workers of the store, see
-            `set_shared_limits`.
         schedules: runs to submit at times, see `read_schedules`; each time is submitted once,
             however many workers have the schedule.
-        told: called with a run each time it has ended, or waits for approval.
         telemetry: makes spans and metrics of its runs.
 
     Attributes:
@@ -76,9 +73,7 @@ class Worker:
         match: Match = "full",
         at_once: int = 8,
         grace: float = 30.0,
-        limits: Mapping[str, SharedLimit | None] | None = None,
         schedules: Iterable[Schedule] = (),
-        told: Callable[[RunRow], None] | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
         expect(store, str, "store", by="Worker")
@@ -86,10 +81,7 @@ class Worker:
         expect_match(match)
         expect(at_once, int, "at_once", by="Worker")
         expect(grace, (int, float), "grace", by="Worker")
-        if limits is not None:
-            expect_limits(limits, by="Worker")
         schedules = expect_all(schedules, Schedule, "schedules", by="Worker")
-        expect(told, (Callable, type(None)), "told", by="Worker")
         expect(telemetry, (Telemetry, type(None)), "telemetry", by="Worker")
         if at_once < 1:
             raise ConfigurationError(f"at_once must be at least 1, found {at_once}")
@@ -98,7 +90,6 @@ class Worker:
         tools = self._tools = library_of(tools, by="Worker")
         self._at_once = at_once
         self._grace = grace
-        self._limits: dict[str, SharedLimit | None] = dict(limits or {})
         self.store: Final = open_store(store)
         self._address = postgres_of(self.store).address
         self._name = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(3).hex()}"
@@ -107,9 +98,8 @@ class Worker:
         metrics = None
         if telemetry is not None:
             metrics = WorkerMetrics(telemetry.meter, PostgresDatabase(self._address))
-        told = told or (lambda _: None)
         self._driver = Driver(
-            self.store, self._queue, tools, match, self._shared, told, telemetry, metrics
+            self.store, self._queue, tools, match, self._shared, telemetry, metrics
         )
         self._looks = Looks(
             self._name,
@@ -269,9 +259,6 @@ class Worker:
                     self._driving.discard(task)
 
             async with app.open_async(pool):
-                if self._limits:  # once, so that what is set later stays
-                    await call_in_thread(lambda: set_shared_limits(self.store, self._limits))
-                    self._limits = {}
                 await self._looks.look(app)
                 self._outage.passed()
                 if self._is_stopping:  # a call that ends right then hides a cancellation

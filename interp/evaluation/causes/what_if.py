@@ -222,7 +222,7 @@ class Beginning:
         own = RunFacts("", parent=parent, tenant=facts.tenant, priority=facts.priority)
         entries = [event_line(each.folded, each.seconds) for each in self.steps]
         log = StoredRun(store, run, facts=own)
-        log.begin_with(self.first.with_run_id(run), kept.library, entries, self.state)
+        log.begin_with(self.state.with_run_id(run), kept.library, entries)
 
 
 def beginnings(kept: RecordedRun, change: Change) -> tuple[Beginning, Beginning]:

@@ -82,14 +82,13 @@ class StoredRun:
             RunExistsError: the store has a run of this id.
             StoreError: the store cannot be written.
         """
-        self.begin_with(state.beginning, tools, tuple(event_lines(state)), state)
+        self.begin_with(state, tools, tuple(event_lines(state)))
 
     def begin_with(
         self,
-        first: State,
+        state: State,
         tools: Iterable[Tool | Pattern],
-        entries: Sequence[str] = (),
-        standing: State | None = None,
+        entries: Sequence[str],
         *,
         stopped_by: str | None = None,
         started: datetime | None = None,
@@ -97,42 +96,39 @@ class StoredRun:
         """Make the run in the store, with entries that were written elsewhere.
 
         Args:
-            first: the State that the run begins with.
+            state: the State that the entries lead to.
             tools: the implementations of its tools, or what a record has of them.
             entries: the entries after the first.
-            standing: the State that they lead to, if there are any.
             stopped_by: what the run was stopped by, if that is the last of them.
             started: when it began, if that is not now.
 
         Raises:
             StoreError: the store has a run of this id, or cannot be written.
         """
-        self.id = self.id or first.run_id
-        program, is_turn = first.run.program, self._facts.conversation is not None
+        self.id = self.id or state.run_id
+        program, is_turn = state.run.program, self._facts.conversation is not None
         text, filename = program_text(program)
         facts = evolve(
             self._facts,
             agent=_kept(program.value.identity),
-            model=_kept(str(first.run.model or program.value.properties.get("model", ""))),
+            model=_kept(str(state.beginning.model or program.value.properties.get("model", ""))),
             filename=_kept(filename or ""),
             program=sha256(text.encode(errors="surrogatepass")).hexdigest(),
         )
-        has_begun = standing is not None and bool(entries)
-        status = status_of(standing) if standing and has_begun else self._status
+        status = status_of(state) if entries else self._status
         self.store.create(
             self.id,
-            head_of(first, tools, started or now(), has_context=not is_turn),
+            head_of(state, tools, started or now(), has_context=not is_turn),
             facts,
-            before=len(context_before(first)) if is_turn else 0,
+            before=len(context_before(state)) if is_turn else 0,
             path=_kept(str(Path(filename).resolve())) if filename else "",
             status="cancelled" if stopped_by == CANCELLED else status,
             entries=entries,
-            usage=standing.usage if standing and has_begun else Usage(None, None),
+            usage=state.usage if entries else Usage(None, None),
             reason=stopped_by,
         )
-        self._size = 1 + len(entries)
-        self._had_ended = standing is not None and status_of(standing) in ENDED
-        self._events = len(standing.events) if standing else 0
+        self._size, self._events = 1 + len(entries), len(state.events)
+        self._had_ended = status_of(state) in ENDED
         self.has_begun = True
         self._close()
 

@@ -94,7 +94,7 @@ def test_looks_end_when_they_are_cancelled_while_one_ends(
     monkeypatch.setattr(looking, "LOOK", 0)
     began, may_end, looks = threading.Event(), threading.Event(), list[int]()
 
-    async def look(_: object) -> None:
+    async def look(*_: object) -> None:
         def wait() -> None:
             looks.append(1)
             began.set()
@@ -103,7 +103,7 @@ def test_looks_end_when_they_are_cancelled_while_one_ends(
         await call_in_thread(wait)
 
     beside = looking.Looks("w", store, PostgresDatabase(database), Mock(), Mock(), (), Mock())
-    monkeypatch.setattr(beside, "look", look)
+    monkeypatch.setattr(looking.Looks, "look", look)
 
     async def cancel_one() -> bool:
         keeping_on = asyncio.create_task(beside.keep_on(Mock(), Mock()))
@@ -177,14 +177,6 @@ def test_a_worker_ends_when_the_database_refuses_what_it_asks(
     assert isinstance(error, StoreError)
     assert said in str(error)
     assert "hint: the user may not do this, or tables are missing" in str(error)
-
-
-def test_a_worker_ends_when_runs_cannot_be_read(database: str, store: RunStore) -> None:
-    submit(TALKER, "Hello", store=store, model="Offline/rehearsal")
-    store.database.execute("ALTER TABLE gram_entries RENAME COLUMN text TO other")
-
-    with pytest.raises(StoreError, match='column "text" does not exist'):
-        Worker(database).work()
 
 
 def test_a_run_without_entries_does_not_keep_a_worker_from_others(

@@ -11,7 +11,7 @@ import pytest
 from attrs import evolve
 
 from gram import GramError
-from interp import ValidationError, hello_world_tool_library, submit
+from interp import hello_world_tool_library, submit
 from interp.history import RunStore
 from interp.workers import Worker, read_schedules
 from interp.workers.submission import submit_due
@@ -126,6 +126,7 @@ def test_times_that_passed_are_made_up_for_ten_minutes(
         (EACH_MINUTE.replace("* * * * *", "0 0 30 2 *"), 'cron "0 0 30 2 *" never comes'),
         (EACH_MINUTE.replace("Hello, I am Alice", " "), "message is empty"),
         (EACH_MINUTE.replace("Offline/", "Nobody/"), "Nobody"),
+        (EACH_MINUTE.replace("hello_world", "nowhere"), "nowhere.gram: No such file"),
         (EACH_MINUTE + EACH_MINUTE.partition("}")[2], "there are two schedules"),
     ],
 )
@@ -135,10 +136,3 @@ def test_a_wrong_file_is_told_before_anything_runs(schedules: Path, text: str, s
     with pytest.raises(GramError) as told:
         read_schedules(schedules)
     assert said in str(told.value)
-
-
-def test_a_program_that_is_not_there_is_told(schedules: Path) -> None:
-    schedules.write_text(EACH_MINUTE.replace("hello_world", "nowhere"), "utf-8")
-
-    with pytest.raises(ValidationError, match=r"nowhere\.gram: No such file"):
-        read_schedules(schedules)

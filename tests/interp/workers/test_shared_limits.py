@@ -252,19 +252,6 @@ def test_a_provider_that_asks_for_time_is_asked_by_no_worker(
     assert len(model_server.requests) == 4
 
 
-@pytest.mark.usefixtures("workers")
-def test_what_cannot_be_told_to_the_others_does_not_end_a_run(
-    database: str, store: RunStore, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def use(one: SharedLimits, _: SharedLimits) -> None:
-        store.database.execute("ALTER TABLE gram_buckets RENAME TO other")
-        one.hold_back("OpenAI", 30)
-
-    with_limits(database, use)
-    assert "could not tell the others to wait for OpenAI" in caplog.text
-
-
-@pytest.mark.usefixtures("workers")
 def test_limits_are_listed_changed_and_removed(database: str, store: RunStore) -> None:
     async def use(one: SharedLimits, _: SharedLimits) -> None:
         await one.ask(["OpenAI", "tenant:acme"])

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gram import Pattern, loads_one
+from gram import loads_one
 from gram.extras import install
 from interp import ConfigurationError, Limits, ScriptedModel, ValidationError, submit
 from interp.errors import StoreError
@@ -73,28 +74,25 @@ def test_the_same_submission_is_one_run_whose_job_is_put_in_again_if_it_was_lost
 
 
 @pytest.mark.parametrize(
-    ("program", "said", "tenant"),
-    [(TALKER, "Hi.", None), (GREETER, "Bye.", None), (GREETER, "Hi.", "acme")],
+    ("change", "said"),
+    [
+        ({"program": TALKER}, "the program, the input or an option differs"),
+        ({"user_input": "Bye."}, "the program, the input or an option differs"),
+        ({"tenant": "acme"}, "the tenant differs"),
+        ({"priority": 0}, "the priority differs"),
+        ({"conversation": "talk", "at": None}, "the conversation, the time differ"),
+    ],
 )
 def test_another_run_under_the_same_id_is_refused(
-    store: RunStore, program: Pattern, said: str, tenant: str | None
+    store: RunStore, change: dict[str, Any], said: str
 ) -> None:
-    submit(GREETER, "Hi.", store=store, run_id="order-7")
-
-    with pytest.raises(StoreError, match="another run was submitted under this id"):
-        submit(program, said, store=store, run_id="order-7", tenant=tenant)
-    assert jobs(store) == 1
-
-
-def test_the_same_run_at_another_time_or_with_another_priority_is_refused(store: RunStore) -> None:
     at = datetime.now(UTC) + timedelta(days=1)
+    given: dict[str, Any] = {"program": GREETER, "user_input": "Hi.", "priority": 3, "at": at}
     for _ in range(2):
-        submit(GREETER, "Hi.", store=store, run_id="order-7", priority=3, at=at)
+        submit(**given, store=store, run_id="order-7")
 
-    with pytest.raises(StoreError, match="under this id: the priority differs\n"):
-        submit(GREETER, "Hi.", store=store, run_id="order-7", at=at)
-    with pytest.raises(StoreError, match="under this id: the conversation, the time differ\n"):
-        submit(GREETER, "Hi.", store=store, run_id="order-7", priority=3, conversation="talk")
+    with pytest.raises(StoreError, match=f"was submitted under this id: {said}\n"):
+        submit(**{**given, **change}, store=store, run_id="order-7")
     assert jobs(store) == 1
 
 

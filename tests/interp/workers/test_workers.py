@@ -306,7 +306,7 @@ def test_a_submitted_turn_is_taken_again_soon_behind_one_that_is_run_by_hand(
         def complete(self, request: Request) -> str:
             turn = submit(TALKER, "Hello", store=store, conversation="talk", model=OFFLINE)
             tools = ToolLibrary()
-            driver = Driver(store, RunQueue(postgres_of(store)), tools, "full", Mock(), Mock())
+            driver = Driver(store, RunQueue(postgres_of(store)), tools, "full", Mock())
             with pytest.raises(LaterError, match="goes first") as later:
                 asyncio.run(driver.go_on(turn))
             return f"{later.value.seconds}"
