@@ -62,9 +62,8 @@ def in_words(error: BaseException) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """What a list of runs shows of an error, as Postgres can keep it and without keys."""
-    said = str(error) if isinstance(error, GramError) else said_by(error)
-    return without_keys(said).replace("\0", "\\0")
+    """What a list of runs shows of an error, without keys."""
+    return without_keys(str(error) if isinstance(error, GramError) else said_by(error))
 
 
 def refusal(store: str, error: BaseException) -> StoreError:

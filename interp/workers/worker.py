@@ -148,7 +148,16 @@ class Worker:
         try:
             while not self._is_stopping:
                 began = monotonic()
-                await self._work_once()
+                self._task = asyncio.create_task(self._work())
+                try:
+                    await self._task
+                except asyncio.CancelledError:
+                    if not self._is_stopping and self._refused is None:
+                        raise
+                except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
+                    self._looked(error)
+                if self._refused is not None:
+                    raise refusal(self.store.name, self._refused) from self._refused
                 if monotonic() - began > _LONGEST_PAUSE:
                     pause = _PAUSE
                 with suppress(TimeoutError):
@@ -180,23 +189,6 @@ class Worker:
             task.cancel()
 
     # --- work
-
-    async def _work_once(self) -> None:
-        """Work until this worker is told to stop, or the database fails it.
-
-        Raises:
-            StoreError: the database refuses what workers need.
-        """
-        self._task = asyncio.create_task(self._work())
-        try:
-            await self._task
-        except asyncio.CancelledError:
-            if not self._is_stopping and self._refused is None:
-                raise
-        except Exception as error:  # noqa: BLE001  # the database is gone, in many ways
-            self._looked(error)
-        if self._refused is not None:
-            raise refusal(self.store.name, self._refused) from self._refused
 
     async def _go_on(self, queue: str, run: str) -> None:
         """Go on with a run, and put in its next job unless it has ended."""

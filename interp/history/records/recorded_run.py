@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import cached_property
 from hashlib import sha256
 from itertools import takewhile
 from typing import Any, Final, TypeAlias, Union
@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias, Union
 from attrs import field, frozen
 
 from gram import Pattern, Source, dumps, format_text
-from gram.errors import expect
 from lenses_ext.weak_cache import memo
 
 from ...errors import ReplayError
@@ -170,11 +169,6 @@ ONCE: Final = "once"
 Entry: TypeAlias = Union[RecordedStep, Note]
 
 
-def _tuple(given: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    expect(given, tuple, "entries", by="RecordedRun")
-    return given
-
-
 @frozen(repr=False)
 class RecordedRun:
     """A run that was recorded.
@@ -188,27 +182,25 @@ class RecordedRun:
         started: when it began, or None if that is not recorded.
         source: the text that it was read from, or None.
         start: the offset of its first entry in that text.
-        steps: its steps, in order.
-        notes: its notes, in order.
     """
 
     first: State
-    entries: tuple[Entry, ...] = field(converter=_tuple)
+    entries: tuple[Entry, ...]
     program: str
     filename: str | None
     library: tuple[Pattern, ...]
     started: datetime | None = None
     source: Source | None = field(default=None, eq=False)
     start: int = field(default=0, eq=False)
-    steps: tuple[RecordedStep, ...] = field(init=False, eq=False)
-    notes: tuple[Note, ...] = field(init=False, eq=False)
 
-    @steps.default
-    def _steps_of_entries(self) -> tuple[RecordedStep, ...]:
+    @cached_property
+    def steps(self) -> tuple[RecordedStep, ...]:
+        """Its steps, in order."""
         return tuple(each for each in self.entries if isinstance(each, RecordedStep))
 
-    @notes.default
-    def _notes_of_entries(self) -> tuple[Note, ...]:
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """Its notes, in order."""
         return tuple(each for each in self.entries if not isinstance(each, RecordedStep))
 
     def __repr__(self) -> str:
@@ -292,14 +284,6 @@ class RecordedRun:
     def check(self) -> None:
         """Check that each reply answers what this version of the package asks.
 
-        Raises:
-            ReplayError: a reply answers another request, see `checked_steps`.
-        """
-        deque(self.checked_steps(), maxlen=0)
-
-    def checked_steps(self) -> Iterator[RecordedStep]:
-        """Yield its steps, each after it was checked.
-
         A reply keeps the fingerprint of the request that it answered. The request now is another
         where an entry before it was changed or removed, and where this version asks otherwise.
 
@@ -311,7 +295,6 @@ class RecordedRun:
                 at = position_text(each.event.at)
                 told = f"the reply at {at} answers another request than the entries before it make"
                 raise ReplayError(self.placed(f"{told}\n{_HINT}", each))
-            yield each
 
     @property
     def fitting(self) -> tuple[RecordedStep, ...]:

@@ -202,7 +202,8 @@ def recorded(
 def _recorded(run: RecordedRun | PathLike) -> _Recorded:
     found = run if isinstance(run, RecordedRun) else load_run(run)
     answers: dict[tuple[type[Effect], At], _Answer] = {}
-    for step in found.checked_steps():
+    found.check()
+    for step in found.steps:
         given = [(step.effect, step.event)] if step.effect else []
         for effect, event in (*given, *_answers_without_asking(step)):
             answers[type(effect), effect.at] = _Answer(effect, event, step)

@@ -232,11 +232,7 @@ def open_run(
     if not address.is_store:
         return RunFile.of(address.place, address.run)
     store = open_store(address.place, must_exist=True)
-    try:
-        return StoredRun.of(store, run_named(store, address.run), closes_store=True)
-    except BaseException:  # raised again
-        store.close()
-        raise
+    return StoredRun.of(store, run_named(store, address.run), closes_store=True)
 
 
 def load_run(run: str | os.PathLike[str], record: StoreLike | None = None) -> RecordedRun:

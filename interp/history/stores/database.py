@@ -143,6 +143,11 @@ UNKEEPABLE: Final = (
 )
 
 
+def kept_text(text: str) -> str:
+    """A text as every database can keep it."""
+    return text.encode(errors="backslashreplace").decode().replace("\0", "\\0")
+
+
 def make_tables(
     database: Database,
     what: str,

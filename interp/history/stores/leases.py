@@ -21,7 +21,7 @@ from attrs import define, field
 from ...errors import RunTakenError, StoreError
 from ...machine import Message, Usage
 from .conversations import Conversation
-from .database import Rows, anew_after_fork
+from .database import Rows, anew_after_fork, kept_text
 
 if TYPE_CHECKING:
     from .run_store import RunStore
@@ -182,8 +182,8 @@ class Lease:
                 "output_tokens = COALESCE(?, output_tokens), reason = ? "
                 "WHERE id = ? AND fence = ? RETURNING conversation, messages"
             )
-            tokens = (usage.input_tokens, usage.output_tokens)
-            left = database.execute(sql, status, *tokens, reason, self.run, self.fence)
+            told = (usage.input_tokens, usage.output_tokens, reason and kept_text(reason))
+            left = database.execute(sql, status, *told, self.run, self.fence)
             if left and status == "done" and left[0][1] is not None:
                 conversation, before = left[0]
                 Conversation(self.store, conversation).add_turn(self.run, before, context)

@@ -22,7 +22,7 @@ from ...machine import Usage, empty_context
 from ...shown import shortened
 from ..records import RecordedRun, head_of, read_run
 from .conversations import Conversation, found_conversations
-from .database import Database, Rows, in_pages, make_store
+from .database import Database, Rows, in_pages, kept_text, make_store
 from .leases import ENDED, Keeper, Lease, RunStatus, is_dead, process_of, this_process
 
 _MANY: Final = 500
@@ -283,7 +283,7 @@ class RunStore:
             "owner": maker,
             "input_tokens": usage.input_tokens,
             "output_tokens": usage.output_tokens,
-            "reason": reason,
+            "reason": reason and kept_text(reason),
         }
 
         def make() -> Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -27,6 +27,7 @@ from ..records import (
     note_line,
     program_text,
 )
+from .database import kept_text
 from .leases import ENDED, Lease, RunStatus
 from .run_store import RunFacts, RunStore
 
@@ -108,11 +109,12 @@ class StoredRun:
         self.id = self.id or state.run_id
         program, is_turn = state.run.program, self._facts.conversation is not None
         text, filename = program_text(program)
+        model = state.beginning.model or program.value.properties.get("model", "")
         facts = evolve(
             self._facts,
-            agent=_kept(program.value.identity),
-            model=_kept(str(state.beginning.model or program.value.properties.get("model", ""))),
-            filename=_kept(filename or ""),
+            agent=kept_text(program.value.identity),
+            model=kept_text(str(model)),
+            filename=kept_text(filename or ""),
             program=sha256(text.encode(errors="surrogatepass")).hexdigest(),
         )
         status = status_of(state) if entries else self._status
@@ -121,7 +123,7 @@ class StoredRun:
             head_of(state, tools, started or now(), has_context=not is_turn),
             facts,
             before=len(context_before(state)) if is_turn else 0,
-            path=_kept(str(Path(filename).resolve())) if filename else "",
+            path=kept_text(str(Path(filename).resolve())) if filename else "",
             status="cancelled" if stopped_by == CANCELLED else status,
             entries=entries,
             usage=state.usage if entries else Usage(None, None),
@@ -190,11 +192,9 @@ class StoredRun:
             with suppress(StoreError):
                 self._let_go(claim, standing)
             raise
-        try:
+        is_turn = self._facts.conversation is not None  # which does not have the answer else
+        with nullcontext() if is_turn else suppress(StoreError):  # the entries say the status
             self._let_go(claim, standing)
-        except StoreError:
-            if self._facts.conversation is not None:  # which does not have the answer
-                raise  # else the entries say what the status is
 
     def _taken_up(self, claim: Lease, standing: Callable[[], State] | None) -> tuple[Event, ...]:
         """Write what could not be written before; gives the events that the State has not."""
@@ -248,7 +248,7 @@ class StoredRun:
             StoreError: the store cannot be written.
         """
         if isinstance(note, Stopped):
-            self._stopped_by = _kept(note.error)
+            self._stopped_by = note.error
         if self._claim is not None:
             self._write(note_line(note))
 
@@ -263,11 +263,6 @@ class StoredRun:
             if self._claim is not None and self._unwritten:
                 self._claim.append(*self._unwritten)
                 self._unwritten = []
-
-
-def _kept(text: str) -> str:
-    """A text as every database can keep it."""
-    return text.encode(errors="backslashreplace").decode().replace("\0", "\\0")
 
 
 def status_of(state: State) -> RunStatus:

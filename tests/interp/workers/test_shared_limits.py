@@ -252,6 +252,7 @@ def test_a_provider_that_asks_for_time_is_asked_by_no_worker(
     assert len(model_server.requests) == 4
 
 
+@pytest.mark.usefixtures("workers")
 def test_limits_are_listed_changed_and_removed(database: str, store: RunStore) -> None:
     async def use(one: SharedLimits, _: SharedLimits) -> None:
         await one.ask(["OpenAI", "tenant:acme"])
