@@ -173,6 +173,7 @@ class WorkerMetrics:
 
 
 _MOST_REASONS: Final = 3
+_ONE_LOOK: Final = LOOK / 2  # seconds after a look for all in which no other is made
 
 
 @frozen
@@ -212,7 +213,7 @@ class Registry:
             "RETURNING seen, looked = seen"
         )
         now_here = (this_process(), list(queues), write_json(dict(leaves)))
-        ((now, looks),) = self.database.execute(sql, worker, channel, LOOK / 2, *now_here)
+        ((now, looks),) = self.database.execute(sql, worker, channel, _ONE_LOOK, *now_here)
         return float(now), bool(looks)
 
     def left(self, worker: str) -> None:

@@ -402,54 +402,37 @@ def read_turns(
         ValidationError: it is not the record of a run; the fault has its place.
         ReplayError: an event does not fit the run.
     """
-    source = Source(text, name)
-    runs, turns, befores, last = dict[str, RecordedRun](), dict[str, Turn](), dict[str, str](), ""
-    given = empty_context
-    for head, entries in _in_turns(read_in_pieces(source)):
-        if CONVERSATION in head.value.labels and not runs:
-            given = written_context(head, {})
-            continue
-        if TAKEN_BACK in head.value.labels:
-            read = Reader(head, TAKEN_BACK, ["run"])
+    source, given, last = Source(text, name), empty_context, ""
+    runs, turns = dict[str, tuple[RecordedRun, list[Entry]]](), dict[str, Turn]()
+    befores = dict[str, str]()
+    for each in read_in_pieces(source):
+        labels = each.value.labels
+        if CONVERSATION in labels and not runs:
+            given = written_context(each, {})
+        elif TAKEN_BACK in labels:
+            read = Reader(each, TAKEN_BACK, ["run"])
             if (taken := read.text("run")) not in befores:
                 read.refuse("no-turn", "no turn before this entry has this id", "run")
             last = befores[taken]
-            continue
-        begun = run_from_head(head, source, turns, before)
-        after, last = head.value.properties.get("after"), begun.first.run_id
-        befores[last] = after if isinstance(after, str) else ""
-        runs[last] = run = evolve(begun, entries=tuple(_entries(begun, entries)))
-        turns[last] = Turn(run.state, run.library)
+        elif RUN in labels or not runs:
+            run, entries = run_from_head(each, source, turns, before), list[Entry]()
+            replayer, known = Replayer(run.first), contents(run.first)
+            after, last = each.value.properties.get("after"), run.first.run_id
+            befores[last] = after if isinstance(after, str) else ""
+            runs[last], turns[last] = (run, entries), Turn(run.first, run.library)
+        elif label := label_of_note(each):
+            entries.append(note_from_pattern(each, label))
+        else:
+            entries.append(_step(replayer, each, known))
+            turns[run.first.run_id] = Turn(replayer.state, run.library)
     if not runs and not (given and may_be_empty):
         raise ValidationError(f"{name}: no run is recorded in it")
+    found = {key: evolve(run, entries=tuple(entries)) for key, (run, entries) in runs.items()}
     talk = list[RecordedRun]()
     while last:
-        talk.insert(0, runs[last])
+        talk.insert(0, found[last])
         last = befores[last]
-    return RecordedTurns(tuple(runs.values()), tuple(talk), given)
-
-
-def _in_turns(patterns: Iterator[Pattern]) -> Iterator[tuple[Pattern, list[Pattern]]]:
-    """The first entry of each turn, and the others of it."""
-    head, entries = next(patterns, None), list[Pattern]()
-    for each in patterns:
-        if head is not None and {RUN, TAKEN_BACK} & each.value.labels:
-            yield head, entries
-            head, entries = each, []
-        else:
-            entries.append(each)
-    if head is not None:
-        yield head, entries
-
-
-def _entries(run: RecordedRun, patterns: list[Pattern]) -> Iterator[Entry]:
-    """The entries after the first, folded."""
-    replayer, known = Replayer(run.first), contents(run.first)
-    for each in patterns:
-        if label := label_of_note(each):
-            yield note_from_pattern(each, label)
-        else:
-            yield _step(replayer, each, known)
+    return RecordedTurns(tuple(found.values()), tuple(talk), given)
 
 
 def read_run(
