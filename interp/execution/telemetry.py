@@ -15,8 +15,8 @@ names of spans and metrics are in this module alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -85,6 +85,9 @@ class Telemetry:
         content: whether spans have what was said, and the arguments and results of tools.
 
     Attributes:
+        trace: OpenTelemetry's module of traces.
+        tracer: makes spans.
+        content: as it was given.
         meter: makes instruments for more metrics.
         metrics: what runs count and measure.
 
@@ -105,23 +108,20 @@ class Telemetry:
             raise ConfigurationError(
                 f"OpenTelemetry is not installed: {install('telemetry')}"
             ) from None
-        kinds = (trace.TracerProvider, type(None))
-        expect(tracer_provider, kinds, "tracer_provider", by="Telemetry")
-        expect(
-            meter_provider, (metrics.MeterProvider, type(None)), "meter_provider", by="Telemetry"
-        )
+        none = type(None)
+        expect(tracer_provider, (trace.TracerProvider, none), "tracer_provider", by="Telemetry")
+        expect(meter_provider, (metrics.MeterProvider, none), "meter_provider", by="Telemetry")
         expect(content, bool, "content", by="Telemetry")
-        self._trace = trace
-        self._tracer = trace.get_tracer("gram-agents", tracer_provider=tracer_provider)
-        self._content = content
+        self.trace, self.content = trace, content
+        self.tracer = trace.get_tracer("gram-agents", tracer_provider=tracer_provider)
         self.meter = metrics.get_meter("gram-agents", meter_provider=meter_provider)
         self.metrics = Metrics(self.meter)
 
     @contextmanager
     def submitting(self, agent: str) -> Iterator[None]:
         """The span of submitting a run; the run itself is in its trace, wherever it is driven."""
-        kind = self._trace.SpanKind.PRODUCER
-        with self._tracer.start_as_current_span(f"submit {agent}", kind=kind):
+        kind = self.trace.SpanKind.PRODUCER
+        with self.tracer.start_as_current_span(f"submit {agent}", kind=kind):
             yield
 
     @contextmanager
@@ -145,13 +145,15 @@ class Telemetry:
             state: the State of the run when it is asked.
         """
         first = state()
-        span = self.invoking(first.agent, first.model)
+        spans = RunSpans(self, first)
+        span = spans.begin((), first.agent)
         span.set_attribute("gen_ai.agent.id", first.run_id)
-        if self._content:
+        if self.content:
             span.set_attribute("gen_ai.input.messages", _messages(first.context))
-        inside = RunSpans(self, first, self.within(span))
+        for frame in frames_inside(first):
+            spans.begin(frame.at, frame.frame.pattern)
         try:
-            yield inside
+            yield spans
         except GeneratorExit:
             raise
         except BaseException as error:  # the span says so, and it is raised again
@@ -159,64 +161,9 @@ class Telemetry:
                 self.failed(span, error)
             raise
         finally:
-            inside.end_all()
-            _set_usage(span, state().usage)
-            if self._content and len(state().context) > len(first.context):
+            if self.content and len(state().context) > len(first.context):
                 span.set_attribute("gen_ai.output.messages", _messages(state().context[-1:]))
-            span.end()
-
-    def invoking(self, pattern: Pattern, model: Model | None, within: Any = None) -> Span:
-        """The span of an agent or a workflow, begun inside another if it is given."""
-        name, properties = pattern.value.identity, pattern.value.properties
-        attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
-        if model := model or (view(agent_model, pattern) if is_agent(pattern) else None):
-            attributes |= {
-                "gen_ai.provider.name": provider_name(model.provider),
-                "gen_ai.request.model": model.name,
-            }
-        if description := properties.get("description"):
-            attributes["gen_ai.agent.description"] = str(description)
-        return self._tracer.start_span(
-            f"invoke_agent {name}", context=within, attributes=attributes
-        )
-
-    def within(self, span: Span) -> Any:
-        """The context in which spans are inside another."""
-        return self._trace.set_span_in_context(span)
-
-    def performing(self, effect: CallModel | CallTool, within: Any) -> AbstractContextManager[Span]:
-        """The span of an effect, current while it is performed."""
-        if isinstance(effect, CallModel):
-            name, kind = f"chat {effect.request.model.name}", self._trace.SpanKind.CLIENT
-        else:
-            name, kind = f"execute_tool {effect.name}", self._trace.SpanKind.INTERNAL
-        return self._tracer.start_as_current_span(
-            name,
-            context=within,
-            kind=kind,
-            attributes=self._asked(effect),
-            record_exception=False,
-            set_status_on_exception=False,
-        )
-
-    def answered(self, span: Span, event: Event) -> None:
-        """Say in the span of an effect how it was answered."""
-        match event:
-            case ModelReplied():
-                _set_usage(span, event.usage)
-                if event.served_model:
-                    span.set_attribute("gen_ai.response.model", event.served_model)
-                _set_server(span, event.server)
-                if event.finish_reason:
-                    span.set_attribute("gen_ai.response.finish_reasons", [event.finish_reason])
-                if self._content:
-                    span.set_attribute(
-                        "gen_ai.output.messages", _messages([event.message], event.finish_reason)
-                    )
-            case ToolReturned() if self._content:
-                span.set_attribute("gen_ai.tool.call.result", event.result)
-            case CallFailed():
-                self.failed(span, event.exception, event.error)
+            spans.end_all(state().usage)
 
     def failed(
         self,
@@ -235,49 +182,21 @@ class Telemetry:
             kind: what kind of error it is, where there was no exception.
         """
         span.set_attribute("error.type", type(error).__qualname__ if error else kind)
-        words = without_keys(said or str(error)) if self._content else None
-        span.set_status(self._trace.StatusCode.ERROR, words)
-
-    def _asked(self, effect: CallModel | CallTool) -> dict[str, Any]:
-        if isinstance(effect, CallTool):
-            found: dict[str, Any] = {
-                "gen_ai.operation.name": "execute_tool",
-                "gen_ai.tool.name": effect.name,
-                "gen_ai.tool.type": "function",
-            }
-            return found | (
-                {"gen_ai.tool.call.arguments": effect.arguments} if self._content else {}
-            )
-        request = effect.request
-        found = {
-            "gen_ai.operation.name": "chat",
-            "gen_ai.provider.name": provider_name(request.model.provider),
-            "gen_ai.request.model": request.model.name,
-            **dict(_settings(request.settings)),
-        }
-        if self._content:
-            told = [{"type": "text", "content": request.instruction}]
-            found |= {
-                "gen_ai.system_instructions": write_json(told),
-                "gen_ai.input.messages": _messages(request.messages),
-            }
-        return found
+        words = without_keys(said or str(error)) if self.content else None
+        span.set_status(self.trace.StatusCode.ERROR, words)
 
 
 class RunSpans:
-    """The spans inside that of a run: of its effects, and of the agents and workflows in it.
+    """The spans of a run: its own, those of the agents and workflows in it, and of its effects.
 
     Args:
         telemetry: what makes them.
         state: the State that the run goes on from.
-        within: the context of the run's own span.
     """
 
-    def __init__(self, telemetry: Telemetry, state: State, within: Any) -> None:
-        self._telemetry, self._model, self._within = telemetry, state.model, within
+    def __init__(self, telemetry: Telemetry, state: State) -> None:
+        self._telemetry, self._model = telemetry, state.model
         self._open: dict[At, _FrameSpan] = {}
-        for frame in frames_inside(state):
-            self._begin(frame)
 
     @contextmanager
     def performing(self, effect: Effect) -> Iterator[Callable[[Event], None]]:
@@ -285,17 +204,29 @@ class RunSpans:
         if isinstance(effect, Ask):
             yield lambda _: None
             return
-        frames = self._around(effect.at)
-        within = frames[-1].within if frames else self._within
-        began, metrics = monotonic(), self._telemetry.metrics
+        telemetry, metrics = self._telemetry, self._telemetry.metrics
+        frames, began = self._around(effect.at), monotonic()
+        kinds = telemetry.trace.SpanKind
+        is_model = isinstance(effect, CallModel)
         with ExitStack() as around:
-            span = around.enter_context(self._telemetry.performing(effect, within))
+            span = around.enter_context(
+                telemetry.tracer.start_as_current_span(
+                    f"chat {effect.request.model.name}"
+                    if isinstance(effect, CallModel)
+                    else f"execute_tool {effect.name}",
+                    context=frames[-1].within,
+                    kind=kinds.CLIENT if is_model else kinds.INTERNAL,
+                    attributes=_asked(effect, content=telemetry.content),
+                    record_exception=False,
+                    set_status_on_exception=False,
+                )
+            )
             if isinstance(effect, CallModel):
                 model = effect.request.model
                 around.enter_context(noticing_retries(lambda *_: metrics.retried(model)))
 
             def answered(event: Event) -> None:
-                self._telemetry.answered(span, event)
+                self._answered(span, event)
                 metrics.answered(effect, event, monotonic() - began)
                 for each in frames:
                     each.usage += event.usage if isinstance(event, ModelReplied) else Usage(0, 0)
@@ -303,45 +234,80 @@ class RunSpans:
             try:
                 yield answered
             except BaseException as error:  # the spans say so, and it is raised again
+                telemetry.failed(span, error)
                 if isinstance(error, Exception):
                     metrics.failed(effect, error, monotonic() - began)
-                outer = [each.span for each in frames] if isinstance(error, Exception) else []
-                for each in (span, *outer):
-                    self._telemetry.failed(each, error)
+                    for each in frames[1:]:  # the run goes on without what is not waited for
+                        telemetry.failed(each.span, error)
                 raise
+
+    def _answered(self, span: Span, event: Event) -> None:
+        """Say in the span of an effect how it was answered."""
+        content = self._telemetry.content
+        match event:
+            case ModelReplied():
+                _set_usage(span, event.usage)
+                if event.served_model:
+                    span.set_attribute("gen_ai.response.model", event.served_model)
+                if event.server:
+                    parts = urlsplit(event.server)
+                    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
+                    span.set_attribute("server.address", parts.hostname or "")
+                    span.set_attribute("server.port", port)
+                if reason := event.finish_reason:
+                    span.set_attribute("gen_ai.response.finish_reasons", [reason])
+                if content:
+                    said = _messages([event.message], event.finish_reason)
+                    span.set_attribute("gen_ai.output.messages", said)
+            case ToolReturned() if content:
+                span.set_attribute("gen_ai.tool.call.result", event.result)
+            case CallFailed():
+                self._telemetry.failed(span, event.exception, event.error)
 
     def happened(self, step: Step) -> None:
         """Begin and end the spans of the agents and workflows that a step begins and ends."""
         for each in step.happened:
             if isinstance(each, FrameBegun):
-                self._begin(each)
+                self.begin(each.at, each.frame.pattern)
             elif isinstance(each, Ended) and each.is_frame and each.at in self._open:
                 ended = self._open.pop(each.at)
                 if each.error is not None and not each.was_dropped:
                     self._telemetry.failed(ended.span, None, each.error, kind=f"{each.kind}_error")
                 ended.end()
 
-    def end_all(self) -> None:
-        """End the spans of what is still open."""
+    def end_all(self, usage: Usage) -> None:
+        """End the spans of what is still open, the run's with all that it has used."""
+        self._open[()].usage = usage
         while self._open:
             self._open.popitem()[1].end()
 
-    def _begin(self, begun: FrameBegun) -> None:
-        frame, around = begun.frame, self._around(begun.at)
-        pattern = frame.pattern
-        within = around[-1].within if around else self._within
-        span = self._telemetry.invoking(pattern, self._model, within)
-        self._open[begun.at] = _FrameSpan(span, self._telemetry.within(span))
+    def begin(self, at: At, pattern: Pattern) -> Span:
+        """Begin the span of the agent or workflow at a place, inside those around it."""
+        name, properties = pattern.value.identity, pattern.value.properties
+        model = self._model or (view(agent_model, pattern) if is_agent(pattern) else None)
+        attributes = {"gen_ai.agent.name": name, **(_about(model) if model else {})}
+        attributes["gen_ai.operation.name"] = "invoke_agent"
+        if description := properties.get("description"):
+            attributes["gen_ai.agent.description"] = str(description)
+        around = self._around(at)
+        telemetry = self._telemetry
+        span = telemetry.tracer.start_span(
+            f"invoke_agent {name}",
+            context=around[-1].within if around else None,
+            attributes=attributes,
+        )
+        self._open[at] = _FrameSpan(span, telemetry.trace.set_span_in_context(span))
+        return span
 
     def _around(self, at: At) -> list[_FrameSpan]:
-        """The spans of the agents and workflows that a position is in, those around first."""
-        places = [at[:size] for size in range(1, len(at))]
+        """The spans of the run and of all in it that a position is in, those around first."""
+        places = (at[:size] for size in range(len(at)))
         return [self._open[place] for place in places if place in self._open]
 
 
 @define
 class _FrameSpan:
-    """The span of an agent or a workflow inside a run."""
+    """The span of an agent or a workflow, and what is in it."""
 
     span: Span
     within: Any
@@ -363,23 +329,31 @@ def current_trace() -> str | None:
     return carrier.get("traceparent")
 
 
-def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in settings.items():
+def _asked(effect: CallModel | CallTool, *, content: bool) -> dict[str, Any]:
+    """The attributes of the span of an effect."""
+    if isinstance(effect, CallTool):
+        found: dict[str, Any] = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": effect.name,
+            "gen_ai.tool.type": "function",
+        }
+        return {**found, "gen_ai.tool.call.arguments": effect.arguments} if content else found
+    request = effect.request
+    found = {**_about(request.model)}
+    for key, value in request.settings.items():
         if name := _SETTINGS.get(key):
             plain = to_json_value(value)
-            yield name, [plain] if key == "stop" and isinstance(plain, str) else plain
+            found[name] = [plain] if key == "stop" and isinstance(plain, str) else plain
+    if content:
+        told = [{"type": "text", "content": request.instruction}]
+        found["gen_ai.system_instructions"] = write_json(told)
+        found["gen_ai.input.messages"] = _messages(request.messages)
+    return found
 
 
 def _set_usage(span: Span, usage: Usage) -> None:
     for name, count in usage.details().items():
         span.set_attribute(_TOKENS[name], count)
-
-
-def _set_server(span: Span, address: str) -> None:
-    if address:
-        parts = urlsplit(address)
-        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-        span.set_attributes({"server.address": parts.hostname or "", "server.port": port or 0})
 
 
 def _messages(messages: Any, finish_reason: str = "") -> str:
@@ -403,22 +377,8 @@ def _message(message: Message) -> dict[str, Json]:
     return {"role": message.role.name, "parts": parts}
 
 
-_SECOND_STEPS: Final = (
-    0.01,
-    0.02,
-    0.04,
-    0.08,
-    0.16,
-    0.32,
-    0.64,
-    1.28,
-    2.56,
-    5.12,
-    10.24,
-    20.48,
-    40.96,
-)
-_TOKEN_STEPS: Final = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
+_SECOND_STEPS: Final = [0.01 * 2**step for step in range(13)]
+_TOKEN_STEPS: Final = [4**step for step in range(11)]
 
 
 class Metrics:
@@ -459,10 +419,8 @@ class Metrics:
             model = event.model or effect.request.model
             about = _about(model)
             self._seconds.record(seconds, about)
-            for kind, count in (
-                ("input", event.usage.input_tokens),
-                ("output", event.usage.output_tokens),
-            ):
+            for kind in ("input", "output"):
+                count = getattr(event.usage, f"{kind}_tokens")
                 if count is not None:
                     self._tokens.record(count, {**about, "gen_ai.token.type": kind})
             cost = cost_at({model: event.server})(model, event.usage)
@@ -483,17 +441,10 @@ class Metrics:
 
 
 def _about(model: Model) -> dict[str, str]:
+    """What the conventions say of a model; their names of providers are in small letters."""
+    provider = {"Google": "gcp.gemini"}.get(model.provider, model.provider.lower())
     return {
         "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": provider_name(model.provider),
+        "gen_ai.provider.name": provider,
         "gen_ai.request.model": model.name,
     }
-
-
-_PROVIDERS: Final = {"Google": "gcp.gemini"}
-"""The names of providers that are not ours in small letters."""
-
-
-def provider_name(name: str) -> str:
-    """The name of a provider, as the conventions write it."""
-    return _PROVIDERS.get(name, name.lower())
