@@ -1,5 +1,6 @@
 """Running a program: the loop that drives a run, and the handler that performs its effects."""
 
+from ..machine import AgentStarted as AgentStarted
 from .driver import Driver
 from .handlers import (
     Answer,
@@ -16,7 +17,6 @@ from .handlers import (
 from .logs import log_fields
 from .observations import (
     AgentFinished as AgentFinished,
-    AgentStarted as AgentStarted,
     Finished as Finished,
     Observation as Observation,
     Observer,
@@ -28,7 +28,6 @@ from .observations import (
     Watcher,
     finished,
     observations,
-    under_way,
 )
 from .recorder import CANCELLED, Begun, Failed, Folded, Note, Retried, RunLog, Stopped, now
 from .scheduling import startable

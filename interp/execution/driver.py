@@ -46,6 +46,7 @@ from ..machine import (
     Step,
     TimeUp,
     frame_at,
+    frames_inside,
     pending,
     step,
     waits_for,
@@ -64,7 +65,6 @@ from .observations import (
     called_for_user,
     finished,
     observations,
-    under_way,
 )
 from .recorder import Recorder
 from .scheduling import startable
@@ -157,7 +157,7 @@ class Driver:
             report = _Reporting(news) if is_read else None
             waiting = list(pending(self.state))
             try:
-                for begun in under_way(self.state) if is_read else ():
+                for begun in frames_inside(self.state) if is_read else ():
                     yield begun
                 while True:
                     for effect in self._startable(waiting):

@@ -18,20 +18,19 @@ from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
 from ..json_text import Json, JsonText
 from ..machine import (
     AgentResponse,
+    AgentStarted,
     Ask,
     At,
     CallTool,
     Effect,
     Ended,
     Event,
-    FrameBegun,
     ModelReplied,
     State,
     Status,
     Step,
     ToolFinished,
     call_text,
-    frames_inside,
     is_of_plain_agent,
     path_of_names,
     progress_text,
@@ -102,19 +101,6 @@ class ToolProgress:
 
 
 @frozen
-class AgentStarted:
-    """An agent or workflow inside the run has begun: it was called, or it is a step of a workflow.
-
-    Attributes:
-        at: its place; the positions of all that is in it begin with that.
-        name: its name in the program.
-    """
-
-    at: At
-    name: str
-
-
-@frozen
 class AgentFinished:
     """An agent or workflow inside the run has ended.
 
@@ -163,18 +149,10 @@ def observations(event: Event, step: Step) -> Iterator[Observation]:
         yield SaidBeforeCalls(event.at, event.message.content)
     for each in step.happened:
         match each:
-            case ToolFinished():
+            case ToolFinished() | AgentStarted():
                 yield each
-            case FrameBegun():
-                yield AgentStarted(each.at, each.name)
             case Ended() if each.is_frame:
                 yield AgentFinished(each.at, each.name, each.said, each.error)
-
-
-def under_way(state: State) -> Iterator[AgentStarted]:
-    """What there is to see of a run when it is taken up: the agents inside that have begun."""
-    for frame in frames_inside(state):
-        yield AgentStarted(frame.at, frame.name)
 
 
 def finished(state: State) -> Finished:

@@ -32,6 +32,7 @@ from lenses_ext.schemas import to_json_value
 from ..errors import ApprovalNeeded, ConfigurationError
 from ..json_text import Json, json_or_text, write_json
 from ..machine import (
+    AgentStarted,
     Ask,
     At,
     CallFailed,
@@ -40,7 +41,6 @@ from ..machine import (
     Effect,
     Ended,
     Event,
-    FrameBegun,
     FunctionRole,
     Message,
     ModelReplied,
@@ -267,7 +267,7 @@ class RunSpans:
     def happened(self, step: Step) -> None:
         """Begin and end the spans of the agents and workflows that a step begins and ends."""
         for each in step.happened:
-            if isinstance(each, FrameBegun):
+            if isinstance(each, AgentStarted):
                 self.begin(each.at, each.frame.pattern)
             elif isinstance(each, Ended) and each.is_frame and each.at in self._open:
                 ended = self._open.pop(each.at)

@@ -90,10 +90,10 @@ from .run_context import (
 from .state import (
     NOT_WAITED_FOR,
     AgentFrame as AgentFrame,
+    AgentStarted,
     CallDropped,
     Ended,
     Frame,
-    FrameBegun,
     Happened,
     State as State,
     Status as Status,

@@ -41,11 +41,11 @@ from .run_context import RunContext
 from .state import (
     NOT_WAITED_FOR,
     AgentFrame,
+    AgentStarted,
     Begin,
     CallDropped,
     Ended,
     Frame,
-    FrameBegun,
     Happened,
     New,
     Outcome,
@@ -266,12 +266,12 @@ def dropped(run: RunContext, frame: Frame) -> Iterator[Happened]:
         yield evolve(frame_ended(frame, part, Outcome(None, NOT_WAITED_FOR)), was_dropped=True)
 
 
-def frame_begun(around: Frame, frame: Frame) -> FrameBegun:
+def frame_begun(around: Frame, frame: Frame) -> AgentStarted:
     """What there is to say of a frame that has begun inside another."""
     call = frame.call
     assert call is not None, "it is inside another"
     name = call.name if isinstance(around, AgentFrame) else frame.name
-    return FrameBegun(call.at, name, around.name, call.arguments, frame)
+    return AgentStarted(call.at, name, around.name, call.arguments, frame)
 
 
 def frame_ended(around: Frame, frame: Frame, outcome: Outcome) -> Ended:

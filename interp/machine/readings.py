@@ -12,7 +12,7 @@ from .effects import At, CallModel, Effect
 from .frame_step import INTERRUPTED, effects_of, frame_begun
 from .messages import AgentResponse, ConversationContext
 from .requests import answer_of, is_text_answer
-from .state import AgentFrame, Frame, FrameBegun, State, Status, WorkflowFrame
+from .state import AgentFrame, AgentStarted, Frame, State, Status, WorkflowFrame
 
 
 def pending(state: State, *, past_limit: bool = False) -> tuple[Effect, ...]:
@@ -131,7 +131,7 @@ def interrupted_context(state: State) -> ConversationContext:
     return frame.context + told(frame.calls, answers)
 
 
-def frames_inside(state: State) -> Iterator[FrameBegun]:
+def frames_inside(state: State) -> Iterator[AgentStarted]:
     """The agents and workflows inside a run that have begun and not ended, those around first."""
     left = [(state.frame, part) for part in reversed(state.frame.parts)]
     while left:

@@ -443,7 +443,7 @@ class CallDropped:
 
 
 @frozen
-class FrameBegun:
+class AgentStarted:
     """An agent or a workflow inside the run has begun.
 
     Attributes:
@@ -494,7 +494,7 @@ class Ended:
         return self.kind in ("agent", "workflow")
 
 
-Happened: TypeAlias = ToolFinished | CallDropped | FrameBegun | Ended
+Happened: TypeAlias = ToolFinished | CallDropped | AgentStarted | Ended
 """What can happen in a step."""
 
 

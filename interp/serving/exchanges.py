@@ -15,7 +15,6 @@ from ..concurrency import call_in_thread
 from ..errors import AgentError, ApprovalNeeded
 from ..execution import (
     AgentFinished,
-    AgentStarted,
     Observation,
     SaidBeforeCalls,
     TextDelta,
@@ -25,6 +24,7 @@ from ..json_text import Json, json_or_text, read_json
 from ..machine import (
     AgentFrame,
     AgentResponse,
+    AgentStarted,
     Ask,
     At,
     State,

@@ -16,7 +16,6 @@ from gram.words import counted
 from ...errors import AgentError, ReplayError
 from ...execution import (
     AgentFinished,
-    AgentStarted,
     Answer,
     Finished,
     Observation,
@@ -30,6 +29,7 @@ from ...history.replaying import Replay
 from ...json_text import json_or_text
 from ...machine import (
     AgentResponse,
+    AgentStarted,
     Ask,
     At,
     State,

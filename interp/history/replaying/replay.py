@@ -27,7 +27,6 @@ from ...execution import (
     ToolStarted,
     finished,
     observations,
-    under_way,
 )
 from ...machine import (
     FORBIDDEN,
@@ -43,6 +42,7 @@ from ...machine import (
     Resumed,
     State,
     ToolFinished,
+    frames_inside,
     pending,
 )
 from ..records import (
@@ -83,7 +83,7 @@ class Replay:
             LimitError, ApprovalNeeded, ModelError: the run ended so.
         """
         self.run.check()  # all of it, before anything is seen
-        yield from under_way(self.run.first)
+        yield from frames_inside(self.run.first)
         for step in self.run.steps:
             yield from _seen(step)
         if pending(self.state) and not self.state.asks:

@@ -18,6 +18,7 @@ from ...json_text import write_json
 from ...machine import (
     NOT_WAITED_FOR,
     AgentFrame,
+    AgentStarted,
     Ask,
     CallBegun,
     CallDropped,
@@ -29,7 +30,6 @@ from ...machine import (
     Ended,
     Event,
     Frame,
-    FrameBegun,
     Happened,
     ModelReplied,
     Resumed,
@@ -259,7 +259,7 @@ def _error(ended: Ended, error: str | None) -> str | None:
     return _UNFINISHED if error is None and ended.unfinished else error
 
 
-def _frame(begun: FrameBegun, how: How) -> Entry:
+def _frame(begun: AgentStarted, how: How) -> Entry:
     kind: Kind = "agent" if isinstance(begun.frame, AgentFrame) else "workflow"
     return Entry(begun.at, kind, begun.by, begun.name, how, begun.given)
 
