@@ -1,3 +1,5 @@
+"""Values that a schema accepts."""
+
 from __future__ import annotations
 
 from typing import Any

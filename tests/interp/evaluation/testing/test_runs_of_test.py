@@ -1,8 +1,13 @@
+"""Runs of tests: recorded and replayed, with a guarded network."""
+
 from __future__ import annotations
 
+import asyncio
 import re
+import socket
 import unicodedata
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import given, strategies as st
@@ -16,7 +21,7 @@ from interp import (
     load,
     load_run,
 )
-from interp.evaluation.testing import Recording, file_name
+from interp.evaluation.testing import Network, Recording, file_name
 from interp.running import BeginOptions, begin
 from lenses_ext import parse_program
 from tests.interp.model_server import tool_calls
@@ -116,3 +121,38 @@ def test_a_replay_takes_the_seconds_that_were_recorded(tmp_path: Path) -> None:
     assert replayed.was_replayed
     then = [each.seconds for each in load_run(path).steps]
     assert [each.seconds for each in replayed.run.steps] == then
+
+
+class RefusedError(BaseException):
+    """Somebody wanted to connect."""
+
+
+def refuse(where: str) -> NoReturn:
+    raise RefusedError(where)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "::1", b"localhost", None])
+def test_loopback_may_be_open(host: str) -> None:
+    with Network(refuse, has_loopback=True).guarded():
+        socket.getaddrinfo(host, 80)
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "10.0.0.1", "example.invalid", "localhost.evil.invalid"]
+)
+def test_everything_else_is_refused_and_kept(host: str) -> None:
+    network = Network(refuse, has_loopback=host == "localhost.evil.invalid")
+
+    with network.guarded(), pytest.raises(RefusedError, match=host):
+        socket.getaddrinfo(host, 80)
+    assert network.refused == [f"{host}:80"]
+
+
+def test_unix_sockets_and_event_loops_are_left_alone() -> None:
+    async def nothing() -> None:
+        await asyncio.sleep(0)
+
+    with Network(refuse, has_loopback=False).guarded():
+        asyncio.run(nothing())
+        with socket.socket(socket.AF_UNIX) as unix, pytest.raises(FileNotFoundError):
+            unix.connect("/no/such/socket")

@@ -1,13 +1,29 @@
-"""The sets of cases, what the last of them can show, and how often it has decided."""
+"""The sets of cases, looks at the last one, and searches in a simulated world."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from attrs import evolve
 from hypothesis import given, strategies as st
+from scipy import stats
 
+from benchmarks.improving import (
+    EQUAL,
+    HELPS,
+    HELPS_NOISY,
+    NOISY,
+    PROGRAM,
+    RULE,
+    Simulation,
+    Task,
+    best_of_twenty,
+    false_findings,
+    ours,
+    true_findings,
+)
 from interp import Case, ValidationError
 from interp.evaluation.experiments.chance import findable, power_of
 from interp.evaluation.experiments.comparing import compare
@@ -116,3 +132,42 @@ def test_cases_of_one_cluster_are_in_one_set() -> None:
     together = [evolve(each, cluster="a") for each in CASES[:50]]
 
     assert len({set_of(each) for each in together}) == 1
+
+
+MANY = pytest.mark.parametrize("searches", [20, pytest.param(1000, marks=pytest.mark.nightly)])
+
+
+@MANY
+@pytest.mark.parametrize("in_a_row", [1, 5])
+@pytest.mark.parametrize("task", [EQUAL, NOISY, Task(spread=1.0, cases=(20, 10, 20))])
+def test_equal_candidates_are_called_better_in_at_most_five_percent(
+    task: Task, in_a_row: int, searches: int
+) -> None:
+    wrong = false_findings(task, searches, in_a_row=in_a_row)
+
+    assert wrong * searches <= stats.binom.isf(0.0005, searches, 0.05)
+
+
+@MANY
+@pytest.mark.parametrize("task", [HELPS, HELPS_NOISY])
+def test_a_true_gain_of_twenty_points_is_found_as_often_as_promised(
+    task: Task, searches: int
+) -> None:
+    found, promised = true_findings(task, searches)
+
+    assert promised > 0.8
+    assert stats.binom.cdf(found * searches, searches, promised) > 0.001
+
+
+def test_the_best_of_twenty_equal_programs_looks_better_without_a_last_set() -> None:
+    assert best_of_twenty(500) > 0.9
+
+
+def test_a_search_keeps_its_budget_and_finds_the_rule() -> None:
+    world = Simulation(HELPS, Random(1))
+
+    found = ours(world)
+
+    assert RULE in found.text
+    assert PROGRAM in found.text
+    assert world.runs <= HELPS.budget + 2 * HELPS.cases[2]
