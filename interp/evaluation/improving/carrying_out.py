@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -95,7 +95,9 @@ def improve(
     """
     require_statistics()
     expect_counts("improve", tries=tries, jobs=jobs)
-    read = _project(program)
+    expect(program, (str, os.PathLike, Project, Document), "program", by="improve")
+    read = Project.of(program) if isinstance(program, Document) else program
+    read = read if isinstance(read, Project) else load_project(read)
     changeable = Changeable.of(read, change)
     given = cases_of(cases, by="improve")
     arm = evolve(base or Arm(), program=read)
@@ -108,7 +110,9 @@ def improve(
     subject = short_hash("\0".join([plan.hash, *texts, *sorted(changeable.places)]))
     expect(seed, (int, type(None)), "seed", by="improve")
     drawn = secrets.randbelow(2**31) if seed is None else abs(seed)
-    with _folder(out) as folder:
+    temporary = TemporaryDirectory(prefix="gram-improve-") if out is None else nullcontext(out)
+    with temporary as name:
+        folder = Path(name)
         journal = Journal(folder, subject, (secrets.token_hex(8), drawn))
         ledger = _looks(looks, cases, folder, tell)
         sets = Sets.of(given)
@@ -142,13 +146,6 @@ def improve(
             return one.carried_out(search, tries, None if out is None else folder)
 
 
-def _project(program: PathLike | Project | Document) -> Project:
-    expect(program, (str, os.PathLike, Project, Document), "program", by="improve")
-    if isinstance(program, Project):
-        return program
-    return Project.of(program) if isinstance(program, Document) else load_project(program)
-
-
 def _looks(
     looks: PathLike | None, cases: object, folder: Path, tell: Callable[[str], None]
 ) -> Looks:
@@ -158,13 +155,3 @@ def _looks(
         return Looks.beside(Path(cases))
     tell("the cases have no file: looks=FILE counts how often their last set has decided")
     return Looks(folder / "looks.gram")
-
-
-@contextmanager
-def _folder(out: PathLike | None) -> Iterator[Path]:
-    """The folder of a search; one that goes when it ends, where none is named."""
-    if out is not None:
-        yield Path(out)
-        return
-    with TemporaryDirectory(prefix="gram-improve-") as folder:
-        yield Path(folder)

@@ -36,7 +36,6 @@ from ...execution import Spending
 from ...history.records import event_lines, pattern_line, write_text
 from ...history.stores import load_run
 from ...json_text import Json, read_json, write_json
-from ...machine import Usage
 from ...models import OFFLINE, LanguageModel
 from ...running import RunOptions, begin
 from ...shown import short_repr
@@ -44,6 +43,7 @@ from ...tools import is_from_outside
 from ..cases import Case
 from ..experiments import Trial
 from ..experiments.arms import ReadyArm
+from ..experiments.forecast import Spent
 
 Candidate: TypeAlias = Mapping[str, str]
 """Texts by path: strings as they are, other values in gram notation."""
@@ -345,23 +345,9 @@ Proposer: TypeAlias = Union[
 the new texts by path. None is the program's own model."""
 
 
-@frozen
-class Proposed:
-    """What a proposer said, and what that took.
-
-    Attributes:
-        answer: its answer: texts by path, if it did as it was asked.
-        usage: the tokens.
-        cost: what they cost in US dollars, or None if that is not known.
-    """
-
-    answer: Json
-    usage: Usage = Usage(0, 0)
-    cost: float | None = 0.0
-
-
-Ask: TypeAlias = Callable[[Question, "os.PathLike[str] | str | None"], Proposed]
-"""Asks a proposer; its run is recorded where the second argument says."""
+Ask: TypeAlias = Callable[[Question, "os.PathLike[str] | str | None"], tuple[Json, Spent]]
+"""Asks a proposer: its answer, and what it took. Its run is recorded where the second argument
+says."""
 
 
 def proposer_of(given: Proposer, arm: ReadyArm) -> Ask:
@@ -376,7 +362,7 @@ def proposer_of(given: Proposer, arm: ReadyArm) -> Ask:
         ValidationError, OSError, GramDecodeError: its program cannot be used.
     """
     if callable(given) and not hasattr(given, "complete"):
-        return lambda question, _: Proposed(_called(given, question))
+        return lambda question, _: (_called(given, question), Spent())
     options: RunOptions = {}
     texts = {"instruction": _INSTRUCTION, "model": str(OFFLINE)}  # another model is asked
     program: ProgramLike = Pattern(Subject("proposer", {AGENT}, texts))
@@ -401,13 +387,14 @@ def proposer_of(given: Proposer, arm: ReadyArm) -> Ask:
         )
     begin(program, "a first question", **options)  # its program is valid, its model is known
 
-    def ask(question: Question, record: os.PathLike[str] | str | None) -> Proposed:
+    def ask(question: Question, record: os.PathLike[str] | str | None) -> tuple[Json, Spent]:
         spending = Spending()
         chosen: RunOptions = {**options, "watch": spending.count, "record": record}
         run = begin(program, question.text, **chosen)
         response = run.finish()
         cost = spending.cost(spending.replies[-1][0]) if spending.replies else 0.0
-        return Proposed(_object_in(response.value, response.content), run.state.usage, cost)
+        took = Spent(run.state.usage.total_tokens, cost)
+        return _object_in(response.value, response.content), took
 
     return ask
 

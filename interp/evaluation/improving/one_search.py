@@ -88,7 +88,7 @@ class Proposal:
     parent: int
     texts: Candidate | None = field(default=None, validator=_an_object)
     refused: str = ""
-    tokens: int | None = None
+    tokens: float | None = None
     cost: float | None = None
 
 
@@ -367,9 +367,9 @@ class OneSearch:
             )
             took = f"{self.spent.runs:g} of at most {self.budget.runs:g} runs are done"
             self.tell(f"change {self.asked + 1} is proposed; {took}")
-            said = self.ask(question, self.journal.path / "proposals.db")
-            texts, refused = self._judged(parent.candidate, said.answer)
-            proposal = Proposal(number, texts, refused, said.usage.total_tokens, said.cost)
+            answer, spent = self.ask(question, self.journal.path / "proposals.db")
+            texts, refused = self._judged(parent.candidate, answer)
+            proposal = Proposal(number, texts, refused, spent.tokens, spent.cost)
             self.journal.add(proposal)
         self.asked += 1
         self.spent += Spent(proposal.tokens, proposal.cost)
