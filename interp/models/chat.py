@@ -21,7 +21,7 @@ from lenses_ext.language import wire_name
 from lenses_ext.weak_cache import memo
 
 from ..errors import ModelError
-from ..json_text import Json, JsonText, read_json, write_json
+from ..json_text import Json, JsonText, json_or_text, write_json
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
 from ..machine.contracts import function_definition_text, has_strict_form
 from .attached_parts import PartOf, chat_part, no_part, no_part_in_functions, parts_of_result
@@ -29,7 +29,7 @@ from .failures import failed, reported_in
 from .providers import CHAT_FIELDS, Dialect, not_taken
 from .refusals import takes
 from .reply_reading import ECHOED, Reply, json_text, read_reply, reasoning_of, text_of, well_formed
-from .server_events import END, json_or_text
+from .server_events import END
 from .typed_answers import answer_asked
 from .wire import Piece, Reasoning, Wire
 
@@ -213,19 +213,13 @@ def _function(call: ToolCall) -> dict[str, Json]:
 
 def arguments_sent(call: ToolCall) -> str:
     """The arguments of a call as its server gets them back: it refuses what is not an object."""
-    try:
-        is_object = isinstance(read_json(call.arguments), dict)
-    except ValueError:
-        is_object = False
+    is_object = isinstance(json_or_text(call.arguments), dict)
     return call.arguments if is_object else "{}"
 
 
 def _echoed(echo: str | None, server: str | None) -> dict[str, Any]:
     """The fields that a server wants back, if it is the one that sent them."""
-    try:
-        fields = read_json(echo or "{}")
-    except ValueError:  # somebody wrote it by hand
-        return {}
+    fields = json_or_text(echo or "{}")
     if not isinstance(fields, dict) or fields.get("server") != server:
         return {}
     return {key: value for key, value in fields.items() if key in ECHOED}
@@ -468,8 +462,7 @@ class _Call:
         self._arguments = ["".join(self._arguments)]
         if not self._arguments[0].rstrip().endswith("}"):
             return False  # parsing all that came so far, with every part, takes long
-        found, _ = json_or_text(self._arguments[0])
-        return isinstance(found, Mapping)
+        return isinstance(json_or_text(self._arguments[0]), Mapping)
 
     def as_json(self) -> dict[str, Json]:
         """The call as it is in a completion."""

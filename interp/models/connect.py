@@ -35,7 +35,7 @@ from .providers import (
     provider_without_row,
     unknown_provider,
 )
-from .server_events import is_crowded, json_or_text
+from .server_events import is_crowded, json_or_problem
 
 if TYPE_CHECKING:
     from .server import Server
@@ -253,7 +253,7 @@ def _names_in(text: str, where: str) -> Iterator[str]:
     Raises:
         ModelError: It is no such list, or reports an error.
     """
-    found, _ = json_or_text(text)
+    found, _ = json_or_problem(text)
     if isinstance(found, Mapping) and (reported := reported_in(found)):
         raise reported
     listed = found.get("data", found.get("models")) if isinstance(found, Mapping) else found

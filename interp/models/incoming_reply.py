@@ -17,7 +17,7 @@ from .connections import Pace
 from .failures import quoted, too_large
 from .providers import STREAMED_TIMES
 from .reply_reading import Reply
-from .server_events import END, EventReader, is_crowded, json_or_text
+from .server_events import END, EventReader, is_crowded, json_or_problem
 from .wire import Piece, StreamedPieces, Wire
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class IncomingReply:
             raise too_large(self._server.where, self._server.max_bytes)
         if not text:
             raise ModelError("the reply is empty: it has no body\n  hint: is the address right?")
-        found, problem = json_or_text(text)
+        found, problem = json_or_problem(text)
         if problem:
             raise ModelError(without_keys(f"the reply is not JSON ({problem}): {quoted(text)}"))
         return self._wire.read(found, self._request)

@@ -22,7 +22,7 @@ from lenses_ext import tool_spec_name, view
 from lenses_ext.language import wire_name
 
 from ..errors import ModelError, ValidationError
-from ..json_text import Json, read_json, write_json
+from ..json_text import Json, json_or_text, write_json
 from ..machine import AssistantRole, FunctionRole, Message, ToolCall, Usage
 from ..machine.contracts import read_arguments
 from ..secrets import without_keys
@@ -355,10 +355,7 @@ def call_not_made(request: Request, error: CallNotMadeError) -> Reply:
         raise error
     written = arguments = error.generation
     named = next((name for name in names if name in written), names[0])
-    try:
-        found = read_json(written)
-    except ValueError:
-        found = None
+    found = json_or_text(written)
     if isinstance(found, list) and len(found) == 1:
         found = found[0]
     if isinstance(found, dict) and isinstance(found.get("name"), str):

@@ -20,7 +20,7 @@ from lenses_ext.language import wire_name
 from lenses_ext.weak_cache import memo
 
 from ..errors import ModelError
-from ..json_text import Json, read_json
+from ..json_text import Json, json_or_text
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
 from ..machine.contracts import has_strict_form, tool_to_json
 from .attached_parts import no_part, parts_of_result, responses_part
@@ -105,10 +105,7 @@ def _kept(message: Message, server: str, model: str) -> list[dict[str, Json]] | 
 
     A message may have been edited since.
     """
-    try:
-        echo = read_json(message.echo or "{}")
-    except ValueError:  # somebody wrote it by hand
-        return None
+    echo = json_or_text(message.echo or "{}")
     if not isinstance(echo, dict) or (echo.get("server"), echo.get("model")) != (server, model):
         return None
     items = echo.get("output")

@@ -83,7 +83,7 @@ class EventReader:
         if field == "event":
             self._is_error = value == "error"
         elif field == "error":
-            raise failed(json_or_text(value)[0])
+            raise failed(json_or_problem(value)[0])
         elif field == "data" and value.strip() == "[DONE]":
             yield from self._event()
             yield END
@@ -100,7 +100,7 @@ class EventReader:
         text = "\n".join(self._data)
         if is_crowded(text, self._max_bytes):
             raise too_large("the server", self._max_bytes)
-        found, problem = json_or_text(text)
+        found, problem = json_or_problem(text)
         if problem and or_wait:
             return
         self._data, self._held = [], 0
@@ -119,7 +119,7 @@ def is_crowded(text: str, max_bytes: int) -> bool:
     return text.count(",") + text.count("[") + text.count("{") > max(max_bytes // 20, 50)
 
 
-def json_or_text(text: str) -> tuple[Json, str]:
+def json_or_problem(text: str) -> tuple[Json, str]:
     """The value of a JSON text and ``""``, or the text itself and why it is not JSON."""
     try:
         return parse_json(text), ""

@@ -162,40 +162,37 @@ def _tool_of(
     parameters = parameters_type(_members(signature, hints, documentation))
 
     def call(arguments: dict[str, Json]) -> Any:
-        values = parameters.read(arguments)
-        for context in contexts:
-            values |= _context_argument(context, name)
+        values, context = parameters.read(arguments), current_context.get()
+        for each in contexts:
+            if context is not None:
+                values[each.name] = context
+            elif each.default is inspect.Parameter.empty:
+                raise ToolError(
+                    f'tool "{name}" needs a ToolContext as "{each.name}", but no run provides '
+                    "one; call it inside `with interp.tools.providing(ToolContext(…))`"
+                )
         bound = inspect.BoundArguments(signature, values)
         bound.apply_defaults()
         return function(*bound.args, **bound.kwargs)
+
+    def invoke(arguments: dict[str, Json]) -> Any:
+        result = call(arguments)
+        return _awaited(result) if inspect.isawaitable(result) else to_json_value(result)
+
+    async def ainvoke(arguments: dict[str, Json]) -> Json:
+        return await _awaited(call(arguments))
 
     return FunctionTool(
         name,
         documentation.description if description is None else description,
         parameters.schema,
-        _async_invoke(call) if is_async(function) else _invoke(call),
+        ainvoke if is_async(function) else invoke,  # drivers run the others in a thread
         result_schema=_result_schema(hints),
         place=place,
         function=function,
         may_report=bool(contexts),
         **marks,
     )
-
-
-def _invoke(call: Callable[[dict[str, Json]], Any]) -> Callable[[dict[str, Json]], Any]:
-    def invoke(arguments: dict[str, Json]) -> Any:
-        result = call(arguments)
-        return _awaited(result) if inspect.isawaitable(result) else to_json_value(result)
-
-    return invoke
-
-
-def _async_invoke(call: Callable[[dict[str, Json]], Any]) -> Callable[[dict[str, Json]], Any]:
-    # Must be written with `async def`: drivers run all other functions in a thread.
-    async def invoke(arguments: dict[str, Json]) -> Json:
-        return await _awaited(call(arguments))
-
-    return invoke
 
 
 async def _awaited(result: Awaitable[Any]) -> Json:
@@ -236,15 +233,3 @@ def _result_schema(hints: dict[str, Any]) -> dict[str, Json] | None:
 
 def _is_context(hint: Any) -> bool:
     return hint is ToolContext or hint == ToolContext | None
-
-
-def _context_argument(parameter: inspect.Parameter, tool_name: str) -> dict[str, ToolContext]:
-    context = current_context.get()
-    if context is not None:
-        return {parameter.name: context}
-    if parameter.default is not inspect.Parameter.empty:
-        return {}
-    raise ToolError(
-        f'tool "{tool_name}" needs a ToolContext as "{parameter.name}", but no run provides one; '
-        f"call it inside `with interp.tools.providing(ToolContext(…))`"
-    )
