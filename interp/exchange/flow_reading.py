@@ -355,10 +355,15 @@ class _FlowReader:
 
     def _tell_order(self) -> None:
         """Tell of steps that follow another and take nothing from it."""
+        leads: dict[str, set[str]] = {}
+        for arrow in self._arrows:
+            leads.setdefault(arrow.source, set()).add(arrow.target)
         for (node, _), after in self._control.items():
-            found = [node]
-            for each in found:  # grows by those that it leads to
-                found += {arrow.target for arrow in self._arrows if arrow.source == each} - {*found}
+            found, left = {node}, [node]
+            while left:
+                new = leads.get(left.pop(), set()) - found
+                found |= new
+                left += new
             if {node, after} <= self._uses.keys() and after not in found:
                 reason = f"{self._said(after)} takes nothing from it, and may run before it ends"
                 self._reader.tell(f"{self._path}.{self._names[node]}", reason)

@@ -181,25 +181,21 @@ def test_a_run_whose_call_is_cancelled_is_cancelled(mode: str) -> None:
 
 
 @MODES
-def test_the_run_of_a_client_that_vanishes_is_cancelled(mode: str) -> None:
-    slow = Slow()
-
-    with serving(Serving(agents(GREETER, model=slow)), as_mcp=True) as port:
-        vanish(port, mode, slow)
-        until(lambda: slow.cancelled == 1)
-
-
-@MODES
-def test_a_run_that_is_kept_goes_on_without_its_client(mode: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_the_run_of_a_client_that_vanishes_is_cancelled_unless_it_is_kept(
+    mode: str, is_kept: bool, tmp_path: Path
+) -> None:
     slow, store = Slow(), str(tmp_path / "runs.db")
+    what = Serving(agents(GREETER, model=slow), record=store if is_kept else None)
 
-    with serving(Serving(agents(GREETER, model=slow), record=store), as_mcp=True) as port:
+    with serving(what, as_mcp=True) as port:
         vanish(port, mode, slow)
-        slow.may_answer = True
-        until(lambda: slow.answered == 1)
+        slow.may_answer = is_kept
+        until(lambda: (slow.cancelled, slow.answered) == (not is_kept, is_kept))
 
-    with open_store(store) as opened:
-        assert [row.status for row in opened.rows()] == ["done"]
+    if is_kept:
+        with open_store(store) as opened:
+            assert [row.status for row in opened.rows()] == ["done"]
 
 
 def vanish(port: int, mode: str, slow: Slow) -> None:
