@@ -17,7 +17,7 @@ from ..errors import MAX_LEVELS, GramDecodeError
 from ..grammar import Rule, grammar, terminal
 from ..source import Source
 from ..words import one_of
-from .hints import CLOSERS, Slip, hint_for
+from .hints import CLOSERS, hint_for
 from .lexer import END, ERROR, tokens
 from .scalars import QUOTES
 from .syntax import Token
@@ -76,20 +76,23 @@ def syntax_error(source: Source, token: Token, start: int = 0) -> GramDecodeErro
     if token.type == ERROR and (broken := _broken_string(source, token.start)):
         return broken
     read = tokens_before(source.text, token.start, start)
-    expected = _expected(stack_after(read))
+    stack, opened = [grammar().start], list[Token]()
+    for each in read:
+        take(stack, each.type)
+        _follow(opened, each)
+    expected = _expected(stack)
     message = f"unexpected {_named(source.text, token)}"
     if expected:
         message += f", expected {one_of(expected)}"
     closes = token.type in CLOSERS.values()
     unwanted = read[-1].span if closes and read and read[-1].type == "COMMA" else None
-    slip = Slip.of(source, token, read, expected, open_brackets(read))
     return GramDecodeError(
         message,
         source.text,
         token.start,
         filename=source.filename,
         expected=expected,
-        hint=hint_for(slip),
+        hint=hint_for(source, token, read, expected, opened),
         unwanted=unwanted,
     )
 
@@ -120,14 +123,6 @@ def tokens_before(text: str, end: int, start: int = 0) -> list[Token]:
     return list(takewhile(lambda token: token.start < end, tokens(text, start)))
 
 
-def open_brackets(read: Sequence[Token]) -> tuple[Token, ...]:
-    """The brackets that are opened and not closed in ``read``, outermost first."""
-    opened: list[Token] = []
-    for token in read:
-        _follow(opened, token)
-    return tuple(opened)
-
-
 def _follow(opened: list[Token], token: Token) -> None:
     """Add a bracket that ``token`` opens, remove the one it closes."""
     if token.type in CLOSERS:
@@ -154,14 +149,6 @@ def _named(text: str, token: Token) -> str:
 
 
 # --- what could be there
-
-
-def stack_after(read: Sequence[Token]) -> list[int]:
-    """The parser's states after these tokens, the current one last."""
-    stack = [grammar().start]
-    for token in read:
-        take(stack, token.type)
-    return stack
 
 
 def _expected(stack: Sequence[int]) -> tuple[str, ...]:

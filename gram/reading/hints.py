@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from string import Template
-from typing import NamedTuple
 
 from ..grammar import terminal
 from ..source import Source
@@ -20,61 +19,31 @@ _CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 _CONTEXT = 100  # how far back a slip is looked for
 
 
-class Slip(NamedTuple):
-    """A place where a text stops being gram.
+def hint_for(
+    source: Source,
+    token: Token,
+    read: Sequence[Token],
+    expected: Collection[str],
+    opened: Sequence[Token],
+) -> str | None:
+    """How to mend a text, or None when its slip is not a common one.
 
-    Attributes:
-        before: the end of what was read, blanks and comments after it as one space.
-        rest: the text from the token that does not fit.
-        kind: the terminal of that token.
-        found: its spelling.
+    Args:
+        source: the text.
+        token: the first token that does not fit.
+        read: the tokens before it.
         expected: what could be there.
-        inside: the innermost open bracket, or ``""`` at the top level.
-        opened: that bracket's ``line:col``.
-        starts_line: whether the token is in the first column.
+        opened: the brackets that are open there, outermost first.
     """
-
-    before: str
-    rest: str
-    kind: str
-    found: str
-    expected: tuple[str, ...]
-    inside: str
-    opened: str
-    starts_line: bool
-
-    @classmethod
-    def of(
-        cls,
-        source: Source,
-        token: Token,
-        read: Sequence[Token],
-        expected: tuple[str, ...],
-        opened: Sequence[Token],
-    ) -> Slip:
-        """The place of ``token``, which does not fit after the tokens in ``read``."""
-        text = source.text
-        last = read[-1].end if read else token.start
-        opener = opened[-1] if opened else None
-        return cls(
-            before=text[max(0, last - _CONTEXT) : last] + (" " if last < token.start else ""),
-            rest=text[token.start : max(token.end, token.start + _CONTEXT)],
-            kind=token.type,
-            found=text[token.start : token.end],
-            expected=expected,
-            inside=text[opener.start] if opener else "",
-            opened=source.line_and_column(opener.start) if opener else "",
-            starts_line=source.position(token.start)[1] == 1,
-        )
-
-
-def hint_for(slip: Slip) -> str | None:
-    """How to mend a slip, or None when it is not a common one."""
+    text = source.text
+    last = read[-1].end if read else token.start
+    before = text[max(0, last - _CONTEXT) : last] + (" " if last < token.start else "")
+    rest = text[token.start : max(token.end, token.start + _CONTEXT)]
     return (
-        _odd_character(slip)
-        or _from_table(_SPELLINGS, slip)
-        or _unclosed_bracket(slip)
-        or _from_table(_PLACES, slip)
+        _odd_character(before, rest)
+        or _from_table(_SPELLINGS, before, rest, expected)
+        or _unclosed_bracket(source, token, opened)
+        or _from_table(_PLACES, before, rest, expected)
     )
 
 
@@ -89,9 +58,9 @@ _ASCII = dict.fromkeys("‐‑‒–—―−", "-") | {
 }
 
 
-def _odd_character(slip: Slip) -> str | None:
+def _odd_character(before: str, rest: str) -> str | None:
     """For curly quotes, full-width marks, exotic blanks, and names in other alphabets."""
-    char = slip.rest[:1]
+    char = rest[:1]
     if not char or char.isascii():
         return None
     if char in "“”„‟«»‘’‚‛":
@@ -101,10 +70,8 @@ def _odd_character(slip: Slip) -> str | None:
         return f"use the ASCII `{plain}`"
     if not char.isprintable():
         return "only spaces, tabs and line breaks may be between tokens"
-    begun = re.search(r"[\w.\-@]*\Z", slip.before)
-    word = (begun[0] if begun else "") + re.split(r"[\s()\[\]{}|,:`\"'\\]", slip.rest, maxsplit=1)[
-        0
-    ]
+    begun = re.search(r"[\w.\-@]*\Z", before)
+    word = (begun[0] if begun else "") + re.split(r"[\s()\[\]{}|,:`\"'\\]", rest, maxsplit=1)[0]
     return (
         "a word with characters other than A to Z, digits and _.-@ is written in backticks: "
         f"`{word}`"
@@ -246,13 +213,15 @@ _PLACES: tuple[_Row, ...] = (
 )
 
 
-def _from_table(rows: Sequence[_Row], slip: Slip) -> str | None:
-    for before, at, needed, hint in rows:
+def _from_table(
+    rows: Sequence[_Row], before: str, rest: str, expected: Collection[str]
+) -> str | None:
+    for end, at, needed, hint in rows:
         places = (needed,) if isinstance(needed, str) else needed
-        if places and not set(places).intersection(slip.expected):
+        if places and not set(places).intersection(expected):
             continue
-        ended = re.search(rf"(?:{before})\Z", slip.before, re.ASCII)
-        begun = ended and re.match(at, slip.rest, re.ASCII)
+        ended = re.search(rf"(?:{end})\Z", before, re.ASCII)
+        begun = ended and re.match(at, rest, re.ASCII)
         if ended and begun:
             words = ended.groupdict() | begun.groupdict()
             return Template(hint).substitute({name: _short(word) for name, word in words.items()})
@@ -266,13 +235,16 @@ def _short(word: str) -> str:
 # --- brackets
 
 
-def _unclosed_bracket(slip: Slip) -> str | None:
+def _unclosed_bracket(source: Source, token: Token, opened: Sequence[Token]) -> str | None:
     """For a text that ends, or goes on with the next pattern, before a bracket is closed."""
-    closing = slip.found in _CLOSED_BY.values()
-    if not slip.inside:
-        return f"no bracket is open that `{slip.found}` could close" if closing else None
-    closer = _CLOSED_BY[slip.inside]
-    next_pattern = slip.starts_line and slip.found in ("(", "[", "@", "@@")
-    if slip.kind == END or next_pattern or (closing and slip.found != closer):
-        return f"the `{slip.inside}` opened at {slip.opened} is not closed: `{closer}` is missing"
+    found = source.text[token.start : token.end]
+    closing = found in _CLOSED_BY.values()
+    if not opened:
+        return f"no bracket is open that `{found}` could close" if closing else None
+    at = opened[-1].start
+    bracket, starts_line = source.text[at], source.position(token.start)[1] == 1
+    closer, place = _CLOSED_BY[bracket], source.line_and_column(at)
+    next_pattern = starts_line and found in ("(", "[", "@", "@@")
+    if token.type == END or next_pattern or (closing and found != closer):
+        return f"the `{bracket}` opened at {place} is not closed: `{closer}` is missing"
     return None
