@@ -97,7 +97,7 @@ class Part:
         match self.extent:
             case syntax.Construct(pattern=pattern):
                 return pattern
-            case syntax.Value(value=value) if value is not None:
+            case syntax.Value(value=value):
                 return exact(value)
             case syntax.Entry(key=key, value=value):
                 return key.text, Part(self.text, value).says
@@ -129,7 +129,7 @@ def document_part(document: Document) -> Part:
 
 
 def _inside(text: str, whole: syntax.Extent) -> Inside | None:
-    start, end = whole.start, whole.end
+    start, end, head, commas = whole.start, whole.end, None, False
     keys: Sequence[Key | None] = ()
     parts: Sequence[syntax.Extent] = ()
     match whole:
@@ -137,18 +137,15 @@ def _inside(text: str, whole: syntax.Extent) -> Inside | None:
             start = text_start(text)
             head = end_of_head(text, start, parts[0].start if parts else end)
             keys = [_FIRST if isinstance(each, syntax.Header) else None for each in parts]
-            places = list_of(text, start, parts, end, commas=False, head=head)
-            return _read(whole, places, parts, keys)
         case Group(kind="labels", parts=parts):
             keys = _named(each.name for each in parts if isinstance(each, syntax.Label))
-            return _read(whole, list_of(text, start, parts, end, commas=False), parts, keys)
         case Group(parts=parts):
-            return _read(whole, list_of(text, start + 1, parts, end), parts)
+            start, keys, commas = start + 1, [None] * len(parts), True
         case syntax.Record(entries=entries) | syntax.Map(entries=entries):
+            start, parts, end, commas = start + 1, entries, end - 1, True
             keys = _named(each.key for each in entries)
-            return _read(whole, list_of(text, start + 1, entries, end - 1), entries, keys)
-        case syntax.Array(items=parts, value=value) if value is not None:
-            return _read(whole, list_of(text, start + 1, parts, end - 1), parts)
+        case syntax.Array(items=parts):
+            start, keys, end, commas = start + 1, [None] * len(parts), end - 1, True
         case syntax.Header(record=record):
             return _inside(text, record)
         case syntax.Bracket(subject=subject, bar=bar, elements=elements):
@@ -171,7 +168,8 @@ def _inside(text: str, whole: syntax.Extent) -> Inside | None:
         case _:
             return None
     keys = keys or [(_RANKS.get(Part(text, part).kind, 0), "") for part in parts]
-    return _read(whole, list_of(text, start, parts, end, commas=False), parts, keys)
+    places = list_of(text, start, parts, end, commas=commas, head=head)
+    return _read(whole, places, parts, keys)
 
 
 _FIRST: Key = (0, "")
@@ -195,7 +193,7 @@ def _path(text: str, path: syntax.Path) -> Inside:
     start = Span(path.start, path.start)
     places = ElementList(text, start, tuple(elements), nothing, commas=False)
     arrows = [Part(text, each) for each in path.arrows]
-    return _read(path, places, path.nodes)._replace(arrows=arrows)
+    return _read(path, places, path.nodes, [None] * len(path.nodes))._replace(arrows=arrows)
 
 
 def _named(names: Iterable[syntax.Name], rank: int = 0) -> list[Key | None]:
@@ -212,7 +210,7 @@ def _read(
     whole: syntax.Extent,
     places: ElementList,
     parts: Sequence[syntax.Extent],
-    keys: Sequence[Key | None] = (),
+    keys: Sequence[Key | None],
 ) -> Inside:
     text = places.text
     slots = [
@@ -225,7 +223,7 @@ def _read(
         slots,
         text[slice(*places.tail)],
         text[places.tail.end : whole.end],
-        keys or [None] * len(parts),
+        keys,
         places.commas,
     )
 

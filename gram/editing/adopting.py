@@ -245,14 +245,6 @@ class _Node:
         return Pattern._of_checked(pattern.value, elements, read_from(pattern), came_from)
 
 
-class _Lists:
-    """The elements of two partners."""
-
-    def __init__(self, old: list[_Node], new: list[_Node]) -> None:
-        self.old, self.new = old, new
-        self.pairing = Pairing(len(old), len(new))
-
-
 def _came_from(node: _Node) -> ReadFrom | None:
     return node.came_from
 
@@ -283,18 +275,18 @@ class _Adoption:
         self, old: list[_Node], new: list[_Node], known: Collection[ReadFrom | None]
     ) -> None:
         self._known = known
-        self._lists: list[_Lists] = []
+        self._lists: list[tuple[list[_Node], list[_Node], Pairing]] = []
         self._open(old, new)
         while self._pair_alike(_came_from) or self._pair_alike(_pattern) or self._pair_in_place():
             pass
 
     def _open(self, old: list[_Node], new: list[_Node]) -> None:
         """Pair the elements of two partners: by where they came from, equality, then name."""
-        lists = _Lists(old, new)
-        self._lists.append(lists)
+        pairing = Pairing(len(old), len(new))
+        self._lists.append((old, new, pairing))
         for key in _came_from, _pattern, _name:
             keys = self._keys(old, new, key)
-            for one, other in lists.pairing.pair_by(*keys) if any(keys[1]) else ():
+            for one, other in pairing.pair_by(*keys) if any(keys[1]) else ():
                 self._pair(old[one], new[other])
 
     def _pair(self, old: _Node, new: _Node) -> None:
@@ -324,8 +316,8 @@ class _Adoption:
 
     def _pair_alike(self, key: Callable[[_Node], Hashable]) -> bool:
         """Patterns with one key in any lists, the k-th with the k-th."""
-        old = [node for lists in self._lists for root in lists.old for node in root.loose()]
-        new = [node for lists in self._lists for root in lists.new for node in root.loose()]
+        old = [node for roots, _, _ in self._lists for root in roots for node in root.loose()]
+        new = [node for _, roots, _ in self._lists for root in roots for node in root.loose()]
         new = [node for node in new if not node.is_in_walk]  # its old text would break the walk
         pairs = in_turn(*self._keys(old, new, key), range(len(old)), range(len(new)))
         found = [(old[one], new[other]) for one, other in pairs]
@@ -337,16 +329,16 @@ class _Adoption:
         Where one old and one new pattern are left there, one may have more labels than the other.
         """
         found: list[tuple[_Node, _Node]] = []
-        for lists in self._lists:
-            old_keys, new_keys = self._keys(lists.old, lists.new, _labels)
-            pairs = lists.pairing.pair_only_ones(old_keys, new_keys)
-            for old_gap, new_gap in lists.pairing.gaps():
-                old = [at for at in old_gap if old_keys[at] is not None]
-                new = [at for at in new_gap if new_keys[at] is not None]
-                if len(old) == len(new) == 1:
-                    one, other = _labels(lists.old[old[0]]), _labels(lists.new[new[0]])
-                    pairs += [(old[0], new[0])] if one <= other or other <= one else []
-            found += [(lists.old[one], lists.new[other]) for one, other in pairs]
+        for old, new, pairing in self._lists:
+            old_keys, new_keys = self._keys(old, new, _labels)
+            pairs = pairing.pair_only_ones(old_keys, new_keys)
+            for old_gap, new_gap in pairing.gaps():
+                olds = [at for at in old_gap if old_keys[at] is not None]
+                news = [at for at in new_gap if new_keys[at] is not None]
+                if len(olds) == len(news) == 1:
+                    one, other = _labels(old[olds[0]]), _labels(new[news[0]])
+                    pairs += [(olds[0], news[0])] if one <= other or other <= one else []
+            found += [(old[one], new[other]) for one, other in pairs]
         return self._pair_all(found)
 
     def _pair_all(self, pairs: Iterable[tuple[_Node, _Node]]) -> bool:

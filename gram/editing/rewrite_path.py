@@ -160,13 +160,9 @@ def _old_nodes(nodes: Sequence[Part], hops: Sequence[NewHop]) -> list[syntax.Nod
 
     take(beside, lambda old, new: old == new)
     take(swapped, lambda old, new: old == new)
-    take(beside, lambda old, new: bool(new.value.identity) and _same_name(old, new))
+    take(beside, lambda old, new: new.value.identity in {old.value.identity} - {""})
     take(beside, lambda old, new: True)
     return sources
-
-
-def _same_name(old: Pattern, new: Pattern) -> bool:
-    return old.value.identity == new.value.identity
 
 
 def _rewrite_node(writer: Writer, node: syntax.Node | None, new: Part, spell: Spell) -> None:

@@ -8,9 +8,10 @@ exactly that kind's. A map that would be taken for one of these is written
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from pyrsistent import PMap, PVector
 
@@ -30,8 +31,6 @@ from ..writing import sorted_items
 
 Json: TypeAlias = Any
 """What the ``json`` module reads and writes."""
-
-_T = TypeVar("_T")
 
 _SPECIAL_KEYS = {
     "symbol": {"type", "value"},
@@ -116,17 +115,10 @@ def _pattern(data: Json, path: str) -> Pattern:
         _expect(label, str, "a string", f"{at}.labels[{index}]")
     _expect(properties, dict, "an object", f"{at}.properties")
     _expect(elements, list, "an array", f"{path}.elements")
-    return _made(
-        path,
-        lambda: Pattern(
-            Subject(
-                identity,
-                labels,
-                {key: _value(item, f"{at}.properties.{key}") for key, item in properties.items()},
-            ),
-            [_pattern(item, f"{path}.elements[{i}]") for i, item in enumerate(elements)],
-        ),
-    )
+    values = {key: _value(item, f"{at}.properties.{key}") for key, item in properties.items()}
+    below = [_pattern(item, f"{path}.elements[{i}]") for i, item in enumerate(elements)]
+    with _at(path):
+        return Pattern(Subject(identity, labels, values), below)
 
 
 def _value(data: Json, path: str) -> object:
@@ -137,19 +129,19 @@ def _value(data: Json, path: str) -> object:
     if not isinstance(data, dict):
         _expect(data, (str, int, float), "a value", path)
         return data
-    match _kind(data):
-        case "symbol":
-            return _made(path, lambda: Symbol(data["value"]))
-        case "tagged":
-            return _made(path, lambda: TaggedString(data["tag"], data["content"]))
-        case "measurement":
-            return _made(path, lambda: Measurement(data["value"], data["unit"]))
-        case "range":
-            lower, upper = _bound(data["lower"], path), _bound(data["upper"], path)
-            return _made(path, lambda: Range(lower, upper))
-        case "map":
-            data, path = data["entries"], f"{path}.entries"
-            _expect(data, dict, "an object", path)
+    with _at(path):
+        match _kind(data):
+            case "symbol":
+                return Symbol(data["value"])
+            case "tagged":
+                return TaggedString(data["tag"], data["content"])
+            case "measurement":
+                return Measurement(data["value"], data["unit"])
+            case "range":
+                return Range(_bound(data["lower"], path), _bound(data["upper"], path))
+            case "map":
+                data, path = data["entries"], f"{path}.entries"
+                _expect(data, dict, "an object", path)
     return {key: _value(item, f"{path}.{key}") for key, item in data.items()}
 
 
@@ -185,9 +177,10 @@ def _expect(data: Json, kind: type | tuple[type, ...], what: str, path: str) -> 
         raise GramDecodeError(f"{path}: expected {what}, found {found}")
 
 
-def _made(path: str, make: Callable[[], _T]) -> _T:
+@contextmanager
+def _at(path: str) -> Iterator[None]:
     try:
-        return make()
+        yield
     except GramEncodeError as error:
         raise GramDecodeError(f"{path}: {error}") from None
 

@@ -369,11 +369,9 @@ def depth_at(pattern: Pattern) -> Tree[int]:
     (2, 1, 0, 0)
     """
     expect(pattern, Pattern, "pattern", by="depth_at")
-    return para(_deeper, pattern)
-
-
-def _deeper(_: Pattern, below: tuple[Tree[int], ...]) -> Tree[int]:
-    return Tree(max((each.value + 1 for each in below), default=0), below)
+    return para(
+        lambda _, below: Tree(max((each.value + 1 for each in below), default=0), below), pattern
+    )
 
 
 def size_at(pattern: Pattern) -> Tree[int]:
@@ -384,11 +382,7 @@ def size_at(pattern: Pattern) -> Tree[int]:
     (4, 2, 1, 1)
     """
     expect(pattern, Pattern, "pattern", by="size_at")
-    return para(_larger, pattern)
-
-
-def _larger(_: Pattern, below: tuple[Tree[int], ...]) -> Tree[int]:
-    return Tree(1 + sum(each.value for each in below), below)
+    return para(lambda _, below: Tree(1 + sum(each.value for each in below), below), pattern)
 
 
 def indices_at(pattern: Pattern) -> Tree[TreePath]:
