@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .arguments import ArgumentError, GramError, expect, expect_all, name_of
+from .arguments import (
+    ArgumentError as ArgumentError,
+    GramError as GramError,
+    expect as expect,
+    expect_all as expect_all,
+    name_of as name_of,
+)
 from .source import Source, Span
-
-__all__ = [
-    "MAX_LEVELS",
-    "ArgumentError",
-    "GramDecodeError",
-    "GramEncodeError",
-    "GramError",
-    "NoPatternError",
-    "TooDeepError",
-    "expect",
-    "expect_all",
-    "name_of",
-]
 
 MAX_LEVELS = 100
 """How deep a tree may nest: an atom is level 1, each element below it adds 1, and so does each

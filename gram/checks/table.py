@@ -148,23 +148,16 @@ def syntax_fault(error: GramDecodeError) -> Diagnostic:
 
 def _of_rule(reading: Reading, row: Check, found: Diagnostic) -> Diagnostic:
     """What a rule found, with its place; the rule gives a code and a severity if there are none."""
-    if found.code:
-        return _placed(reading, found)
+    if found.code and found.span is not None:
+        return found
     steps = found.tree_path
     keys = [str(step) for step in found.path[len(steps) :]]
-    part = keys[0] if keys else None
-    if found.span is not None:  # the rule knows it already
-        part, keys = None, []
-    source, span = reading.place(steps, part, tuple(keys[1:])) or (None, None)
-    return evolve(
-        found, code=row.code, severity=row.severity, span=found.span or span, source=source
-    )
-
-
-def _placed(reading: Reading, fault: Diagnostic) -> Diagnostic:
-    """A fault with a place: its own, else the place of the pattern that it is about."""
-    place = reading.place(fault.tree_path) if fault.span is None else None
-    return evolve(fault, source=place[0], span=place[1]) if place else fault
+    if found.code or found.span is not None:  # the place of the pattern's part does not matter
+        keys = []
+    place = reading.place(steps, keys[0] if keys else None, tuple(keys[1:]))
+    source, span = place or (found.source, None)
+    code, severity = (found.code, found.severity) if found.code else (row.code, row.severity)
+    return evolve(found, code=code, severity=severity, span=found.span or span, source=source)
 
 
 def _pattern_at(reading: Reading, fault: Diagnostic) -> object:

@@ -68,6 +68,12 @@ class Writer:
         """Write new blanks and comments."""
         self._write(trivia, trivia, is_trivia=True)
 
+    def copy_comments(self, comments: Iterable[Span]) -> None:
+        """Write old comments, with a blank before each."""
+        for comment in comments:
+            self.put_trivia(" ")
+            self.copy_trivia(*comment)
+
     def append(self, other: Writer) -> None:
         """Write what another writer wrote of the same old text; it begins and ends with a token."""
         for piece in other.pieces:
@@ -269,9 +275,7 @@ class ElementList(NamedTuple):
             writer.copy(element.before_comma.end, element.before_comma.end + 1)
         elif self._commented(element.before_comma):
             writer.copy_trivia(*element.before_comma)
-        for comment in place.after:
-            writer.put_trivia(" ")
-            writer.copy_trivia(*comment)
+        writer.copy_comments(place.after)
         if element is not None:
             writer.copy_trivia(*element.after)
 
@@ -338,18 +342,6 @@ def list_of(
         elements.append(ListElement(Span(at, span.start), span, before_comma, comma, after))
         at = after.end
     return ElementList(text, Span(start, head), tuple(elements), Span(at, end), commas, new_lead)
-
-
-def entries_of(text: str, record: syntax.Record | syntax.Map) -> ElementList:
-    """The entries of a record or map."""
-    return list_of(text, record.start + 1, record.entries, record.end - 1)
-
-
-def annotations_of(text: str, annotated: syntax.Annotated) -> ElementList:
-    """What is annotated before a pattern: first its name and labels, if it has any."""
-    first = [annotated.identified] if annotated.identified else []
-    parts = [*first, *annotated.annotations]
-    return list_of(text, annotated.start, parts, annotated.body.start, commas=False)
 
 
 Named: TypeAlias = tuple[str, Place]

@@ -200,9 +200,7 @@ class Rewriter:
             rewrite_subject(writer, old.subject, tree.value, spelling)
         self._new_elements(new)
         copies = [piece for piece in writer.pieces[mark:] if isinstance(piece, Span)]
-        for comment in self._left_over(old, new, copies):
-            writer.put_trivia(" ")
-            writer.copy_trivia(*comment)
+        writer.copy_comments(self._left_over(old, new, copies))
         writer.put("]" if square else ")")
 
     def _left_over(self, old: Construct, new: Part, copies: Iterable[Span]) -> list[Span]:
@@ -231,9 +229,9 @@ class Rewriter:
         if is_edge(tree) and is_path(tree, spelling) and not brackets:
             left, right = new.parts
             self.write(left, "node")
-            self._put_comments(left)
+            writer.copy_comments(chain(*self._comments_brought(left)))
             writer.put(write_arrow(tree.value, spelling))
-            self._put_comments(right)
+            writer.copy_comments(chain(*self._comments_brought(right)))
             self.write(right, "node")
             return
         writer.put(f"[{write_subject(tree.value, spelling)}")
@@ -253,12 +251,6 @@ class Rewriter:
             walk = Writer(self.writer.old, self.writer.line_break)
             rewrite_path(walk, hops, self._spelling, left)
         self.writer.append(walk)
-
-    def _put_comments(self, end: Part) -> None:
-        """Write the comments that an end of a new edge brings from where it was."""
-        for comment in chain(*self._comments_brought(end)):
-            self.writer.put_trivia(" ")
-            self.writer.copy_trivia(*comment)
 
     def _put_new(self, new: Part, role: Role) -> None:
         """Write a pattern that has no text here; a copy is spelled as where it came from."""

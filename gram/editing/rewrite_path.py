@@ -116,9 +116,7 @@ def rewrite_path(
     """
     first, *others = _old_nodes([hops[0].left, *(hop.right for hop in hops)], hops)
     _rewrite_node(writer, first, hops[0].left, spell)
-    for comment in comments:
-        writer.put_trivia(" ")
-        writer.copy_trivia(*comment)
+    writer.copy_comments(comments)
     for hop, old_node in zip(hops, others, strict=True):
         spelling = spell(hop.edge)
         if hop.old is None:

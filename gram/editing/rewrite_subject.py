@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from pyrsistent import PMap, PVector
@@ -21,7 +21,7 @@ from ..source import Source
 from ..trees import Pattern, Subject, TaggedString, Value, exact, is_symbol
 from ..writing import Spelling, write_key, write_name, write_record, write_subject, write_value
 from .adopting import align
-from .comma_list import Named, Place, Writer, annotations_of, entries_of, list_of, with_additions
+from .comma_list import Named, Place, Writer, list_of, with_additions
 
 
 def respell(old: ValueSyntax, spelling: str, value: Value) -> str:
@@ -100,7 +100,8 @@ def rewrite_subject(
 
 def _stays(writer: Writer, record: syntax.Record) -> bool:
     """Whether a record stays when it has no entries: it had none before, or holds a comment."""
-    return not record.entries or entries_of(writer.old, record).comments_left_without()
+    entries = list_of(writer.old, record.start + 1, record.entries, record.end - 1)
+    return not record.entries or entries.comments_left_without()
 
 
 def rewrite_identity(writer: Writer, name: syntax.Name | None, identity: str) -> bool:
@@ -153,10 +154,17 @@ def rewrite_record(
     writer: Writer, record: syntax.Record | syntax.Map, properties: PMap[str, Value]
 ) -> None:
     """Write the entries of a record or map over the old ones; of a key given twice the last."""
-    writer.copy(record.start, record.start + 1)
     places = _property_places(writer, record.entries, properties, _entry_text)
-    entries_of(writer.old, record).write(writer, places)
-    writer.copy(record.end - 1, record.end)
+    _rewrite_list(writer, record, record.entries, places)
+
+
+def _rewrite_list(
+    writer: Writer, old: syntax.Extent, parts: Sequence[syntax.Extent], places: Sequence[Place]
+) -> None:
+    """Write a list over an old one, between its brackets."""
+    writer.copy(old.start, old.start + 1)
+    list_of(writer.old, old.start + 1, parts, old.end - 1).write(writer, places)
+    writer.copy(old.end - 1, old.end)
 
 
 def _entry_text(key: str, value: Value) -> str:
@@ -221,9 +229,7 @@ def _rewrite_array(writer: Writer, old: syntax.Array, values: PVector[Value]) ->
         else Place(index, partial(rewrite_value, writer, old.items[index], value))
         for index, value in zip(partners, values, strict=True)
     ]
-    writer.copy(old.start, old.start + 1)
-    list_of(writer.old, old.start + 1, old.items, old.end - 1).write(writer, places)
-    writer.copy(old.end - 1, old.end)
+    _rewrite_list(writer, old, old.items, places)
 
 
 def can_annotate(old: syntax.Annotated, tree: Pattern) -> bool:
@@ -256,7 +262,8 @@ def rewrite_annotations(
     places += _property_places(
         writer, old.annotations, subject.properties, _annotation_text, first=len(identified)
     )
-    annotations_of(writer.old, old).write(writer, places)
+    parts = [*identified, *old.annotations]
+    list_of(writer.old, old.start, parts, old.body.start, commas=False).write(writer, places)
 
 
 def _rewrite_identified(
