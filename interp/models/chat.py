@@ -103,20 +103,20 @@ def _message_texts(dialect: Dialect, server: str | None, with_files: bool) -> _T
     returned_part = part_of if with_files else no_part
 
     def texts(message: Message) -> tuple[str, str]:
-        if not isinstance(message.role, FunctionRole):
+        role = message.role
+        if not isinstance(role, FunctionRole):
             return dumped(_encoded(message, dialect, server, part_of)), ""
         said, parts = parts_of_result(message, returned_part)
-        text = dumped(_result(message, message.role, said, dialect))
-        return text, ",".join(map(dumped, [_naming(message), *parts] if parts else ()))
+        result: dict[str, Json] = {"role": "tool", "tool_call_id": message.call_id}
+        if dialect == "functions":
+            result = {"role": "function", "name": wire_name(role.name)}
+        if parts:  # the first says which call they are of
+            call = f" (call {message.call_id})" if message.call_id else ""
+            files = ", ".join(map(str, message.attachments))
+            parts = [{"type": "text", "text": f"{role.name}{call} returned {files}:"}, *parts]
+        return dumped({**result, "content": said}), ",".join(map(dumped, parts))
 
     return memo(texts)
-
-
-def _naming(message: Message) -> Json:
-    """The part before the files of a result that says which call they are of."""
-    call = f" (call {message.call_id})" if message.call_id else ""
-    files = ", ".join(map(str, message.attachments))
-    return {"type": "text", "text": f"{message.role.name}{call} returned {files}:"}
 
 
 def dumped(value: Json) -> str:
@@ -167,13 +167,6 @@ def _one_call_each(messages: Iterable[Message]) -> Iterator[Message]:
         yield message
         if held and isinstance(message.role, FunctionRole):
             yield held.popleft()
-
-
-def _result(message: Message, role: FunctionRole, said: str, dialect: Dialect) -> dict[str, Json]:
-    """The JSON of the result of a tool."""
-    if dialect == "functions":
-        return {"role": "function", "name": wire_name(role.name), "content": said}
-    return {"role": "tool", "tool_call_id": message.call_id, "content": said}
 
 
 def _encoded(

@@ -183,7 +183,7 @@ def fetch(address: str, max_bytes: int) -> bytes:
         response, body = waited_for(
             lambda: _received(
                 _new_client(),
-                lambda client: client.build_request("GET", address, headers=HEADERS),
+                lambda to: to.build_request("GET", address, headers=HEADERS, timeout=None),
                 _FETCH_SECONDS,
                 max_bytes,
             )

@@ -198,8 +198,9 @@ def read_body(content: dict[str, Json], key: str) -> tuple[ApiParameter | str, J
 def in_body(body: ApiParameter, value: Json) -> bytes:
     """A body as it is sent."""
     if body.name == _FORM:
-        usual = (ApiParameter(name, name, "query", explode=True) for name in value)
-        fields = {each.name: each for each in usual} | dict(body.fields)
-        pairs = (pair for name, one in value.items() for pair in in_query(fields[name], one))
+        given = value if isinstance(value, dict) else {}
+        usual = {name: ApiParameter(name, name, "query", explode=True) for name in given}
+        fields = {**usual, **body.fields}
+        pairs = (pair for name, one in given.items() for pair in in_query(fields[name], one))
         return "&".join(map("=".join, pairs)).encode()
     return (plain(value) if body.name.startswith("text/") else write_json(value)).encode()
