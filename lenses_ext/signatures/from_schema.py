@@ -75,18 +75,10 @@ def json_schema_to_type_signature(
         raise SignatureError(faults)
     signature = _SchemaReader(dict(schema)).signature()
     if return_schema is not None:
-        signature = evolve(signature, returns=Parameter(None, _result_type(return_schema)))
+        root = return_schema if isinstance(return_schema, bool) else dict(return_schema)
+        returned = _SchemaReader(root, is_result=True).type(root)
+        signature = evolve(signature, returns=Parameter(None, returned))
     return write_type_signature(signature)
-
-
-def _result_type(schema: Mapping[str, Any] | bool) -> Type:
-    """The type of a result: its definitions are not shared, and pass through with it."""
-    if isinstance(schema, bool):
-        return Type(_JUST_ANY, constant=schema)
-    root = dict(schema)
-    reader = _SchemaReader(root)
-    reader.forget_definitions()
-    return reader.type(root)
 
 
 def json_schema_diagnostics(schema: object) -> list[Diagnostic]:
@@ -165,28 +157,23 @@ def _shown(value: object) -> str:
 class _SchemaReader:
     """Reads the schemas of one root.
 
+    Beside parameters, what a result refers to would be something else. So its definitions pass
+    through with it, and its defaults are judged without them, those with references not at all.
+
     Attributes:
         misfits: why the default of a schema does not fit it, by the schema's identity.
     """
 
-    def __init__(self, root: dict[str, Any]) -> None:
-        self.root = root
-        named = ((k, v) for k, v in root.get("$defs", {}).items() if k and "\0" not in k)
+    def __init__(self, root: Schema, *, is_result: bool = False) -> None:
+        self.root: dict[str, Any] = root if isinstance(root, dict) else {}
+        outer = {} if is_result else self.root
+        named = ((k, v) for k, v in outer.get("$defs", {}).items() if k and "\0" not in k)
         self.definitions = {name: schema for name, schema in named if name not in RESERVED}
         self.name_of = {reference_to(name): name for name in self.definitions}
-        self.misfits = _default_misfits(root, root)
-
-    def forget_definitions(self) -> None:
-        """Let references pass through: beside parameters their targets would be others.
-
-        For the same reason defaults are judged without the root, those with references not at all.
-        """
-        self.definitions, self.name_of = {}, {}
-        self.misfits = _default_misfits(self.root, {}) | {
-            id(each): "refers to definitions of its own"
-            for _, each in subschemas(self.root)
-            if "default" in each and any(part.keys() & _REFERENCES for _, part in subschemas(each))
-        }
+        self.misfits = _default_misfits(self.root, outer)
+        for _, each in subschemas(self.root) if is_result else ():
+            if "default" in each and any(it.keys() & _REFERENCES for _, it in subschemas(each)):
+                self.misfits[id(each)] = "refers to definitions of its own"
 
     def signature(self) -> TypeSignature:
         """The root as a signature."""
