@@ -106,22 +106,21 @@ def new_property(program: ProgramLike, place: Place, key: str) -> Place:
     document = _Document(program_of(program, by="new_property"))
     patterns = document.patterns
     path = write_path((*place.words, key))
-    below = document.below(place)
+    new = document.below(place).get(key) or _property(place, key)
+    is_map = place.kind is Kind.PROPERTY and isinstance(place.get(patterns), PMap | None)
     if place.kind is Kind.PARAMETERS:
         hint = _HINTS["parameters"].format(place=write_path(place.words[:-1]))
-        raise PathError(f"{place.path} has no properties to add to: {hint}", path)
-    is_map = place.kind is Kind.PROPERTY and isinstance(place.get(patterns), PMap | None)
-    if not is_map and place.kind not in _NAMED:
-        raise PathError(f"{place.path} has no properties to add to: use gram set", path)
-    new = below.get(key)
-    if new is None:
-        new = _property(place, key)
+        reason = f"{place.path} has no properties to add to: {hint}"
+    elif not is_map and place.kind not in _NAMED:
+        reason = f"{place.path} has no properties to add to: use gram set"
     elif new.kind is not Kind.PROPERTY:
         hint = _HINTS.get(key, "use gram set").format(place=place.path)
-        raise PathError(f"`{key}` of {place.path} is a part of it, not a property; {hint}", path)
-    if new.get(patterns) is not None:
-        raise PathError(f"{path} is there already: use gram set", path)
-    return new
+        reason = f"`{key}` of {place.path} is a part of it, not a property; {hint}"
+    elif new.get(patterns) is not None:
+        reason = f"{path} is there already: use gram set"
+    else:
+        return new
+    raise PathError(reason, path)
 
 
 def completions(program: ProgramLike, begun: str) -> list[str]:

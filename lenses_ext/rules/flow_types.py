@@ -69,19 +69,17 @@ class Types:
         """
         flow = Flow(self, what, ANYTHING)
         found = []
-        for name, node in flow.read.nodes.items():
-            used = flow.used(name)
-            for arrow in node.input.arrows if used is not None else ():
-                if arrow.source is not None:
-                    continue
-                assert used is not None
-                wanted = self.takes(used)
-                if node.input.is_record and self.several(used):
-                    wanted = field_of(wanted, flow.read.key_of(arrow)) or ANYTHING
-                if arrow.kind == "EACH":
-                    wanted = list_schema(wanted) if not says_nothing(wanted) else {"type": "array"}
-                if not says_nothing(wanted):
-                    found.append(wanted)
+        for arrow in (each for each in flow.read.arrows if each.source is None and each.target):
+            target = arrow.target or ""
+            if (used := flow.used(target)) is None:
+                continue
+            wanted = self.takes(used)
+            if flow.read.nodes[target].input.is_record and self.several(used):
+                wanted = field_of(wanted, flow.read.key_of(arrow)) or ANYTHING
+            if arrow.kind == "EACH":
+                wanted = list_schema(wanted) if not says_nothing(wanted) else {"type": "array"}
+            if not says_nothing(wanted):
+                found.append(wanted)
         return found
 
     def parameters(self, what: Definition) -> Schema:
