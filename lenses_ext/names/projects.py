@@ -145,7 +145,7 @@ class Project:
             return self
         edited = {path: each for path, each in self.documents.items() if each.changes}
         again = {path: parse_program(each.text, each.filename) for path, each in edited.items()}
-        return attrs.evolve(self, documents={**self.documents, **again})
+        return attrs.evolve(self, documents={**self.documents, **again}) if edited else self
 
     def changed_since(self, before: Project) -> tuple[Path, ...]:
         """The files that have another text than in ``before``, or that it does not have."""

@@ -141,7 +141,7 @@ class Definition(Scoped):
 
     @property
     def names_used(self) -> Iterator[tuple[TreePath, str]]:
-        """The same, but of what arrows name only the first place, and none if an element has it."""
+        """The same names; one that only arrows have comes once, with its first place."""
         known: dict[str, TreePath] = {}
         elements = len([*self.references])
         for index, (path, name) in enumerate(self.names_written):
@@ -446,7 +446,7 @@ class Program:
         return self._completed[holder.path]
 
     def whole(self, what: Definition) -> Pattern:
-        """The same pattern; of an agent, also with the types that its answer uses."""
+        """A definition with the types that it uses; the answer in an agent has its own, too."""
         pattern = self.completed(what)[0]
         elements = enumerate(pattern.elements)
         pairs = ((each, self.answers.get((*what.path, at))) for at, each in elements)

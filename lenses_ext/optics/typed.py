@@ -236,7 +236,7 @@ def _composed(optic: Any, other: Any) -> Any:
 def _named(optic: Any, name: str, doc: str, path: str = "") -> Any:
     """An optic of ``lenses`` under the name that errors and reprs show."""
     optic.name, optic.doc, optic.path = name, doc, path
-    if isinstance(optic, optics.Getter):  # what `lenses` does itself takes five times as long
+    if isinstance(optic, optics.Getter):  # `lenses` makes a functor of each part first
         optic.to_list_of = lambda state: [optic.getter(state)]
     elif isinstance(optic, optics.Traversal):
         optic.to_list_of = lambda state: [*optic.folder(state)]

@@ -83,7 +83,7 @@ class _Place:
 def of_flows(
     rule: Callable[[_Place], Iterator[Diagnostic]],
 ) -> Callable[[Reading], Iterator[Diagnostic]]:
-    """A rule about the workflows that are judged, and whose nodes and arrows are what they should.
+    """A rule about the workflows that are judged, and whose nodes and arrows have no faults.
 
     Types along an arrow to a misspelt name, say, would be one mistake told twice.
     """
@@ -165,10 +165,10 @@ def arrow_type(place: _Place) -> Iterator[Diagnostic]:
 
 def _misfits(place: _Place, judged: Sequence[FlowArrow]) -> Iterator[Diagnostic]:
     """What some arrows carry and is not taken."""
-    flow = place.flow
+    flow, mine = place.flow, {*map(id, judged)}
     for taker in _takers(place):
         is_record, takes = taker.join.is_record, taker.that("takes")
-        arrows = [each for each in taker.join.arrows if any(each is one for one in judged)]
+        arrows = [each for each in taker.join.arrows if id(each) in mine]
         if is_record and not taker.fields and arrows:
             record = flow.joined(taker.join, taker.name)
             what = "a record is carried, which"
