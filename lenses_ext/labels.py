@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gram import Pattern, is_reference
+from gram import Pattern
 from gram.errors import expect
 
 AGENT = "Agent"
@@ -44,11 +44,6 @@ def is_tool(pattern: Pattern) -> bool:
     """Whether a pattern is a tool: labelled ``ToolSpecification`` or ``Tool``."""
     expect(pattern, Pattern, "pattern", by="is_tool")
     return not TOOLS.isdisjoint(pattern.value.labels)
-
-
-def is_tool_or_name(element: Pattern) -> bool:
-    """Whether an element is a tool, or the bare name of one."""
-    return is_tool(element) or is_reference(element)
 
 
 def is_answer(pattern: Pattern) -> bool:

@@ -36,7 +36,6 @@ from ..labels import (
     is_answer,
     is_runnable,
     is_tool,
-    is_tool_or_name,
 )
 from ..optics import (
     TEXT,
@@ -248,8 +247,9 @@ agent_skills = AGENTS.optional(
     SKILLS, FOLDERS, "The folders of an agent's skills, by their paths from its file"
 )
 _TOOLS = "The tools of an agent, in order: their specifications, or names of shared tools."
+_A_TOOL_OR_NAME = f"{_A_TOOL}, or the bare name of one"
 agent_tool_specs = elements_with(
-    "agent_tool_specs", is_tool_or_name, f"{_A_TOOL}, or the bare name of one", _TOOLS
+    "agent_tool_specs", lambda it: is_tool(it) or is_reference(it), _A_TOOL_OR_NAME, _TOOLS
 )
 AGENTS.word("tools", agent_tool_specs)
 _EACH_TOOL = "Each tool that is written in an agent, without names."

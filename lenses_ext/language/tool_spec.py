@@ -28,6 +28,7 @@ from ..optics import (
     Getter,
     Lens,
     Vocabulary,
+    any_property,
     computed,
     expect_definition,
     identity,
@@ -95,11 +96,9 @@ def rename_parameter(tool: Pattern, name: str, new: str) -> Pattern:
     if new in parameter_names(tool):
         raise PartError(f'there is a parameter "{new}" already')
     node = _get_nodes(tool)[index]
-    subject = attrs.evolve(node.value, identity=new)
-    if "paramName" in node.value.properties:
-        said = node.value.properties.set("paramName", new)
-        subject = attrs.evolve(node.value, properties=said)
-    return _with_parameter(tool, index, attrs.evolve(node, value=subject))
+    is_said = "paramName" in node.value.properties
+    lens: Any = any_property("paramName") if is_said else identity("rename_parameter")
+    return _with_parameter(tool, index, put(lens, new, node))
 
 
 def _index_in(tool: Pattern, name: str) -> int:

@@ -196,7 +196,10 @@ def undefined_reference(reading: Reading) -> Iterator[Diagnostic]:
                 where = reading.cited(program.in_files[name].path)
                 hint = f"it is defined at {where}: import that file here"
             elif name in program.inner:
-                hint = _move_it(program, program.inner[name])
+                inner = program.inner[name]
+                owner = program.runnables[inner.scope]
+                where = f'it is defined inside the {kind_of(owner.pattern)} "{owner.name}"'
+                hint = f"{where}: move the {kind_of(inner.pattern)} to the top of the file"
             elif hints < MOST_HINTS:
                 hint = did_you_mean(name, program.names_seen(holder.path))
             hints += 1
@@ -208,13 +211,6 @@ def undefined_reference(reading: Reading) -> Iterator[Diagnostic]:
                 hint = "if the file defines it, resolve the agent with the whole file first"
             message = f'"{name}" is not defined: no tool or agent of this name is visible here'
             yield Diagnostic.found(message, path, hint=hint)
-
-
-def _move_it(program: Program, inner: Definition) -> str:
-    kind = kind_of(inner.pattern)
-    owner = program.runnables[inner.scope]
-    where = f'it is defined inside the {kind_of(owner.pattern)} "{owner.name}"'
-    return f"{where}: move the {kind} to the top of the file"
 
 
 def ambiguous_reference(reading: Reading) -> Iterator[Diagnostic]:

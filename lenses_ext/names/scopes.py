@@ -189,7 +189,8 @@ class Program:
     @classmethod
     def of(cls, reading: Reading) -> Program:
         """The program that is read."""
-        return cls(reading.patterns, files_of(reading))
+        files = reading.scopes if isinstance(reading.scopes, Files) else None
+        return cls(reading.patterns, files)
 
     def _add(self, here: Definition) -> list[Definition]:
         """Note what a pattern defines; the patterns below it that may define something."""
@@ -465,11 +466,6 @@ class Program:
         pattern = with_types(holder.pattern, shapes)
         added = (used.get(each.value.identity) for each in pattern.elements)
         return pattern, [each for each in added if each is not None]
-
-
-def files_of(reading: Reading) -> Files | None:
-    """The files of the program that is read; None where it is one text."""
-    return reading.scopes if isinstance(reading.scopes, Files) else None
 
 
 def _words(pattern: Pattern) -> Iterator[str]:

@@ -64,12 +64,7 @@ def to_json_value(value: Value) -> Any:
             return [to_json_value(item) for item in value]
         case PMap():
             return {key: to_json_value(value[key]) for key in sorted(value)}
-        case Measurement():
-            kind = "measurement"
-        case Range():
-            kind = "range"
-        case _:
-            kind = "tagged string"
+    kind = {Measurement: "measurement", Range: "range"}.get(type(value), "tagged string")
     raise NotJson(f"a {kind} ({write_value(value)}) is not a JSON value; quote it")
 
 

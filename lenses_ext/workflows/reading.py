@@ -90,6 +90,8 @@ ARROW_LABELS: Final = (WHEN, OTHERWISE, EACH, HANDOFF)
 """The labels that an arrow may have; without one it is always taken and carries the answer."""
 
 ArrowKind: TypeAlias = Literal["PLAIN", "WHEN", "OTHERWISE", "EACH", "HANDOFF", "UNKNOWN"]
+_KINDS: Final[dict[frozenset[str], ArrowKind]] = {frozenset({each}): each for each in ARROW_LABELS}
+_KINDS[frozenset()] = "PLAIN"
 
 
 @frozen
@@ -161,16 +163,8 @@ def _arrow(path: TreePath, edge: Pattern) -> FlowArrow:
     name, at_once = record.get("as"), record.get("at_once")
     key = name if isinstance(name, str) else None
     most = at_once if isinstance(at_once, int) and not isinstance(at_once, bool) else None
-    return FlowArrow(source, target, _kind(edge), record.get("is"), key, most, path, edge)
-
-
-def _kind(edge: Pattern) -> ArrowKind:
-    labels = edge.value.labels
-    if not labels:
-        return "PLAIN"
-    (label, *others) = sorted(labels)
-    known: dict[str, ArrowKind] = {each: each for each in ARROW_LABELS}
-    return "UNKNOWN" if others else known.get(label, "UNKNOWN")
+    kind = _KINDS.get(edge.value.labels, "UNKNOWN")
+    return FlowArrow(source, target, kind, record.get("is"), key, most, path, edge)
 
 
 def handoffs(agent: Pattern) -> tuple[str, ...]:
