@@ -6,7 +6,6 @@ import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -249,6 +248,8 @@ def rename_in_cases(
         ValidationError: it is no file of cases, or a name in it cannot be changed alone.
         GramDecodeError: the text is not gram, and its ending says so.
     """
+    after = r"(?=[\"'`]*\s*:)" if kind == "parameter" else r"(?![\w.-])(?![\"'`]*\s*:)"
+    name = re.compile(rf"(?<![\w.-]){re.escape(old)}{after}")  # of a parameter, a key
     edits: dict[tuple[int, int], str] = {}
     cases = cases_in(source)
     wanted = [_renamed(each, kind, old, new, holder) if is_meant(each) else each for each in cases]
@@ -257,12 +258,12 @@ def rename_in_cases(
             part = "not_" if column == "not" else column
             if case.row and getattr(case, part) != getattr(other, part):
                 start, end = case.row.spans[column]
-                edits[start, end] = _in_text(kind, old, new)(source.text[start:end])
+                edits[start, end] = name.sub(lambda _: new, source.text[start:end])
     text = source.text
     for (start, end), changed in sorted(edits.items(), reverse=True):
         text = text[:start] + changed + text[end:]
-    after = cases_in(Source(text, source.filename)) if edits else cases
-    if [*map(_parts, after)] != [*map(_parts, wanted)]:
+    found = cases_in(Source(text, source.filename)) if edits else cases
+    if [*map(_parts, found)] != [*map(_parts, wanted)]:
         raise ValidationError(f"{source.filename}: {old} is named in cases: change it by hand")
     return text
 
@@ -289,9 +290,3 @@ def _renamed(case: Case, kind: str, old: str, new: str, holder: str) -> Case:
         is_asked = case.agent in (None, holder)
         return evolve(wanted, input=keys(case.input)) if is_asked else wanted
     return evolve(wanted, agent=new if case.agent == old else case.agent)
-
-
-def _in_text(kind: str, old: str, new: str) -> Callable[[str], str]:
-    """What replaces a name in a part of the text; of a parameter, a key."""
-    after = r"(?=[\"'`]*\s*:)" if kind == "parameter" else r"(?![\w.-])(?![\"'`]*\s*:)"
-    return partial(re.sub, rf"(?<![\w.-]){re.escape(old)}{after}", lambda _: new)

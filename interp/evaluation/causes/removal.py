@@ -37,18 +37,15 @@ class Place(NamedTuple):
     whole: Any
 
 
-class Fields(NamedTuple):
-    """Which attributes of a class have parts that may go; the attributes themselves stay."""
-
-    kind: type
-    names: tuple[str, ...]
+Fields: TypeAlias = Mapping[type, Collection[str]]
+"""Which attributes of classes have parts that may go; the attributes themselves stay."""
 
 
 def minimal(
     value: V,
     holds: Callable[[V], bool],
     *,
-    fields: Sequence[Fields] = (),
+    fields: Fields = {},  # noqa: B006  # it is only read
     held: Collection[str] = (),
 ) -> V:
     """A smallest value of which something holds: without any one part more, it does not.
@@ -134,8 +131,8 @@ class _Word(str):
 
 
 class _Parts:
-    def __init__(self, fields: Sequence[Fields], held: Collection[str]) -> None:
-        self.fields, self.held = dict(fields), held
+    def __init__(self, fields: Fields, held: Collection[str]) -> None:
+        self.fields, self.held = fields, held
 
     def of(self, value: object, depth: int) -> Iterator[Place]:
         """The places of the parts that are so deep."""

@@ -214,11 +214,11 @@ class Scenario:
         return Answers(calls, stand_ins, model)
 
 
-FIELDS: Final = (
-    Fields(Scenario, tuple(fields_dict(Scenario))),
-    Fields(Spot, ("says", "arguments", "result", "inside", "nodes", "details")),
-    Fields(Message, ("content",)),
-)
+FIELDS: Final[Fields] = {
+    Scenario: tuple(fields_dict(Scenario)),
+    Spot: ("says", "arguments", "result", "inside", "nodes", "details"),
+    Message: ("content",),
+}
 """What has parts that may go."""
 
 HELD: Final = frozenset({"given", "attachments", "context", "asked", "instruction", "description"})
@@ -227,7 +227,11 @@ HELD: Final = frozenset({"given", "attachments", "context", "asked", "instructio
 ASKED: Final = frozenset({"asked", "model"})
 """What says which model is asked, which is held where one is."""
 
-_DETAILS: Final = frozenset(fields_dict(ModelReplied)) - {"at", "message", "truncated"}
+_DETAILS: Final = {
+    name: kind.default
+    for name, kind in sorted(fields_dict(ModelReplied).items())
+    if name not in ("at", "message", "truncated")
+}
 
 
 def scenario_of(run: RecordedRun, *, with_replies: bool) -> Scenario:
@@ -284,15 +288,14 @@ def _spot(at: At, events: Mapping[At, list[Event]], call: ToolCall | None) -> Sp
             inside.append(spot)
         else:
             nodes[key] = spot
-    kinds = fields_dict(ModelReplied)
-    details = {name: getattr(reply, name) for name in sorted(_DETAILS) if reply}
+    details = {name: getattr(reply, name, usual) for name, usual in _DETAILS.items()}
     return Spot(
         _data_or_text(reply.message.content) if reply else "",
         _data_or_text(call.arguments) if call else None,
         _result(here),
         tuple(inside),
         nodes,
-        {name: value for name, value in details.items() if value != kinds[name].default},
+        {name: value for name, value in details.items() if value != _DETAILS[name]},
         reply,
         call,
         tuple(each for each in here if each is not reply and type(each) in _ANSWERED),

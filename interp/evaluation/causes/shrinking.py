@@ -19,7 +19,7 @@ from ...execution import LiveHandler, ModelChoice, named_model
 from ...history.records import PathLike, RecordedRun, program_text, run_text, save_context
 from ...history.stores import load_run
 from ...json_text import write_json
-from ...machine import AgentResponse, Limits, ModelReplied, State, context_before
+from ...machine import Limits, ModelReplied, State, context_before
 from ...programs import callable_in
 from ...running import Run
 from ...tools import LibraryLike, ToolLibrary, library_of
@@ -170,7 +170,7 @@ class _Oracle:
     done: int = 0
     error: type[Exception] | None = None
     why: str = ""
-    best: tuple[State, int, int] | None = None
+    best: tuple[State, tuple[int, int]] | None = None
 
     def fails(self, scenario: Scenario) -> bool:
         """Whether a scenario fails often enough.
@@ -182,10 +182,11 @@ class _Oracle:
         if key in self.known:
             return False
         self.failed = self.done = 0
-        last = None
+        last, named = None, named_model(self.model)
+        asked = {**scenario.asked, "model": named} if named else scenario.asked
         while self.failed < self.at_least <= self.failed + self.repeats - self.done:
             try:
-                state = self._begun(scenario)
+                state = evolve(scenario, asked=asked).start()
             except GramError as error:  # such a program cannot be
                 self.why = str(error)
                 break
@@ -198,16 +199,10 @@ class _Oracle:
         if last is None or self.failed < self.at_least:
             self.known.add(key)
             return False
-        self.best = last, self.failed, self.done
+        self.best = last, (self.failed, self.done)
         if self.progress:
             self.progress(self.shrunk(is_minimal=False))
         return True
-
-    def _begun(self, scenario: Scenario) -> State:
-        """The State that a run of it begins with, for the model that is asked."""
-        if named := named_model(self.model):
-            scenario = evolve(scenario, asked={**scenario.asked, "model": named})
-        return scenario.start()
 
     def _failed(self, state: State, scenario: Scenario) -> State | None:
         """The State in which a run failed; None if it did not."""
@@ -230,24 +225,23 @@ class _Oracle:
             if model:
                 events = run.state.events
                 self.requests += sum(isinstance(each, ModelReplied) for each in events)
-        return run.state if self.check and self._said(self.check, scenario, response) else None
-
-    def _said(self, check: Check, scenario: Scenario, response: AgentResponse) -> bool:
-        """Whether the check says what it has to; one that raises says nothing."""
-        name = getattr(check, "__name__", "check")
-        case = Case(name="shrunk", input=scenario.given)
-        answer, self.why = answer_of(name, check, response, case)
-        return answer is self.says
+        if self.check is None:
+            return None
+        name, case = (
+            getattr(self.check, "__name__", "check"),
+            Case(name="shrunk", input=scenario.given),
+        )
+        answer, self.why = answer_of(name, self.check, response, case)
+        return run.state if answer is self.says else None  # one that raises says nothing
 
     def shrunk(self, *, is_minimal: bool) -> Shrunk:
         """The smallest run so far."""
         assert self.best
-        state, *failed = self.best
+        state, failed = self.best
         names = callable_in(state.agent)
         library = tuple(each for each in self.kept.library if each.value.identity in names)
-        before, held = self.kept.state, not self.live
-        counts = (self.runs, self.requests, (failed[0], failed[1]))
-        return Shrunk(state, library, before, *counts, is_minimal, held)
+        counts = self.runs, self.requests, failed
+        return Shrunk(state, library, self.kept.state, *counts, is_minimal, not self.live)
 
 
 PROGRAM: Final = "program.gram"
