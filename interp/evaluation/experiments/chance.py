@@ -363,12 +363,8 @@ def power_of(
         share = (disagreement + difference) / (2 * disagreement)
         fewest = stats.binom.ppf(alpha / 2, differing, 0.5)
         fewest = np.where(stats.binom.cdf(fewest, differing, 0.5) <= alpha / 2, fewest, fewest - 1)
-        found = np.where(
-            fewest >= 0,
-            stats.binom.cdf(fewest, differing, share)
-            + stats.binom.sf(differing - fewest - 1, differing, share),
-            0.0,
-        )
+        found = stats.binom.cdf(fewest, differing, share)  # none where it is -1
+        found += stats.binom.sf(differing - fewest - 1, differing, share)
         return float(np.sum(stats.binom.pmf(differing, cases, disagreement) * found))
     if smallest_p(cases) > alpha:
         return 0.0

@@ -12,7 +12,7 @@ that stopping them takes nothing back; a search that goes on has its look alread
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import takewhile
 from math import floor
@@ -21,7 +21,8 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import asdict, field, frozen
 
-from gram.documents import holding
+from gram import parse
+from gram.documents import decode, holding
 from gram.words import counted
 from lenses_ext import Project
 
@@ -33,7 +34,7 @@ from ..experiments import Budget, Comparison, Experiment, Metric, Trial
 from ..experiments.chance import ALPHA, findable, smallest_p, wilson
 from ..experiments.forecast import Spent, in_unit
 from ..experiments.metrics import MEASURES, texts
-from ..experiments.plan import entries_of, entry, read_entry
+from ..experiments.plan import entry, read_entry
 from .changes import Candidate, diff_of
 from .searching import Sets, digest_of
 
@@ -189,11 +190,10 @@ class Looks:
             The cases that may decide once more, how often one of them has in earlier searches, and
             whether this search has looked at them."""
         looks = self._read()
-        earlier = _earlier(looks, search)
-        count = _count(earlier)
+        count = _earlier(looks, search)
         unspent = tuple(each for each in cases if count[digest_of(each)] < LOOKS)
         most = max((count[digest_of(each)] for each in unspent), default=0)
-        return unspent, most, len(earlier) < len(looks)
+        return unspent, most, search in looks
 
     def take(self, look: Look) -> int:
         """Write a look, in the place of what was written of the same search.
@@ -206,15 +206,14 @@ class Looks:
         """
         with holding(self.file) as held:
             looks = self._read()
-            earlier = _earlier(looks, look.search)
-            before = max((_count(earlier)[each] for each in look.cases), default=0)
+            count = _earlier(looks, look.search)
+            before = max((count[each] for each in look.cases), default=0)
             if before >= LOOKS:
                 raise ValidationError(
                     f"{self.file}: other searches have decided by the last set meanwhile, "
                     f"{before} of them, so this one cannot: add new cases"
                 )
-            later = looks[len(earlier) + 1 :]
-            told = (asdict(each) for each in [*earlier, look, *later])
+            told = (asdict(each) for each in (looks | {look.search: look}).values())
             held.write("".join(f"{pattern_line(entry('Look', each))}\n" for each in told))
         return before
 
@@ -223,16 +222,19 @@ class Looks:
         with holding(self.file):
             pass
 
-    def _read(self) -> list[Look]:
-        return [read_entry(each, "Look", Look) for each in entries_of(self.file)]
+    def _read(self) -> dict[str, Look]:
+        """The looks by their searches, in the order in which they were taken."""
+        if not self.file.exists():
+            return {}
+        text = decode(self.file.read_bytes(), str(self.file))
+        looks = (read_entry(each, "Look", Look) for each in parse(text, str(self.file)).patterns)
+        return {each.search: each for each in looks}
 
 
-def _earlier(looks: Sequence[Look], search: str) -> list[Look]:
-    return [*takewhile(lambda each: each.search != search, looks)]
-
-
-def _count(looks: Iterable[Look]) -> Counter[str]:
-    return Counter(digest for each in looks for digest in each.cases)
+def _earlier(looks: Mapping[str, Look], search: str) -> Counter[str]:
+    """How often each case has decided in the searches before one."""
+    before = takewhile(lambda each: each.search != search, looks.values())
+    return Counter(digest for each in before for digest in each.cases)
 
 
 @frozen
