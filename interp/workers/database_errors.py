@@ -56,9 +56,12 @@ def in_words(error: BaseException) -> str:
 
     What Procrastinate raises says only that it was the database; its cause says why.
     """
-    found = _of_driver(error) or error
-    said = str(found).strip() if _of_driver(error) else said_by(found)
-    return " ".join(without_keys(said or said_by(found)).split())
+    return " ".join(_said(error).split())
+
+
+def _said(error: BaseException) -> str:
+    found = _of_driver(error)
+    return without_keys((str(found).strip() if found else "") or said_by(found or error))
 
 
 def reason_of(error: Exception) -> str:
@@ -74,9 +77,8 @@ def refusal(store: str, error: BaseException) -> StoreError:
         error: what the database has refused with.
     """
     found = _of_driver(error)
-    meaning = "" if found is None else _STAYING.get(_class_of(found), "")
-    said = without_keys(str(found).strip() if found else said_by(error))
-    return StoreError(f"{store}: {said}" + (f"\n  hint: {meaning}" if meaning else ""))
+    meaning = _STAYING.get(_class_of(found)) if found else None
+    return StoreError(f"{store}: {_said(error)}" + (f"\n  hint: {meaning}" if meaning else ""))
 
 
 def _of_driver(error: BaseException | None) -> psycopg.Error | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import Final, TypeAlias
+from typing import Final
 
 from attrs import evolve, frozen
 
@@ -15,15 +15,13 @@ from gram.errors import expect
 from lenses_ext import ProgramLike
 
 from ..errors import RunExistsError, StoreError, ValidationError
-from ..execution import Begun, Folded
-from ..history.records import RecordedRun, event_line, note_line
+from ..execution import Begun
+from ..history.records import RecordedRun, RecordedStep, Replayer, event_line, note_line
 from ..history.stores import RunFacts, RunRow, RunStore, StoredRun
 from ..machine import (
-    At,
     CallFailed,
     CallTool,
     Decided,
-    Effect,
     Event,
     Limits,
     Resumed,
@@ -37,9 +35,6 @@ from ..programs import the_agent
 from .limits import limit_name
 from .queue import RunQueue
 from .submission import models_asked, postgres_of, queue_of
-
-_Taken: TypeAlias = tuple[Folded, float | None]
-"""A step, and how long it took in the other run."""
 
 
 def fork_run(
@@ -98,15 +93,18 @@ def _forked(
         first = start_again(first, the_agent(program, agent, by="fork_run")).state
     first = first.with_run_id(run)
     steps, begun = _taken(kept, first)
-    state = steps[-1][0].state if steps else first
+    state = _last(steps, first)
     if limits is not None or state.run.limit is not None:
-        change = Resumed(limits)
-        state = step(state, change).state
-        steps.append((Folded(change, None, state), None))
-    return state, [*(event_line(*each) for each in steps), *map(note_line, begun)]
+        steps.append(Replayer(state).take(Resumed(limits)))
+    lines = [event_line(each.folded, each.seconds) for each in steps]
+    return _last(steps, first), [*lines, *map(note_line, begun)]
 
 
-def _taken(kept: RecordedRun, first: State) -> tuple[list[_Taken], list[Begun]]:
+def _last(steps: Sequence[RecordedStep], first: State) -> State:
+    return steps[-1].state if steps else first
+
+
+def _taken(kept: RecordedRun, first: State) -> tuple[list[RecordedStep], list[Begun]]:
     """What a new run takes of another: its steps, and the notes of what had begun.
 
     A call is allowed for one run: the answer that allows it is taken only with what came of it.
@@ -114,10 +112,10 @@ def _taken(kept: RecordedRun, first: State) -> tuple[list[_Taken], list[Begun]]:
     unused: list[Event] = []
     while True:
         steps = list(_same(kept, first, unused))
-        begun = list(_begun(kept, steps[-1][0].state if steps else first))
+        begun = list(_begun(kept, _last(steps, first)))
         used = {note.at[:size] for note in begun for size in range(len(note.at) + 1)}
         found = list[Event]()
-        for each, _ in reversed(steps):
+        for each in reversed(steps):
             event, at = each.event, each.event.at
             if isinstance(event, Decided) and event.allowed and at not in used:
                 found.append(event)
@@ -137,20 +135,19 @@ def _begun(kept: RecordedRun, state: State) -> Iterator[Begun]:
             yield note
 
 
-def _same(kept: RecordedRun, state: State, without: list[Event]) -> Iterator[_Taken]:
+def _same(kept: RecordedRun, first: State, without: list[Event]) -> Iterator[RecordedStep]:
     """The steps that another run takes, too, without some answers."""
-    waiting: dict[At, Effect] = {each.at: each for each in pending(state)}
+    replayer = Replayer(first)
     for each in kept.fitting:
         if any(each.event is answer for answer in without):
             continue
-        if each.effect is not None and waiting.pop(each.effect.at, None) != each.effect:
-            return
         try:
-            state, effects, _ = step(state, each.event)
+            taken = replayer.take(each.event, each.seconds)
         except GramError:  # it answers nothing that this run asks
             return
-        waiting |= {effect.at: effect for effect in effects}
-        yield Folded(each.event, each.effect, state), each.seconds
+        if taken.effect != each.effect:
+            return
+        yield taken
 
 
 # --- giving back
@@ -208,13 +205,11 @@ class Requeue:
             log, now = StoredRun.of(self.store, self.row.id)
             if now.state != kept.state:
                 raise StoreError(f"{log.name}: somebody has gone on with it")
-            state, events = kept.state, list[Folded]()
-            if self.limits is not None or state.status is Status.LIMITED:
-                event = Resumed(self.limits)
-                state = step(state, event).state
-                events.append(Folded(event, None, state))
-            with log.held(lambda: state):
-                log.append_all(events)
+            steps = list[RecordedStep]()
+            if self.limits is not None or kept.state.status is Status.LIMITED:
+                steps.append(Replayer(kept.state).take(Resumed(self.limits)))
+            with log.held(lambda: _last(steps, kept.state)):
+                log.append_all(each.folded for each in steps)
             queue.add(log.id, queue_of(kept.first, kept.own_tools), None)
             return log.id
         new, facts = self.new, evolve(self.row.facts, parent=self.row.id)

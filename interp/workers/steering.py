@@ -15,8 +15,8 @@ from gram.errors import expect
 from gram.words import did_you_mean
 
 from ..errors import ConfigurationError, RunExistsError, StoreError, ValidationError
-from ..execution import CANCELLED, Folded, Stopped
-from ..history.records import PathLike, RecordedRun, note_line, read_run, read_turns
+from ..execution import CANCELLED, Stopped
+from ..history.records import PathLike, RecordedRun, Replayer, note_line, read_run, read_turns
 from ..history.stores import ENDED, RunFacts, RunStore, StoredRun, StoreLike, open_run
 from ..json_text import Json, write_json
 from ..machine import (
@@ -29,7 +29,6 @@ from ..machine import (
     Status,
     ToolReturned,
     response,
-    step,
 )
 from ..running import Run, RunOptions, check_options, declared_answer, with_value
 from ..tools import LibraryLike, library_of
@@ -183,16 +182,13 @@ def decide_run(
         status = store.row(run).status
         raise ValidationError(f"no call of run {run} waits for approval: the run is {status}")
     events = [event for at, decision in decisions.items() for event in _events(state, at, decision)]
-    asks, answers = {ask.at: ask for ask in state.asks}, list[Folded]()
-    for event in events:
-        effect = asks.get(event.at) if isinstance(event, Decided) else None
-        state = step(state, event).state
-        answers.append(Folded(event, effect, state))
+    replayer = Replayer(state)
+    answers = [replayer.take(event).folded for event in events]
     if answers:
-        with log.held(lambda: state):
+        with log.held(lambda: replayer.state):
             log.append_all(answers)
         tell_workers(store, run)
-    return state.asks
+    return replayer.state.asks
 
 
 def _events(state: State, at: At, decision: Decision) -> Iterator[Event]:

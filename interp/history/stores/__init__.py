@@ -18,7 +18,7 @@ from .addresses import (
 )
 from .conversations import Conversation
 from .database import make_tables
+from .databases import PostgresDatabase
 from .leases import ENDED, Lease, RunStatus, process_of, this_process
-from .postgres import PostgresDatabase
 from .run_store import RunFacts, RunRow, RunStore
 from .stored_run import StoredRun, status_of

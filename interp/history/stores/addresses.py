@@ -42,6 +42,7 @@ from ..records import (
 )
 from .conversations import page_of
 from .database import has_store
+from .databases import PostgresDatabase, SqliteDatabase
 from .run_store import RunFacts, RunStore
 from .stored_run import StoredRun
 
@@ -155,8 +156,6 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
     expect(must_exist, bool, "must_exist", by="open_store")
     found = Address.of(address)
     if found.is_database:
-        from .postgres import PostgresDatabase  # an extra
-
         database = PostgresDatabase(found.place)
         if must_exist and not has_store(database):
             database.close()
@@ -166,8 +165,6 @@ def open_store(address: str | os.PathLike[str], *, must_exist: bool = False) -> 
     resolved(path)  # refuses what is no path
     if must_exist and not path.exists():
         raise StoreError(f"{path}: {_NO_STORE}")
-    from .sqlite import SqliteDatabase  # imported late: not every store is a file
-
     return RunStore(SqliteDatabase(path))
 
 

@@ -306,7 +306,7 @@ def test_the_name_of_a_server_on_a_socket_is_an_address_of_it() -> None:
 def test_a_file_that_others_keep_locked_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("interp.history.stores.sqlite._PATIENCE", 0.1)
+    monkeypatch.setattr("interp.history.stores.databases._PATIENCE", 0.1)
     path = tmp_path / "runs.db"
     with open_store(path) as store:
         made(store, "one")

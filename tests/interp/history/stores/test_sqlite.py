@@ -17,7 +17,7 @@ import pytest
 from interp import open_store
 from interp.errors import StoreError
 from interp.history import RunFacts
-from interp.history.stores.sqlite import SqliteDatabase
+from interp.history.stores.databases import SqliteDatabase
 
 NOBODY = 65534
 
