@@ -9,8 +9,8 @@
       (:Assistant {content: "I said hello."}),
       [:User {content: "What is this?"} | (:File {bytes: base64`…`, type: "image/png"})]]
 
-A conversation that is written and read again is equal. Files are written as below,
-`interp.history.records.property_forms` how texts are that the notation cannot hold.
+A conversation that is written and read again is equal. `interp.history.records.property_forms` says
+how texts are written that the notation cannot hold. Files are written as below:
 
 .. code-block:: text
 
@@ -115,7 +115,7 @@ def file_from_pattern(pattern: Pattern, known: dict[str, bytes]) -> File:
             read.refuse("no-bytes", "no file before this one has these bytes", "sha256")
         source = known[digest]
     else:
-        source = read.made("bytes", lambda: _decoded(read.properties["bytes"]))
+        source = read.made("bytes", _decoded, read.properties["bytes"])
     try:
         name = read.text("name") if read.has("name") else None
         file = File(source, name, read.text("type"))

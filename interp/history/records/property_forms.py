@@ -150,7 +150,7 @@ class Reader:
         return list(self._array(key, lambda each: isinstance(each, str), "names"))
 
     def map(self, key: str) -> dict[str, Any]:
-        """A map, see `write_map`."""
+        """A map, in which the symbol ``none`` is None."""
         found: PMap[str, Value] = pmap()
         found = self._typed(key, found, lambda each: isinstance(each, PMap), "a map")
         return {name: None if each == _NONE else each for name, each in found.items()}
@@ -168,10 +168,10 @@ class Reader:
             self.refuse("ill-typed", f"{key} of {self.label} must be {what}", key)
         return found  # type: ignore[no-any-return]  # it is right
 
-    def made(self, key: str, make: Callable[[], T]) -> T:
-        """What a function makes of a property, which it may refuse."""
+    def made(self, key: str, make: Callable[[Any], T], given: object) -> T:
+        """What a function makes of what is given by a property, which it may refuse."""
         try:
-            return make()
+            return make(given)
         except (GramError, TypeError, ValueError) as error:
             self.refuse("ill-typed", f"{key} of {self.label}: {error}", key)
 
@@ -257,11 +257,16 @@ def _write_map(given: Mapping[str, Any]) -> Value:
 
 def _text_of(make: Callable[[str], Any]) -> Callable[[Reader, str], Any]:
     """Reads what a function makes of a text, which it may refuse."""
-    return lambda read, key: read.made(key, lambda: make(read.text(key)))
+    return lambda read, key: read.made(key, make, read.text(key))
+
+
+def _limits(given: dict[str, Any]) -> Limits:
+    return Limits(**given)
 
 
 def _usage(counts: dict[str, Any]) -> Usage:
-    if any(type(count) is not int for count in counts.values()):
+    known = {each.name for each in fields(Usage)}
+    if not known.issuperset(counts) or any(type(count) is not int for count in counts.values()):
         raise ValueError("it must have whole numbers of tokens")
     return Usage(**counts)
 
@@ -311,7 +316,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "at": Kind(tuple, Reader.position, ()),
     "limits": Kind(
         lambda each: _write_map(asdict(each)),
-        lambda read, key: read.made(key, lambda: Limits(**read.map(key))),
+        lambda read, key: read.made(key, _limits, read.map(key)),
     ),
     "model": Kind(str, _text_of(Model.parse)),
     "name": Kind(write_text, Reader.name),
@@ -320,11 +325,11 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "time": TIME,
     "tried": Kind(
         lambda each: write_json_value(write_json({str(model): why for model, why in each})),
-        lambda read, key: read.made(key, lambda: _tried(read.json_value(key).value)),
+        lambda read, key: read.made(key, _tried, read.json_value(key).value),
     ),
     "usage": Kind(
         lambda each: pmap(each.details()),
-        lambda read, key: read.made(key, lambda: _usage(read.map(key))),
+        lambda read, key: read.made(key, _usage, read.map(key)),
     ),
 }
 """How the attributes of events, notes, messages and responses are written, by their names."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import frozen
@@ -12,8 +12,8 @@ from gram.errors import expect
 
 from ...errors import RunTakenError, StoreError
 from ...machine import ConversationContext, Message
-from ..records import messages_of, messages_to_patterns, pattern_line
-from .database import Database, in_pages
+from ..records import message_to_pattern, messages_of, pattern_line
+from .database import Database
 
 if TYPE_CHECKING:
     from .run_store import RunStore
@@ -224,8 +224,8 @@ class Conversation:
             raise StoreError(self.has_gone_on)
         sql = "INSERT INTO gram_messages (conversation, seq, text) VALUES (?, ?, ?)"
         for place, message in enumerate(messages[before:], before):
-            (pattern,) = messages_to_patterns([message])
-            self._database.execute(sql, self.name, place, pattern_line(pattern))
+            line = pattern_line(message_to_pattern(message, set()))
+            self._database.execute(sql, self.name, place, line)
         self._grown_to(len(messages), run)
 
     def _grown_to(self, size: int, run: str) -> None:
@@ -265,16 +265,3 @@ def page_of(size: int, before: int | None, limit: int | None) -> tuple[int, int]
     """Where a page of a conversation begins and ends, see `Conversation.page`."""
     end = size if before is None else max(0, min(before, size))
     return 0 if limit is None else max(0, end - limit), end
-
-
-def found_conversations(
-    store: RunStore, before: datetime | None, beginning: str, limit: int | None
-) -> Iterator[Conversation]:
-    """The conversations of a store, see `RunStore.conversations`."""
-    sql = (
-        "SELECT changed, name FROM gram_conversations WHERE size > 0 AND changed < "
-        "COALESCE(?, changed + 1) AND substr(name, 1, ?) = ?"
-    )
-    values = (before and before.timestamp(), len(beginning), beginning)
-    for changed, name in in_pages(store.database, sql, values, ("changed", "name"), limit):
-        yield Conversation(store, name, datetime.fromtimestamp(changed, UTC))

@@ -1,6 +1,6 @@
 """The databases that a store can be in: a file of SQLite, or Postgres (the extra ``postgres``).
 
-Both are imported when one is opened: not every run is in a store.
+Their drivers are imported when a store is opened: not every run is in one.
 """
 
 from __future__ import annotations

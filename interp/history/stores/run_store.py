@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any, Final, get_args
 
 from attrs import asdict, field, frozen
@@ -21,7 +20,7 @@ from ...json_text import Json
 from ...machine import Usage, empty_context
 from ...shown import shortened
 from ..records import RecordedRun, head_of, read_run
-from .conversations import Conversation, found_conversations
+from .conversations import Conversation
 from .database import Database, Rows, in_pages, kept_text, make_store
 from .leases import ENDED, Keeper, Lease, RunStatus, is_dead, process_of, this_process
 
@@ -218,12 +217,7 @@ class RunStore:
     def __enter__(self) -> RunStore:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -522,23 +516,26 @@ class RunStore:
         return None if name is None else Conversation(self, name)
 
     def conversations(
-        self, *, before: datetime | None = None, beginning: str = "", limit: int | None = None
+        self, *, before: datetime | None = None, limit: int | None = None
     ) -> Iterator[Conversation]:
         """The conversations of the store that have messages, those that changed last first.
 
         Args:
             before: only those that last changed before this time.
-            beginning: only those whose name begins with this.
             limit: how many at most.
 
         Raises:
             StoreError: the store cannot be read.
         """
         expect(before, (datetime, type(None)), "before", by="conversations")
-        expect(beginning, str, "beginning", by="conversations")
         expect(limit, (int, type(None)), "limit", by="conversations")
-        self.ready()
-        return found_conversations(self, before, beginning, limit)
+        sql = (
+            "SELECT changed, name FROM gram_conversations "
+            "WHERE size > 0 AND changed < COALESCE(?, changed + 1)"
+        )
+        values = [before and before.timestamp()]
+        found = in_pages(self.ready(), sql, values, ("changed", "name"), limit)
+        return (Conversation(self, name, datetime.fromtimestamp(at, UTC)) for at, name in found)
 
     def prune_conversations(self, before: datetime) -> int:
         """Remove conversations with the runs that are their turns; returns how many.

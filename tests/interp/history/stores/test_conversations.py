@@ -180,7 +180,6 @@ def test_conversations_are_listed_those_that_changed_last_first(store: RunStore)
     assert [(each.name, len(each)) for each in (al, bo)] == [("al", 4), ("bo", 2)]
     assert [each.name for each in store.conversations(before=earlier)] == ["bo"]
     assert [each.name for each in store.conversations(limit=1)] == ["al"]
-    assert [each.name for each in store.conversations(beginning="b")] == ["bo"]
 
 
 def test_a_conversation_is_removed_with_its_turns_and_nothing_else(store: RunStore) -> None:

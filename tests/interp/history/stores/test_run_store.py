@@ -23,7 +23,7 @@ from interp import ConfigurationError, ValidationError, load, open_store
 from interp.errors import RunTakenError, StoreError
 from interp.execution import Begun
 from interp.history import RunFacts, RunStore
-from interp.history.stores import StoredRun, postgres as postgres_store
+from interp.history.stores import StoredRun, databases
 from interp.machine import start
 from interp.machine.messages import Usage
 from tests.interp.postgres import PostgresServer
@@ -332,7 +332,7 @@ def test_a_server_that_comes_back_is_waited_for(postgres: PostgresServer, databa
 def test_a_process_that_stands_still_in_a_transaction_keeps_nobody_from_going_on(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_store, "_IDLE", postgres_store._IDLE.replace("10s", "50ms"))
+    monkeypatch.setattr(databases, "_IDLE", databases._IDLE.replace("10s", "50ms"))
     with open_store(database) as store, open_store(database) as other:
         made(store, "one")
         touch, asked = "UPDATE gram_runs SET changed = changed", []
