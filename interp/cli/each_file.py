@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Any, TypeAlias
 
 import click
@@ -136,7 +136,7 @@ def each_file(given: Sequence[str], work: Work, *, suffix: str = SUFFIX) -> Tall
     return tally
 
 
-_TRIES, _PAUSE = 50, 0.02  # seconds; one second in all
+_PATIENCE = 1.0  # seconds
 
 
 Changes: TypeAlias = Mapping[str, tuple[str, str]]
@@ -219,18 +219,14 @@ def laid_out(edited: Document) -> str:
 @contextmanager
 def held_file(file: Path) -> Iterator[HeldFile]:
     """Hold a file; tell the user when that takes longer than other edits do."""
-    with ExitStack() as holder:
-        for _ in range(_TRIES):
-            try:
-                held = holder.enter_context(holding(file, wait=False))
-            except BlockingIOError:
-                time.sleep(_PAUSE)
-            else:
-                break
-        else:
-            note(f"waiting for another gram process that uses {file}")
-            held = holder.enter_context(holding(file))
-        yield held
+    told = Timer(_PATIENCE, note, [f"waiting for another gram process that uses {file}"])
+    told.start()
+    try:
+        with holding(file) as held:
+            told.cancel()
+            yield held
+    finally:
+        told.cancel()
 
 
 Edit: TypeAlias = Callable[[Project, bool], Sequence[Pattern]]
@@ -244,15 +240,11 @@ class ShowOptions:
     in_place: bool = option("Write the files, atomically.", name="-i --in-place")
     force: bool = option("Edit even if gram check then finds new errors.")
     as_json: bool = given_by(json_option)
+    diff = True  # what changes is shown, not the new text
 
     def __attrs_post_init__(self) -> None:
         if self.as_json and not self.in_place:
             raise click.UsageError("--json says what became of the files: use it with -i")
-
-    @property
-    def shows_diff(self) -> bool:
-        """Whether what changes is shown, not the new text."""
-        return True
 
 
 @frozen(kw_only=True, slots=False)
@@ -265,11 +257,6 @@ class EditOptions(ShowOptions):
         super().__attrs_post_init__()
         if self.in_place and self.diff:
             raise click.UsageError("-i writes the files and --diff writes nothing: choose one")
-
-    @property
-    def shows_diff(self) -> bool:
-        """Whether what changes is shown, not the new text."""
-        return self.diff
 
 
 def places_in(program: Project, path: str, *, own: bool = False) -> tuple[Place, ...]:
@@ -324,7 +311,7 @@ def deliver(files: Sequence[str], edit: Edit, options: ShowOptions) -> None:
         found = changes(program)
         text = program.document.text
         for name, (old, new) in (found or {str(program.filename): (text, text)}).items():
-            if not options.shows_diff:
+            if not options.diff:
                 show(f"// {name}\n" * (several or name != program.filename) + new, nl=False)
             elif (name, new) not in seen:
                 seen.add((name, new))  # several files may import and change one

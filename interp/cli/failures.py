@@ -46,9 +46,8 @@ def exit_code_of(failure: Failure) -> int:
         return USAGE  # the run could not be recorded
     if isinstance(failure, ValidationError):
         return INVALID if failure.faults else USAGE
-    if isinstance(failure, ConfigurationError | ModelError | WorkflowError):
-        return UNAVAILABLE
-    if isinstance(failure, ToolError) and failure.state is not None:  # --on-tool-error raise
+    is_raised = isinstance(failure, ToolError) and failure.state is not None  # --on-tool-error
+    if is_raised or isinstance(failure, ConfigurationError | ModelError | WorkflowError):
         return UNAVAILABLE
     if isinstance(failure, ApprovalNeeded):
         return WAITING
