@@ -187,18 +187,6 @@ def test_any_compatible_server_can_be_named(model_server: ModelServer) -> None:
     assert model_server.requests[0]["model"] == "a/b"
 
 
-def test_check_knows_the_providers_of_the_environment(tmp_path: Path) -> None:
-    program = tmp_path / "p.gram"
-    program.write_text('[a:Agent {instruction: "x", model: "Cloud/m", settings: {topk: 1}}]')
-
-    done = gram("check", str(program), CLOUD_BASE_URL="http://x")
-
-    assert "unknown-provider" not in done.stdout
-    assert "p.gram:1:64: error[unknown-setting]" in done.stdout
-    assert "hint: did you mean topP or stop?" in done.stdout
-    assert done.returncode == 1
-
-
 # --- programs
 
 
@@ -362,14 +350,3 @@ def test_a_fallback_without_its_key_is_told(model_server: ModelServer) -> None:
 def test_a_fallback_that_is_no_model_is_one_message(model_server: ModelServer) -> None:
     done = gram("run", HELLO, "hi", "--fallback", "nobody", **at(model_server))
     refused(done, 4, "names no provider")
-
-
-def test_the_models_of_a_list_are_read_and_set(tmp_path: Path) -> None:
-    file = tmp_path / "a.gram"
-    file.write_text('[a:Agent {\n  instruction: "x", // why\n  model: ["A/x", "B/y"]\n}]\n')
-
-    read = gram("get", str(file), "a.model")
-    gram("set", "-i", str(file), "a.model", '["C/z", "B/y"]')
-
-    assert read.stdout == '["A/x", "B/y"]\n'
-    assert '  instruction: "x", // why\n  model: ["C/z", "B/y"]\n' in file.read_text()

@@ -44,10 +44,11 @@ def test_commands_work_in_a_pipe_and_quit_leaves(tmp_path: Path) -> None:
 def test_reset_begins_anew(model_server: ModelServer) -> None:
     model_server.will_say("a", "b")
 
-    gram("chat", HELLO, stdin="one\n/reset\ntwo\n", **at(model_server))
+    done = gram("chat", HELLO, stdin="one\n/reset\n/undo\ntwo\n", **at(model_server))
 
     said = [message["content"] for message in model_server.requests[1]["messages"][1:]]
     assert said == ["two"]
+    assert done.stderr.endswith("nothing has been said yet\n")
 
 
 def test_an_unknown_command_is_not_said_and_two_slashes_are(model_server: ModelServer) -> None:
@@ -311,14 +312,6 @@ def test_retry_says_a_message_again_that_had_no_answer(model_server: ModelServer
             terminal.say(typed, seen)
 
     assert said(model_server) == ["one", "a", "two"]
-
-
-def test_reset_leaves_nothing_to_take_back(model_server: ModelServer) -> None:
-    model_server.will_say("a")
-
-    done = gram("chat", HELLO, stdin="one\n/reset\n/undo\n", **at(model_server))
-
-    assert done.stderr.endswith("nothing has been said yet\n")
 
 
 def test_model_shows_and_changes_the_model(model_server: ModelServer) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import stat
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -40,19 +39,6 @@ def test_what_is_more_than_a_value_is_a_string(program: Path, value: str) -> Non
 
     assert (done.returncode, done.stderr) == (0, "")
     assert f'limit: "{value}"' in done.stdout
-
-
-def test_places_inside_of_others_are_set_first(tmp_path: Path) -> None:
-    path = tmp_path / "n.gram"
-    path.write_text(
-        '[a:Agent {instruction: "x", model: "p/m"} | [b:Agent {instruction: "y", model: "p/m"} | '
-        '[t:Tool {description: "d"} | (::Any)]], [u:Tool {description: "d"} | (::Any)]]\n'
-    )
-
-    done = gram("set", str(path), "*.tools", "[]")
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "Tool" not in done.stdout
 
 
 def test_get_prints_what_stands_there(program: Path) -> None:
@@ -113,35 +99,6 @@ def test_set_shows_a_diff(program: Path) -> None:
         '-  instruction: "Greet."   } |',
         '+  instruction: "Wave."   } |',
     ]
-
-
-def test_signatures_may_use_the_types_at_the_top_of_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "p.gram"
-    text = (
-        '[a:Agent {instruction: "I", model: "Offline/rehearsal"} |\n'
-        '  [t:Tool {description: "T"} | (u::User)==>(::String)]] // kept\n'
-        "[User:Object | (name::String)]\n"
-    )
-    path.write_text(text)
-
-    schema = json.loads(gram("get", str(path), "a.tools.t.schema").stdout)
-    edited = gram("set", str(path), "a.tools.t.signature", "(v::User)==>(::User)")
-
-    assert schema["properties"]["u"]["properties"] == {"name": {"type": "string"}}
-    assert gram("get", str(path), "a.tools.t.signature").stdout == "(u::User)==>(::String)\n"
-    assert (edited.returncode, edited.stderr) == (0, "")
-    assert edited.stdout == text.replace("(u::User)==>(::String)", "(v::User)==>(::User)")
-
-
-def test_a_file_that_holds_only_tools_is_edited_by_the_same_words(tmp_path: Path) -> None:
-    path = tmp_path / "tools.gram"
-    path.write_text('[t:Tool {description: "T"} | (x::Integer)==>(::String)]\n')
-
-    assert gram("get", str(path), "t.description").stdout == "T\n"
-    assert json.loads(gram("get", str(path), "t.schema").stdout)["required"] == ["x"]
-    assert (
-        "(x::Integer {default: 3})" in gram("add", str(path), "t.parameters.x.default", "3").stdout
-    )
 
 
 def test_set_does_it_by_force(program: Path) -> None:
@@ -209,15 +166,6 @@ def test_a_path_with_a_star_sets_all_its_places_or_none(tmp_path: Path) -> None:
     assert (refused.returncode, path.read_text()) == (1, text)
     assert "duplicate-definition" in refused.stderr
     assert edited.stdout == text.replace('"A",', '"I",').replace('"B",', '"I",')
-
-
-def test_getting_the_tools_and_setting_them_changes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "p.gram"
-    path.write_text(PROGRAM.replace("]\n]", "],\n  u\n]") + "[u:Tool {description: 'U'} | (::Any)]")
-    tools = gram("get", str(path), "greeter.tools").stdout
-
-    assert tools.endswith("\n(u)\n")
-    assert gram("set", str(path), "greeter.tools", tools).stdout == path.read_text()
 
 
 def test_two_edits_in_place_at_once_are_both_kept(program: Path) -> None:
@@ -337,26 +285,6 @@ def test_a_file_that_may_not_be_written_stays_whole(program: Path) -> None:
 
     assert gram("set", "-i", str(program), "greeter.model", "A/b").returncode == 2
     assert program.read_text() == PROGRAM
-
-
-def test_git_diff_shows_only_the_lines_that_were_meant(tmp_path: Path) -> None:
-    def git(*arguments: str) -> str:
-        identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-        return subprocess.run(
-            ["git", *identity, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stdout
-
-    for name in ("a", "b"):
-        (tmp_path / f"{name}.gram").write_text(PROGRAM.replace("greeter", name))
-    git("init", "-q")
-    git("add", ".")
-    git("commit", "-qm", "x")
-
-    for name in ("a", "b"):
-        gram("set", "-i", str(tmp_path / f"{name}.gram"), "*.model", "Ollama/llama4")
-    gram("set", "-i", str(tmp_path / "a.gram"), "*.tools.*.parameters.x.default", "2")
-
-    assert git("diff", "--numstat") == "2\t2\ta.gram\n1\t1\tb.gram\n"
 
 
 @pytest.mark.parametrize("command", [["set", "-i", "{}", "a.b", "c"], ["fmt", "{}"]])

@@ -136,18 +136,6 @@ def test_a_name_that_two_imported_files_define_has_to_be_told_apart(folder: Path
     assert "`x` is defined at a.gram:1:1 and b.gram:1:1" in done.stderr
 
 
-def test_a_folder_is_checked_once(folder: Path) -> None:
-    (folder / "tools/greet.gram").write_text("[sayHello:Tool | (n::Text)==>(::Text)]")
-
-    done = gram("check", ".", "--json")
-
-    faults = json.loads(done.stdout)
-    assert [(each["code"], Path(each["file"]).name) for each in faults] == [
-        ("missing-description", "greet.gram")
-    ]
-    assert done.returncode == 1
-
-
 def test_a_definition_that_differs_from_its_namesake_in_another_file_is_told(
     folder: Path,
 ) -> None:

@@ -16,14 +16,12 @@ import pytest
 from interp import (
     LimitError,
     Limits,
-    ModelError,
     ScriptedModel,
     hello_world_tool_library,
     load,
     load_run,
     run,
 )
-from interp.machine import Request
 from lenses_ext import parse_program
 from tests.interp.cli.process import at, gram, refused, started, written
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
@@ -406,18 +404,6 @@ def test_a_record_that_was_edited_is_shown_and_not_replayed(file: Path) -> None:
     assert f"{file}:7:1: the reply at position (1) answers another request" in replayed.stderr
 
 
-def test_an_edited_entry_is_told_in_words(file: Path) -> None:
-    lines = file.read_text().splitlines(keepends=True)
-    del lines[2]  # the first reply
-    file.write_text("".join(lines))
-
-    done = gram("trace", str(file))
-
-    assert done.returncode == 3
-    assert "the run does not come to this: it answers nothing: it is awaiting" in done.stderr
-    assert "ToolReturned(" not in done.stderr
-
-
 BRANCHES = """
 [both:Workflow | one, two]
 [one:Agent {instruction: "1", model: "OpenAI/gpt-5.6-luna"}]
@@ -436,21 +422,6 @@ def test_a_failure_in_a_parallel_branch_names_its_step(
 
     assert done.returncode == 4
     assert re.search(r"^both/(one|two) failed$", done.stderr, re.MULTILINE), done.stderr
-
-
-def test_what_failed_says_where(tmp_path: Path) -> None:
-    class Failing(ScriptedModel):
-        """Fails where the second agent asks."""
-
-        def complete(self, request: Request) -> object:
-            if request.instruction == "2":
-                raise OSError("down")
-            return super().complete(request)
-
-    program = parse_program(BRANCHES)
-    with pytest.raises(ModelError) as raised:
-        run(program, "go", model=Failing(["fine"]))
-    assert raised.value.at[0] == "two"
 
 
 def test_a_trace_quotes_what_is_quoted_once(tmp_path: Path) -> None:

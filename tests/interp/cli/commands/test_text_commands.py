@@ -48,17 +48,6 @@ def test_fmt_reads_standard_input() -> None:
     assert gram("fmt", "-", stdin=UGLY).stdout == LAID_OUT
 
 
-def test_fmt_leaves_what_is_not_gram(tmp_path: Path) -> None:
-    path = tmp_path / "p.gram"
-    path.write_text("(a")
-
-    done = gram("fmt", str(path))
-
-    assert done.returncode == 3
-    assert done.stderr.startswith(f"{path}:1:3: error[syntax] unexpected end of the text")
-    assert path.read_text() == "(a"
-
-
 def test_the_examples_are_laid_out() -> None:
     as_they_are = {"specification.gram", "newsroom.run.gram"}  # word for word, and as recorded
     ours = [str(each) for each in sorted(EXAMPLES.glob("*.gram")) if each.name not in as_they_are]

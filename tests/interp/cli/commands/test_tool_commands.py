@@ -168,13 +168,6 @@ def test_a_list_that_cannot_be_read_is_one_message_with_its_place(
     assert done.stderr.count("\n") == 1
 
 
-def test_hundreds_of_tools_with_long_texts_are_read(tmp_path: Path) -> None:
-    tools = [{"name": f"t{n}", "description": "x" * 1_000} for n in range(300)]
-    path = written(tmp_path / "tools.json", json.dumps(tools))
-
-    assert gram("tools", path, "--print-gram").stdout.count(":ToolSpecification {") == 300
-
-
 CHANGED = """\
 from interp import tool
 

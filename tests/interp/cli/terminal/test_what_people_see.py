@@ -13,14 +13,7 @@ from interp import FunctionRole, load_run
 from interp.history.stores import open_conversation
 from tests.interp.cli.process import HELLO, at, gram, started
 from tests.interp.cli.typing_at import Terminal
-from tests.interp.model_server import (
-    Answer,
-    ModelServer,
-    completion,
-    delta,
-    streamed,
-    tool_calls,
-)
+from tests.interp.model_server import Answer, ModelServer, completion, delta, streamed, tool_calls
 
 HI = ("c", "sayHello", {"personName": "Al"})
 
