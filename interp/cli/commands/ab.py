@@ -36,7 +36,6 @@ from ...evaluation.experiments import (
     what_it_finds,
 )
 from ...models import OFFLINE
-from ..completion.completing import complete_model
 from ..failures import LIMIT, WAITING
 from ..inputs.declaring import (
     agent_option,
@@ -76,13 +75,9 @@ class ComparingOptions(ArmOptions):
     agent: str | None = given_by(agent_option)
     checks: tuple[str, ...] = checks_option
     judge_model: str | None = option(
-        "The model that judges the rubrics of cases; by default that of the program.",
-        "PROVIDER/NAME",
-        shell_complete=complete_model,
+        "The model that judges rubrics; by default the program's.", "PROVIDER/NAME"
     )
-    out: str | None = option(
-        "The folder of what is kept; named after the program or file by default.", "DIR"
-    )
+    out: str | None = option("The folder of what is kept; named after the file by default.", "DIR")
     jobs: int = option("How many runs go on at once.", default=4)
     as_json: bool = given_by(json_option)
 
@@ -161,15 +156,11 @@ class Options(ComparingOptions):
         "NAME|FILE",
         name="--metric",
     )
-    by: tuple[str, ...] = option(
-        "Compare the cases of each value of this column, or tags, too.", "COLUMN"
-    )
+    by: tuple[str, ...] = option("Also compare the cases of each value of it, or tags.", "COLUMN")
     repeats: int | None = option("How often each arm runs a case.")
     seed: int | None = option("Draws the order; drawn itself by default.", type=click.IntRange(0))
     yes: bool = option("Run the cases after the pilot without a question.")
-    html: str | None = option(
-        "Write a report to this file; beside it, pages of the runs that differ.", "FILE"
-    )
+    html: str | None = option("Write a report here; beside it, pages of runs that differ.", "FILE")
 
 
 @click.command("ab")

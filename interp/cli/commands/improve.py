@@ -37,21 +37,17 @@ class Options(ComparingOptions):
         "NAME|FILE",
     )
     optimizer: str = option(
-        "How candidates are searched for: by a Pareto front, or by the library gepa.",
+        "Search by a Pareto front, or by the library gepa.",
         type=click.Choice(["front", "gepa"]),
         default="front",
     )
     metric: str = option(
-        "What is to be better: a metric, function or judge, as of gram ab; passed by default.",
-        "NAME|FILE",
-        default="passed",
+        "What is to be better, as of gram ab; passed by default.", "NAME|FILE", default="passed"
     )
     tries: int = option("How many changes are proposed, at most.", default=10)
     runs: int | None = option("How many runs the search may take.")
     tokens: int | None = option("How many tokens it may use.")
-    cost: float | None = option(
-        "How many US dollars it may cost.", type=click.FloatRange(0, min_open=True)
-    )
+    cost: float | None = option("How many US dollars it may cost.")
     in_place: bool = option("Write the change, if it is better.", name="-i --in-place")
 
 

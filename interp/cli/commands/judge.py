@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from attrs import frozen
 
 from ...evaluation.cases import read_cases
 from ...evaluation.experiments import MeasuredJudge, judged_by, load_experiment, measure_judge
-from ..inputs.declaring import json_option, options_of
+from ..inputs.declaring import given_by, json_option, option, options_of
 from ..inputs.files import read_program
 from ..inputs.libraries import read_libraries
 from ..inputs.options import ModelOptions
@@ -17,49 +18,32 @@ from ..process import interruptible
 from ..terminal.output import show, show_json
 
 
+@frozen(kw_only=True, slots=False)
+class _Options(ModelOptions):
+    experiment: str | None = option("Correct the rates that it gave in this experiment.", "DIR")
+    tools: tuple[str, ...] = option("A Python file with its tools.", "FILE.py[:NAME]")
+    jobs: int = option("How many answers at once.", default=4)
+    as_json: bool = given_by(json_option)
+
+
 @click.command("judge")
 @click.argument("judge", metavar="JUDGE")
 @click.argument("labels", metavar="LABELS")
-@click.option(
-    "--experiment",
-    metavar="DIR",
-    help="Correct the rates that the judge gave in this experiment of gram ab.",
-)
-@click.option(
-    "--tools",
-    multiple=True,
-    metavar="FILE.py[:NAME]",
-    help="A Python file with the tools of the judge.",
-)
-@options_of(ModelOptions)
-@click.option("--jobs", type=click.IntRange(1), default=4, help="How many answers at once.")
-@json_option
-def command(
-    judge: str,
-    labels: str,
-    experiment: str | None,
-    tools: tuple[str, ...],
-    as_json: bool,
-    jobs: int,
-    options: ModelOptions,
-) -> None:
+@options_of(_Options)
+def command(judge: str, labels: str, options: _Options) -> None:
     """Compare the agent in JUDGE with people, who labelled the answers in LABELS.
 
     LABELS are cases (.csv, .jsonl, .gram) with an input, the answer in a column answer, and in a
     column label what a person says of it: true or false. A column model says who answered, and a
     column position where the answer was among several; biases by both are looked for.
     """
+    program, tools = read_program(judge), read_libraries(options.tools)
     with interruptible():
-        metric = judged_by(
-            read_program(judge),
-            read_libraries(tools),
-            name=Path(judge).stem,
-            model=options.named_model,
-        )
-        found = measure_judge(metric, read_cases(labels), jobs=jobs)
-    rates = list(_rates(found, experiment)) if experiment else []
-    if as_json:
-        show_json({**found.to_json(), "corrected": rates} if experiment else found.to_json())
+        metric = judged_by(program, tools, name=Path(judge).stem, model=options.named_model)
+        found = measure_judge(metric, read_cases(labels), jobs=options.jobs)
+    rates = list(_rates(found, options.experiment)) if options.experiment else []
+    if options.as_json:
+        show_json(found.to_json() | ({"corrected": rates} if options.experiment else {}))
         return
     show(found.text())
     for each in rates:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import click
+from attrs import frozen
 
 from gram import Pattern, origin, to_json, write_value
 from gram.comparing import Bound, QueryError, holes_in
@@ -17,30 +18,26 @@ from lenses_ext.errors import describe
 from ..completion.completing import path_argument
 from ..each_file import Nowhere, ShowOptions, deliver, each_file, read_pattern
 from ..failures import NO, Refused
-from ..inputs.declaring import json_option, options_of
+from ..inputs.declaring import given_by, json_option, option, options_of
 from ..inputs.files import are_many, read_program, read_word_beside, words_and_files
 from ..terminal.output import show, show_json
 
-as_written_option = click.option(
-    "--as-written", is_flag=True, help="Follow no reference, and read Tool as Tool alone."
-)
+_as_written_option: Any = option("Follow no reference, and read Tool as Tool alone.")
+
+
+@frozen(kw_only=True, slots=False)
+class _Options:
+    as_written: bool = _as_written_option
+    count: bool = option("Print how often it is found in each file.")
+    only_files: bool = option("Print the names of the files alone.", name="--files")
+    as_json: bool = given_by(json_option)
 
 
 @click.command("query")
 @click.argument("pattern")
 @click.argument("files", nargs=-1, required=True)
-@as_written_option
-@click.option("--count", is_flag=True, help="Print how often it is found in each file.")
-@click.option("--files", "only_files", is_flag=True, help="Print the names of the files alone.")
-@json_option
-def query_command(
-    pattern: str,
-    files: tuple[str, ...],
-    as_written: bool,
-    count: bool,
-    only_files: bool,
-    as_json: bool,
-) -> None:
+@options_of(_Options)
+def query_command(pattern: str, files: tuple[str, ...], options: _Options) -> None:
     """Find where PATTERN matches in FILES, and print each place with what the holes match.
 
     PATTERN is gram with holes: a name, a label, a key or a symbol value that begins with _, as in
@@ -50,6 +47,7 @@ def query_command(
     FILES are files, folders and globs; - is standard input. A file that is not gram is told, and
     the others are searched. Exits with 1 if nothing is found.
     """
+    count, only_files, as_json = options.count, options.only_files, options.as_json
     if count and only_files:
         raise click.UsageError("--count and --files print different things: choose one")
     wanted = read_pattern(read_word_beside(pattern, files), "PATTERN")
@@ -58,7 +56,7 @@ def query_command(
 
     def find(file: str) -> None:
         program = read_program(file)
-        for match in query(wanted, program, as_written=as_written, own=True):
+        for match in query(wanted, program, as_written=options.as_written, own=True):
             counts[file] += 1
             if only_files:
                 break
@@ -99,11 +97,15 @@ def _as_json(bound: Bound) -> Any:
     return to_json(bound) if isinstance(bound, Pattern) else value_to_json(bound)
 
 
+@frozen(kw_only=True, slots=False)
+class _RewriteOptions(ShowOptions):
+    as_written: bool = _as_written_option
+
+
 @click.command("rewrite")
 @path_argument("PATTERN NEW")
-@as_written_option
-@options_of(ShowOptions)
-def rewrite_command(arguments: tuple[str, ...], as_written: bool, options: ShowOptions) -> None:
+@options_of(_RewriteOptions)
+def rewrite_command(arguments: tuple[str, ...], options: _RewriteOptions) -> None:
     """Put NEW wherever PATTERN matches in FILES, and show what would change; -i writes.
 
     Both are gram with holes, see gram query: in NEW they take what they match in PATTERN. What
@@ -124,9 +126,10 @@ def rewrite_command(arguments: tuple[str, ...], as_written: bool, options: ShowO
 
     def edit(program: Project, _: bool) -> tuple[Pattern, ...]:
         try:
-            changed = rewrite(old, wanted, program, as_written=as_written, own=True).patterns
+            after = rewrite(old, wanted, program, as_written=options.as_written, own=True)
         except QueryError as error:
             raise Refused(f"refused: {error}") from None
+        changed = after.patterns
         if changed == program.patterns:
             raise Nowhere(f"{program.filename}: nothing to change: the pattern is not found")
         return changed

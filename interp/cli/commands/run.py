@@ -18,8 +18,8 @@ class _Options(TalkOptions):
     as_json: bool = given_by(json_option)
     stream: bool = option("Print words as they come; with --json, a line for each event.")
     no_stdin: bool = option("Do not read standard input.")
-    given: str | None = input_option
-    attached: tuple[str, ...] = attach_option
+    input: str | None = input_option
+    attach: tuple[str, ...] = attach_option
 
 
 @click.command("run")
@@ -42,7 +42,7 @@ def command(file: str, messages: tuple[str, ...], options: _Options) -> None:
     """
     expect_other_file(options.record)
     reads_stdin = not options.no_stdin
-    said = said_to(file, messages, options.given, options.attached, reads_stdin=reads_stdin)
+    said = said_to(file, messages, options.input, options.attach, reads_stdin=reads_stdin)
 
     talk = Talk(file, options, as_json=options.as_json, is_streaming=options.stream)
     with interruptible(), talk:

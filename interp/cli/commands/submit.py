@@ -36,13 +36,9 @@ class Options(KeptRunOptions):
 
     store: str = given_by(store_option)
     as_json: bool = given_by(json_option)
-    given: str | None = input_option
-    id: str | None = option(
-        "An id for the run: submitting the same again under it queues nothing more.", "ID"
-    )
-    conversation: str | None = option(
-        "The conversation that this is a turn of; its turns run one after the other.", "NAME"
-    )
+    input: str | None = input_option
+    id: str | None = option("An id for the run: the same again queues nothing more.", "ID")
+    conversation: str | None = option("The conversation that it is a turn of.", "NAME")
     tenant: str | None = option("Whom the run is done for.", "NAME")
     priority: int = option("Runs with a higher number are taken first; 0.", type=int, default=0)
     at: datetime | None = option(
@@ -51,7 +47,7 @@ class Options(KeptRunOptions):
         converter=converters.optional(_time),
     )
     agent: str | None = given_by(agent_option)
-    attached: tuple[str, ...] = attach_option
+    attach: tuple[str, ...] = attach_option
     fallback: tuple[str, ...] = fallback_option
 
 
@@ -66,7 +62,7 @@ def command(file: str, message: str | None, options: Options) -> None:
     gram worker. MESSAGE may be - for standard input, or @FILE for the text of a file.
     """
     words = [] if message is None else [message]
-    (said,) = said_to(file, words, options.given, options.attached, reads_stdin=False)
+    (said,) = said_to(file, words, options.input, options.attach, reads_stdin=False)
     document = read_program(file)
     with open_store(options.store) as opened, telemetry() as made:
         known = [] if options.id is None else opened.rows(beginning=options.id, status=IS_OVER)

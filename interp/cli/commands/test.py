@@ -34,7 +34,6 @@ from ...models import AnyModel, connect_model, require_prices
 from ...programs import models_of, the_agent
 from ...running import RunOptions
 from ...tools import ToolLibrary, bind_agent_tools, empty_tool_library, with_agents
-from ..completion.completing import complete_model
 from ..each_file import each_file
 from ..inputs.declaring import (
     agent_option,
@@ -71,9 +70,7 @@ class CaseOptions(RunningOptions):
     program: str | None = option("The program, instead of those of the cases.", "FILE")
     agent: str | None = given_by(agent_option)
     checks: tuple[str, ...] = checks_option
-    names: tuple[str, ...] = option(
-        "Run only the cases whose names have this text, in capitals or not.", "TEXT", name="-k"
-    )
+    names: tuple[str, ...] = option("Only cases whose names have this text.", "TEXT", name="-k")
     only: tuple[str, ...] = option("Run only the cases with one of these tags.", "TAG")
     jobs: int = option("How many cases run at once.", default=1)
     repeats: int | None = option("How often each case is run.")
@@ -82,14 +79,10 @@ class CaseOptions(RunningOptions):
         "K/N",
         converter=converters.optional(_share),
     )
-    by: tuple[str, ...] = option(
-        "Say how often runs pass for each value of this column, or tags.", "COLUMN"
-    )
+    by: tuple[str, ...] = option("Tell pass rates for each value of it, or tags.", "COLUMN")
     judge: str | None = option("The agent that judges rubrics; else a built-in one.", "FILE")
     judge_model: str | None = option(
-        "The model that judges rubrics; by default that of the judge, or the program's.",
-        "PROVIDER/NAME",
-        shell_complete=complete_model,
+        "The model that judges rubrics; by default that of the judge.", "PROVIDER/NAME"
     )
     record: Mode | None = option(
         "Record runs and replay them: those without a recording are recorded (once), what they "
@@ -99,7 +92,7 @@ class CaseOptions(RunningOptions):
         type=click.Choice(["once", "changed", "none", "all"]),
     )
     recordings: str | None = option(
-        "Where recordings are, with --recordings; the folder recordings beside a file by default.",
+        "The folder of recordings; by default recordings beside a file.",
         "DIR",
         name="--recordings-in",
     )

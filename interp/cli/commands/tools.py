@@ -54,10 +54,7 @@ class Options(ToolOptions):
     match: Match = match_option
     as_json: bool = given_by(json_option)
     print_gram: bool = option("Print the gram of the tools of FILES, --tools, --mcp…")
-    update: bool = option(
-        "Show where tools of --tools, --mcp or --openapi have other words or types; with -i, "
-        "write them."
-    )
+    update: bool = option("Show where the tools have other words or types; with -i, write them.")
     in_place: bool = option("Write what --update shows, atomically.", name="-i --in-place")
 
 
@@ -123,7 +120,7 @@ def _update(file: str, library: ToolLibrary, options: Options) -> None:
     def changes() -> Changes:
         program = read_program(file)
         specs = the_tools(program, options.agent, to_bind=True)
-        after = program.replace(with_words_of(library, program.patterns, specs))
+        after = program.replace([_updated(library, each, specs) for each in program.patterns])
         if errors := new_errors(program, after):
             raise Refused(f"{file}: not updated, it would be invalid: {errors[0].message}")
         found = changed_texts(program, after)
@@ -218,7 +215,12 @@ def schema_command(
     by_file: dict[str, Json] = {}
 
     def describe(file: str) -> None:
-        specs = (_itself(file, agent),) if itself else read_tool_specs(file, agent)
+        if itself:
+            specs: Sequence[Pattern] = [
+                tool_spec_of(the_agent(read_program(file), agent, by="schema"))
+            ]
+        else:
+            specs = read_tool_specs(file, agent)
         prefix = f"{file}: " if several else ""
         written = tools_to_json(
             specs, form, strict=strict, tell=lambda said: note(f"{prefix}{said}")
@@ -229,11 +231,6 @@ def schema_command(
     if by_file:
         show_json(by_file if several else next(iter(by_file.values())))
     tally.leave()
-
-
-def _itself(file: str, agent: str | None) -> Pattern:
-    """An agent or workflow as the tool that others call."""
-    return tool_spec_of(the_agent(read_program(file), agent, by="schema"))
 
 
 def specs_of(library: ToolLibrary, names: Iterable[str] | None = None) -> list[Pattern]:
@@ -262,20 +259,8 @@ def _spec_of(tool: Tool) -> Pattern:
     return attrs.evolve(spec, value=attrs.evolve(subject, properties=said))
 
 
-def with_words_of(
-    library: ToolLibrary, patterns: Sequence[Pattern], specs: Collection[Pattern]
-) -> tuple[Pattern, ...]:
-    """Patterns whose specifications say what the tools of a library say.
-
-    Args:
-        library: the tools; a specification that it does not have stays as it is.
-        patterns: the patterns of a document.
-        specs: the specifications that may change.
-    """
-    return tuple(_updated(library, each, specs) for each in patterns)
-
-
 def _updated(library: ToolLibrary, pattern: Pattern, specs: Collection[Pattern]) -> Pattern:
+    """A pattern whose specifications, those of ``specs``, say what the tools of a library say."""
     if is_tool(pattern):
         return _with_new_words(library, pattern) if pattern in specs else pattern
     elements = tuple(_updated(library, each, specs) for each in pattern.elements)

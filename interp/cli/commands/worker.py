@@ -27,18 +27,15 @@ class Options(ToolOptions):
     match: Match = match_option
     at_once: int = option("How many runs it drives at once; 8.", default=8)
     grace: float = option(
-        "How long runs may still take when it is told to stop; then others go on with them; 30.",
+        "How long runs may take when it is told to stop; 30.",
         "SECONDS",
         type=click.FloatRange(0),
         default=30.0,
     )
     schedule: str | None = option(
-        "A file of gram with runs to submit at times; give it to all workers.", "FILE"
+        "Runs to submit at times, in gram; give it to all workers.", "FILE"
     )
-    metrics: str | None = option(
-        "Serve metrics there, as Prometheus reads them; on this machine alone without HOST.",
-        "[HOST:]PORT",
-    )
+    metrics: str | None = option("Serve metrics for Prometheus there.", "[HOST:]PORT")
     log_lines: LogLines = given_by(log_format_option)
 
 

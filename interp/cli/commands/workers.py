@@ -29,14 +29,10 @@ from ..terminal.output import note, show, show_json
 class _Options:
     store: str = given_by(store_option)
     health: bool = option(
-        "Exit with 1 unless a worker lives, and no run has waited for longer than --oldest."
+        "Exit with 1 unless a worker lives and no run waits longer than --oldest."
     )
     machine: str | None = option("Only workers of this machine.", "HOST", name="--on")
-    oldest: float | None = option(
-        "How long a run may wait that could begin; without it, for any time.",
-        "SECONDS",
-        type=click.FloatRange(0, min_open=True),
-    )
+    oldest: float | None = option("How long a run may wait that could begin.", "SECONDS")
     as_json: bool = given_by(json_option)
 
 
@@ -123,9 +119,7 @@ def _parts(now: LimitNow) -> list[str]:
 @limits_command.command("set")
 @click.argument("name")
 @store_option
-@click.option(
-    "--at-most", type=click.IntRange(1), help="How many requests may be under way at once."
-)
+@click.option("--at-most", type=click.IntRange(1), help="How many requests may go on at once.")
 @click.option(
     "--per-minute",
     type=click.FloatRange(0, min_open=True),

@@ -24,7 +24,8 @@ def option(
     """An attribute of a class of options, see `options_of`.
 
     Its type says what the option takes: ``bool`` is a flag, ``tuple[str, ...]`` may be given
-    several times, and ``int`` is a number from 1 on.
+    several times, ``int`` is a number from 1 on, and ``float`` one
+    above 0.
 
     Args:
         help: what the help says of it.
@@ -42,6 +43,10 @@ def option(
             how["multiple"] = True
         elif kind.startswith("int"):
             how.setdefault("type", click.IntRange(1))
+        elif kind.startswith("float"):
+            how.setdefault("type", click.FloatRange(0, min_open=True))
+        if metavar == "PROVIDER/NAME":
+            how["shell_complete"] = complete_model
         names = name.split() or [f"--{attribute.name.replace('_', '-')}"]
         return click.option(*names, attribute.name, help=help, metavar=metavar, **how)
 
@@ -81,9 +86,7 @@ agent_option = click.option(
 )
 """Chooses an agent of a program with several agents."""
 
-model_option: Any = option(
-    "Use this model instead of the program's.", "PROVIDER/NAME", shell_complete=complete_model
-)
+model_option: Any = option("Use this model instead of the program's.", "PROVIDER/NAME")
 """The model that is asked."""
 
 checks_option: Any = option("A Python file with the checks that cases name.", "FILE.py[:NAME]")

@@ -25,16 +25,12 @@ _SECONDS_OF_SILENCE = 2.0
 
 
 attach_option: Any = option(
-    "Attach a picture, a document or sound to the first message; may be repeated.",
-    "FILE|ADDRESS|-",
-    name="--attach",
+    "Attach a picture, a document or sound to the first message.", "FILE|ADDRESS|-"
 )
 """The files that are attached to a message."""
 
 input_option: Any = option(
-    "Call the agent with these arguments instead of messages: a JSON object.",
-    "JSON|@FILE|-",
-    name="--input",
+    "Call the agent with this JSON object instead of messages.", "JSON|@FILE|-"
 )
 """What an agent is called with that takes no message."""
 

@@ -42,9 +42,7 @@ _MOST_TOLD: Final = 5
 
 
 stand_ins_option: Any = option(
-    "A Python file with tools to run in the place of recorded ones; none that is marked once is "
-    "run.",
-    "FILE.py[:NAME]",
+    "Tools to run in the place of recorded ones; none that is marked once is run.", "FILE.py[:NAME]"
 )
 """Tools that are run instead of recorded ones. A project file does not give any."""
 

@@ -24,7 +24,7 @@ from ...machine import ApprovalPolicy, ApprovalRule, Limits, allow_all, ask_all,
 from ...models import ADDRESS_RULE, OFFLINE, Dialect, ScriptedModel, is_address, read_script
 from ...running import BeginOptions, RunOptions
 from ...tools import ToolLibrary, empty_tool_library
-from ..completion.completing import complete_limit, complete_model, complete_setting
+from ..completion.completing import complete_limit, complete_setting
 from ..terminal.log_lines import show_logs
 from ..terminal.output import expect_a_file, is_verbose, tell
 from .declaring import agent_option, given_by, model_option, option
@@ -52,16 +52,12 @@ dialect_option: Any = option(
 """How a model's server is spoken to."""
 
 fallback_option: Any = option(
-    "Ask this model where the first cannot be reached, is overloaded or unknown.",
-    "PROVIDER/NAME",
-    shell_complete=complete_model,
+    "Ask this model where the first cannot be reached, is overloaded or unknown.", "PROVIDER/NAME"
 )
 """The models that are asked where the first cannot be."""
 
 match_option: Any = option(
-    "How closely tools have to match their specifications.",
-    type=click.Choice(get_args(Match)),
-    default="full",
+    "How closely tools have to match.", type=click.Choice(get_args(Match)), default="full"
 )
 """How closely tools have to match; see `interp.tools.bind_tool`."""
 
@@ -278,12 +274,8 @@ class TalkOptions(AnsweringOptions):
     agent: str | None = given_by(agent_option)
     record: str | None = record_option
     no_record: bool = option("Keep nothing of what is said.")
-    goes_on: bool = option(
-        "Go on with the last conversation with this program, or of the file.", name="--continue -c"
-    )
-    conversation: str | None = option(
-        "Go on with the conversation of this name, or begin it.", "NAME"
-    )
+    goes_on: bool = option("Go on with the last conversation.", name="--continue -c")
+    conversation: str | None = option("Go on with the conversation NAME, or begin it.", "NAME")
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
