@@ -14,10 +14,10 @@ from ..history.records import RecordedRun
 from ..history.replaying import Entry, Timeline, timeline
 from ..machine import AgentResponse, ConversationContext, FunctionRole, Message, call_text
 from ..shown import shortened
+from .run_lines import said_of
 
 _MOST_ROWS: Final = 100
 _MOST_TEXT: Final = 5_000
-_LONGEST: Final = 300
 
 
 def run_form(run: RecordedRun | Timeline) -> dict[str, str]:
@@ -34,13 +34,7 @@ def run_form(run: RecordedRun | Timeline) -> dict[str, str]:
 
 
 def _of_entry(entry: Entry) -> tuple[Content, ...]:
-    what: Content = shortened(
-        entry.result or ", ".join(entry.calls) or entry.error or entry.arguments or "", _LONGEST
-    )
-    if entry.kind == "tool" or entry.is_frame:
-        call = call_text(entry.name, entry.arguments or "{}")
-        came = entry.result or entry.error or ""
-        what = [element("code", shortened(call, _LONGEST)), " → ", shortened(came, _LONGEST)]
+    what = "".join(text for text, _ in said_of(entry))
     took = "" if entry.seconds is None else f"{entry.seconds:.2f} s"
     return entry.kind, what, took if entry.how == "done" else entry.how
 

@@ -17,11 +17,11 @@ from lenses_ext.drawings import Drawing, Node
 
 from ..files import File
 from ..history.records import RecordedRun
-from ..history.replaying import Entry, Timeline, round_name, timeline
+from ..history.replaying import Entry, Timeline, timeline
 from ..json_text import json_or_text
-from ..machine import Status, Usage, call_text, shown_price
-from ..shown import shortened, visible_text
+from ..machine import Status, Usage
 from .page import facts, page
+from .run_lines import cost_of, position_of, said_of
 
 
 def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
@@ -64,19 +64,12 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
 
 
 _MOST_OF_ALL, _MOST_OF_ONE, _LEAST_OF_ONE = 20_000_000, 200_000, 2_000
-_LONGEST_LINE = 160  # characters of what is seen before an entry is opened
 _MOST_NODES = 150  # that are drawn
 
 _KINDS = {"workflow": "flow", "each": "list", "change": "you"}
 """How a kind of entry is called, where that is not its name."""
-_HOW = {
-    "failed": ("bad", "failed"),
-    "refused": ("warn", "refused"),
-    "dropped": ("warn", "not waited for"),
-    "asked": ("warn", "waits for approval"),
-    "running": ("warn", "began, and has no answer"),
-    "waiting": ("warn", "waits"),
-}
+_STYLES = {"failed": "bad", "refused": "warn", "dropped": "warn"}
+"""How what did not end well looks."""
 _SEARCH = Markup(
     '<div class="search" hidden>'
     '<input type="search" placeholder="Search what happened" aria-label="Search what happened">'
@@ -113,7 +106,7 @@ def run_page(run: RecordedRun, *, title: str = "") -> str:
         "requests": str(found.requests),
         "calls": str(found.calls),
         **_tokens(found.usage),
-        "cost": _dollars(found),
+        "cost": cost_of(found).removeprefix("cost "),
         "time": _seconds(found.seconds),
         "began": f"{found.started:%Y-%m-%d %H:%M:%S %Z}" if found.started else None,
         "program": found.program,
@@ -180,13 +173,12 @@ class _View:
 
     def entry(self, entry: Entry) -> Markup:
         """An entry: a line, and what opens below it."""
-        style, how = _HOW.get(entry.how, (None, None))
-        if entry.may_have_run:
-            how = "may have run already: asks whether to run again"
+        style = _STYLES.get(entry.how)
+        said = (element("bdi", text, class_=_STYLES.get(how)) for text, how in said_of(entry))
         line = [
             element("span", _KINDS.get(entry.kind, entry.kind), class_=f"kind k-{entry.kind}"),
-            element("span", self._line(entry), class_="what"),
-            element("span", how, class_=f"how {style}") if how else None,
+            element("span", said, class_="what"),
+            element("span", entry.how, class_=f"how {style}") if style else None,
             element("span", _seconds(entry.seconds), class_="num took"),
             self._bar(entry),
         ]
@@ -194,39 +186,17 @@ class _View:
         opened = element("details", element("summary", line), self._parts(entry), inside)
         return element("li", opened, class_="entry")
 
-    def _line(self, entry: Entry) -> Content:
-        """What is seen of an entry before it is opened."""
-        match entry.kind:
-            case "model":
-                said = self._short(entry.result or entry.error or "")
-                calls = f"calls {', '.join(entry.calls)}" if entry.calls else ""
-                words = " · ".join(filter(None, (said, calls))) or entry.name
-            case "change":
-                words = f"resumed with {self._short(entry.arguments or '')}"
-            case "each":
-                words = f"{entry.name}: the list is empty"
-            case "stop":
-                words = self._short(entry.error or "stopped")
-            case _:
-                name = round_name(entry) if entry.kind == "round" else entry.name
-                call = self._short(call_text(name, entry.arguments or "{}"))
-                call = visible_text(call) if entry.how == "asked" else call
-                came = entry.error if entry.error is not None else entry.result
-                outcome = None if came is None else (" → ", self._short(came))
-                return [element("code", call), element("span", outcome, class_="quiet")]
-        return element("span", words)
-
     def _parts(self, entry: Entry) -> Content:
         """What opens below the line of an entry."""
         told: dict[str, Content] = {
-            "position": ".".join(map(str, entry.at)),
+            "position": position_of(entry),
             "agent": entry.who,
             "model" if entry.kind == "model" else "name": entry.name,
             "answered by": entry.served_model,
             "requests": _count(entry.requests),
             "calls": _count(entry.tool_calls),
             **_tokens(entry.usage or Usage()),
-            "cost": _dollars(entry),
+            "cost": cost_of(entry).removeprefix("cost "),
             "server": entry.server,
             "ended because": entry.finish_reason,
             "began after": _seconds(entry.started),
@@ -255,9 +225,6 @@ class _View:
             return text
         return f"{text[: self.longest]}\n… {counted(len(text) - self.longest, 'more character')}"
 
-    def _short(self, text: str) -> str:
-        return shortened(" ".join(text.split()), _LONGEST_LINE)
-
     def _bar(self, entry: Entry) -> Content:
         """When an entry happened, as a bar below its line."""
         if not entry.seconds or not self.end:
@@ -282,12 +249,6 @@ def _tokens(usage: Usage) -> dict[str, Content]:
 
 def _count(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
-
-
-def _dollars(found: Entry | Timeline) -> str:
-    if found.cost is None:
-        return "unknown" if found.was_asked_elsewhere else ""
-    return f"${shown_price(found.cost)}"
 
 
 def _seconds(seconds: float | None) -> str:

@@ -25,7 +25,7 @@ from ...evaluation.experiments import (
 )
 from ...evaluation.testing import CaseResult, junit_xml
 from ...history.replaying import timeline
-from ..commands.trace import lines
+from ...views import lines
 from ..failures import NO
 from ..process import uninterrupted
 from .answers import as_json_answer
@@ -181,7 +181,7 @@ def shown_run(result: CaseResult) -> str:
     return "\n".join(map(unstyled, _trace_of(result)))
 
 
-def _trace_of(result: CaseResult) -> list[Styled]:
+def _trace_of(result: CaseResult) -> Sequence[Styled]:
     return lines(timeline(result.shown.run)) if result.shown.run else []
 
 

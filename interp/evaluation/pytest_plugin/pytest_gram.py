@@ -205,9 +205,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
         report.outcome = "failed"
         report.longrepr = _refused(runs.network.refused[0], runs.stem is not None)
     if report.failed and runs is not None:
-        from interp.cli.commands.trace import lines
         from interp.cli.terminal.output import unstyled
         from interp.history.replaying import timeline
+        from interp.views import lines
 
         for run in runs.runs:
             shown = map(unstyled, lines(timeline(run)))

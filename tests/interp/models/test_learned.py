@@ -21,10 +21,9 @@ from interp import (
     tool,
     tool_spec_from_function,
 )
-from interp.cli.commands.trace import lines
 from interp.history.replaying import Replay
 from interp.models.providers import Dialect
-from interp.views import run_page
+from interp.views import lines, run_page
 from lenses_ext import create_agent_pattern
 from tests.interp.model_server import Answer, ModelServer, tool_calls
 

@@ -24,10 +24,9 @@ from interp import (
     timeline,
     tool,
 )
-from interp.cli.commands.trace import summary
 from interp.history.replaying import Entry, Timeline
 from interp.models import price_of
-from interp.views import run_page
+from interp.views import run_page, summary
 from lenses_ext import Model, parse_program
 from tests.interp.counting import counting
 from tests.interp.execution.test_recording import AGENT, CALLS
