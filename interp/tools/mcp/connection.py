@@ -211,8 +211,6 @@ async def _limit(response: httpx2.Response) -> None:
 _LINE = 4_000  # characters
 _PATIENCE = 0.5  # seconds
 
-_log = logging.getLogger("interp.mcp")
-
 
 class ErrorLines:
     """A pipe for the standard error of a server; a thread reads it."""
