@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
-from typing import Any, Final, TypeAlias, get_args
+from typing import Any, Final, get_args
 
 from attrs import evolve
 
@@ -44,8 +44,6 @@ _log = logging.getLogger("interp.model")
 _ATTEMPTS: Final = 3
 _TIMEOUT: Final = 600.0  # seconds; as in the `openai` package
 _CONNECT_TIMEOUT: Final = 10.0  # seconds
-
-_Begun: TypeAlias = tuple[IncomingReply, AsyncGenerator[bytes], AsyncExitStack]
 
 
 class OpenAIModel:
@@ -213,17 +211,16 @@ class OpenAIModel:
 
         async def posted() -> Any:
             body = wire.content(request, streaming=streaming)
-            return await server.ask(client, wire.path, body, model=request.model)
+            try:
+                return await server.ask(client, wire.path, body, model=request.model)
+            except ModelError as error:
+                if not learn(error, request, server.host):
+                    raise
+            return await posted()  # written otherwise now
 
-        async def ask() -> _Begun:
+        async def ask() -> tuple[IncomingReply, AsyncGenerator[bytes], AsyncExitStack]:
             async with AsyncExitStack() as opened:
-                response = None
-                while response is None:
-                    try:
-                        response = await posted()
-                    except ModelError as error:
-                        if not learn(error, request, server.host):
-                            raise
+                response = await posted()
                 await opened.enter_async_context(aclosing(response))
                 pieces = response.aiter_bytes()
                 await opened.enter_async_context(aclosing(pieces))
