@@ -12,6 +12,7 @@ its types of patterns are all `Pattern`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
@@ -176,20 +177,12 @@ def invocation_result(invocation: ToolInvocation) -> Json:
 # --- shorter words for lenses onto an agent
 
 
-def get_agent_name(agent: Pattern) -> str:
-    """The name of an agent."""
-    return view(agent_name, agent)
-
-
-def set_agent_name(name: str, agent: Pattern) -> Pattern:
-    """An agent under another name."""
-    return put(agent_name, name, agent)
-
-
-def get_tool_specs(agent: Pattern) -> tuple[Pattern, ...]:
-    """The tool specifications of an agent."""
-    return view(agent_tool_specs, agent)
-
+get_agent_name: Callable[[Pattern], str] = partial(view, agent_name)
+"""The name of an agent."""
+set_agent_name: Callable[[str, Pattern], Pattern] = partial(put, agent_name)
+"""An agent under another name."""
+get_tool_specs: Callable[[Pattern], tuple[Pattern, ...]] = partial(view, agent_tool_specs)
+"""The tool specifications of an agent."""
 
 # --- the example
 

@@ -18,9 +18,6 @@ GRACE: Final = 0.05
 class TookTooLongError(TimeoutError):
     """Something did not end in its time."""
 
-    def __str__(self) -> str:
-        return "it took too long"
-
 
 class Clock:
     """How much time something has left.
@@ -82,7 +79,7 @@ async def within(awaitable: Awaitable[T], seconds: float | None) -> T:
         if not task.done() or task.cancelled() or task.exception() is not None:
             raise
     if not task.done() or task.cancelled():
-        raise TookTooLongError
+        raise TookTooLongError("it took too long")
     return task.result()
 
 

@@ -144,17 +144,13 @@ def read_by_waiting(items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
             yield item
     finally:
         if is_in_own_loop():  # collected there: to wait would be for ever
-            _closing.append(asyncio.ensure_future(_closed(items)))
+            _closing.append(asyncio.ensure_future(items.aclose()))
             _closing[-1].add_done_callback(_closing.remove)
         else:
             waited_for(items.aclose, caller)
 
 
-_closing: Final[list[asyncio.Task[None]]] = []  # else they may be collected before they end
-
-
-async def _closed(items: AsyncGenerator[Any, None]) -> None:
-    await items.aclose()
+_closing: Final[list[asyncio.Future[None]]] = []  # else they may be collected before they end
 
 
 def work_on(items: Iterable[T], work: Callable[[T], Awaitable[None]], jobs: int) -> None:
@@ -200,14 +196,11 @@ async def in_loop_of_user(make: Callable[[], Awaitable[T]]) -> T:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-        raise SelfCancelledError from None
+        raise SelfCancelledError("it cancelled its own task") from None
 
 
 class SelfCancelledError(RuntimeError):
     """Code of the user has cancelled the task that it runs in, which nobody else has."""
-
-    def __str__(self) -> str:
-        return "it cancelled its own task"
 
 
 async def _awaited(make: Callable[[], Awaitable[T]]) -> T:

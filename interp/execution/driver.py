@@ -189,7 +189,10 @@ class Driver:
                             yield seen
                     await self._give_up()
                     if clock.left == 0:
-                        await self._time_is_up()
+                        await self._stop(GRACE)
+                        is_awaiting = self.state.status in _AWAITING and pending(self.state)
+                        if is_awaiting and not self._failure:
+                            await self._fold(None, TimeUp())
                         break
             finally:
                 await self._stop(_PATIENCE)
@@ -294,7 +297,7 @@ class Driver:
         self, effect: Effect, clock: Clock, report: Report | None, words: bool
     ) -> _Answer:
         """Have an effect performed, in its limit of time."""
-        spans = self._spans.performing(effect) if self._spans else nullcontext(_unseen)
+        spans = self._spans.performing(effect) if self._spans else nullcontext(lambda _: None)
         with providing(self._tool_context(effect, report)), spans as answered:
             async with self._recorder.noting(effect) if self._recorder else nullcontext():
                 start = monotonic()
@@ -425,11 +428,6 @@ class Driver:
 
     # --- stopping
 
-    async def _time_is_up(self) -> None:
-        await self._stop(GRACE)
-        if not self._failure and self.state.status in _AWAITING and pending(self.state):
-            await self._fold(None, TimeUp())
-
     async def _stop_for_money(self, waiting: Iterable[Effect]) -> None:
         """Stop where nothing is under way and there is no money for what is to do."""
         if self._budget and not self._failure:
@@ -467,10 +465,6 @@ class Driver:
         for task in given_up:
             if not task.done() or task.cancelled():
                 del self._running[task]
-
-
-def _unseen(_: Event) -> None:
-    """Take the answer to an effect that has no span."""
 
 
 class _Reporting:

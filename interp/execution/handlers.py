@@ -21,6 +21,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final, Literal, Protocol, TypeAlias, Union
 
 from attrs import evolve, field, fields, frozen
@@ -222,20 +223,20 @@ class LiveHandler:
             ToolBindingError: the library does not implement the tools as they are written.
             ConfigurationError: the provider is unknown, or its key is missing.
         """
-        bound: tuple[Tool, ...] = ()
+        bound = () if tools is None else bind_agent_tools(state.agent, tools, match=match)
         missing: frozenset[Model] = frozenset()
         asked: AnyModel
-        if tools is not None:
-            bound = bind_agent_tools(state.agent, tools, match=match)
         if model is None or isinstance(model, str | Model):
+            connect = partial(connect_model, base_url=base_url, dialect=dialect)
             named = named_model(model) or state.model
-            names = (named,) if named else models_of(state.agent)
-            connected = {
-                name: connect_model(name, base_url=base_url, dialect=dialect) for name in names
-            }
-            others = () if named else fallbacks_of(state.agent)
-            connected |= dict(_fallbacks(others, base_url=base_url, dialect=dialect))
-            missing = missing.union(others) - connected.keys()
+            asked_first = (named,) if named else models_of(state.agent)
+            connected = {each: connect(each) for each in asked_first}
+            for each in () if named else fallbacks_of(state.agent):
+                try:
+                    connected[each] = connect(each)
+                except ConfigurationError as error:
+                    missing |= {each}
+                    _log.warning("the fallback %s cannot be asked: %s", each, error)
             asked, is_of_user = AnyModel(connected), False
         elif base_url or dialect:
             given = "base_url" if base_url else "dialect"
@@ -322,17 +323,6 @@ class LiveHandler:
         with _failing_as("approver", AgentError):
             given: Answer = await called_for_user(approve, ask)
             return given
-
-
-def _fallbacks(
-    names: Iterable[Model], *, base_url: str | None, dialect: Dialect | None
-) -> Iterator[tuple[Model, LanguageModel]]:
-    """The models that are asked where others cannot be, without those that cannot be asked."""
-    for name in names:
-        try:
-            yield name, connect_model(name, base_url=base_url, dialect=dialect)
-        except ConfigurationError as error:
-            _log.warning("the fallback %s cannot be asked: %s", name, error)
 
 
 @contextmanager
