@@ -277,19 +277,13 @@ class _Search:
         free = sorted(set(found) - set(keys))
         wanted = []
         for name in filter(hole, p):
-            options = [
-                _Option(frozenset({key}), partial(self._entry, name, key, p[name], found[key]))
-                for key in free
-            ]
+            options = []
+            for key in free:
+                both = [partial(_filled, name, key), partial(self._value, p[name], found[key])]
+                options.append(_Option(frozenset({key}), partial(_one_after_another, both)))
             wanted.append(_Wanted(frozenset({name}) | names_in(p[name]), options))
         for after in _one_after_another(steps, state):
             yield from self._placed(wanted, after)
-
-    def _entry(
-        self, name: str, key: str, p: Value, found: Value, state: _State
-    ) -> Iterator[_State]:
-        for after in _filled(name, key, state):
-            yield from self._value(p, found, after)
 
     def _value(self, p: Value, found: Value, state: _State) -> Iterator[_State]:
         if isinstance(p, Symbol):
@@ -329,23 +323,18 @@ class _Search:
         self._count()
         if not wanted:
             yield state
-        elif len({min(way.takes) for each in wanted for way in each.options}) >= len(wanted):
-            still = [each for each in wanted if each.holes.difference(state.bindings)]
-            first = min(still or wanted, key=lambda each: len(each.options))
-            found = self._first_placed(first, wanted, state)
-            yield from found if still or self._every else islice(found, 1)
-
-    def _first_placed(
-        self, first: _Wanted, wanted: list[_Wanted], state: _State
-    ) -> Iterator[_State]:
-        rest = [each for each in wanted if each is not first]
-        for option in first.options:
-            left = [
-                each._replace(options=[o for o in each.options if not o.takes & option.takes])
-                for each in rest
-            ]
-            for after in option.attempt(state):
-                yield from self._placed(left, after)
+            return
+        if len({min(way.takes) for each in wanted for way in each.options}) < len(wanted):
+            return
+        still = [each for each in wanted if each.holes.difference(state.bindings)]
+        first = min(still or wanted, key=lambda each: len(each.options))
+        found = (
+            after
+            for way in first.options
+            for placed in way.attempt(state)
+            for after in self._placed(_without(wanted, first, way), placed)
+        )
+        yield from found if still or self._every else islice(found, 1)
 
     # --- paths
 
@@ -404,6 +393,15 @@ class _Search:
             able = [way for way in ways if any(way.attempt(_State()))]
             wanted.append(_Wanted(holes_in(node), able))
         return self._placed(wanted, state.with_part(at, Part(path, path)))
+
+
+def _without(wanted: list[_Wanted], found: _Wanted, way: _Option) -> list[_Wanted]:
+    """The other things that are wanted, in the ways that take nothing of what one has taken."""
+    return [
+        each._replace(options=[other for other in each.options if not other.takes & way.takes])
+        for each in wanted
+        if each is not found
+    ]
 
 
 def _hops_at(pattern: Pattern, path: TreePath) -> frozenset[TreePath]:

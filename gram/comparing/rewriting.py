@@ -264,12 +264,11 @@ class _Rewriting:
         if (path, as_whole) in self._within:
             raise self._refused("the new pattern puts an element into itself")
         self._within.add((path, as_whole))
-        made = self._made(path, here, as_whole)
+        made = self._made(path, here, self._changes.get(path, _Change()), as_whole)
         self._within.remove((path, as_whole))
         return made
 
-    def _made(self, path: TreePath, here: Pattern, as_whole: bool) -> Pattern:
-        change = self._changes.get(path, _Change())
+    def _made(self, path: TreePath, here: Pattern, change: _Change, as_whole: bool) -> Pattern:
         if as_whole and change.whole:
             first, *others = [build() for build in change.whole]
             if any(other != first for other in others):
