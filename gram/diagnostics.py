@@ -25,6 +25,16 @@ class Edit(NamedTuple):
     text: str = ""
 
 
+def with_edits(text: str, edits: Iterable[Edit]) -> str:
+    """A text after edits, which come in its order and do not overlap."""
+    parts: list[str] = []
+    end = 0
+    for edit in edits:
+        parts += [text[end : edit.span.start], edit.text]
+        end = edit.span.end
+    return "".join(parts) + text[end:]
+
+
 @frozen
 class Diagnostic:
     """One thing that a check found in a pattern or a text. A fault is one of severity ``error``.

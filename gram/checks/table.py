@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from ..diagnostics import Diagnostic, Edit, Severity
+from ..diagnostics import Diagnostic, Edit, Severity, with_edits
 from ..documents import Document
 from ..errors import GramDecodeError, expect, expect_all
 from ..source import Source, Span
@@ -202,9 +202,4 @@ def apply_fixes(document: Document | str, faults: Iterable[Diagnostic]) -> str:
         if fix[0].span.start >= end:
             taken.extend(fix)
             end = fix[-1].span.end
-    parts: list[str] = []
-    end = 0
-    for edit in taken:
-        parts += [text[end : edit.span.start], edit.text]
-        end = edit.span.end
-    return "".join(parts) + text[end:]
+    return with_edits(text, taken)

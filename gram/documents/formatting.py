@@ -35,10 +35,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from attrs import define
 
+from ..diagnostics import Edit, with_edits
 from ..errors import expect
 from ..reading import (
     Construct,
@@ -50,7 +51,7 @@ from ..reading import (
     text_start,
     tokens,
 )
-from ..source import BOM
+from ..source import BOM, Span
 from ..trees import TreePath
 from .document import Document, parse
 
@@ -393,25 +394,14 @@ def format_changes(document: Document) -> str:
     if not added:
         return text
     read = parse(text, document.filename)
-    written: list[str] = []
-    end = 0
+    edits: list[Edit] = []
     for _, paths in groupby(enumerate(added), lambda each: (each[1][:-1], each[1][-1] - each[0])):
-        for piece in _pieces(text, read.items, [path for _, path in paths]):
-            written += text[end : piece.start], piece.text
-            end = piece.end
-    new = "".join([*written, text[end:]])
+        edits += _broken(text, read.items, [path for _, path in paths])
+    new = with_edits(text, edits)
     return new if parse(new).patterns == read.patterns else text
 
 
-class _Piece(NamedTuple):
-    """The new text between two offsets of the old one."""
-
-    start: int
-    end: int
-    text: str
-
-
-def _pieces(text: str, items: Sequence[Item], paths: Sequence[TreePath]) -> Iterator[_Piece]:
+def _broken(text: str, items: Sequence[Item], paths: Sequence[TreePath]) -> Iterator[Edit]:
     """New patterns beside each other, each with the blanks before it where it begins a line."""
     breaks = line_break(text)
     around: Construct | None = None
@@ -435,10 +425,10 @@ def _pieces(text: str, items: Sequence[Item], paths: Sequence[TreePath]) -> Iter
         laid_out = text[each.start : each.end]
         if not isinstance(each, syntax.Reference):
             laid_out = Formatter(parse(laid_out), indent, breaks).formatted().strip()
-        yield _Piece(start, each.end, lead + laid_out)
+        yield Edit(Span(start, each.end), lead + laid_out)
     is_all = around is not None and len(new) == len(around.elements)
     if is_all and text.startswith("]", new[-1].end) and (len(new) > 1 or "\n" in laid_out):
-        yield _Piece(new[-1].end, new[-1].end, breaks + " " * outside)
+        yield Edit(Span(new[-1].end, new[-1].end), breaks + " " * outside)
 
 
 def _indent(text: str, offset: int) -> int:

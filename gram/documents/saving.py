@@ -21,10 +21,6 @@ from ..errors import expect
 _LONGEST_NAME = 240  # bytes of a file name that leave room for the suffixes below
 
 
-class _GivenUpError(Exception):
-    """The file was only tried, and is not replaced."""
-
-
 class HeldFile:
     """A file that nobody else of ours writes meanwhile; `holding` makes one.
 
@@ -48,15 +44,6 @@ class HeldFile:
         self._known, self._has_read = _content(self._target), True
         return self._known
 
-    def check_unchanged(self) -> None:
-        """Make sure that the content is still the one last read or written here.
-
-        Raises:
-            OSError: another program has changed it.
-        """
-        if self._has_read and _content(self._target) != self._known:
-            raise _changed(self.path)
-
     def write(self, text: str) -> None:
         """Replace the content in one step.
 
@@ -68,7 +55,8 @@ class HeldFile:
                 read; the old content is whole.
         """
         _check_may_be_replaced(self.path)
-        self.check_unchanged()
+        if self._has_read and _content(self._target) != self._known:
+            raise _changed(self.path)
         content = text.encode()
         with self._replacement() as stream:
             stream.write(content)
@@ -80,11 +68,11 @@ class HeldFile:
         Raises:
             OSError: it cannot.
         """
-        with suppress(_GivenUpError), self._replacement():
-            raise _GivenUpError
+        with self._replacement(only_tried=True):
+            pass
 
     @contextmanager
-    def _replacement(self) -> Iterator[BinaryIO]:
+    def _replacement(self, *, only_tried: bool = False) -> Iterator[BinaryIO]:
         """A new file, which takes the place of the old one when all went well."""
         temporary = _beside(self._target, "tmp")
         is_there = self._target.exists()  # then its mode is kept, which may be as strict as this
@@ -98,7 +86,8 @@ class HeldFile:
                 yield stream
                 stream.flush()
                 os.fsync(descriptor)
-            temporary.replace(self._target)
+            if not only_tried:
+                temporary.replace(self._target)
         except OSError as error:
             raise _about(self.path, error) from None
         finally:

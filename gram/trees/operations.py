@@ -119,13 +119,15 @@ def replace_at(
     expect(patterns, Sequence, "patterns", by="replace_at")
     replaced = patterns_of(new, "new", by="replace_at")
     pattern_at(patterns, path)
-    for depth in range(len(path) - 1, -1, -1):
-        siblings = pattern_at(patterns, path[:depth]).elements if depth else tuple(patterns)
-        siblings = (*siblings[: path[depth]], *replaced, *siblings[path[depth] + 1 :])
-        if not depth:
-            return siblings
-        replaced = (attrs.evolve(pattern_at(patterns, path[:depth]), elements=siblings),)
-    raise AssertionError("a path has at least one step")
+
+    def with_new(siblings: Sequence[Pattern], path: TreePath) -> tuple[Pattern, ...]:
+        here, below = siblings[path[0]], path[1:]
+        changed = (
+            [attrs.evolve(here, elements=with_new(here.elements, below))] if below else replaced
+        )
+        return (*siblings[: path[0]], *changed, *siblings[path[0] + 1 :])
+
+    return with_new(patterns, path)
 
 
 A = TypeVar("A")
