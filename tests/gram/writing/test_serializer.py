@@ -1,7 +1,8 @@
-"""The canonical text, rule by rule, and that it is the same in every process."""
+"""The canonical text, rule by rule, the same in every process; and texts that are cut."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,9 +11,20 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import Measurement, Pattern, Range, Subject, TaggedString, dumps, loads, loads_one
-from gram.writing import Spelling
-from tests.gram.strategies import forests, names, scalars
+from gram import (
+    Measurement,
+    Pattern,
+    Range,
+    Subject,
+    TaggedString,
+    dumps,
+    from_json,
+    loads,
+    loads_one,
+    to_json,
+)
+from gram.writing import Spelling, abridged
+from tests.gram.strategies import forests, names, patterns, scalars
 
 
 def written(value: Any) -> str:
@@ -347,3 +359,56 @@ def test_the_text_is_the_same_in_every_process() -> None:
     assert output.splitlines()[0].startswith(
         "(a:A:B:C:D {u: 3, v: 2, w: 1, x: [{a: 2, b: 1}], y: {"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["()", "(a)", '(a:B {k: "v"})', "(a)-->(b)", "(a)-->(b)-->(c)", "[a | b, [c | d]]", "(`a b`)"],
+)
+def test_what_fits_is_written_whole(text: str) -> None:
+    assert abridged(loads_one(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('(a {k: "' + "x" * 41 + '"})', '(a {k: "x…'),
+        ("[a | " + ", ".join("bcdefghijklmnop") + "]", "[a | b, c…"),
+        ('(a {k: "one\\ntwo"})', '(a {k: "o…'),
+    ],
+    ids=["a string", "many elements", "lines"],
+)
+def test_what_is_cut_says_so(text: str, expected: str) -> None:
+    assert abridged(loads_one(text), 10) == expected
+
+
+def test_of_many_elements_the_first_are_shown() -> None:
+    many = loads_one("[a | " + ", ".join(f"b{n}" for n in range(50)) + "]")
+
+    assert abridged(many).endswith("b10, b11]…")
+
+
+def test_a_repr_is_gram_and_shows_control_characters_as_escapes() -> None:
+    assert repr(loads_one('(a:B {k: "v"})').value) == '<Subject a:B {k: "v"}>'
+    assert repr(Pattern(Subject("a", (), {"k": "\x1b[2J"}))) == '<Pattern (a {k: "\\x1b[2J"})>'
+
+
+@given(patterns())
+def test_it_is_one_short_line_and_whole_only_when_it_is_the_canonical_text(tree: Pattern) -> None:
+    text = abridged(tree)
+
+    assert text.isprintable()
+    assert len(text) < 20_000
+    if text == dumps(tree):
+        assert loads_one(text) == tree
+
+
+@given(forests())
+def test_what_is_written_as_text_and_json_reads_back_as_the_same_trees(
+    trees: tuple[Pattern, ...],
+) -> None:
+    text, data = dumps(trees), json.loads(json.dumps(to_json(trees)))
+
+    assert loads(text) == trees
+    assert dumps(loads(text)) == text
+    assert from_json(data) == trees
