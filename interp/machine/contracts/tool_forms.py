@@ -210,7 +210,7 @@ def _each_tool(data: Json, path: str, left: _LeftOut) -> Iterator[tuple[str, dic
         return
     if not isinstance(data, dict):
         raise ValidationError(f"{path}: expected a tool or a list of tools, found {_shown(data)}")
-    if _is_tool(data, path):
+    if _is_tool(data):
         yield path, data
     elif data.keys() & {*_AROUND}:
         for key in (each for each in _AROUND if data.get(each) is not None):
@@ -223,21 +223,11 @@ def _each_tool(data: Json, path: str, left: _LeftOut) -> Iterator[tuple[str, dic
 _AROUND: Final = ("tools", "functions", "result")
 
 
-def _is_tool(data: dict[str, Json], path: str) -> bool:
-    """Whether it is a tool to be called, and not one that a provider has.
-
-    Raises:
-        ValidationError: it looks like one, and has a type that tools have not.
-    """
-    kind = data.get("type")
-    if kind is None or kind == "function":
+def _is_tool(data: dict[str, Json]) -> bool:
+    """Whether it is a tool to be called, and not one that a provider has."""
+    if data.get("type") in (None, "function"):
         return "name" in data or "function" in data
-    is_tool = isinstance(data.get("function"), dict) or (
-        "name" in data and bool(data.keys() & _SCHEMAS)
-    )
-    if kind != "custom" and (is_tool or (not isinstance(kind, str) and "name" in data)):
-        raise ValidationError(f'{path}.type: expected "function", found {_shown(kind)}')
-    return is_tool
+    return "function" in data or ("name" in data and bool(data.keys() & _SCHEMAS))
 
 
 _SCHEMAS: Final = {form.schema for form in TOOL_FORMS.values()}
@@ -294,19 +284,21 @@ def _note_what_has_no_place(
     data: dict[str, Json], row: ToolForm, name: str, left: _LeftOut
 ) -> None:
     """Note the keys that a specification has no place for, but for those that say nothing."""
-    read = {"name", "description", "type", "typeSignature", row.inside, row.schema, row.result}
+    read = {"name", "description", "typeSignature", row.inside, row.schema, row.result}
     for key, value in data.items():
-        if key not in read and (key not in _OPTIONAL or value not in (None, False)):
+        says_nothing = value in (None, False) or (key == "type" and value in ("function", "custom"))
+        if key not in read and not (key in _OPTIONAL and says_nothing):
             left[f'a specification has no place for "{key}"; left out'].append(name)
 
 
 # fmt: off
 _OPTIONAL: Final = frozenset({
-    "strict", "title", "annotations", "icons", "_meta", "execution", "cache_control",
+    "type", "strict", "title", "annotations", "icons", "_meta", "execution", "cache_control",
     "defer_loading", "eager_input_streaming", "input_examples", "allowed_callers", "behavior",
 })
 # fmt: on
-"""Keys that forms have beside name, description and schemas; null and false say nothing there."""
+"""Keys that forms have beside name, description and schemas; null and false say nothing there, nor
+does the type of a function."""
 
 
 def _form_of(data: dict[str, Json]) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import shutil
 import subprocess
 import sys
+import time
+from datetime import UTC
 from pathlib import Path
 from threading import Event as Flag
+from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 from gram import ArgumentError, GramDecodeError, Pattern, dumps, loads_one
 from interp import (
@@ -29,10 +34,13 @@ from interp import (
     run,
     tool,
 )
-from interp.execution import Begun, Failed, Retried, Stopped
-from interp.machine import Ask, CallBegun, Effect, Event, Status, fold
+from interp.execution.recorder import Begun, Failed, Note, Recorder, Retried, Stopped
+from interp.history.records.patterns import NOTES, note_from_pattern, note_to_pattern
+from interp.history.records.property_forms import pattern_line
+from interp.machine import Ask, CallBegun, Effect, Event, Status, fold, start
 from tests.interp.counting import AGENT, counting
 from tests.interp.model_server import Answer, ModelServer, tool_calls
+from tests.interp.strategies import message_texts
 from tests.paths import ROOT
 
 ASKED = tool_calls(*((str(n), "add", {"x": n}) for n in range(2)), content="")
@@ -434,3 +442,84 @@ def test_what_was_marked_when_the_run_began_is_so_wherever_it_goes_on(kept: str)
     )
 
     assert CallBegun((0, 0)) in events
+
+
+STATE = start(loads_one('[a:Agent {instruction: "Help.", model: "OpenAI/x"}]'), "hi").state
+
+
+class SlowLog:
+    """A log that takes a while, and keeps what is written."""
+
+    blocks = True
+    has_begun = True
+    once: frozenset[str] = frozenset()
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.written: list[Any] = []
+
+    def append(self, folded: Any, seconds: float | None = None) -> None:
+        time.sleep(0.05)
+        self.written.append(folded.event)
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_what_an_interrupt_leaves_behind_is_written_before_what_comes_later(turns: int) -> None:
+    log = SlowLog()
+    first, second = CallBegun((0, 0)), CallBegun((0, 1))
+
+    async def interrupted() -> None:
+        recorder = Recorder(log)  # type: ignore[arg-type]  # it does what is asked of it here
+        left = recorder.append(None, first, STATE, None)
+        left.send(None)
+        for _ in range(turns):  # of the loop, so that its thread has begun
+            await asyncio.sleep(0)
+        with pytest.raises(KeyboardInterrupt):
+            left.throw(KeyboardInterrupt)
+        await recorder.append(None, second, STATE, None)
+
+    asyncio.run(interrupted())
+
+    assert log.written == [first, second]
+
+
+AT = st.lists(st.integers(0, 20), max_size=3).map(tuple)
+SECONDS = st.floats(0, 1e6).map(lambda seconds: round(seconds, 6))
+TIMES = st.datetimes(timezones=st.just(UTC)).map(
+    lambda time: time.replace(microsecond=time.microsecond // 1000 * 1000)
+)
+ANY_NOTE = st.one_of(
+    st.builds(Begun, AT, TIMES),
+    st.builds(Retried, AT, message_texts(), SECONDS),
+    st.builds(Failed, AT, message_texts(), SECONDS),
+    st.builds(Stopped, message_texts(), TIMES),
+)
+
+
+@given(ANY_NOTE)
+def test_every_note_comes_back_equal_from_its_line(note: Note) -> None:
+    line = pattern_line(note_to_pattern(note))
+    pattern = loads_one(line)
+
+    assert "\n" not in line
+    assert note_from_pattern(pattern, type(note).__name__) == note
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('(:Begun {at: [0], time: "yesterday"})', "must be a time, found yesterday"),
+        ("(:Begun {at: [0]})", "Begun has no time"),
+        ('(:Retried {at: [0], error: "x", wait: "long"})', "wait of Retried must be a number"),
+        ("(:Failed {at: 0})", "array of whole numbers"),
+        ('[:Stopped {error: "x", time: "2026-01-01"} | (:User)]', "must not have elements"),
+    ],
+)
+def test_what_is_no_note_is_refused_with_its_place(text: str, message: str) -> None:
+    pattern = loads_one("\n" + text)
+    label = next(each for each in pattern.value.labels if each in NOTES)
+
+    with pytest.raises(ValidationError, match=message) as caught:
+        note_from_pattern(pattern, label)
+
+    assert caught.value.faults[0].lineno == 2
