@@ -127,8 +127,8 @@ def with_its_answer(answer: Pattern, message: Message) -> Message:
     if message.tool_calls or message.refused:
         return message
     is_text = is_text_schema(answer_schema(answer))
-    found = (_text_in if is_text else _json_in)(message.content)
-    return unwrapped(answer, message if found is None else evolve(message, content=found))
+    said = (_text_in if is_text else _json_in)(message.content)
+    return unwrapped(answer, evolve(message, content=said))
 
 
 def words_of(request: Request, message: Message) -> str:
@@ -151,27 +151,25 @@ def _without_thinking(content: str) -> str:
     return content[end:]
 
 
-def _text_in(content: str) -> str | None:
-    """The text in a reply that has a model's thinking or a fence around it, or None."""
+def _text_in(content: str) -> str:
+    """The text in a reply that may have a model's thinking or a fence around it."""
     text = _without_thinking(content)
     fenced = _FENCED_WIDELY.fullmatch(text.strip())
     if fenced and _is_json(fenced[1].strip()):
         said = read_json(fenced[1])
         if isinstance(said, str) or (isinstance(said, dict) and said.keys() == {WRAPPED}):
             return fenced[1].strip()
-    return None if text == content else text.strip()
+    return content if text == content else text.strip()
 
 
-def _json_in(content: str) -> str | None:
-    """The JSON text in a reply that has something else around it, or None."""
+def _json_in(content: str) -> str:
+    """The JSON text in a reply that may have something else around it, or all of it."""
     if _is_json(content):
-        return None
+        return content
     text = _without_thinking(content).strip()
-    if _is_json(text):
-        return text
     candidates = (pattern.findall(text) for pattern in (_FENCED_WIDELY, _FENCED))
     fenced = [found[0].strip() for found in candidates if len(found) == 1]
-    return next(filter(_is_json, fenced), None)
+    return next(filter(_is_json, (text, *fenced)), content)
 
 
 def _is_json(text: str) -> bool:
