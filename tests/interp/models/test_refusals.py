@@ -190,7 +190,8 @@ def test_a_model_that_refuses_them_is_told_in_words(model_server: ModelServer) -
     assert run(AGENT, "Plot.", [plot], model=model).content == "A chart."
 
     *_, result = model_server.requests[2]["messages"]
-    assert result["content"].startswith(f"{RESULT}\n[chart.png (image/png, 28 bytes) cannot be sent")
+    told = f"{RESULT}\n[chart.png (image/png, 28 bytes) cannot be sent"
+    assert result["content"].startswith(told)
 
 
 @pytest.mark.parametrize(("dialect", "word"), [("responses", "output"), ("functions", "content")])
