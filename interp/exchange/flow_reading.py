@@ -31,10 +31,9 @@ Port: TypeAlias = tuple[str, str]
 _MAPS = {"MapNode": {"at_once": 1}, "ParallelMapNode": {}}
 _STEPS = {"AgentNode": "agent", "ToolNode": "tool", "FlowNode": "subflow"}
 _NO_STEPS = ("StartNode", "EndNode", "BranchingNode")
-_READ = (
-    *("description", "start_node", "nodes"),
-    *("control_flow_connections", "data_flow_connections"),
-)
+_READ = {
+    "description", "start_node", "nodes", "control_flow_connections", "data_flow_connections",
+}  # fmt: skip
 _MOST_WAYS = 1000
 
 

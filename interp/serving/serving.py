@@ -30,10 +30,9 @@ from .exchanges import LOGGER
 
 T = TypeVar("T")
 
-_NOT_IN_STATES: Final = (
-    *("model", "base_url", "dialect", "match"),
-    *("on_tool_error", "telemetry", "observe"),
-)
+_NOT_IN_STATES: Final = {
+    "model", "base_url", "dialect", "match", "on_tool_error", "telemetry", "observe",
+}  # fmt: skip
 """The options that a run is given again where it goes on; a model only if the State names none."""
 
 

@@ -22,15 +22,13 @@ from .told import told_of_key, vocabulary_of
 _ARROWS: Final = (WHEN, OTHERWISE, EACH, HANDOFF)
 _DEFINITIONS: Final = (AGENT, TOOL, WORKFLOW, LOOP)
 _TYPES: Final = tuple(sorted(RESERVED))
-_OF_TYPES: Final = (
-    *("default", "description", "enum", "optional", "elementType", "minimum", "maximum"),
-)
+_KEYS: Final = ("default", "description", "enum", "optional", "elementType", "minimum", "maximum")
 _COLONS: Final = (":", "::")
 
 
 def key_of(level: list[str]) -> str:
     """In a record, the key whose value is being typed."""
-    if level[:1] != ["{"]:
+    if level[0] != "{":
         return ""
     start = max((at for at, each in enumerate(level) if each == ","), default=0)
     typed = level[start + 1 :]
@@ -41,7 +39,7 @@ def completions(meaning: Meaning, offset: int) -> list[CompletionItem]:
     """What may be typed at an offset of a file."""
     levels = levels_at(meaning.file.text, offset)
     here, keys = levels[-1], [key for each in levels if (key := key_of(each))]
-    if here[:1] == ["{"] and not key_of(here):
+    if here[0] == "{" and not key_of(here):
         found = _keys(levels, keys)
     elif keys:
         found = _values(meaning, keys[-1])
@@ -54,12 +52,12 @@ def completions(meaning: Meaning, offset: int) -> list[CompletionItem]:
 
 def _holder(levels: list[list[str]]) -> int:
     """The level of the innermost pattern; 0 outside of all."""
-    return max((at for at, each in enumerate(levels) if each[:1] not in ([], ["{"])), default=0)
+    return max(at for at, each in enumerate(levels) if each[0] != "{")
 
 
 def _is_of_arrow(levels: list[list[str]], at: int) -> bool:
     """Whether a bracket stands in an arrow, as in ``-[:WHEN``."""
-    return bool(levels[at - 1][-2:-1]) and levels[at - 1][-2][-1] in "-=~"
+    return levels[at - 1][-2][-1:] in ("-", "=", "~")
 
 
 def _labels(meaning: Meaning, levels: list[list[str]]) -> Iterator[CompletionItem]:
@@ -90,7 +88,7 @@ def _keys(levels: list[list[str]], keys: list[str]) -> Iterator[CompletionItem]:
     elif _is_of_arrow(levels, holder):
         yield from _items(("is", "as", "at_once"), CompletionItemKind.Property)
     elif labels & RESERVED:
-        yield from _items(_OF_TYPES, CompletionItemKind.Property)
+        yield from _items(_KEYS, CompletionItemKind.Property)
 
 
 def _values(meaning: Meaning, key: str) -> Iterator[CompletionItem]:

@@ -209,19 +209,19 @@ def _holds(pattern: Pattern, offset: int) -> bool:
 def levels_at(text: str, offset: int) -> list[list[str]]:
     """What is written before an offset on each level: outside, then in each bracket that is open.
 
-    A level begins with its bracket. Brackets inside are in it by their first mark, and the word
-    that is being typed is in none.
+    A level begins with its bracket, the one outside with "". Brackets inside are in it by their
+    first mark, and the word that is being typed is in none.
 
     >>> levels_at("[a:Agent {n: (x)} | {mo", 23)
-    [['['], ['[', 'a', ':', 'Agent', '{', '|', '{'], ['{']]
+    [['', '['], ['[', 'a', ':', 'Agent', '{', '|', '{'], ['{']]
     """
-    levels: list[list[str]] = [[]]
+    levels: list[list[str]] = [[""]]
     for token in tokens(text, 0, offset):
         spelling = text[token.start : token.end]
         if not spelling:
             break
         if spelling in ")]}":
-            levels = levels[:-1] or [[]]
+            levels = levels[:-1] or [[""]]
         elif token.end < offset or spelling[0] in "([{|,:":
             levels[-1].append(spelling)
             if spelling in "([{":

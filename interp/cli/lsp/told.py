@@ -70,7 +70,7 @@ def vocabulary_of(labels: Collection[str]) -> Vocabulary | None:
 def told_of_key(words: Vocabulary, key: str) -> str | None:
     """What a key of an agent, a workflow or a tool means; None for a key of one's own."""
     if key in words.properties:
-        return (words.properties[key].__doc__ or "").strip()
+        return (words.properties[key].__doc__ or "").strip().partition("\n\n")[0]
     if words is AGENTS and key in SETTINGS:
         return f"A setting of the model: {SETTINGS[key].allowed}."
     return None
@@ -174,7 +174,7 @@ def type_words(schema: Schema) -> str:
 def signature_help(meaning: Meaning, offset: int) -> SignatureHelp | None:
     """The signature that is being written at an offset, with the parameter that is meant."""
     levels = levels_at(meaning.file.text, offset)
-    holder = next((each for each in reversed(levels) if each[:1] == ["["]), [])
+    holder = next((each for each in reversed(levels) if each[0] == "["), [])
     parts = max((at for at, each in enumerate(holder) if each in ("|", ",")), default=0)
     place = holder[parts:].count("(") - 1
     if place < 0:
