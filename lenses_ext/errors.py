@@ -87,18 +87,12 @@ class FocusError(GramError, LookupError):
 _NEEDED = " has to be there"
 _SHOWN_PATTERN = re.compile(r"<Pattern (.*)>")
 _KINDS = {
-    "str": "a text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
+    "str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false",
+    "Measurement": "a number with a unit", "Range": "a range", "Symbol": "a symbol",
+    "TaggedString": "a tagged text", "Pattern": "a pattern",
     **dict.fromkeys(("PMap", "dict"), "a map"),
     **dict.fromkeys(("PVector", "tuple", "list"), "a list"),
-    "Symbol": "a symbol",
-    "Pattern": "a pattern",
-    "TaggedString": "a tagged text",
-    "Measurement": "a number with a unit",
-    "Range": "a range",
-}
+}  # fmt: skip
 _KINDS_NAMED = re.compile(rf"(expected|or|found) ({'|'.join(_KINDS)})\b")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
 from typing import Any, TypeAlias
@@ -21,6 +20,7 @@ from ..language import parameter_names, rename_parameter, tool_spec_of, written_
 from ..names import D, Definition, Program, ProgramLike, program_of, uses, with_patterns
 from ..optics import any_property, identity, over, put
 from ..signatures import RESERVED, type_names
+from ..workflows import grouped
 from .finding import find_places
 from .place import Kind, PathError, Place, change_places, read_path, write_path
 
@@ -81,11 +81,9 @@ def rename(program: D, path: str | Named, new: str, *, instructions: bool = Fals
         raise ProgramError(f"the new name of {named.name} is empty")
     if named.kind == "type" and new in RESERVED:
         raise ProgramError(f"{new} is a type of the language: take another name")
-    changes: dict[TreePath, list[_Change]] = defaultdict(list)
-    for at, change in _changes(before, named, new):
-        changes[at].append(change)
-    for each in mentions(program, named) if instructions else ():
-        changes[each.path].append(partial(_told, old=named.name, new=new))
+    told = partial(_told, old=named.name, new=new)
+    agents = mentions(program, named) if instructions else ()
+    changes = grouped((*_changes(before, named, new), *((each.path, told) for each in agents)))
     each_one = partial(reduce, lambda each, change: change(each))
     all_of = {at: partial(each_one, what) for at, what in changes.items()}
     places = ((Place((), Kind.PATTERN, at), change) for at, change in all_of.items())
@@ -117,14 +115,12 @@ def named_at(program: ProgramLike, path: str) -> Named:
     try:
         found = _one(program, path, path)
     except PathError:
-        if not head:
+        holder = _one(program, write_path(head), path) if head else ()
+        elements = enumerate(pattern_at(patterns, holder).elements) if head else ()
+        named = (at for at, each in elements if each.value.identity == last and _is_type(each))
+        if (at := next(named, None)) is None:
             raise
-        holder = _one(program, write_path(head), path)
-        elements = pattern_at(patterns, holder).elements
-        types = [at for at, it in enumerate(elements) if _is_type(it) and it.value.identity == last]
-        if not types:
-            raise
-        found = (*holder, types[0])
+        found = (*holder, at)
     pattern = pattern_at(patterns, found)
     if is_runnable(pattern) or is_tool(pattern) or _is_type(pattern):
         return Named.of(Scoped(found, pattern, WHOLE))
@@ -258,9 +254,8 @@ def _word(name: str) -> re.Pattern[str]:
 
 def _told(agent: Pattern, *, old: str, new: str) -> Pattern:
     """An agent whose instruction names something by its new name."""
-    return over(
-        any_property("instruction"), lambda it: _word(old).sub(lambda _: new, str(it)), agent
-    )
+    word, text = _word(old), any_property("instruction")
+    return over(text, lambda it: word.sub(lambda _: new, str(it)), agent)
 
 
 # --- what may not be
@@ -286,10 +281,9 @@ def _refuse_other_meanings(before: Program, after: Program, named: Named, new: s
         return
     paths = [each.path for each in taken] or [path for path, _ in differ]
     place = origin(pattern_at(before.patterns, paths[0]))
-    where = f" at {place}" if place else ""
-    what = "defined already" if taken else "used already"
-    more = "" if taken else ", and would mean another thing"
-    raise ProgramError(f'"{new}" is {what}{where}{more}: take another name')
+    what, more = ("defined", "") if taken else ("used", ", and would mean another thing")
+    where = f"already at {place}" if place else "already"
+    raise ProgramError(f'"{new}" is {what} {where}{more}: take another name')
 
 
 def _meanings(program: Program) -> dict[tuple[TreePath, str], tuple[TreePath, ...]]:

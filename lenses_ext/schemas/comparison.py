@@ -70,13 +70,6 @@ class Difference:
     implementation: str
     hint: str | None = None
 
-    @property
-    def parameter(self) -> str | None:
-        """The parameter that it concerns, or None when it concerns all of them."""
-        if len(self.path) > 1 and self.path[0] == "properties":
-            return str(self.path[1])
-        return None
-
     def __str__(self) -> str:
         place = dotted(("$", *self.path))
         return f"{place}: spec {self.spec}, implementation {self.implementation}"

@@ -188,23 +188,15 @@ class Faults:
 # --- names of types
 
 
-def _by_word(words_of: Mapping[str, str]) -> dict[str, str]:
+def _by_word(**words_of: str) -> dict[str, str]:
     """What each word is meant for, of the words for each."""
     return {word: meant for meant, words in words_of.items() for word in words.split()}
 
 
 _ELSEWHERE = _by_word(
-    {
-        "String": "str",
-        "Number": "float decimal",
-        "Integer": "long",
-        "Array": "list tuple set",
-        "Object": "dict map record",
-        "Null": "none nil unit void",
-        "AnyOf": "union",
-        "Any": "unknown",
-    }
-)
+    String="str", Number="float decimal", Integer="long", Array="list tuple set",
+    Object="dict map record", Null="none nil unit void", AnyOf="union", Any="unknown",
+)  # fmt: skip
 """Names that types have in other languages, in lower case."""
 
 
@@ -256,18 +248,10 @@ _LABELS_OF["number"].add("Integer")
 """The basic types of the kinds that keywords are about."""
 
 _MEANT = _by_word(
-    {
-        "description": "desc doc help",
-        "minimum": "min",
-        "maximum": "max",
-        "optional": "opt",
-        "examples": "example",
-        "enum": "choices values options",
-        "pattern": "regex",
-        "elementType": "items_type itemType",
-        "paramName": "name",
-    }
-)
+    description="desc doc help", minimum="min", maximum="max", optional="opt", pattern="regex",
+    examples="example", enum="choices values options", elementType="items_type itemType",
+    paramName="name",
+)  # fmt: skip
 
 
 def check_keys(keys: Iterable[str], labels: frozenset[str], owner: Owner, faults: Faults) -> None:

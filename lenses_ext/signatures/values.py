@@ -107,11 +107,6 @@ class Parameter:
     optional: bool | None = None
 
     @property
-    def has_default(self) -> bool:
-        """Whether a default is written on it."""
-        return "default" in self.type.keywords or "default" in self.type.foreign
-
-    @property
     def default(self) -> Any:
         """The value used when it is left out; None when there is no default."""
         return thaw_json(self.type.foreign.get("default", self.type.keywords.get("default")))
