@@ -234,12 +234,9 @@ class _Drawer:
             self._edge(source.exit, target.entry, *_said_at(arrow))
         return drawn
 
-    def _meant(self, name: str, around: Definition) -> Definition | None:
-        return next(iter(self._program.meant(name, around.path)), None)
-
     def _named(self, name: str, around: Definition, group: str | None) -> _Ports:
         """Draw what a name means in an agent or workflow; what is defined around is in no group."""
-        meant = self._meant(name, around)
+        meant = self._program.nearest(name, around.path)
         if meant is not None:
             return self.draw(meant, group if meant.scope == around.path else None)
         if (name, group) not in self._undefined:
@@ -267,7 +264,7 @@ class _Drawer:
 
     def _step(self, node: FlowNode, flow: Definition, group: str) -> _Ports:
         """Draw a node of a workflow; for what is drawn elsewhere, one that uses it."""
-        meant = self._meant(node.definition, flow)
+        meant = self._program.nearest(node.definition, flow.path)
         if meant is None:
             return self._node("undefined", node.name, "not defined", group)
         is_again = node.name != node.definition

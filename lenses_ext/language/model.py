@@ -127,6 +127,11 @@ def _is_text(value: Value) -> bool:
     return isinstance(value, str) and value != ""
 
 
+def _is_text_or_several(value: Value) -> bool:
+    several = value if isinstance(value, PVector) else [value]
+    return len(several) > 0 and all(map(_is_text, several))
+
+
 _OURS: Final = frozenset({
     "model", "messages", "tools", "functions", "stream", "stream_options", "response_format",
     "input", "instructions", "text", "store", "include", "previous_response_id", "conversation",
@@ -135,16 +140,12 @@ _OURS: Final = frozenset({
 
 
 SETTINGS: Final[Mapping[str, Setting]] = {
-    "compactAt": Setting(
-        "a share of the context window, above 0 and below 1",
-        lambda value: _is_number(value) and 0 < value < 1,
-    ),
+    "compactAt": Setting("a share of the context window, above 0 and below 1",
+                         lambda value: _is_number(value) and 0 < value < 1),
     "compactBy": Setting("the name of an agent", _is_text),
     "contextWindow": Setting("a whole number of tokens from 1", _is_count),
-    "extraBody": Setting(
-        "a map of fields of the request's JSON",
-        lambda value: isinstance(value, PMap) and _OURS.isdisjoint(value),
-    ),
+    "extraBody": Setting("a map of fields of the request's JSON",
+                         lambda value: isinstance(value, PMap) and _OURS.isdisjoint(value)),
     "frequencyPenalty": _number(-2, 2),
     "maxTokens": Setting("a whole number from 1", _is_count),
     "parallelToolCalls": Setting("true or false", lambda value: isinstance(value, bool)),
@@ -152,11 +153,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "reasoningEffort": _one_of("none", "minimal", "low", "medium", "high", "xhigh", "max"),
     "reasoningSummary": _one_of("auto", "concise", "detailed"),
     "seed": Setting("a whole number", _is_integer),
-    "stop": Setting(
-        "a string, or an array of strings",
-        lambda value: _is_text(value)
-        or (isinstance(value, PVector) and len(value) > 0 and all(map(_is_text, value))),
-    ),
+    "stop": Setting("a string, or an array of strings", _is_text_or_several),
     "strictTools": _one_of("off", "auto", "on"),
     "temperature": _number(0, 2),
     "toolChoice": Setting("auto, none, required, or the name of a tool", _is_text),

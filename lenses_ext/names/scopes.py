@@ -304,14 +304,17 @@ class Program:
         scopes = self.scopes_from(scope)
         return [each for around in scopes for each in self._named[around].get(name, ())]
 
+    def nearest(self, name: str, scope: TreePath) -> Definition | None:
+        """The nearest of what a name can mean in a scope; None where it means nothing."""
+        return next(iter(self.meant(name, scope)), None)
+
     def defined_by(self, path: TreePath, element: Pattern, around: Definition) -> Definition | None:
         """The definition that an element is, or refers to; None if it is neither."""
         for known in (self.runnables, self.tools, self.answers):
             if path in known:
                 return known[path]
-        if not is_reference(element):
-            return None
-        return next(iter(self.meant(element.value.identity, around.path)), None)
+        is_name = is_reference(element)
+        return self.nearest(element.value.identity, around.path) if is_name else None
 
     def inside(self, around: Definition) -> list[tuple[TreePath, Definition]]:
         """What an agent or workflow has, or refers to among its elements, each with its element."""

@@ -182,8 +182,8 @@ def _changes(program: Program, named: Named, new: str) -> Iterator[tuple[TreePat
         yield named.path, partial(_with_parameter, old=old, new=new)
         for flow in program.workflows.values():
             for path, name, arrow in flow.names_in_arrows:
-                meant = [each.path for each in program.meant(name, flow.path)[:1]]
-                if path[-1] == 1 and arrow.key == old and meant == [named.path]:
+                meant = program.nearest(name, flow.path)
+                if path[-1] == 1 and arrow.key == old and meant and meant.path == named.path:
                     yield path[:-1], partial(respelled, part="as")
         return
     if named.kind == "node":
@@ -203,7 +203,8 @@ def _changes(program: Program, named: Named, new: str) -> Iterator[tuple[TreePat
         if use.meant.path == named.path:
             yield use.path, partial(respelled, part=use.part)
     for flow in program.workflows.values():
-        if [each.path for each in program.meant(old, flow.path)[:1]] == [named.path]:
+        meant = program.nearest(old, flow.path)
+        if meant and meant.path == named.path:
             yield flow.path, partial(_with_until, old=old, new=new)
 
 

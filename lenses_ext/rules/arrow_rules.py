@@ -145,14 +145,14 @@ def handoff(reading: Reading) -> Iterator[Diagnostic]:
                 hint = f'write this arrow among the elements of "{arrow.source}"'
             yield Diagnostic.found(message, (*at, 0), hint=hint)
         else:
-            meant = program.meant(arrow.target or "", holder.path)[:1]
+            meant = program.nearest(arrow.target or "", holder.path)
             hint = None
             if arrow.target is None:
                 message, hint = "an agent hands over to an agent, this is nothing", "name an agent"
             elif arrow.target == holder.name:
                 message = f'"{holder.name}" hands over to itself'
-            elif meant and not is_agent(meant[0].pattern):
-                kind, where = kind_of(meant[0].pattern), reading.cited(meant[0].path)
+            elif meant and not is_agent(meant.pattern):
+                kind, where = kind_of(meant.pattern), reading.cited(meant.path)
                 message = f'"{arrow.target}" is a {kind} (at {where}), not an agent'
                 hint = "only an agent can take a conversation over"
             else:

@@ -142,8 +142,7 @@ class Flow:
 
     def used(self, name: str) -> Definition | None:
         """What a node uses; None where that is not defined."""
-        definition = self.read.nodes[name].definition
-        return next(iter(self.types.program.meant(definition, self.holder.path)), None)
+        return self.types.program.nearest(self.read.nodes[name].definition, self.holder.path)
 
     def answer(self, name: str | None) -> Schema:
         """What a node answers: a list where it is run for each item; None asks for the input.

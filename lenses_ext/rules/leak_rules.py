@@ -125,7 +125,7 @@ class _Flow:
         """Lead what an arrow carries to its node, or to the result."""
 
         def used(name: str) -> Definition | None:
-            return next(iter(self._program.meant(flow.nodes[name].definition, here.path)), None)
+            return self._program.nearest(flow.nodes[name].definition, here.path)
 
         start: _Spot = ("given", here.path)
         if arrow.source is not None:

@@ -18,7 +18,6 @@ from gram.errors import expect
 from gram.trees import carry_origin
 
 from ..labels import AGENT, TOOL, TOOLS
-from ..language import AGENTS, TOOL_SPECS
 from ..names import (
     DEFINED_TWICE,
     IMPORT_CHECKS,
@@ -39,19 +38,16 @@ from .rules import nearest_label, of_each
 
 _SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
 
+_OF_TEXTS = {"missing-{}": rules.missing, "{}-type": rules.not_a_text, "empty-{}": rules.empty}
+
 PROGRAM_CHECKS: Final = (
     *(row for row in CHECKS if row.code != IMPORT_CHECKS[0].code),
     Check("missing-name", "error", of_each("named", rules.missing_name)),
     Check("slash-in-name", "error", of_each("named", rules.slash_in_name), {"tool-name"}),
     *(
-        Check(code, "error", of_each("named", rule, key))
-        for key in dict.fromkeys((*AGENTS.properties, *TOOL_SPECS.properties))
-        if key in ("description", "instruction", "model")  # texts; others have a rule of their own
-        for code, rule in (
-            (f"missing-{key}", rules.missing),
-            (f"{key}-type", rules.not_a_text),
-            (f"empty-{key}", rules.empty),
-        )
+        Check(code.format(key), "error", of_each("named", rule, key))
+        for key in ("description", "instruction", "model")  # others have a rule of their own
+        for code, rule in _OF_TEXTS.items()
     ),
     Check("model-name", "error", of_each("agents", rules.model_name)),
     Check("settings-type", "error", of_each("agents", rules.settings_type)),
