@@ -223,10 +223,13 @@ def _signature_elements(pattern: Pattern) -> tuple[Pattern, ...]:
 
 
 def with_types(pattern: Pattern, types: Mapping[str, Pattern]) -> Pattern:
-    """A definition with the types behind its elements that it uses of some; itself if of none.
+    """A definition with the shared types that it uses behind its elements; itself if it uses none.
 
-    Of an agent or workflow they are those that its signature uses. A type of its own hides one of
-    the same name.
+    Of an agent or workflow they are those that its signature uses.
+
+    Args:
+        pattern: a tool, an answer, an agent or a workflow.
+        types: the shared types by name; a type of its own hides one of the same name.
     """
     old = pattern.elements
     if is_tool(pattern):
