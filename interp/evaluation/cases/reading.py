@@ -51,7 +51,7 @@ def case_of(row: Row, faults: list[Diagnostic]) -> Case | None:
                 if isinstance(error, FileNotFoundError):
                     told = f"there is no file {error.filename}"
                 hint = "gram conversations export writes one" if column == "after" else None
-                found.append(row.fault(_NO_FILE[column], told, column, hint))
+                found.append(row.fault(_NO_FILE.get(column, "ill-typed"), told, column, hint))
             except ValueError as error:
                 found.append(row.fault("ill-typed", f"{column} {error}", column))
         elif slip := _slip(column.strip()):

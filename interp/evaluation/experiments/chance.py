@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
-from itertools import accumulate, count
+from itertools import accumulate
 from math import sqrt
 from typing import TYPE_CHECKING, TypeAlias, Union
 
@@ -261,7 +261,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.06, 0.06]
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    scaled = (min(1.0, p_values[index] * left) for left, index in zip(count(len(order), -1), order))
+    scaled = (min(1.0, p_values[n] * (len(order) - rank)) for rank, n in enumerate(order))
     largest = dict(zip(order, accumulate(scaled, max), strict=True))
     return [largest[index] for index in range(len(order))]
 
