@@ -45,15 +45,10 @@ class Occurrence(Scoped):
         return place[0] if place else None
 
     @property
-    def text(self) -> str:
-        """The text it was read from, or ``""``."""
-        return self.source.text if self.source else ""
-
-    @property
-    def spelling(self) -> str:
-        """Its part of the text, or ``""``."""
-        place = read_from(self.pattern)
-        return place[0].text[place[1] : place[2]] if place else ""
+    def extent(self) -> tuple[str, int, int]:
+        """The text it was read from, and its start and end there; an empty text if it was made."""
+        source, start, end = read_from(self.pattern) or (None, 0, 0)
+        return source.text if source else "", start, end
 
     @cached_property
     def construct(self) -> Construct | None:
@@ -63,18 +58,15 @@ class Occurrence(Scoped):
     @property
     def is_bare(self) -> bool:
         """Whether it is written as a bare name."""
-        place = read_from(self.pattern)
-        return place is not None and place[0].text[place[1]] not in "([{@"
+        text, start, _ = self.extent
+        return text[start : start + 1] not in ("", "(", "[", "{", "@")
 
     @property
     def repeats_keys(self) -> bool:
         """Whether a key comes twice in its text or in that of its elements."""
-        place = read_from(self.pattern)
-        if place is None or not place[0].repeats:
-            return False
-        source, start, end = place
-        at = bisect_left(source.repeats, start)
-        return at < len(source.repeats) and source.repeats[at] < end
+        _, start, end = self.extent
+        repeats = self.source.repeats if self.source else []
+        return bisect_left(repeats, start) < bisect_left(repeats, end)
 
 
 @define(eq=False, slots=False)

@@ -47,7 +47,7 @@ def _given_again(
         assert each.source is not None
         where = each.source.line_and_column(last[key.text].key.start)
         message = f"{called.format(key.text)} is given again at {where}, which counts"
-        is_plain = not comments(each.text, entry.start, after.start)
+        is_plain = not comments(each.extent[0], entry.start, after.start)
         fix = (Edit(Span(entry.start, after.start)),) if is_plain else ()
         yield Diagnostic.found(
             message, each.path, key.text, span=key.span, hint="remove it", fix=fix
@@ -61,7 +61,7 @@ def label_case(reading: Reading) -> Iterator[Diagnostic]:
         wanted, case = (_UPPER_SNAKE, "UPPER_SNAKE") if on_arrow else (_PASCAL, "PascalCase")
         for label in construct.subject.labels:
             name = label.name.text
-            if each.text.startswith("::", label.start) or wanted.fullmatch(name):
+            if each.extent[0].startswith("::", label.start) or wanted.fullmatch(name):
                 continue
             if is_edge(each.pattern) and _UPPER_SNAKE.fullmatch(name):
                 continue  # a relationship in brackets
@@ -79,7 +79,7 @@ def not_portable(reading: Reading) -> Iterator[Diagnostic]:
     """Values that tree-sitter-gram 0.3.11 does not read."""
     for each, construct in reading.written(_may_have_extensions):
         for entry in construct.entries:
-            for span, what in _extensions(each.text, entry.value):
+            for span, what in _extensions(each.extent[0], entry.value):
                 message = f"{what} is not portable to tree-sitter-gram"
                 yield Diagnostic.found(message, each.path, entry.key.text, span=span)
 
@@ -109,7 +109,7 @@ def _may_have_extensions(each: Occurrence) -> bool:
         return False
     if subject.levels and any(map(_is_extension, subject.properties.values())):
         return True
-    return each.repeats_keys or _FRACTION_WITH_UNIT.search(each.spelling) is not None
+    return each.repeats_keys or _FRACTION_WITH_UNIT.search(*each.extent) is not None
 
 
 def _is_extension(value: Value) -> bool:

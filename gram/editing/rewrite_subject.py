@@ -269,23 +269,17 @@ def rewrite_annotations(
 def _rewrite_identified(
     writer: Writer, old: syntax.Identified, subject: Subject, spelling: Spelling
 ) -> None:
-    name, after_marker = old.identity, old.start + len("@@")
-    labels = {label.name.text for label in old.labels}
-    if (name.text if name else "") == subject.identity and labels == subject.labels:
-        writer.copy(old.start, old.end)
-        return
-    if name is not None and name.text == subject.identity:
-        writer.copy(old.start, name.end)
+    name, marker_end = old.identity, old.start + len("@@")
+    end = name.end if name else marker_end
+    stays = (name.text if name else "") == subject.identity
+    if stays or not subject.identity:
+        writer.copy(old.start, end if stays else marker_end)
     else:
-        if subject.identity:
-            writer.put(f"@@{write_name(subject.identity, integers=True)}")
-        else:
-            writer.copy(old.start, after_marker)
-        if name is not None and has_comment(writer.old[after_marker : name.start]):
-            writer.copy_trivia(after_marker, name.start)
-    after = name.end if name else after_marker
-    spelled = bool(subject.identity)
-    rewrite_labels(writer, old.labels, after, subject.labels, spelling, spelled=spelled)
+        writer.put(f"@@{write_name(subject.identity, integers=True)}")
+    if name and not stays and has_comment(writer.old[marker_end : name.start]):
+        writer.copy_trivia(marker_end, name.start)
+    spelled = stays or bool(subject.identity)
+    rewrite_labels(writer, old.labels, end, subject.labels, spelling, spelled=spelled)
 
 
 def annotations_as_subject(
