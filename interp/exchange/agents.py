@@ -228,13 +228,6 @@ def is_usual(inputs: Mapping[str, Any]) -> bool:
     return dict(inputs["properties"]) == {"input": TEXT}
 
 
-_SAID: Final = {
-    "agent": {"description", "instruction", "model", "settings"},
-    "tool": {"description"},
-    "workflow": {"description"},
-}
-
-
 C = TypeVar("C")
 
 
@@ -269,7 +262,7 @@ class Writer:
         if is_loop(pattern):
             raise NoCounterpartError(f"{path}: a loop has no counterpart: flows count no rounds")
         if is_workflow(pattern):
-            self.tell_rest(pattern, "workflow", path)
+            self.tell_rest(pattern, path)
             return self._once(pattern, "flow", lambda: self._write_flow(self, pattern, path))
         how = f"{is_step} {split}"
         return self._once(pattern, how, lambda: self._whole(pattern, path, is_step, split))
@@ -279,7 +272,7 @@ class Writer:
         from pyagentspec.tools import ServerTool
 
         def made() -> ServerTool:
-            self.tell_rest(tool, "tool", path)
+            self.tell_rest(tool, path)
             types = types_in(tool)
             return ServerTool(
                 id=path, name=tool.value.identity, description=view(tool_spec_description, tool),
@@ -289,9 +282,9 @@ class Writer:
 
         return self._once(tool, f"tool in {path}", made)
 
-    def tell_rest(self, pattern: Pattern, kind: str, path: str) -> None:
-        """Tell of the properties that components have not."""
-        for key in sorted({*pattern.value.properties} - _SAID[kind]):
+    def tell_rest(self, pattern: Pattern, path: str, known: Iterable[str] = ()) -> None:
+        """Tell of the properties that components have not, beside a description and the known."""
+        for key in sorted({*pattern.value.properties} - {"description", *known}):
             self.tell(f"{path}.{key}", "has no counterpart")
 
     def _once(self, pattern: Pattern, how: str, make: Callable[[], C]) -> C:
@@ -304,7 +297,7 @@ class Writer:
         from pyagentspec import Agent
         from pyagentspec.property import StringProperty
 
-        self.tell_rest(agent, "agent", path)
+        self.tell_rest(agent, path, {"instruction", "model", "settings"})
         types = types_in(agent)
         called = is_step or written_signature(agent) is not None
         inputs = written_inputs(types, path, self.tell, PLACEHOLDER) if called else []
