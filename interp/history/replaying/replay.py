@@ -286,16 +286,17 @@ class _Recorded:
 
     def took(self, effect: Effect) -> float | None:
         """How long an effect took then; None for one that is performed."""
-        answer = self.answers.get((type(effect), effect.at))
-        return answer.step.seconds if answer and answer.effect == effect else None
+        answer = self._fitting(effect)
+        return answer.step.seconds if answer else None
 
     def __repr__(self) -> str:
         return repr(self.run).replace("RecordedRun", "recorded", 1)
 
     async def perform(self, effect: Effect, report: Report | None) -> Event:
-        if live := self._live(effect):
-            return await live.perform(effect, report)
-        event = self.answers[type(effect), effect.at].event
+        answer = self._fitting(effect)
+        if answer is None:
+            return await self._live(effect).perform(effect, report)
+        event = answer.event
         if report and isinstance(event, ModelReplied):
             if event.reasoning:
                 report(ReasoningDelta(event.at, event.reasoning))
@@ -303,43 +304,29 @@ class _Recorded:
                 report(TextDelta(event.at, event.message.content))
         return event
 
-    def _live(self, effect: Effect) -> Handler | None:
-        """Who performs an effect that was not recorded; None for one that was."""
+    def _fitting(self, effect: Effect) -> _Answer | None:
+        """How this very effect was answered."""
         answer = self.answers.get((type(effect), effect.at))
-        if answer and answer.effect == effect:
-            return None
+        return answer if answer and answer.effect == effect else None
+
+    def _live(self, effect: Effect) -> Handler:
+        """Who performs an effect that was not recorded."""
         if live := self.live.get(type(effect)):
             return live
-        if answer:
-            raise ReplayError(self.run.placed(_difference(answer.effect, effect), answer.step))
-        told = f"nothing was recorded at {position_text(effect.at)} for {_name(effect)}"
-        nearest = self._nearest(effect)
-        if nearest is None:
-            raise ReplayError(self.run.placed(told))
-        difference = "\n".join(_diff(nearest.effect, effect))
-        raise ReplayError(self.run.placed(f"{told}; the nearest:\n{difference}", nearest.step))
-
-    def _nearest(self, effect: Effect) -> _Answer | None:
-        """How the recorded effect was answered that is most like another."""
-        lines = effect_lines(effect)
-        return max(
-            (each for each in self.answers.values() if type(each.effect) is type(effect)),
-            key=lambda each: SequenceMatcher(None, effect_lines(each.effect), lines).ratio(),
-            default=None,
-        )
-
-
-def _difference(then: Effect, now: Effect) -> str:
-    """What is asked now instead of what was asked when the run was recorded."""
-    told = f"{_name(now)} at {position_text(now.at)} is not the one that was recorded"
-    return "\n".join([f"{told}:", *_diff(then, now)])
-
-
-def _diff(then: Effect, now: Effect) -> list[str]:
-    """The lines in which an effect differs from a recorded one."""
-    recorded, asked = effect_lines(then), effect_lines(now)
-    return [*unified_diff(recorded, asked, "recorded", "now", n=2, lineterm="")]
-
-
-def _name(effect: Effect) -> str:
-    return "the request" if isinstance(effect, CallModel) else f"the call of {effect.name}"
+        name = "the request" if isinstance(effect, CallModel) else f"the call of {effect.name}"
+        lines, at = effect_lines(effect), position_text(effect.at)
+        answer = self.answers.get((type(effect), effect.at))
+        told = f"{name} at {at} is not the one that was recorded:"
+        if answer is None:
+            told = f"nothing was recorded at {at} for {name}"
+            answer = max(
+                (each for each in self.answers.values() if type(each.effect) is type(effect)),
+                key=lambda each: SequenceMatcher(None, effect_lines(each.effect), lines).ratio(),
+                default=None,
+            )
+            if answer is None:
+                raise ReplayError(self.run.placed(told))
+            told = f"{told}; the nearest:"
+        then = effect_lines(answer.effect)
+        difference = unified_diff(then, lines, "recorded", "now", n=2, lineterm="")
+        raise ReplayError(self.run.placed("\n".join([told, *difference]), answer.step))

@@ -40,7 +40,7 @@ from ..records import (
     taken_back,
     turn_named,
 )
-from .conversations import page_of
+from .conversations import Conversation, page_of
 from .database import has_store
 from .databases import PostgresDatabase, SqliteDatabase
 from .run_store import RunFacts, RunStore
@@ -399,32 +399,26 @@ class FileConversation:
         self._log.turn = None
 
 
+@frozen
 class StoredConversation:
     """A conversation of a store.
 
-    Args:
+    Attributes:
         store: the store.
         name: the name of the conversation.
         closes_store: whether the store is closed whenever nothing is done in it.
     """
 
-    def __init__(self, store: RunStore, name: str, *, closes_store: bool = False) -> None:
-        self._store = store
-        self._closes_store = closes_store
-        with self._open():
-            self._conversation = store.conversation(name)
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self._conversation.name
+    store: RunStore
+    name: str
+    closes_store: bool = False
 
     @property
     def context(self) -> ConversationContext:
         """Its messages, and what the tools did in a last turn that has no answer."""
-        with self._open():
-            unfinished = self._unfinished()
-            return unfinished[1] if unfinished else self._conversation.context
+        with self._opened() as kept:
+            unfinished = self._unfinished(kept)
+            return unfinished[1] if unfinished else kept.context
 
     def log(self) -> StoredRun:
         """A new run of the store, which is its next turn.
@@ -433,38 +427,38 @@ class StoredConversation:
             RunTakenError: the last turn is under way elsewhere.
             StoreError: the store cannot be written.
         """
-        with self._open():
-            if unfinished := self._unfinished():
+        with self._opened() as kept:
+            if unfinished := self._unfinished(kept):
                 log, context = unfinished
                 with log.held():
                     pass  # nobody else goes on with it
-                self._conversation.extend(context, log.id)
+                kept.extend(context, log.id)
         facts = RunFacts("", conversation=self.name)
-        return StoredRun(self._store, facts=facts, closes_store=self._closes_store)
+        return StoredRun(self.store, facts=facts, closes_store=self.closes_store)
 
     def cut(self, context: ConversationContext) -> None:
         """Take back what was said after some of its messages, see `FileConversation.cut`."""
-        with self._open():
-            self._conversation.cut(len(context))
+        with self._opened() as kept:
+            kept.cut(len(context))
 
     @contextmanager
-    def _open(self) -> Iterator[None]:
-        """Close the store at the end, if nobody else uses it."""
+    def _opened(self) -> Iterator[Conversation]:
+        """What the store has of it, which is closed at the end if nobody else uses it."""
         try:
-            yield
+            yield self.store.conversation(self.name)
         finally:
-            if self._closes_store:
-                self._store.close()
+            if self.closes_store:
+                self.store.close()
 
-    def _unfinished(self) -> tuple[StoredRun, ConversationContext] | None:
+    def _unfinished(self, kept: Conversation) -> tuple[StoredRun, ConversationContext] | None:
         """The last turn and the conversation with what was done in it, if it has no answer."""
-        run = self._conversation.unfinished_turn()
+        run = kept.unfinished_turn()
         if run is None:
             return None
-        log, kept = StoredRun.of(self._store, run)  # this adds an answer that has come
-        context = context_after(kept.state)
-        is_changed = len(context) > len(context_before(kept.first))
-        return (log, context) if kept.state.status is not Status.DONE and is_changed else None
+        log, found = StoredRun.of(self.store, run)  # this adds an answer that has come
+        context = context_after(found.state)
+        is_changed = len(context) > len(context_before(found.first))
+        return (log, context) if found.state.status is not Status.DONE and is_changed else None
 
 
 KeptConversation: TypeAlias = Union[FileConversation, StoredConversation]
