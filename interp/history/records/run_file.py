@@ -66,7 +66,7 @@ _PATIENCE = 0.2  # seconds in which another process may let go of the file, such
 _LOOKS = 10
 
 _START: Final = f"[:{RUN} ".encode()
-_ANOTHER_RUN: Final = re.compile(rb"\n[\[(]:Run [^\n]*\n")
+_WHOLE_RUN: Final = re.compile(rb"^[\[(]:Run .*\n", re.MULTILINE)
 
 
 class _Content(NamedTuple):
@@ -166,14 +166,6 @@ class RunFile:
         file = cls(path)
         file._start, file._after = file.path.read_bytes().rfind(b"\n") + 1, after
         return file
-
-    def is_last(self) -> bool:
-        """Whether its run is the last of the file.
-
-        Raises:
-            OSError: the file cannot be read.
-        """
-        return not _ANOTHER_RUN.search(self.path.read_bytes(), self._start)
 
     @contextmanager
     def held(self, standing: Callable[[], State] | None = None) -> Iterator[tuple[Event, ...]]:
@@ -388,6 +380,15 @@ def turn_named(runs: Sequence[RecordedRun], run: str, name: str) -> RecordedRun:
         turns = counted(len(runs), "turn")
         raise ValidationError(f"{name}: there is no turn {run}\n  hint: the file has {turns}")
     return runs[-1]
+
+
+def count_of_turns(path: PathLike) -> int:
+    """How many turns have begun in a run file.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    return len(_WHOLE_RUN.findall(Path(path).read_bytes()))
 
 
 def load_turns(path: PathLike, *, may_be_empty: bool = False) -> RecordedTurns:

@@ -33,6 +33,7 @@ from ..records import (
     Turn,
     add_to_file,
     context_after,
+    count_of_turns,
     has_nothing_begun,
     is_recorded,
     load_turns,
@@ -229,7 +230,11 @@ def open_run(
     if not address.is_store:
         return RunFile.of(address.place, address.run)
     store = open_store(address.place, must_exist=True)
-    return StoredRun.of(store, run_named(store, address.run), closes_store=True)
+    try:
+        return StoredRun.of(store, run_named(store, address.run), closes_store=True)
+    except BaseException:  # raised again
+        store.close()
+        raise
 
 
 def load_run(run: str | os.PathLike[str], record: StoreLike | None = None) -> RecordedRun:
@@ -309,6 +314,7 @@ class FileConversation:
         self._turns: list[Turn] = []
         self._log: RunFile | None = None
         self._given = empty_context
+        self._begun = 0
         self.program = ""
         self._is_there = self._path.exists() and not has_nothing_begun(self._path)
         if self._is_there:
@@ -317,10 +323,9 @@ class FileConversation:
             turns = load_turns(path, may_be_empty=True)
             self._given = turns.given
             self._turns = [Turn(each.state, each.library) for each in turns.talk]
+            self._begun = len(turns.runs)
             if turns.runs:
                 self.program = turns.runs[-1].filename or ""
-                self._log = RunFile.of(path)[0]
-                self._log.turn = None
 
     @property
     def name(self) -> str:
@@ -363,11 +368,12 @@ class FileConversation:
             OSError: the file cannot be read, or another process has gone on with it.
         """
         self._take()
-        is_begun = self._log is not None and self._log.has_begun
-        if not is_begun and not self._is_there:
+        if self._log is not None and self._log.has_begun:
+            self._begun, self._log = self._begun + 1, None
+        if not self._begun and not self._is_there:
             self._log = RunFile(self._path)
             return self._log
-        if self._log is not None and is_begun and not self._log.is_last():
+        if count_of_turns(self._path) != self._begun:
             reason = "another process has gone on with the conversation"
             raise OSError(errno.ESTALE, reason, self.name)
         after = self._turns[-1] if self._turns else None

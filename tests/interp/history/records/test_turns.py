@@ -130,8 +130,9 @@ def test_a_conversation_that_another_process_went_on_with_is_refused(path: Path)
     talk = open_conversation(path, True, None)
     say(path, "two", "2")
 
-    with pytest.raises(OSError, match="another process has gone on"):
-        talk.log()
+    for _ in range(2):
+        with pytest.raises(OSError, match="another process has gone on"):
+            talk.log()
 
 
 def test_what_a_killed_process_left_is_cut_off_by_the_next_turn(path: Path) -> None:
