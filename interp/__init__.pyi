@@ -23,7 +23,7 @@ from .execution.observations import (
 )
 from .execution.telemetry import Telemetry as Telemetry
 from .files import File as File
-from .history.records.conversation_pattern import (
+from .history.records.patterns import (
     load_context as load_context,
     save_context as save_context,
 )

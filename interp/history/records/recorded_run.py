@@ -39,7 +39,7 @@ from ...machine import (
 )
 from ...shown import NOTEBOOK
 from ...tools import Tool
-from .conversation_pattern import message_in_short
+from .patterns import message_in_short
 from .property_forms import node, pattern_line, write_text
 
 _LENGTH: Final = 16  # hexadecimal digits, which tell billions of requests apart

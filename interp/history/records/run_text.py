@@ -61,20 +61,18 @@ from ...machine import (
 )
 from ...programs import the_agent
 from ...tools import Tool
-from .conversation_pattern import (
-    CONVERSATION,
-    contents,
-    file_from_pattern,
-    files_to_patterns,
-    messages_to_patterns,
-    written_context,
-)
 from .patterns import (
     CHANGES,
+    CONVERSATION,
+    contents,
     event_written,
+    file_from_pattern,
+    files_to_patterns,
     label_of_note,
+    messages_to_patterns,
     note_from_pattern,
     note_to_pattern,
+    written_context,
     written_event,
 )
 from .property_forms import TIME, Reader, node, pattern_line, write_json_value, write_text
