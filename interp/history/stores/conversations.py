@@ -221,7 +221,7 @@ class Conversation:
         if (size, last) == (len(messages), run):
             return  # written before, where its success could not be told
         if size != before:
-            raise StoreError(self.has_gone_on)
+            raise StoreError(self.gone_on)
         sql = "INSERT INTO gram_messages (conversation, seq, text) VALUES (?, ?, ?)"
         for place, message in enumerate(messages[before:], before):
             line = pattern_line(message_to_pattern(message, set()))
@@ -248,7 +248,7 @@ class Conversation:
         return size, run
 
     @property
-    def has_gone_on(self) -> str:
+    def gone_on(self) -> str:
         """The message about a turn that does not follow it any more."""
         return f"the conversation {self.name} has gone on since this turn began\n  {_SAY_AGAIN}"
 

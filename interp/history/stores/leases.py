@@ -262,7 +262,7 @@ class Lease:
         """Refuse a turn if another one is under way, or went before it."""
         name = self.store.name_of(self.run)
         if conversation.locked()[0] != before:
-            raise RunTakenError(f"{name}: {conversation.has_gone_on}")
+            raise RunTakenError(f"{name}: {conversation.gone_on}")
         sql = (
             "SELECT id FROM gram_runs WHERE conversation = ? AND id <> ? "
             f"AND status = 'running' AND leased_until >= {self.store.database.clock}"
