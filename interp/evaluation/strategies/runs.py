@@ -121,7 +121,7 @@ class _Drawn:
     @property
     def specs(self) -> dict[str, Pattern]:
         """The specifications of its tools, also of those in the agents and workflows in it."""
-        return {_name(each): each for each in tools_to_bind(self.agent)}
+        return {view(tool_spec_name, each): each for each in tools_to_bind(self.agent)}
 
     def tools(self) -> Mapping[str, Tool]:
         """The implementations that are there, by the names of the specifications."""
@@ -262,10 +262,6 @@ def _fate(draw: st.DrawFn, drawn: _Drawn, tools: Mapping[str, Tool], name: str) 
     return _Fate(outcome, allowed, draw(json_values() if outcome == "odd" else results_of(spec)))
 
 
-def _name(spec: Pattern) -> str:
-    return view(tool_spec_name, spec)
-
-
 _RUN: Final = b"[:Run "
 """How the record of a run begins."""
 
@@ -327,7 +323,8 @@ def check_runs(
         run()
     except Exception as error:
         if broken and failing is not None:
-            _write(broken[0], failing)
+            Path(failing).unlink(missing_ok=True)
+            RunFile(failing).begin(broken[0].state, ())
             error.add_note(f"the smallest run that breaks it: {failing}  (gram trace {failing})")
         raise
 
@@ -341,8 +338,3 @@ def _forget(path: Path) -> None:
             reason = "exists, and is not the record of a run; not overwritten"
             raise FileExistsError(errno.EEXIST, reason, str(path))
         path.unlink()
-
-
-def _write(run: RecordedRun, path: PathLike) -> None:
-    Path(path).unlink(missing_ok=True)
-    RunFile(path).begin(run.state, ())

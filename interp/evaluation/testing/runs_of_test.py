@@ -104,10 +104,13 @@ class Recording:
             self._changing, self.was_replayed = None, self.is_replayed
             try:
                 self.prepare()
-                if self.is_replayed and self.may_ask:
-                    added["handler"] = self._changing = UntilChanged.of(self._existing())
-                elif self.is_replayed:
-                    added["handler"] = recorded(self._existing())
+                if self.path and self.is_replayed:
+                    if not self.path.exists():
+                        raise ReplayError("there is no recording")
+                    if self.may_ask:
+                        added["handler"] = self._changing = UntilChanged.of(self.path)
+                    else:
+                        added["handler"] = recorded(self.path)
                 yield {**options, **added}
             except ReplayError as error:
                 raise self._told(error) from None
@@ -133,12 +136,6 @@ class Recording:
         if not os.access(self.path.parent, os.W_OK):
             reason = "recordings cannot be written here"
             raise PermissionError(errno.EACCES, reason, str(self.path.parent))
-
-    def _existing(self) -> Path:
-        assert self.path
-        if not self.path.exists():
-            raise ReplayError("there is no recording")
-        return self.path
 
     def _told(self, error: ReplayError) -> ReplayError:
         """The error with the file, named once, and how to record it anew."""
@@ -311,21 +308,17 @@ class RunsOfTest:
 
     @contextmanager
     def _recorded(self, options: BeginOptions) -> Iterator[BeginOptions]:
-        recording = self._next()
-        is_live = recording.path and recording.may_ask
-        with (
-            recording.around(options) as added,
-            self.network.opened() if is_live else nullcontext(),
-        ):
-            yield added
-
-    def _next(self) -> Recording:
         count = len(self.recordings) + 1
         number = "" if count == 1 else f"+{count}"
         path = self.stem and self.stem.with_name(f"{self.stem.name}{number}{SUFFIX}")
         recording = Recording(path, self.mode, self.hint)
         self.recordings.append(recording)
-        return recording
+        is_live = path and recording.may_ask
+        with (
+            recording.around(options) as added,
+            self.network.opened() if is_live else nullcontext(),
+        ):
+            yield added
 
 
 @frozen
