@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from gram import ArgumentError, loads_one
+from gram import ArgumentError, GramError, loads_one
 from interp import (
     ConfigurationError,
     Run,
@@ -42,6 +42,29 @@ def test_a_tool_needs_a_description() -> None:
     for description in ("", " \n"):
         with pytest.raises(ToolError, match='tool "t" needs a description'):
             create_tool("t", description, {}, print)
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong", "said"),
+    [
+        ("name", 5, "Tool: name must be a str, got int"),
+        ("name", "a/b", "the name of a tool has no slash"),
+        ("description", None, 'Tool "t": description must be a str'),
+        ("schema", None, 'tool "t": not a JSON Schema: expected an object, found None'),
+        ("schema", "{}", "Tool: a schema must be"),
+        ("schema", {"type": "no"}, 'tool "t": not a JSON Schema: "no" is not'),
+        ("result_schema", {"type": "no"}, 'tool "t": not a JSON Schema: "no" is not'),
+        ("invoke", 5, 'Tool "t": invoke must be a function, got 5'),
+        ("once", "yes", 'Tool "t": once must be a bool, got str'),
+    ],
+)
+def test_a_part_of_a_tool_that_is_wrong_is_refused(part: str, wrong: Any, said: str) -> None:
+    parts: dict[str, Any] = {"name": "t", "description": "d", "schema": {}, "invoke": print}
+
+    with pytest.raises(GramError) as caught:
+        Tool(**parts | {part: wrong})
+
+    assert str(caught.value).startswith(said)
 
 
 def made(name: str, description: str = "Does it.") -> Tool:
