@@ -219,6 +219,7 @@ def _tell_faults(faults: Sequence[MergeFault], ours: str, theirs: str) -> None:
 
 _ATTRIBUTES = "*.gram merge=gram diff=gram"
 _ACROSS = "merge --across"
+_HOOK = "hooks/pre-merge-commit"
 _OUR_HOOK = "# written by gram git install"
 _HEADS = "^[[:space:]]*([[(][^]|()[:space:]]+::?(Agent|Workflow|Loop|ToolSpecification|Tool))"
 
@@ -237,14 +238,13 @@ def install(undo: bool) -> None:
     and a hook of this clone, which each one needs: the hook judges what lies across files before a
     merge is committed. What is there already stays.
     """
-    top = run_git("rev-parse", "--show-toplevel")
-    if top.returncode:
+    top = _said("rev-parse", "--show-toplevel")
+    if top is None:
         raise Refused("gram: this folder is in no git repository")
-    _change_attributes(Path(_line_of(top.stdout), ".gitattributes"), undo=undo)
+    _change_attributes(Path(top, ".gitattributes"), undo=undo)
     for key, value in _settings().items():
         _change_setting(key, value, undo=undo)
-    hook = run_git("rev-parse", "--git-path", "hooks/pre-merge-commit")
-    _change_hook(Path(_line_of(hook.stdout)), undo=undo)
+    _change_hook(Path(_said("rev-parse", "--git-path", _HOOK) or _HOOK), undo=undo)
 
 
 def _gram() -> str:
@@ -275,7 +275,7 @@ def _change_attributes(file: Path, *, undo: bool) -> None:
 
 
 def _change_setting(key: str, value: str, *, undo: bool) -> None:
-    known = _line_of(run_git("config", "--local", key).stdout)
+    known = _said("config", "--local", key)
     if undo and known:
         note(f"git config: removed: {key}")
         run_git("config", "--local", "--unset", key)
@@ -296,7 +296,3 @@ def _change_hook(file: Path, *, undo: bool) -> None:
         file.chmod(0o755)
     elif not undo and text and _ACROSS not in text:
         tell(f"{file} is there already: add the line {_gram()} {_ACROSS} || exit 1")
-
-
-def _line_of(output: bytes) -> str:
-    return os.fsdecode(output).rstrip("\n")

@@ -42,8 +42,12 @@ def said_to(
     attached: Sequence[str] = (),
     *,
     reads_stdin: bool,
-) -> Sequence[Given]:
+) -> list[Given]:
     """What an agent is called with: messages, or the JSON of ``--input``.
+
+    Of words, ``-`` is standard input and ``@FILE`` the text of a file. Otherwise what comes through
+    a pipe or from a file on standard input is context: it is put before the first message, or is
+    the message if there is none.
 
     Args:
         file: the argument that names the program.
@@ -53,8 +57,8 @@ def said_to(
         reads_stdin: whether standard input may be context.
 
     Raises:
-        click.UsageError: as for `given_messages`, or standard input is wanted twice, or the input
-            is no JSON object or text.
+        click.UsageError: there is no message, or one is empty, or the program is written after a
+            message; or standard input is wanted twice, or the input is no JSON object or text.
         ValidationError: what is attached is nothing that a model takes.
         OSError, GramDecodeError: a file cannot be read.
     """
@@ -62,21 +66,33 @@ def said_to(
         raise click.UsageError("--attach goes with a message, not with --input")
     if [file, *words, *attached].count(STDIN) > 1:
         raise click.UsageError("standard input (-) can be read only once")
-    if attached:
-        reads_context = reads_stdin and STDIN not in attached
-        first, *others = given_messages(file, words, reads_stdin=reads_context)
-        return [[first, *map(attached_file, attached)], *others]
-    if given is None:
-        return given_messages(file, words, reads_stdin=reads_stdin)
-    if words:
-        raise click.UsageError("--input and messages are two ways to say one thing")
+    if given is not None:
+        if words:
+            raise click.UsageError("--input and messages are two ways to say one thing")
+        return [_arguments(given, file)]
+    _expect_program_first(file, words)
+    messages = [read_word(word) for word in words]
+    if reads_stdin and STDIN not in (file, *words, *attached) and _is_fed():
+        context, _ = read_text(STDIN)
+        if context.strip():
+            said = f"{context.rstrip()}\n\n{messages[0]}" if messages else context
+            messages = [said, *messages[1:]]
+    if not messages:
+        raise click.UsageError("Missing argument 'MESSAGES...': say something to the agent")
+    if not all(message.strip() for message in messages):
+        raise click.UsageError("a message is empty: say something to the agent")
+    first: Given = [messages[0], *map(attached_file, attached)] if attached else messages[0]
+    return [first, *messages[1:]]
+
+
+def _arguments(given: str, file: str) -> Given:
     try:
         value = read_json(read_word_beside(given, [file]))
     except ValueError as error:
         raise click.UsageError(f"--input is not JSON: {error}") from None
     if not isinstance(value, dict | str):
         raise click.UsageError("--input is a JSON object of the arguments, or a text")
-    return [value]
+    return value
 
 
 def attached_file(word: str) -> File:
@@ -94,37 +110,6 @@ def attached_file(word: str) -> File:
         return File(sys.stdin.buffer.read(MOST_BYTES + 1))
     except ValidationError as error:
         raise ValidationError(str(error).partition("\n")[0]) from None  # its hint is for Python
-
-
-def given_messages(file: str, words: Sequence[str], *, reads_stdin: bool) -> list[str]:
-    """The messages that the arguments stand for.
-
-    ``-`` is standard input and ``@FILE`` the text of a file. Otherwise what comes through a pipe or
-    from a file on standard input is context: it is put before the first message, or is the message
-    if there is none.
-
-    Args:
-        file: the argument that names the program.
-        words: the arguments that are messages.
-        reads_stdin: whether standard input may be context.
-
-    Raises:
-        click.UsageError: there is no message, one is empty, or the program is written after a
-            message.
-        OSError, GramDecodeError: a file cannot be read.
-    """
-    _expect_program_first(file, words)
-    messages = [read_word(word) for word in words]
-    if reads_stdin and STDIN not in (file, *words) and _is_fed():
-        context, _ = read_text(STDIN)
-        if context.strip():
-            first = [f"{context.rstrip()}\n\n{messages[0]}"] if messages else [context]
-            messages = [*first, *messages[1:]]
-    if not messages:
-        raise click.UsageError("Missing argument 'MESSAGES...': say something to the agent")
-    if not all(message.strip() for message in messages):
-        raise click.UsageError("a message is empty: say something to the agent")
-    return messages
 
 
 def _expect_program_first(file: str, words: Sequence[str]) -> None:
