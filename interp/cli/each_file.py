@@ -69,12 +69,13 @@ class Tally:
             counts = ((changed, verb), (unchanged, "unchanged"), (failed, "failed"))
             note(", ".join(f"{counted(count, 'file')} {what}" for count, what in counts if count))
 
-    def _do(self, name: str, work: Work, *, is_alone: bool) -> None:
+    def do(self, name: str, work: Work, *, is_alone: bool) -> None:
+        """Do the work with a file; errors are raised if it is the only one."""
         try:
             row = work(name) or {}
         except Refused as failure:
             if is_alone or not isinstance(failure, Nowhere):
-                return self._failed(name, failure)
+                return self.fail(name, failure)
             detail(str(failure))
             row = {"changed": False, "nowhere": str(failure)}
         except BrokenPipeError:
@@ -82,11 +83,12 @@ class Tally:
         except (GramError, OSError) as failure:
             if is_alone:
                 raise
-            return self._failed(name, failure)
+            return self.fail(name, failure)
         self.code = max(self.code, row.pop("code", 0))
         self.rows.append({"file": name, **row})
 
-    def _failed(self, name: str, failure: GramError | OSError) -> None:
+    def fail(self, name: str, failure: GramError | OSError) -> None:
+        """Tell that a file failed, and count it."""
         from .terminal.faults_shown import tell_failure  # imported late: most files do not fail
 
         tell_failure(failure)
@@ -95,7 +97,7 @@ class Tally:
         self.rows.append({"file": name, kind: str(what or failure)})
         self.code = max(self.code, exit_code_of(failure))
 
-    def _refuse_if_all_passed_over(self) -> None:
+    def refuse_if_all_passed_over(self) -> None:
         """Tell the user that a path leads to nothing in any of the files."""
         if self.rows and all("nowhere" in row for row in self.rows):
             tell(self.rows[0]["nowhere"])
@@ -126,13 +128,13 @@ def each_file(given: Sequence[str], work: Work, *, suffix: str = SUFFIX) -> Tall
         try:
             names = [argument] if is_alone else find_files(argument, suffix)
         except OSError as failure:
-            tally._failed(argument, failure)
+            tally.fail(argument, failure)
             continue
         for name in names:
             if (path := os.path.realpath(name)) not in seen:
                 seen.add(path)
-                tally._do(name, work, is_alone=is_alone)
-    tally._refuse_if_all_passed_over()
+                tally.do(name, work, is_alone=is_alone)
+    tally.refuse_if_all_passed_over()
     return tally
 
 

@@ -34,7 +34,6 @@ from ...secrets import without_userinfo
 from ..failures import NO
 from ..inputs.declaring import json_option
 from ..inputs.files import read_program
-from ..inputs.record_option import LARGEST, OLDEST, own_store
 from ..terminal.output import note, show, show_json
 
 
@@ -124,6 +123,8 @@ def doctor_command(file: str | None, as_json: bool) -> None:
 
 
 def _kept() -> Iterator[Finding]:
+    from ..inputs.record_option import LARGEST, OLDEST, own_store  # late: it loads all stores
+
     try:
         path = own_store()
     except OSError:  # there is no home, so nothing is kept
