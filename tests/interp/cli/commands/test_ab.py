@@ -389,9 +389,7 @@ def test_servers_are_rehearsed_only_with_a_word(servers: Path) -> None:
     assert not (servers / "x").exists()
 
 
-def test_a_server_that_cannot_be_used_is_told_before_anything_runs(
-    servers: Path,
-) -> None:
+def test_a_server_that_cannot_be_used_is_told_before_anything_runs(servers: Path) -> None:
     done = gram(*WITH_SERVERS, "--approve", "all", "--mcp", "no-such-program", cwd=servers)
     refused(done, 4, "arm A: ", "there is no program no-such-program")
     assert not (servers / "x").exists()

@@ -363,10 +363,7 @@ def test_an_editor_that_does_not_start_is_told(model_server: ModelServer) -> Non
 
 @pytest.mark.parametrize(
     ("model", "message"),
-    [
-        ("Nobody/x", 'unknown provider "Nobody"'),
-        ("OpenAI/x", "OPENAI_API_KEY is not set"),
-    ],
+    [("Nobody/x", 'unknown provider "Nobody"'), ("OpenAI/x", "OPENAI_API_KEY is not set")],
 )
 def test_a_model_that_cannot_be_asked_stops_the_chat_at_the_start(model: str, message: str) -> None:
     with Terminal("chat", HELLO, "--model", model) as terminal:

@@ -136,9 +136,7 @@ def test_a_name_that_two_imported_files_define_has_to_be_told_apart(folder: Path
     assert "`x` is defined at a.gram:1:1 and b.gram:1:1" in done.stderr
 
 
-def test_a_definition_that_differs_from_its_namesake_in_another_file_is_told(
-    folder: Path,
-) -> None:
+def test_a_definition_that_differs_from_its_namesake_in_another_file_is_told(folder: Path) -> None:
     text = (folder / "tools/greet.gram").read_text()
     (folder / "old.gram").write_text(text.replace("friendly", "cold"))
     (folder / "same.gram").write_text(text.replace("// greets", ""))

@@ -70,13 +70,6 @@ def test_a_project_makes_an_error_of_a_finding(slip: Path) -> None:
     assert done.returncode == 1
 
 
-def test_json_is_as_that_of_check(slip: Path) -> None:
-    (row,) = json.loads(gram("lint", "--json", str(slip)).stdout)
-
-    assert (row["code"], row["severity"], row["line"]) == ("tool-in-instruction", "warning", 1)
-    assert row["fix"][0]["text"] == "search"
-
-
 def test_standard_input_is_linted_and_not_fixed() -> None:
     assert "warning[tool-in-instruction]" in gram("lint", "-", stdin=SLIP).stdout
     assert gram("lint", "--fix", "-", stdin=SLIP).returncode == 2
@@ -130,26 +123,6 @@ def test_copies_and_types_are_compared_from_file_to_file(repository: Path) -> No
         "other.gram",
         f'near-duplicate: "mail" repeats "mail" at {repository / "desk.gram"}:3:4, in other words',
     ) in codes(repository / "desk.gram", repository / "other.gram")
-
-
-def test_what_flows_together_is_followed_from_file_to_file(repository: Path) -> None:
-    (repository / "web.gram").write_text(
-        '[web:Agent {description: "Reads pages", instruction: "w", model: "Offline/rehearsal"} |\n'
-        '  [fetch:Tool {description: "Gets a page", returns: "untrusted"} | (u::Text)==>(::Text)]]'
-    )
-    text = (repository / "desk.gram").read_text()
-    send = ', web, [send:Tool {description: "Sends mail", sends: true} | (m::Text)==>(::Text)]]\n'
-    (repository / "desk.gram").write_text(
-        text.replace("search.gram", 'search.gram", "web.gram').removesuffix("]\n") + send
-    )
-
-    (found,) = codes(repository / "desk.gram")
-
-    assert found == (
-        "desk.gram",
-        'lethal-trifecta: "desk" reads private data (mail), sees untrusted text (fetch) and can '
-        "send outward (send); 1 tool says nothing of it",
-    )
 
 
 def test_levels_of_a_header_are_those_of_its_file_alone(repository: Path) -> None:

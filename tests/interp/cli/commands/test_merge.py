@@ -288,9 +288,7 @@ def test_hunks_are_named_by_the_agent_or_tool_that_they_are_in(repository: Repos
     assert "@@ [desk:Agent" in repository.git("diff")
 
 
-def test_installing_twice_changes_nothing_and_undoing_leaves_what_was_there(
-    tmp_path: Path,
-) -> None:
+def test_installing_twice_changes_nothing_and_undoing_leaves_what_was_there(tmp_path: Path) -> None:
     repository = Repository(tmp_path)
     (tmp_path / ".gitattributes").write_text("*.png binary")
     hook = tmp_path / ".git" / "hooks" / "pre-merge-commit"

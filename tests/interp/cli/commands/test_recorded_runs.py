@@ -13,15 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from interp import (
-    LimitError,
-    Limits,
-    ScriptedModel,
-    hello_world_tool_library,
-    load,
-    load_run,
-    run,
-)
+from interp import LimitError, Limits, ScriptedModel, hello_world_tool_library, load, load_run, run
 from lenses_ext import parse_program
 from tests.interp.cli.process import at, gram, refused, started, written
 from tests.interp.model_server import Answer, ModelServer, completion, tool_calls
@@ -383,8 +375,7 @@ def test_trace_says_why_a_run_stopped_on_one_line(
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["replay", "{}"], ["trace", "{}"], ["graph", str(HELLO), "--run", "{}"]],
+    "words", [["replay", "{}"], ["trace", "{}"], ["graph", str(HELLO), "--run", "{}"]]
 )
 def test_a_run_is_read_from_standard_input(file: Path, words: list[str]) -> None:
     named = gram(*(each.format(file) for each in words))

@@ -31,11 +31,7 @@ WRONG = [
     ("run HELLO hi --model b", NO_MODEL, "write provider/name, such as OpenAI/b"),
     ("run HELLO hi", NO_MODEL, "or use --offline"),
     ("run HELLO hi --limit iteration=1", USAGE, 'no limit "iteration"; did you mean iterations?'),
-    (
-        "run HELLO hi --limit iterations=x",
-        USAGE,
-        "an integer of at least 0, found 'x'",
-    ),
+    ("run HELLO hi --limit iterations=x", USAGE, "an integer of at least 0, found 'x'"),
     ("run HELLO hi --limit iterations", USAGE, "--limit iterations: write NAME=VALUE"),
     ("run HELLO hi --set temperature", USAGE, "write NAME=VALUE"),
     ("run HELLO hi --set temprature=1", USAGE, "did you mean temperature?"),
@@ -81,7 +77,6 @@ WRONG = [
     ("tools --update -i - --mcp x", USAGE, ""),
     ("completion tcsh", USAGE, "tcsh"),
 ]
-SHARED = "[a:Agent | t2, t1]\n[b:Agent | t1]\n(t1:Tool)\n(t2:Tool)\n(x)\n"
 
 
 @pytest.mark.parametrize(("line", "code", "message"), WRONG)
@@ -106,23 +101,6 @@ def test_what_cannot_be_converted_is_told(
     to: tuple[str, ...], text: str, code: int, message: str
 ) -> None:
     refused(gram("convert", "-", *to, stdin=text), code, message)
-
-
-@pytest.fixture
-def shared(tmp_path: Path) -> str:
-    """Two agents that use tools by name."""
-    path = tmp_path / "shared.gram"
-    path.write_text(SHARED)
-    return str(path)
-
-
-def test_removing_a_tool_used_by_name_removes_the_name_alone(shared: str) -> None:
-    once = gram("del", "--force", shared, "a.tools.t1")
-    each = gram("del", "--force", shared, "*.tools.*")
-
-    assert once.stdout == SHARED.replace("t2, t1", "t2")
-    assert each.stdout.endswith("(t1:Tool)\n(t2:Tool)\n(x)\n")
-    assert "|" not in each.stdout
 
 
 @pytest.mark.parametrize(

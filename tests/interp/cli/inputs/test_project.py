@@ -143,15 +143,9 @@ def test_pyproject_has_a_table_for_it(folder: Path) -> None:
         ("tools = [\n", "gram.toml: not TOML: "),
         ("# " + "x" * 1_000_000, "gram.toml has more than 1,000,000 bytes"),
         ("record = 1", "gram.toml:1:1: record must be the address that runs are kept at"),
-        (
-            'lint = {lone-agnt = "off"}',
-            "gram.toml:1:9: there is no code lone-agnt of a",
-        ),
+        ('lint = {lone-agnt = "off"}', "gram.toml:1:9: there is no code lone-agnt of a"),
         ("\n[lint]\nlone-agent = 1", "gram.toml:3:1: the level of lone-agent is one of error,"),
-        (
-            'lint = {duplicate-key = "off"}',
-            "gram.toml:1:9: duplicate-key is an error, and",
-        ),
+        ('lint = {duplicate-key = "off"}', "gram.toml:1:9: duplicate-key is an error, and"),
         ("lint = 1", "gram.toml:1:1: lint must be a table"),
         ("providers = 1", "gram.toml:1:1: providers must be tables: write [providers.NAME]"),
         ("[providers.Groq]", "gram.toml:1:12: [Groq] needs a base_url"),
