@@ -13,7 +13,7 @@ from shlex import quote
 from typing import ClassVar, TypeVar
 
 import click
-from attrs import define, evolve
+from attrs import define
 
 from ..errors import RunTakenError, StoreError
 from ..execution import Folded, Note, RunLog
@@ -69,19 +69,23 @@ class Kept:
         return str(Address(str(self.address), run if self.address.is_store else ""))
 
 
-def kept_in(options: TalkOptions, program: str | None, agent: str) -> Kept | None:
+def kept_in(
+    options: TalkOptions, program: str | None, agent: str, *, is_anew: bool = False
+) -> Kept | None:
     """Where a conversation is kept, as the options of a command say; None if nowhere.
 
     Args:
         options: the options.
         program: the name of the program's file, or None.
         agent: the name of the agent, of which a new conversation has its name.
+        is_anew: whether another conversation begins, whatever -c says.
 
     Raises:
         click.UsageError: the options exclude each other.
         OSError, GramError: the address cannot be used.
     """
-    goes_on = options.goes_on or options.conversation is not None
+    is_last = options.goes_on and not is_anew
+    goes_on = is_last or options.conversation is not None
     is_typed = all(each is not None and each.isatty() for each in (sys.stdin, sys.stdout))
     record = options.record or named_record()
     is_off = record is None and not goes_on and (not is_typed or record_of_project() is False)
@@ -95,7 +99,7 @@ def kept_in(options: TalkOptions, program: str | None, agent: str) -> Kept | Non
         if is_habit:
             tidy(own_store())
         new = f"{agent}-{os.urandom(4).hex()}"
-        name = options.conversation or (True if options.goes_on else new)
+        name = options.conversation or (True if is_last else new)
         return Kept(address, open_conversation(address.place, name, program), is_habit)
     except (StoreError, OSError) as error:
         if not is_habit or goes_on:
@@ -109,7 +113,7 @@ def anew(kept: Kept, options: TalkOptions, program: str | None, agent: str) -> K
     if options.conversation is not None or not kept.address.is_store:
         kept.conversation.cut(empty_context)
         return kept
-    return kept_in(evolve(options, goes_on=False), program, agent)
+    return kept_in(options, program, agent, is_anew=True)
 
 
 def _warn(error: Exception) -> None:

@@ -89,7 +89,7 @@ class ComparingOptions(ArmOptions):
     def base(self) -> Arm:
         """What they say of all arms."""
         self.expect_unattended()
-        libraries = (self.named_tools.get("", ()), self.mcp, self.openapi)
+        libraries = (self.tools_by_name.get("", ()), self.mcp, self.openapi)
         return Arm(
             tools=partial(library_of_one_run, *libraries, offline=self.offline),
             model=self.named_model,
@@ -113,7 +113,7 @@ class ComparingOptions(ArmOptions):
         }
 
     @property
-    def named_tools(self) -> Mapping[str, list[str]]:
+    def tools_by_name(self) -> Mapping[str, list[str]]:
         """The files of tools by the names that they are given; those of all arms have none."""
         found: dict[str, list[str]] = {}
         for each in self.tools:
@@ -134,7 +134,7 @@ class ComparingOptions(ArmOptions):
 
     def judge(self, file: Path) -> MetricLike:
         """The judge in a file, with its tools."""
-        tools, name = self.named_tools.get(file.stem, ()), file.stem
+        tools, name = self.tools_by_name.get(file.stem, ()), file.stem
         model = OFFLINE if self.offline else None
         try:
             return judged_by(read_program(str(file)), read_libraries(tools), name=name, model=model)
@@ -251,7 +251,10 @@ def _of_programs(files: tuple[str, ...], options: Options) -> dict[str, Any]:
         if names.count(name) > 1:
             hint = "arms of one program are written in the file of an experiment"
             raise click.UsageError(f"two arms are named {name}\nhint: {hint}")
-    if unused := options.named_tools.keys() - {"", *(Path(each).stem for each in options.metrics)}:
+    if unused := options.tools_by_name.keys() - {
+        "",
+        *(Path(each).stem for each in options.metrics),
+    }:
         raise click.UsageError(f"--tools {min(unused)}=…: no judge has this name")
     return {
         "cases": options.cases,
@@ -271,7 +274,7 @@ def _of_file(file: str, options: Options) -> dict[str, Any]:
     own = {"", *(Path(each).stem for each in options.metrics)}
     libraries = {
         name: partial(library_of_one_run, files)
-        for name, files in options.named_tools.items()
+        for name, files in options.tools_by_name.items()
         if name not in own
     }
     more = options.metrics_of(options.metrics)

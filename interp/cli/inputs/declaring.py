@@ -24,8 +24,7 @@ def option(
     """An attribute of a class of options, see `options_of`.
 
     Its type says what the option takes: ``bool`` is a flag, ``tuple[str, ...]`` may be given
-    several times, ``int`` is a number from 1 on, and ``float`` one
-    above 0.
+    several times, ``int`` is a number from 1 on, ``float`` one above 0.
 
     Args:
         help: what the help says of it.
@@ -36,19 +35,21 @@ def option(
     """
 
     def declare(attribute: Attribute[Any]) -> Callable[[_Command], _Command]:
-        kind = str(attribute.type)
+        kind: Any = attribute.type
+        assert isinstance(kind, str), "the module imports annotations from __future__"
+        given: dict[str, Any] = {"help": help, "metavar": metavar}
         if kind == "bool":
-            how["is_flag"] = True
+            given["is_flag"] = True
         elif kind.endswith(", ...]"):
-            how["multiple"] = True
+            given["multiple"] = True
         elif kind.startswith("int"):
-            how.setdefault("type", click.IntRange(1))
+            given["type"] = click.IntRange(1)
         elif kind.startswith("float"):
-            how.setdefault("type", click.FloatRange(0, min_open=True))
+            given["type"] = click.FloatRange(0, min_open=True)
         if metavar == "PROVIDER/NAME":
-            how["shell_complete"] = complete_model
+            given["shell_complete"] = complete_model
         names = name.split() or [f"--{attribute.name.replace('_', '-')}"]
-        return click.option(*names, attribute.name, help=help, metavar=metavar, **how)
+        return click.option(*names, attribute.name, **given | how)
 
     return field(metadata={"declare": declare}, converter=converter)
 
@@ -62,6 +63,18 @@ def options_of(kind: type[Any]) -> Callable[[_Command], _Command]:
     """Decorate a command with the options of a class; it gets one argument, ``options``.
 
     The help shows first what the class itself declares, then what it inherits.
+
+    >>> from attrs import frozen
+    >>> @frozen(kw_only=True, slots=False)
+    ... class Options:
+    ...     jobs: int = option("How many go on at once.", default=4)
+    ...     only: tuple[str, ...] = option("Run only these.", "TAG")
+    >>> @click.command()
+    ... @options_of(Options)
+    ... def command(options: Options) -> None:
+    ...     print(options)
+    >>> command(["--only", "a", "--only", "b"], standalone_mode=False)
+    Options(jobs=4, only=('a', 'b'))
     """
     attributes = sorted(fields(kind), key=lambda each: each.inherited)
 

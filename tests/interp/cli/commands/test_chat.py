@@ -51,6 +51,17 @@ def test_reset_begins_anew(model_server: ModelServer) -> None:
     assert done.stderr.endswith("nothing has been said yet\n")
 
 
+def test_reset_begins_another_conversation_of_the_store(tmp_path: Path) -> None:
+    store = str(tmp_path / "runs.db")
+    options = ("--set", "temperature=0.2", "--record", store)
+
+    done = gram("chat", HELLO, "--offline", *options, stdin="hello\n/reset\nhello\n")
+
+    assert (done.returncode, done.stdout.count("Hello")) == (0, 2), done.stderr
+    listed = gram("conversations", "list", "--record", store).stdout
+    assert len(listed.splitlines()) == 2
+
+
 def test_an_unknown_command_is_not_said_and_two_slashes_are(model_server: ModelServer) -> None:
     model_server.will_say("a")
 
