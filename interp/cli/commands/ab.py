@@ -251,10 +251,8 @@ def _of_programs(files: tuple[str, ...], options: Options) -> dict[str, Any]:
         if names.count(name) > 1:
             hint = "arms of one program are written in the file of an experiment"
             raise click.UsageError(f"two arms are named {name}\nhint: {hint}")
-    if unused := options.tools_by_name.keys() - {
-        "",
-        *(Path(each).stem for each in options.metrics),
-    }:
+    judges = {"", *(Path(each).stem for each in options.metrics)}
+    if unused := options.tools_by_name.keys() - judges:
         raise click.UsageError(f"--tools {min(unused)}=…: no judge has this name")
     return {
         "cases": options.cases,

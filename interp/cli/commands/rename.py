@@ -97,14 +97,14 @@ class Renaming:
         for file, named in self.found:
             roots = dict.fromkeys([file, *given, *_importers(file)])
             loaded = [project for root in roots if (project := self._project(root))]
-            projects = [each for each in loaded if file in each.documents]
-            for project in projects:
-                self._change_program(project, _there(project, file, named))
-            folders = {each.parent for each in (*self.texts, *(it.path for it in projects))}
+            meant = [(it, _there(it, file, named)) for it in loaded if file in it.documents]
+            for project, there in meant:
+                self._change_program(project, there)
+            folders = {each.parent for each in (*self.texts, *(it.path for it, _ in meant))}
             around = {each for folder in folders for each in folder.iterdir()}
             for other in sorted({*around, *given}):
                 if other.suffix in _CASES and other.is_file():
-                    self._change_beside(other, projects, file, named)
+                    self._change_beside(other, meant)
 
     def unbound(self, tools: Sequence[str]) -> Iterator[str]:
         """Which functions of Python files do not bind any more."""
@@ -150,22 +150,25 @@ class Renaming:
 
     # --- what is beside a program
 
-    def _change_beside(
-        self, file: Path, projects: Sequence[Project], defined: Path, named: Named
-    ) -> None:
-        """Change the approval rules and the cases in a file."""
+    def _change_beside(self, file: Path, meant: Sequence[tuple[Project, Named]]) -> None:
+        """Change the approval rules and the cases in a file.
+
+        Args:
+            file: the file.
+            meant: the programs, each with what is named in it.
+        """
+        project, named = meant[0]
         try:
             before = decode(file.read_bytes(), str(file))
             text = self.texts.get(file, (before, before))[1]
             if named.name not in text or named.kind in ("type", "node"):
                 return
-            holder = pattern_at(projects[0].patterns, _there(projects[0], defined, named).path)
+            holder = pattern_at(project.patterns, named.path)
             if file.suffix == SUFFIX:
                 text = self._in_policies(parse_program(text, shown_path(file)), named, holder)
-            is_meant = partial(_is_meant, projects=projects, defined=defined, named=named)
-            source = Source(text, str(file))
-            kind, called = named.kind, holder.value.identity
-            text = rename_in_cases(source, kind, named.name, self.new, called, is_meant)
+            source, called = Source(text, str(file)), holder.value.identity
+            is_meant = partial(_is_meant, meant=meant)
+            text = rename_in_cases(source, named.kind, named.name, self.new, called, is_meant)
         except Refused:
             raise
         except ValidationError as error:
@@ -252,12 +255,12 @@ def _importers(file: Path) -> Iterator[Path]:
                 yield path
 
 
-def _is_meant(case: Case, *, projects: Sequence[Project], defined: Path, named: Named) -> bool:
+def _is_meant(case: Case, *, meant: Sequence[tuple[Project, Named]]) -> bool:
     """Whether a case is for a program that means by the name what is renamed."""
     program = Path(case.program).resolve() if case.program else None
-    for project in projects:
+    for project, there in meant:
         if program in (None, project.path):
-            there, read = _there(project, defined, named), program_of(project, by="rename")
+            read = program_of(project, by="rename")
             try:
                 return there.path in reached(read, choose(read, case.agent))
             except ProgramError:  # it does not say for which agent it is
