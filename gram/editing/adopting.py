@@ -164,12 +164,14 @@ def adopt(old: Sequence[Pattern], new: Sequence[Pattern], source: Source) -> tup
         new: the patterns that are to take their place.
         source: the text that the document was read from, before all edits.
     """
-    known = {_origin(each, source) for _, each in walk(new)}
+    first, last = common_ends([*map(id, old)], [*map(id, new)])
+    old, between = old[first : len(old) - last], new[first : len(new) - last]
+    known = {_origin(each, source) for _, each in walk(between)}
     if None not in known:
         return tuple(new)
-    old_nodes, nodes = ([_Node(each, source) for each in side] for side in (old, new))
+    old_nodes, nodes = ([_Node(each, source) for each in side] for side in (old, between))
     _Adoption(old_nodes, nodes, known - {None})
-    return tuple([each.result() for each in nodes])
+    return (*new[:first], *[each.result() for each in nodes], *new[len(new) - last :])
 
 
 def _origin(pattern: Pattern, source: Source) -> ReadFrom | None:

@@ -118,7 +118,7 @@ def _parse(
                         return parts[-1]
                     expected = states[stack[-1]]
                     action, *others = {*expected.values()}
-                    if others or action >= 0:
+                    if others or action >= 0:  # else every token ends a rule here
                         raise refuse(Stop(token, token, expected))
                 symbol, size, build = reductions[~action]
                 taken = parts[len(parts) - size :]
