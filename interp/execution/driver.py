@@ -164,8 +164,8 @@ class Driver:
                         if not self._has_money_for(effect):
                             continue  # those that have just begun need it
                         waiting.remove(effect)
-                        if not self._is_wanted(effect):
-                            continue
+                        if self._is_over or not waits_for(self.state, effect):
+                            continue  # what it is a part of has stopped or failed meanwhile
                         if isinstance(effect, CallTool):
                             if is_read:
                                 yield ToolStarted(effect)
@@ -262,7 +262,7 @@ class Driver:
             isinstance(each, CallTool) and each.has_begun
             for each in pending(self.state, past_limit=True)
         )
-        if change is None and (may_have_run or self.state.status is Status.LIMITED):
+        if change is None and (may_have_run or self._is_over):
             return Resumed()
         return change
 
@@ -278,20 +278,17 @@ class Driver:
     def _has_money_for(self, effect: Effect) -> bool:
         return not self._budget or self._budget.admits(effect, self._running.values(), self.state)
 
+    @property
+    def _is_over(self) -> bool:
+        """Whether a limit was reached, so that nothing more begins."""
+        return self.state.status is Status.LIMITED
+
     def _is_alone(self, call: CallTool) -> bool:
         return call.name in self.tools and self.tools[call.name].alone
 
     def _may_run_only_once(self, call: CallTool) -> bool:
         is_once = call.name in self.tools and self.tools[call.name].once
         return is_once or call.name in self.state.run.once
-
-    def _is_wanted(self, effect: Effect, *, may_begin: bool = True) -> bool:
-        """Whether an effect is still waited for; where a limit was reached, nothing begins.
-
-        It is not where a workflow that it is a part of has failed meanwhile.
-        """
-        is_over = may_begin and self.state.status is Status.LIMITED
-        return not is_over and waits_for(self.state, effect)
 
     async def _perform(
         self, effect: Effect, clock: Clock, report: Report | None, words: bool
@@ -377,7 +374,7 @@ class Driver:
         when the run is taken up again.
         """
         effect = self._running.pop(task)
-        if task.cancelled() or not self._is_wanted(effect, may_begin=False):
+        if task.cancelled() or not waits_for(self.state, effect):
             return []
         if (error := task.exception()) is not None:
             if isinstance(error, AgentError) and isinstance(effect, CallModel | CallTool):
@@ -430,9 +427,9 @@ class Driver:
 
     async def _stop_for_money(self, waiting: Iterable[Effect]) -> None:
         """Stop where nothing is under way and there is no money for what is to do."""
-        if self._budget and not self._failure:
+        if self._budget and not self._failure and not self._is_over:
             for each in waiting:
-                if isinstance(each, CallModel) and self._is_wanted(each):
+                if isinstance(each, CallModel) and waits_for(self.state, each):
                     await self._fold(None, CostReached(self._budget.expected(each, self.state)))
                     return
 
@@ -443,7 +440,7 @@ class Driver:
         await stopped((each for each in running if each.get_loop() is loop), seconds)
         for task, effect in running.items():
             is_answered = task.done() and not task.cancelled() and not task.exception()
-            if is_answered and self._is_wanted(effect, may_begin=False):
+            if is_answered and waits_for(self.state, effect):
                 await self._fold(effect, *task.result())
 
     async def _give_up(self) -> None:
@@ -453,12 +450,12 @@ class Driver:
         open. Tools are let go on to their end: one that is stopped half-way may leave something
         half-done.
         """
-        is_stopping = self._failure is not None or self.state.status is Status.LIMITED
+        is_stopping = self._failure is not None or self._is_over
         given_up = [
             task
             for task, effect in self._running.items()
             if (isinstance(effect, Ask) and is_stopping)
-            or (not isinstance(effect, CallTool) and not self._is_wanted(effect, may_begin=False))
+            or (not isinstance(effect, CallTool) and not waits_for(self.state, effect))
         ]
         if given_up:
             await stopped(given_up, GRACE)

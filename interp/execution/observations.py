@@ -17,6 +17,7 @@ from ..concurrency import in_loop_of_user, in_waiting_thread
 from ..errors import ApprovalNeeded, LimitError, ModelError, WorkflowError
 from ..json_text import Json, JsonText
 from ..machine import (
+    AgentFrame,
     AgentResponse,
     AgentStarted,
     Ask,
@@ -31,7 +32,6 @@ from ..machine import (
     Step,
     ToolFinished,
     call_text,
-    is_of_plain_agent,
     path_of_names,
     progress_text,
     response,
@@ -182,11 +182,9 @@ def finished(state: State) -> Finished:
 def _asked(state: State, ask: Ask) -> str:
     """A call that waits for approval, with who makes it if that is not the outermost agent."""
     call = visible_text(call_text(ask.name, ask.arguments))
-    return (
-        call
-        if is_of_plain_agent(ask.at)
-        else f"{call} for {'/'.join(path_of_names(state, ask.at))}"
-    )
+    by = path_of_names(state, ask.at)
+    is_outermost = len(by) == 1 and isinstance(state.frame, AgentFrame)
+    return call if is_outermost else f"{call} for {'/'.join(by)}"
 
 
 Observer: TypeAlias = Callable[[Effect, Event], Union[Awaitable[None], None]]

@@ -29,7 +29,6 @@ from ..machine import (
     Usage,
     dollars,
     frame_at,
-    model_that_replied,
     shown_price,
 )
 from ..models import price_of_reply
@@ -50,7 +49,7 @@ class Spending:
     def count(self, effect: Effect | None, event: Event, _: object = None) -> None:
         """Count a reply; an observer and a watcher of runs."""
         if isinstance(event, ModelReplied) and isinstance(effect, CallModel):
-            self.replies.append((model_that_replied(effect, event) or effect.request.model, event))
+            self.replies.append((event.model or effect.request.model, event))
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -164,7 +163,7 @@ class Budget:
             return event
         cost = event.cost
         if cost is None:
-            model = model_that_replied(effect, event) or effect.request.model
+            model = event.model or effect.request.model
             price = self._price(model, event.usage)
             cost = self.expected(effect, state) if price is None else price
         self._last[frame_at(state, effect.at).name] = cost

@@ -71,7 +71,6 @@ from .readings import (
     frame_at,
     frames_inside,
     interrupted_context as interrupted_context,
-    is_of_plain_agent,
     path_of_names,
     pending as pending,
     response as response,

@@ -39,11 +39,6 @@ def waits_for(state: State, effect: Effect) -> bool:
     return type(frame.under_way(effect.at)) is type(effect)
 
 
-def is_of_plain_agent(at: At) -> bool:
-    """Whether a position is that of a request or a call of an outermost agent."""
-    return len(at) < 3 and type(at[0]) is type(at[-1]) is int
-
-
 def says_result(state: State, at: At) -> bool:
     """Whether what a model says at a position is what the run gives, unless it calls tools.
 
