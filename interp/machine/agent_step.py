@@ -193,12 +193,12 @@ class AgentStep(FrameStep[AgentFrame]):
         frame, offers = self.frame, self._offers
         # turns that asked for another answer, or for summaries, have no calls
         rounds, most = frame.turn - frame.corrected - frame.summaries, self.run.limits.iterations
-        own = f"{counted(most, 'round')} of tool calls (limit: iterations)"
         if rounds >= most and not frame.stopped:
-            self._stop_at(own, is_own=True)
+            limit = f"{counted(most, 'round')} of tool calls (limit: iterations)"
+            self._stop_at(limit, is_own=True)
             return
-        if limit := frame.stopped or self.run.limit or self.run.limit_reached():
-            self._stop_at(limit)
+        if shared := frame.stopped or self.run.limit or self.run.limit_reached():
+            self._stop_at(shared)
             return
         handover = None if offers.are_tools else self._handover()
         refused: list[ToolInvocation] = []

@@ -209,7 +209,8 @@ def step(state: State, event: Event) -> Step:
     Raises:
         ProtocolError: the event answers nothing that the state waits for.
     """
-    if not isinstance(getattr(event, "at", None), tuple):
+    at = getattr(event, "at", None)
+    if not isinstance(at, tuple) or not all(isinstance(part, int | str) for part in at):
         raise ProtocolError(f"{event!r} answers nothing: it has no position")
     happened: list[Happened] = []
     effects: tuple[Effect, ...] = ()

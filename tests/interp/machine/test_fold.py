@@ -263,6 +263,7 @@ def test_an_answer_to_another_turn_or_call_is_refused() -> None:
     wrong = [ToolReturned((1, 0), "1"), ToolReturned((0, 7), "1"), TimeUp((0,))]
     wrong += [ToolReturned((0, 1), "1"), CallFailed((0, 1), "e"), Decided((0, 0), True)]
     wrong += [CallBegun(at) for at in ((0,), (0, 1), (1, 0))]
+    wrong += [ToolReturned(([0],), "1")]  # type: ignore[arg-type]  # a caller may do so
     for event in wrong:
         with pytest.raises(ProtocolError):
             step(state, event)
