@@ -280,9 +280,14 @@ def ab(
     changes = {name: read_arms(levels, None) for name, levels in factors.items()}
     combined, levels = crossed(read_arms(arms, base), changes)
     prepared, measured, _ = prepare(given, combined, metrics, checks, judge)
-    decisive = _primary(primary, measured)
-    if budget and budget.cost is not None:
-        _require_prices_of(prepared)
+    expect(primary, (str, type(None)), "primary", by="ab")
+    names = [each.name for each in measured]
+    decisive = names[0] if primary is None else primary
+    expect_known(decisive, names, f'the primary metric "{decisive}" is not among the metrics')
+    for each in prepared if budget and budget.cost is not None else ():
+        if Spending().cost(each.model) is None:
+            told = f"the budget names cost, and the price of {each.model} is not known"
+            raise ConfigurationError(f"arm {each.name}: {told}; prices need {install('prices')}")
     folder = None if out is None else folder_of(out)
     old = folder.read_plan() if folder and folder.has_plan else None
     if seed is None:
@@ -394,20 +399,3 @@ def prepare(
     programs = [each.program for each in prepared]
     require_tools((each, programs) for each in cases)
     return prepared, measured, judge
-
-
-def _primary(name: str | None, metrics: tuple[Metric, ...]) -> str:
-    expect(name, (str, type(None)), "primary", by="ab")
-    names = [each.name for each in metrics]
-    if name is None:
-        return names[0]
-    expect_known(name, names, f'the primary metric "{name}" is not among the metrics')
-    return name
-
-
-def _require_prices_of(arms: Iterable[ReadyArm]) -> None:
-    """Refuse a budget of money where nobody could say what is spent."""
-    for each in arms:
-        if Spending().cost(each.model) is None:
-            told = f"the budget names cost, and the price of {each.model} is not known"
-            raise ConfigurationError(f"arm {each.name}: {told}; prices need {install('prices')}")
