@@ -44,7 +44,7 @@ def _format_option(command: Callable[..., Any]) -> Callable[..., Any]:
 class _FaultOptions:
     form: str = given_by(_format_option)
     strict: bool = option("Exit with 1 for warnings too.")
-    stdin_filename: str | None = given_by(stdin_filename_option)
+    stdin_filename: str | None = stdin_filename_option
 
 
 @frozen(kw_only=True, slots=False)

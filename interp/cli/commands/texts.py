@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import click
+from attrs import frozen
 
 from gram import GramDecodeError, Pattern, format_text, from_json, parse, to_json
 from gram.json import Json
@@ -16,33 +17,44 @@ from ...exchange import Exchanged, NoCounterpartError, from_agent_spec, to_agent
 from ...json_text import read_json
 from ..each_file import each_file, laid_out, rewrite
 from ..failures import NO
-from ..inputs.declaring import agent_option, json_option, stdin_filename_option
+from ..inputs.declaring import (
+    agent_option,
+    given_by,
+    json_option,
+    option,
+    options_of,
+    stdin_filename_option,
+)
 from ..inputs.files import STDIN, are_many, read_program, read_text
 from ..terminal.changes_shown import show_diff
 from ..terminal.output import note, show, show_json, tell
 
 
+@frozen(kw_only=True, slots=False)
+class _FmtOptions:
+    check: bool = option("Exit with 1 when a file would change; write nothing.")
+    diff: bool = option("Print what would change; write nothing.")
+    as_json: bool = given_by(json_option)
+    stdin_filename: str | None = stdin_filename_option
+
+
 @click.command("fmt")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--check", is_flag=True, help="Exit with 1 when a file would change; write nothing.")
-@click.option("--diff", is_flag=True, help="Print what would change; write nothing.")
-@json_option
-@stdin_filename_option
-def fmt_command(
-    files: tuple[str, ...], check: bool, diff: bool, as_json: bool, stdin_filename: str | None
-) -> None:
+@options_of(_FmtOptions)
+def fmt_command(files: tuple[str, ...], options: _FmtOptions) -> None:
     """Lay out FILES in place: files, folders and globs.
 
     - reads standard input and writes standard output.
     """
-    writes = not (check or diff)
+    diff, as_json = options.diff, options.as_json
+    writes = not (options.check or diff)
     if as_json and (diff or STDIN in files):
         raise click.UsageError("--json says what became of the files: not with --diff, nor with -")
 
     def lay_out(file: str) -> dict[str, Any]:
         if writes and file != STDIN:
             return {"changed": rewrite(file, format_text)}
-        text, name = read_text(file, stdin_filename)
+        text, name = read_text(file, options.stdin_filename)
         laid_out = format_text(text, name)
         if writes:
             show(laid_out, nl=False)
@@ -51,7 +63,7 @@ def fmt_command(
             return {"changed": False}
         if diff:
             show_diff(text, laid_out, name)
-        if check and not as_json:
+        if options.check and not as_json:
             note(f"{name} would change")
         return {"changed": True, "code": NO}
 

@@ -105,6 +105,5 @@ model_option: Any = option("Use this model instead of the program's.", "PROVIDER
 checks_option: Any = option("A Python file with the checks that cases name.", "FILE.py[:NAME]")
 """The files of checks; see `read_checks`."""
 
-stdin_filename_option = click.option(
-    "--stdin-filename", metavar="NAME", help="What messages call standard input."
-)
+stdin_filename_option: Any = option("What messages call standard input.", "NAME")
+"""The name of standard input."""
