@@ -479,16 +479,15 @@ class Folder:
             return Trial(case=cases[case], scores=scores, run=address, **told)
 
         for each in entries_of(self.path / _RESULTS):
-            message = "the result was edited, or is of another plan"
-            if _digest(each, plan) == each.value.properties.get("digest"):
-                trial = read_entry(each, _TRIAL, made)
-                if trial.key in known:  # each once
-                    seen.append(trial)
-                    known.remove(trial.key)
-                    continue
+            is_own = _digest(each, plan) == each.value.properties.get("digest")
+            trial = read_entry(each, _TRIAL, made) if is_own else None
+            if trial is None or trial.key not in known:
                 message = "the plan has no such trial, or it is there twice"
-            hint = "results stay as they were written; begin another experiment instead"
-            raise ValidationError.of([Diagnostic.of("edited-result", message, each, hint=hint)])
+                message = message if trial else "the result was edited, or is of another plan"
+                hint = "results stay as they were written; begin another experiment instead"
+                raise ValidationError.of([Diagnostic.of("edited-result", message, each, hint=hint)])
+            known.remove(trial.key)
+            seen.append(trial)
         return tuple(seen)
 
 
