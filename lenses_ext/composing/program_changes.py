@@ -382,10 +382,8 @@ def judge_merge(
             names.add(below[step].value.identity)
             below = below[step].elements
         said = ([str(each) for each in side if not each.said.is_detail] for side in sides)
-        ours_said, theirs_said = (
-            [text for text in side if names & {*re.findall("`([^`]+)`", text)}] for side in said
-        )
-        found.append(MergeFault(fault, ours_said[:_MOST_CHANGES], theirs_said[:_MOST_CHANGES]))
+        named = ([it for it in side if names & {*re.findall("`([^`]+)`", it)}] for side in said)
+        found.append(MergeFault(fault, *(side[:_MOST_CHANGES] for side in named)))
     return tuple(found)
 
 

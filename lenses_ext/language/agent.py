@@ -240,12 +240,8 @@ where it is not one of them."""
 agent_model = lens_of(
     "agent_model", _first_model, _with_first_model, "value.properties.model", _FIRST_MODEL
 )
-agent_settings = AGENTS.optional(
-    "settings", _SETTINGS, "The settings of an agent's model, such as temperature"
-)
-agent_skills = AGENTS.optional(
-    SKILLS, FOLDERS, "The folders of an agent's skills, by their paths from its file"
-)
+agent_settings = AGENTS.optional("settings", _SETTINGS, "Its model's settings, such as temperature")
+agent_skills = AGENTS.optional(SKILLS, FOLDERS, "The folders of its skills, as paths from its file")
 _TOOLS = "The tools of an agent, in order: their specifications, or names of shared tools."
 _A_TOOL_OR_NAME = f"{_A_TOOL}, or the bare name of one"
 agent_tool_specs = elements_with(

@@ -191,9 +191,7 @@ _YES_OR_NO = _one_of(True, False)
 TOOL_SPECS = Vocabulary("tool_spec", TOOLS)
 
 tool_spec_name = TOOL_SPECS.word("name", identity("tool_spec_name", "A tool's name, its identity."))
-tool_spec_description = TOOL_SPECS.required(
-    "description", TEXT, "What a tool does, as the model is told"
-)
+tool_spec_description = TOOL_SPECS.required("description", TEXT, "What a tool does, for the model")
 tool_spec_once = TOOL_SPECS.optional(
     "once", _YES_OR_NO, "Whether a call of a tool that has begun is never repeated by itself"
 )
@@ -202,9 +200,7 @@ tool_spec_reads = TOOL_SPECS.optional(
 )
 _RETURNS = "Whether strangers may have written what a tool returns"
 tool_spec_returns = TOOL_SPECS.optional("returns", _one_of("untrusted", "trusted"), _RETURNS)
-tool_spec_sends = TOOL_SPECS.optional(
-    "sends", _YES_OR_NO, "Whether a tool can send something outward"
-)
+tool_spec_sends = TOOL_SPECS.optional("sends", _YES_OR_NO, "Whether it can send something outward")
 _SIGNATURE = 'The signature of a tool as text, such as "(city::Text)==>(::String)".'
 _SCHEMA = "The JSON Schema of a tool's parameters, computed of its signature."
 tool_spec_type_signature = lens_of(

@@ -299,11 +299,10 @@ class _Resolving:
 
     def _group(self, path: TreePath, group: Pattern) -> Pattern:
         """A group of definitions, with each agent or workflow in it resolved."""
-        elements = (
-            self._put(known) if (known := self._program.runnables.get((*path, at))) else each
-            for at, each in enumerate(group.elements)
-        )
-        return with_other_elements(group, elements)
+        known = self._program.runnables
+        elements = (((*path, at), each) for at, each in enumerate(group.elements))
+        new = (self._put(known[at]) if at in known else each for at, each in elements)
+        return with_other_elements(group, new)
 
     def _is_in_group(self, meant: Definition) -> bool:
         """Whether it stands in the group of definitions of the root."""

@@ -289,11 +289,10 @@ def _refuse_other_meanings(before: Program, after: Program, named: Named, new: s
 
 def _meanings(program: Program) -> dict[tuple[TreePath, str], tuple[TreePath, ...]]:
     """What each name that is used can mean: the places of the definitions."""
-    found = {
-        (path, "identity"): tuple(each.path for each in program.meant(name, holder.path))
-        for holder in program.runnables.values()
-        for path, name in holder.names_written
-    }
+    found: dict[tuple[TreePath, str], tuple[TreePath, ...]] = {}
+    for holder in program.runnables.values():
+        for path, name in holder.names_written:
+            found[path, "identity"] = tuple(it.path for it in program.meant(name, holder.path))
     for holder in (program.tools | program.answers | program.runnables).values():
         for path, part, meant in program.type_uses(holder):
             key = path, part

@@ -102,8 +102,6 @@ def _check_values(reader: SignatureReader) -> None:
     """Warn of types that no value, or not every value they list, can have."""
     for each in reader.written:
         keywords, labels = each.type.keywords, each.type.labels
-        if not keywords:
-            continue
         types = json_types(labels) if all(map(basic, labels)) else []
         consts = [keywords["const"]] if "const" in keywords else []
         listed = [("enum", "no-effect", "has", keywords.get("enum", ()))]
