@@ -107,7 +107,8 @@ class _Builder:
             message = "the text form has one pair of parentheses for all parameters"
             hint = "write (a: Text, b: Int) --> IO Text, or a path: (a::Text)==>(b::Int)==>(::Text)"
             self._tell("not-gram", message, groups[1].start, groups[1].end, hint)
-        members = [each for group in groups for each in (group.group or (group,))]
+        given = ((each,) if each.group is None else each.group for each in groups)
+        members = [each for some in given for each in some]
         if last.group is not None:
             members += last.group
         else:
