@@ -5,8 +5,7 @@ failed, to count, to rehearse. `LiveHandler` is the one that asks models, runs t
 approval. What goes wrong in a tool becomes an event; what goes wrong in a model or an approver is
 an error of the run, which stays where it was.
 
-The door: what comes into a run has no keys from here on, so nothing after it replaces any.
-
+The door is here, too: what has come through it has no keys, so nothing after it replaces any.
 Everything that models, tools and people give passes it before it is folded: `event_without_keys`
 for what an effect is answered with, `DeltasWithoutKeys` for the words that a model streams,
 `progress_without_keys` for what a tool reports. What has no key stays as it is, byte for byte.
@@ -356,6 +355,9 @@ def _decided(ask: Ask, answer: Answer) -> Decided:
         expected = "True, False, why not (a str), or None to leave it open"
         raise ConfigurationError(f"an approver answers {expected}; found {answer!r}")
     return Decided(ask.at, answer)
+
+
+# --- the door
 
 
 def event_without_keys(event: Event, keys: Keys | None) -> Event:

@@ -304,6 +304,8 @@ parameter_names_of: Callable[[Pattern], tuple[str, ...]] = memo(
 """The names of the parameters of an agent, a workflow or a tool."""
 
 
+# --- long conversations
+
 CHARACTERS_OF_A_TOKEN: Final = 4
 """How many characters make a token, roughly: OpenAI's rule of thumb for English."""
 

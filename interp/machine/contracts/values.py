@@ -184,6 +184,9 @@ def json_path(path: Iterable[str | int]) -> str:
     return text
 
 
+# --- arguments
+
+
 def read_arguments(tool_name: str, text: str) -> dict[str, Json]:
     """Read the arguments that a model wrote as JSON; an empty text means no arguments.
 
@@ -335,6 +338,8 @@ def _json_type(value: Json) -> str:
     return names.get(type(value), "a number")
 
 
+# --- answers
+
 WRAPPED = "answer"
 """The property that an answer is asked for in which is no object."""
 _DEFINITIONS = ("$defs", "definitions")
@@ -381,9 +386,6 @@ def wrapped(schema: dict[str, Json]) -> dict[str, Json]:
         "additionalProperties": False,
         **definitions,
     }
-
-
-# --- reading
 
 
 def read_answer(schema: Mapping[str, Json], reply: str) -> tuple[str, str | None]:
@@ -437,9 +439,6 @@ def correction(schema: Mapping[str, Json], problem: str) -> Message:
         f"Answer again with {form}, valid under this JSON Schema:\n"
         f"{write_json(schema)}",
     )
-
-
-# --- texts
 
 
 def is_text_schema(schema: Json) -> bool:
