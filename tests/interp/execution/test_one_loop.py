@@ -128,8 +128,8 @@ def test_runs_begin_inside_tools_deeper_than_there_are_threads() -> None:
 
 
 def test_the_time_of_a_tool_begins_with_its_thread() -> None:
-    limits = Limits(tool_seconds=2, tool_calls=300, calls_per_tool=300)
-    response = by_run(sleeping(0.8), [asking(*range(300)), "done"], limits=limits)
+    limits = Limits(tool_seconds=5, tool_calls=300, calls_per_tool=300)
+    response = by_run(sleeping(1.8), [asking(*range(300)), "done"], limits=limits)
 
     assert {each.error for each in response.tools_used} == {None}
 
