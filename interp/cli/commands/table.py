@@ -81,6 +81,7 @@ _USE_PROJECTS = {
 
 _SHARED: Final = {
     "values": ("get", "set", "add", "del"),
+    "talking": ("run", "chat"),
     "recorded": ("resume", "replay"),
     "check": ("check", "lint"),
     "query": ("query", "rewrite"),

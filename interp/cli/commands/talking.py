@@ -1,4 +1,4 @@
-"""``gram chat``: talk to an agent, message by message, with commands beside messages."""
+"""Talking to agents: ``run`` says something to one, ``chat`` takes message by message."""
 
 from __future__ import annotations
 
@@ -30,15 +30,53 @@ from ...models import OFFLINE, known_providers
 from ...programs import tools_in
 from ...shown import shortened
 from ..failures import shown
-from ..inputs.declaring import options_of
+from ..inputs.declaring import given_by, json_option, option, options_of
 from ..inputs.files import STDIN
-from ..inputs.given_messages import attached_file
+from ..inputs.given_messages import attach_option, attached_file, input_option, said_to
 from ..inputs.options import TalkOptions
 from ..process import interruptible
 from ..talk import Talk
 from ..terminal.answers import answered_call
 from ..terminal.asking import Lines
-from ..terminal.output import note, tell
+from ..terminal.output import expect_other_file, note, tell
+
+
+@frozen(kw_only=True, slots=False)
+class _RunOptions(TalkOptions):
+    as_json: bool = given_by(json_option)
+    stream: bool = option("Print words as they come; with --json, a line for each event.")
+    no_stdin: bool = option("Do not read standard input.")
+    input: str | None = input_option
+    attach: tuple[str, ...] = attach_option
+
+
+@click.command("run")
+@click.argument("file")
+@click.argument("messages", nargs=-1)
+@options_of(_RunOptions)
+def run_command(file: str, messages: tuple[str, ...], options: _RunOptions) -> None:
+    """Run the agent in FILE; several MESSAGES are one conversation.
+
+    The answers go to standard output, everything else to standard error. FILE may be - for standard
+    input. A message may be - for standard input, or @FILE for the text of a file; @@ begins a
+    message with @.
+
+    A message may have files: gram run a.gram "What is this?" --attach chart.png
+
+    What is said at a terminal is kept in your own store: -c goes on with the last conversation
+    of this program. --no-record keeps nothing.
+
+    What comes through a pipe is context: cat report.txt | gram run a.gram "summarise this"
+    """
+    expect_other_file(options.record)
+    reads_stdin = not options.no_stdin
+    said = said_to(file, messages, options.input, options.attach, reads_stdin=reads_stdin)
+
+    talk = Talk(file, options, as_json=options.as_json, is_streaming=options.stream)
+    with interruptible(), talk:
+        for message in said:
+            talk.say(message)
+
 
 _MOST_SHOWN = 60  # characters of a message that is taken back
 _LEAVING = {"exit", "quit"}
@@ -221,7 +259,7 @@ COMMANDS: Final[Mapping[str, _Command]] = {
 @click.argument("file")
 @click.option("--reload", is_flag=True, help="Take a changed program at the next message.")
 @options_of(TalkOptions)
-def command(file: str, options: TalkOptions, reload: bool) -> None:
+def chat_command(file: str, options: TalkOptions, reload: bool) -> None:
     """Talk to the agent in FILE: each line is a message, /help lists the commands.
 
     What is said at a terminal is kept in your own store: -c goes on with the last conversation
