@@ -1,24 +1,14 @@
 """The names that the package offers, and where each lives."""
 
-from .checks.table import (
-    Check as Check,
-    apply_fixes as apply_fixes,
-    check as check,
-)
+from .checks.table import Check as Check, apply_fixes as apply_fixes, check as check
 from .diagnostics import (
     Diagnostic as Diagnostic,
     Edit as Edit,
     Severity as Severity,
     only_errors as only_errors,
 )
-from .display.highlighting import (
-    highlighted as highlighted,
-    html_of as html_of,
-)
-from .documents.document import (
-    Document as Document,
-    parse as parse,
-)
+from .display.highlighting import highlighted as highlighted, html_of as html_of
+from .documents.document import Document as Document, parse as parse
 from .documents.files import (
     dump_file as dump_file,
     load_file as load_file,
@@ -50,10 +40,7 @@ from .json.canonical_form import (
 )
 from .reading.parser import read_in_pieces as read_in_pieces
 from .reading.recovery import readable as readable, syntax_errors as syntax_errors
-from .source import (
-    Source as Source,
-    Span as Span,
-)
+from .source import Source as Source, Span as Span
 from .trees import operations as operations
 from .trees.operations import (
     TreePath as TreePath,

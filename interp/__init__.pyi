@@ -23,10 +23,7 @@ from .execution.observations import (
 )
 from .execution.telemetry import Telemetry as Telemetry
 from .files import File as File
-from .history.records.patterns import (
-    load_context as load_context,
-    save_context as save_context,
-)
+from .history.records.patterns import load_context as load_context, save_context as save_context
 from .history.replaying.replay import recorded as recorded
 from .history.replaying.timeline import timeline as timeline
 from .history.stores.addresses import load_run as load_run, open_store as open_store
@@ -70,10 +67,7 @@ from .tools.from_functions.function_tools import (
 )
 from .tools.from_functions.json_types import answer_of as answer_of
 from .tools.hello_world import hello_world_tool_library as hello_world_tool_library
-from .tools.implementation import (
-    Tool as Tool,
-    create_tool as create_tool,
-)
+from .tools.implementation import Tool as Tool, create_tool as create_tool
 from .tools.invocation import ToolContext as ToolContext
 from .tools.library import ToolLibrary as ToolLibrary, load_tools as load_tools
 from .tools.mcp.library import mcp_library as mcp_library

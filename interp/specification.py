@@ -16,12 +16,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from gram import (
-    Pattern as Pattern,
-    load_file,
-    loads as loads,
-    loads_one as loads_one,
-)
+from gram import Pattern as Pattern, load_file, loads as loads, loads_one as loads_one
 from lenses_ext import (
     Model as Model,
     TypeSignature as TypeSignature,
@@ -49,10 +44,7 @@ from lenses_ext import (
     write_program,
 )
 
-from . import (
-    create_tool as create_tool,
-    hello_world_tool_library as hello_world_tool_library,
-)
+from . import create_tool as create_tool, hello_world_tool_library as hello_world_tool_library
 from .errors import (
     AgentError as AgentError,
     ConfigurationError as ConfigurationError,

@@ -7,15 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import openai
-from task import (
-    FUNCTION,
-    INSTRUCTION,
-    MESSAGE,
-    MODEL,
-    earlier_messages,
-    expect,
-    say_hello,
-)
+from task import FUNCTION, INSTRUCTION, MESSAGE, MODEL, earlier_messages, expect, say_hello
 
 
 class Contender:

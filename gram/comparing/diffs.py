@@ -14,17 +14,7 @@ from ..errors import expect
 from ..showing import Shown
 from ..trees import Pattern, Subject, patterns_of
 from ..words import counted
-from .edits import (
-    DiffError,
-    Edit,
-    EditPath,
-    Items,
-    Replaced,
-    applied,
-    between,
-    inverted,
-    size_of,
-)
+from .edits import DiffError, Edit, EditPath, Items, Replaced, applied, between, inverted, size_of
 
 DIFF = "Diff"
 """The label of a diff as gram."""

@@ -41,16 +41,7 @@ from attrs import define
 
 from ..diagnostics import Edit, with_edits
 from ..errors import expect
-from ..reading import (
-    Construct,
-    Item,
-    Trivia,
-    line_break,
-    read_trivia,
-    syntax,
-    text_start,
-    tokens,
-)
+from ..reading import Construct, Item, Trivia, line_break, read_trivia, syntax, text_start, tokens
 from ..source import BOM, Span
 from ..trees import TreePath
 from .document import Document, parse

@@ -8,15 +8,7 @@ from functools import partial
 from pyrsistent import PMap, PVector
 
 from ..errors import GramDecodeError
-from ..reading import (
-    QUOTES,
-    Value as ValueSyntax,
-    has_comment,
-    parse_trees,
-    quote,
-    refence,
-    syntax,
-)
+from ..reading import QUOTES, Value as ValueSyntax, has_comment, parse_trees, quote, refence, syntax
 from ..source import Source
 from ..trees import Pattern, Subject, TaggedString, Value, exact, is_symbol
 from ..writing import Spelling, write_key, write_name, write_record, write_subject, write_value

@@ -27,14 +27,7 @@ from .parser import (
     spans_in_text,
     spans_of,
 )
-from .scalars import (
-    QUOTES,
-    needs_fence,
-    quote as quote,
-    refence,
-    unescape as unescape,
-    write_fence,
-)
+from .scalars import QUOTES, needs_fence, quote as quote, refence, unescape as unescape, write_fence
 from .syntax import (
     Arrow as Arrow,
     Bracket as Bracket,

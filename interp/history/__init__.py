@@ -4,8 +4,4 @@ from .records.patterns import from_pattern as from_pattern, to_pattern as to_pat
 from .records.recorded_run import RecordedRun as RecordedRun
 from .replaying.entries import Entry as Entry, Timeline as Timeline
 from .replaying.replay import follow as follow
-from .stores.run_store import (
-    RunFacts as RunFacts,
-    RunRow as RunRow,
-    RunStore as RunStore,
-)
+from .stores.run_store import RunFacts as RunFacts, RunRow as RunRow, RunStore as RunStore

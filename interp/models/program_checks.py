@@ -12,13 +12,7 @@ from gram.checks import Reading
 from gram.words import counted, did_you_mean
 from lenses_ext import FocusError, Model, agent_models, agent_settings, is_agent, view
 from lenses_ext.names import ProgramLike, diagnose
-from lenses_ext.rules import (
-    LINT_CHECKS,
-    NAMESAKES,
-    PROGRAM_CHECKS,
-    level_check,
-    level_problems,
-)
+from lenses_ext.rules import LINT_CHECKS, NAMESAKES, PROGRAM_CHECKS, level_check, level_problems
 
 from ..errors import ConfigurationError, ModelError
 from .connect import Offered, offered_models

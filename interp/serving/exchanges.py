@@ -13,13 +13,7 @@ from attrs import frozen
 
 from ..concurrency import call_in_thread
 from ..errors import AgentError, ApprovalNeeded
-from ..execution import (
-    AgentFinished,
-    Observation,
-    SaidBeforeCalls,
-    TextDelta,
-    ToolStarted,
-)
+from ..execution import AgentFinished, Observation, SaidBeforeCalls, TextDelta, ToolStarted
 from ..json_text import Json, json_or_text, read_json
 from ..machine import (
     AgentFrame,

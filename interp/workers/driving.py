@@ -13,13 +13,7 @@ from gram.words import counted
 from lenses_ext.schemas import Match
 
 from ..concurrency import call_in_thread
-from ..errors import (
-    ApprovalNeeded,
-    ConfigurationError,
-    LimitError,
-    RunTakenError,
-    StoreError,
-)
+from ..errors import ApprovalNeeded, ConfigurationError, LimitError, RunTakenError, StoreError
 from ..execution import Driver as RunDriver, LiveHandler, Telemetry, log_fields
 from ..history.records import RecordedRun, position_text
 from ..history.stores import RunRow, RunStatus, RunStore, StoredRun, process_of

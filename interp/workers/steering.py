@@ -19,17 +19,7 @@ from ..execution import CANCELLED, Stopped
 from ..history.records import PathLike, RecordedRun, Replayer, note_line, read_run, read_turns
 from ..history.stores import ENDED, RunFacts, RunStore, StoredRun, StoreLike, open_run
 from ..json_text import Json, write_json
-from ..machine import (
-    AgentResponse,
-    Ask,
-    At,
-    Decided,
-    Event,
-    State,
-    Status,
-    ToolReturned,
-    response,
-)
+from ..machine import AgentResponse, Ask, At, Decided, Event, State, Status, ToolReturned, response
 from ..running import Run, RunOptions, check_options, declared_answer, with_value
 from ..tools import LibraryLike, library_of
 from .queue import tell_workers

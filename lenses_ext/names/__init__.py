@@ -39,10 +39,4 @@ from .references import (
     tool_with_types,
     with_patterns,
 )
-from .scopes import (
-    FILE,
-    Definition,
-    Program,
-    is_defined_there,
-    program_scopes as program_scopes,
-)
+from .scopes import FILE, Definition, Program, is_defined_there, program_scopes as program_scopes

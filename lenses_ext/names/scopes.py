@@ -20,13 +20,7 @@ from gram.reading import spans_in_text
 from gram.trees import WHOLE, Scope, Scoped
 
 from ..labels import ANSWER, DEFINITIONS, is_agent, is_answer, is_runnable, is_skill, is_tool
-from ..language import (
-    SKILLS,
-    folders_of,
-    is_arrows,
-    with_types,
-    written_signature,
-)
+from ..language import SKILLS, folders_of, is_arrows, with_types, written_signature
 from ..signatures import RESERVED, shared_shapes, type_names, with_other_elements
 from ..workflows import FlowArrow, arrows_in, grouped
 from .imports import Import, SkillUse, UnreadSkill, unread_imports

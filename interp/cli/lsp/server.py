@@ -17,15 +17,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from gram import (
-    Diagnostic,
-    Document,
-    GramError,
-    Source,
-    Span,
-    only_errors,
-    syntax_errors,
-)
+from gram import Diagnostic, Document, GramError, Source, Span, only_errors, syntax_errors
 from gram.checks import syntax_fault
 from lenses_ext import Project, rename
 from lenses_ext.places import Named

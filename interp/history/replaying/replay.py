@@ -45,14 +45,7 @@ from ...machine import (
     frames_inside,
     pending,
 )
-from ..records import (
-    PathLike,
-    RecordedRun,
-    RecordedStep,
-    effect_lines,
-    is_recorded,
-    position_text,
-)
+from ..records import PathLike, RecordedRun, RecordedStep, effect_lines, is_recorded, position_text
 from ..stores import RunStore, StoreLike, address_of_run, load_run, opened, run_named
 from .entries import Timeline
 from .timeline import timeline

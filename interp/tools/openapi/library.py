@@ -20,13 +20,7 @@ from ...models import is_address as is_server
 from ..implementation import Tool
 from ..library import ToolLibrary
 from .document import ApiDocument, read_document
-from .operations import (
-    ApiKey,
-    Operation,
-    keys_for,
-    read_keys,
-    read_operation,
-)
+from .operations import ApiKey, Operation, keys_for, read_keys, read_operation
 
 _MOST_BYTES: Final = 1_000_000
 

@@ -10,16 +10,7 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from interp import (
-    ApprovalNeeded,
-    File,
-    ScriptedModel,
-    ToolLibrary,
-    ask_all,
-    load_run,
-    run,
-    tool,
-)
+from interp import ApprovalNeeded, File, ScriptedModel, ToolLibrary, ask_all, load_run, run, tool
 from interp.history import RecordedRun
 from interp.views import run_page
 from lenses_ext import parse_program

@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gram import loads_one
-from interp import (
-    ModelError,
-    ScriptedModel,
-    ToolLibrary,
-    begin,
-    submit,
-    tool,
-)
+from interp import ModelError, ScriptedModel, ToolLibrary, begin, submit, tool
 from interp.history import RunStore
 from interp.history.records import RecordedRun
 from interp.machine import start

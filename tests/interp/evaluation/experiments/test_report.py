@@ -11,13 +11,7 @@ import pytest
 
 from interp import Case, ab, open_store
 from interp.evaluation import load_experiment
-from tests.interp.evaluation.experiments.worlds import (
-    arm,
-    cases,
-    failing,
-    half,
-    right,
-)
+from tests.interp.evaluation.experiments.worlds import arm, cases, failing, half, right
 from tests.interp.views.browser import PHONE, a_browser, needs_a_browser
 
 

@@ -8,15 +8,7 @@ from typing import Any
 
 import pytest
 
-from interp import (
-    ModelError,
-    ScriptedModel,
-    ValidationError,
-    ask_all,
-    load_run,
-    resume_run,
-    run,
-)
+from interp import ModelError, ScriptedModel, ValidationError, ask_all, load_run, resume_run, run
 from interp.history.records import load_turns
 from interp.history.stores import load_runs, open_conversation
 from tests.interp.counting import AGENT, CALLS, counting
