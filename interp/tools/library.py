@@ -242,6 +242,22 @@ class ToolLibrary(Mapping[str, Tool]):
         others = evolve(self, tools=self.tools.remove(old))
         return register_tool(new, tool.renamed(new), others)
 
+    def override(
+        self, *tools: ToolSource | Iterable[ToolSource] | Mapping[str, Tool]
+    ) -> ToolLibrary:
+        """The library with some of its tools replaced; the arguments are those of `of`.
+
+        Unlike ``|`` it adds no tools, so that a misspelled name is an error.
+
+        Raises:
+            ToolError: the library has no tool of a name.
+        """
+        others = ToolLibrary.of(*tools)
+        for name in others:
+            if name not in self.ambiguous:
+                self._known(name)
+        return self | others
+
     def _known(self, name: str) -> Tool:
         expect(name, str, "a name", by="ToolLibrary")
         if reason := self.why_ambiguous(name):

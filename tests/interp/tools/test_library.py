@@ -232,6 +232,14 @@ def test_a_renamed_tool_does_the_same_under_another_name() -> None:
     assert list(BOTH.rename("add", "add")) == ["add", "sub"]
 
 
+def test_what_is_overridden_is_replaced_and_the_rest_stays() -> None:
+    other = made("add", "Another.")
+    library = BOTH.override([other])
+
+    assert (library["add"], library["sub"]) == (other, SUB)
+    assert BOTH["add"] is ADD
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -241,6 +249,7 @@ def test_a_renamed_tool_does_the_same_under_another_name() -> None:
         (lambda: BOTH.rename("subb", "x"), 'no tool "subb" in the library; did you mean sub?'),
         (lambda: BOTH.rename("add", "sub"), 'there is a tool "sub" already'),
         (lambda: BOTH.rename("add", " "), "a tool needs a name, found ' '"),
+        (lambda: BOTH.override([made("addd")]), 'no tool "addd" in the library; did you mean add?'),
     ],
 )
 def test_a_name_that_is_not_there_or_taken_is_refused(
@@ -264,5 +273,6 @@ def test_a_name_that_two_added_libraries_have_is_an_error_when_it_is_used() -> N
     assert [*added] == ["sub"]
     with pytest.raises(ToolError, match='2 libraries have a tool "add": unknown place and unknown'):
         added.restrict(["add"])
+    assert added.override(there)["add"] == there
     assert (added | ToolLibrary.of(here))["add"] == here
     assert len((added + ToolLibrary.of(made("add", "Third"))).ambiguous["add"]) == 3
