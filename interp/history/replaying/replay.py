@@ -23,6 +23,7 @@ from ...execution import (
     Observation,
     ReasoningDelta,
     Report,
+    Stopped,
     TextDelta,
     ToolStarted,
     finished,
@@ -41,6 +42,7 @@ from ...machine import (
     ModelReplied,
     Resumed,
     State,
+    Status,
     ToolFinished,
     frames_inside,
     pending,
@@ -126,11 +128,12 @@ def follow(run: PathLike, *, record: StoreLike | None = None) -> Iterator[Timeli
     path = Path(address.place)
     resolved(path)  # refuses what is no path
 
-    def look() -> tuple[int, bool]:
-        found = path.stat()
+    def look(last: RecordedRun | None) -> tuple[int, bool]:
+        is_written, found = is_recorded(path), path.stat()  # what it wrote last is seen then
         has_begun = b"\n" in path.read_bytes()
         is_new = abs(time() - found.st_mtime) < _PATIENCE
-        return found.st_size if has_begun else 0, is_recorded(path) or is_new
+        may_find_a_writer = is_new and not (last and _has_ended(last))
+        return found.st_size if has_begun else 0, is_written or may_find_a_writer
 
     return _followed(look, lambda: load_run(path))
 
@@ -139,7 +142,7 @@ def _of_store(store: StoreLike, run: str) -> Iterator[Timeline]:
     with opened(store) as found:
         run = run_named(found, run)
 
-        def look() -> tuple[int, bool]:
+        def look(_: RecordedRun | None) -> tuple[int, bool]:
             row = found.row(run)
             return row.entries, row.status in ("queued", "running")
 
@@ -147,24 +150,29 @@ def _of_store(store: StoreLike, run: str) -> Iterator[Timeline]:
 
 
 def _followed(
-    look: Callable[[], tuple[int, bool]], read: Callable[[], RecordedRun]
+    look: Callable[[RecordedRun | None], tuple[int, bool]], read: Callable[[], RecordedRun]
 ) -> Iterator[Timeline]:
     """The timelines of a run.
 
     Args:
-        look: gives how much is recorded, and whether the run may go on.
+        look: gives how much is recorded, and whether the run, as it was read last, may go on.
         read: reads the run.
     """
-    seen = 0
+    seen, run = 0, None
     while True:
         began = monotonic()
-        size, may_go_on = look()
+        size, may_go_on = look(run)
         if size != seen or not (size or may_go_on):  # if nothing begins there, `read` says why
-            seen = size
-            yield timeline(read())
+            seen, run = size, read()
+            yield timeline(run)
         elif not may_go_on:
             return
         sleep(max(_PAUSE, 2 * (monotonic() - began)))  # a long run is read less often
+
+
+def _has_ended(run: RecordedRun) -> bool:
+    last = run.entries[-1] if run.entries else None
+    return run.state.status is Status.DONE or isinstance(last, Stopped)
 
 
 # --- to answer

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from gram import dumps
 from interp import load_run, timeline
 from interp.cli import gram
-from interp.history.replaying import follow
+from interp.history.replaying import follow, replay
 from tests.calls import calls_of
 from tests.interp.counting import AGENT
 from tests.interp.history.records.test_replayer import long_run
@@ -75,3 +75,14 @@ def test_a_run_that_is_followed_is_shown_as_far_as_it_is(
 
     assert first.requests < second.requests
     assert second == timeline(load_run(file))
+
+
+def test_a_run_that_is_done_and_that_nobody_writes_is_waited_for_no_more(
+    files: dict[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = files[2]
+    monkeypatch.setattr(replay, "time", lambda: file.stat().st_mtime)  # it was written just now
+
+    (shown,) = follow(file)
+
+    assert shown == timeline(load_run(file))
