@@ -22,6 +22,7 @@ from ..machine import (
     ToolInvocation,
     UserRole,
     empty_context,
+    is_correction,
     path_of_names,
 )
 from ..models import call_in_text, connect_model
@@ -239,7 +240,11 @@ class Talk:
             return self.context, self._unanswered
         if self._turns:
             return self._turns[-1]
-        said = [at for at, each in enumerate(self.context) if each.role == UserRole]
+        said = [
+            at
+            for at, each in enumerate(self.context)
+            if each.role == UserRole and not is_correction(each)
+        ]
         if not said:
             return None
         last = self.context[said[-1]]  # the conversation was kept by another command

@@ -14,7 +14,7 @@ from .contracts.tool_forms import (
     tools_from_json as tools_from_json,
     tools_to_json as tools_to_json,
 )
-from .contracts.values import validate_tool_args as validate_tool_args
+from .contracts.values import is_correction, validate_tool_args as validate_tool_args
 from .effects import (
     Ask as Ask,
     At,

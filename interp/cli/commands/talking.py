@@ -25,7 +25,7 @@ from lenses_ext import (
 
 from ...errors import ConfigurationError
 from ...history.records import save_context
-from ...machine import AssistantRole, Given, UserRole, parts_of
+from ...machine import AssistantRole, Given, UserRole, is_correction, parts_of
 from ...models import OFFLINE, known_providers
 from ...programs import tools_in
 from ...shown import shortened
@@ -295,7 +295,11 @@ def _tell_resumed(talk: Talk) -> None:
         return
     note(f"Going on with {talk.name}, {counted(len(talk.context), 'message')} so far.")
     for role, who in ((UserRole, "you"), (AssistantRole, view(agent_name, talk.agent))):
-        said = [each.content for each in talk.context if each.role == role and each.content]
+        said = [
+            each.content
+            for each in talk.context
+            if each.role == role and each.content and not is_correction(each)
+        ]
         if said:
             note(f"  {who}: {shortened(' '.join(said[-1].split()), _MOST_SHOWN)}")
 

@@ -9,6 +9,7 @@ from .values import (
     check,
     check_against,
     correction,
+    is_correction,
     is_text_schema,
     own_parameters_of,
     parameters_of,

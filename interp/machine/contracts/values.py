@@ -15,7 +15,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import evolve
 
@@ -430,15 +430,23 @@ def _problem(schema: Mapping[str, Json], value: Json) -> str | None:
     return None
 
 
+_CANNOT_BE_USED: Final = "Your answer cannot be used:\n"
+
+
 def correction(schema: Mapping[str, Json], problem: str) -> Message:
     """The message that tells the model, once, why its answer cannot be used."""
     form = "the text alone" if is_text_schema(schema) else "one JSON value and nothing around it"
     return Message(
         UserRole,
-        f"Your answer cannot be used:\n{problem}\n"
+        f"{_CANNOT_BE_USED}{problem}\n"
         f"Answer again with {form}, valid under this JSON Schema:\n"
         f"{write_json(schema)}",
     )
+
+
+def is_correction(message: Message) -> bool:
+    """Whether a message of the user is a `correction`, which nobody has typed."""
+    return message.role == UserRole and message.content.startswith(_CANNOT_BE_USED)
 
 
 def is_text_schema(schema: Json) -> bool:

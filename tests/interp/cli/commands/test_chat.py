@@ -305,6 +305,21 @@ def test_undo_takes_back_what_was_said_and_not_only_what_corrected_the_answer(
     assert done.stderr.endswith("nothing has been said yet\n")
 
 
+def test_what_corrected_an_answer_that_another_command_kept_was_said_by_nobody(
+    model_server: ModelServer, tmp_path: Path
+) -> None:
+    program, kept = tmp_path / "a.gram", ("-c", "--record", str(tmp_path / "s.gram"))
+    program.write_text('[a:Agent {instruction: "x", model: "OpenAI/m"} | [:Answer:Integer]]')
+    model_server.will_say("many", "3")
+    gram("run", str(program), "How many?", *kept, **at(model_server))
+
+    done = gram("chat", str(program), *kept, stdin="/undo\n/undo\n", **at(model_server))
+
+    assert "  you: How many?\n" in done.stderr
+    assert '"How many?" and what followed are taken back' in done.stderr
+    assert done.stderr.endswith("nothing has been said yet\n")
+
+
 def test_retry_says_the_last_message_again_instead(model_server: ModelServer) -> None:
     model_server.will_say("a", "b", "c")
 
