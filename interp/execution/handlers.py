@@ -241,7 +241,7 @@ class LiveHandler:
             given = "base_url" if base_url else "dialect"
             raise ConfigurationError(f"{given} is for a model given by its name, not for an object")
         else:
-            asked, is_of_user = AnyModel(model), True
+            asked, is_of_user = AnyModel({None: model}), True  # a mapping is no model
         by_name = {tool.name: tool for tool in bound}
         return cls(by_name, asked, approve, on_tool_error, is_of_user, missing)
 

@@ -39,13 +39,13 @@ class AnyModel:
 
     Args:
         model: anything with ``complete(request)``; or several of these by their names, of which
-            each request goes to the one that it names.
+            each request goes to the one that it names, or one under None for all.
 
     Raises:
         ConfigurationError: one has no ``complete``.
     """
 
-    def __init__(self, model: LanguageModel | Mapping[Model, LanguageModel]) -> None:
+    def __init__(self, model: LanguageModel | Mapping[Any, LanguageModel]) -> None:
         self._models: dict[Model | None, Any] = (
             dict(model.items()) if isinstance(model, Mapping) else {None: model}
         )

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import pytest
+
 from gram import parse
-from interp import UserRole, arun, run
+from interp import ConfigurationError, UserRole, arun, run
 from interp.machine import Request
 from interp.machine.messages import ConversationContext, Message
 from interp.models import AnyModel
@@ -61,3 +63,11 @@ def test_agents_with_models_of_their_own_are_rehearsed_together() -> None:
     )
 
     assert asyncio.run(arun(program, "hi")) == run(program, "hi")
+
+
+@pytest.mark.parametrize("given", [{}, {"OpenAI/m": FIRST}, {Model("OpenAI", "m"): FIRST}])
+def test_a_mapping_of_models_is_none(given: Any) -> None:
+    agent = parse('[a:Agent {instruction: "x", model: "OpenAI/m"}]')
+
+    with pytest.raises(ConfigurationError, match=r"is not a model: it has no complete\(request\)"):
+        run(agent, "hi", model=given)
