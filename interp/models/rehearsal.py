@@ -81,13 +81,15 @@ class Filling:
         schema: the schema.
         said: what the user said.
         round: how many values were made before; where the user said nothing of it, an enum and a
-            boolean have another one in each round.
+            boolean have another one in each round. From the second round on, what another agent
+            rehearsed counts as nothing: in a loop it is what this agent answered itself.
     """
 
     def __init__(self, schema: Json, said: Sequence[str], *, round: int = 0) -> None:
         self._root = schema
         self._round = round
         self._said = said
+        self._is_echo = round > 0 and said[0].startswith(_TOLD)
         self._numbers = _NUMBER.findall(said[0])
         self._made = 0
 
@@ -109,7 +111,10 @@ class Filling:
 
     def _mentioned(self, words: Iterable[Json]) -> Json:
         """The word that the user said last, or None."""
-        return next((word for word in words if _mentions(self._said[0], str(word))), None)
+        return next((word for word in words if self._mentions(str(word))), None)
+
+    def _mentions(self, word: str) -> bool:
+        return not self._is_echo and _is_in(word, self._said[0])
 
     def _found(self, name: str, schema: dict[str, Json]) -> Json:
         """The value that the user gave for a parameter, or None."""
@@ -123,7 +128,7 @@ class Filling:
             number = float(text)
             return int(number) if kind == "integer" or number.is_integer() else number
         if kind == "boolean":
-            return True if _mentions(latest, name) else None
+            return True if self._mentions(name) else None
         if kind == "string":
             if _OF_PERSON.search(name):
                 return next((each for text in self._said for each in _names_in(text)), None)
@@ -156,7 +161,8 @@ class Filling:
             case "boolean":
                 return self._round % 2 == 1
             case "array":
-                count = min(int(schema.get("minItems", 0)), _MOST_ITEMS)
+                few = min(int(level == 0), int(schema.get("maxItems", 1)))  # so that EACH has work
+                count = min(max(few, int(schema.get("minItems", 0))), _MOST_ITEMS)
                 return [self._made_up(schema.get("items", {}), level + 1) for _ in range(count)]
             case "object":
                 return self._object(schema, level)
@@ -237,7 +243,7 @@ def _is_capital(word: str) -> bool:
     return word[0].isupper()
 
 
-def _mentions(text: str, word: str) -> bool:
+def _is_in(word: str, text: str) -> bool:
     return re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) is not None
 
 

@@ -104,14 +104,14 @@ class ToolOptions(ServerOptions):
         try:
             yield
         except ToolBindingError as error:
-            if self.mcp:
-                hint = "gram tools FILE --mcp … --update shows what a server says now; -i takes it"
-            elif not self.named_tools:
+            if not self.named_tools:
                 own = tools_beside(program)
                 hint = f"these are the built-in tools; use --tools {own} for your own"
-            elif any("spec " in problem for problem in error.problems):
-                update = f"gram tools {program or 'FILE'} --tools … --update"
-                hint = f"{update} shows what the code says now; -i takes it"
+            elif self.mcp or any("spec " in problem for problem in error.problems):
+                given = {"--tools": self.tools, "--mcp": self.mcp, "--openapi": self.openapi}
+                words = [word for name, each in given.items() for it in each for word in (name, it)]
+                update = shlex.join(["gram", "tools", program or "FILE", *words, "--update"])
+                hint = f"{update} shows what they say now; -i takes it"
             else:
                 raise
             raise ToolBindingError([*error.problems, f"hint: {hint}"]) from None

@@ -1,5 +1,6 @@
 """The offline stand-in: deterministic, and able to take a program from end to end."""
 
+import json
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from interp.machine.messages import empty_context
 from interp.models.rehearsal import Filling
 from lenses_ext import (
     each_agent_tool,
+    parse_program,
     tool_spec_description,
     tool_spec_name,
     tool_spec_schema,
@@ -244,3 +246,38 @@ def test_every_arm_of_a_choice_is_seen_in_some_round() -> None:
 
     assert talk(asker, "a", "b", "c", "d") == ["left", "right", "on", "left"]
     assert talk(asker, "a", "turn left") == ["left", "left"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "until"),
+    [
+        ('[:Answer:String {enum: ["again", "drop", "fine"]}]', '"fine"'),
+        (
+            '[:Answer:Object | (verdict::String {enum: ["again", "fine"]}), (remarks::Text)]',
+            '{verdict: "fine"}',
+        ),
+    ],
+)
+def test_a_loop_ends_though_its_writer_says_the_verdict_back(answer: str, until: str) -> None:
+    program = parse_program(
+        f"""
+        [polish:Loop {{max: 5, until: {{judge: {until}}}}} |
+          smith, judge, (smith)-->(judge), (smith)-->()]
+        [smith:Agent {{instruction: "Write.", model: "{OFFLINE}"}}]
+        [judge:Agent {{instruction: "Judge.", model: "{OFFLINE}"}} | {answer}]
+        """
+    )
+
+    assert not run(program, "A verse").unfinished
+
+
+def test_the_worker_of_each_is_seen_at_work() -> None:
+    program = parse_program(
+        f"""
+        [w:Workflow | (planner)-[:EACH]->(poet)]
+        [planner:Agent {{instruction: "Name parts.", model: "{OFFLINE}"}} | (t::Text)==>(::Array)]
+        [poet:Agent {{instruction: "Write.", model: "{OFFLINE}"}}]
+        """
+    )
+
+    assert len(json.loads(run(program, "A poem").content)) == 1

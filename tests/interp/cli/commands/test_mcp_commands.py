@@ -87,7 +87,7 @@ def test_new_words_are_refused_until_update_takes_them(program: Path, servers: s
     assert stopped.returncode == 3
     assert "description: spec 'Greets.', implementation 'Greets a person.'" in stopped.stderr
     assert 'type of `text`: spec "integer"' in stopped.stderr
-    assert stopped.stderr.endswith("--update shows what a server says now; -i takes it\n")
+    assert stopped.stderr.endswith("--update shows what they say now; -i takes it\n")
 
     updated = gram("tools", str(program), "--mcp", servers, "--update")
     assert updated.stdout.startswith(f"--- {program}\n+++ {program} (new)\n")

@@ -223,7 +223,11 @@ def test_a_run_that_changed_words_stop_names_the_command_that_takes_them(
 ) -> None:
     program, tools = changed
     stopped = gram("run", program, "hi", "--offline", "--tools", tools)
-    refused(stopped, 3, f"gram tools {program} --tools … --update shows what the code says")
+    refused(
+        stopped,
+        3,
+        f"gram tools {program} --tools {tools} --update shows what they say now; -i takes it",
+    )
 
 
 @pytest.fixture
