@@ -19,7 +19,12 @@ def install(extra: str) -> str:
         found = json.loads(distribution("gram-agents").read_text("direct_url.json") or "{}")
     except PackageNotFoundError:  # it is run from its folder
         found = {"dir_info": {"editable": True}}
-    if not found.get("dir_info", {}).get("editable", False):
+    if not found:
         return f"pip install 'gram-agents[{extra}]'"
-    clone = url2pathname(urlsplit(found.get("url", "")).path) or "."  # it may be another folder
-    return f"pip install -e '{clone}[{extra}]'"
+    url = found.get("url", "")
+    if "dir_info" not in found:  # a repository or an archive
+        kind = found.get("vcs_info", {}).get("vcs")
+        return f"pip install 'gram-agents[{extra}] @ {f'{kind}+' if kind else ''}{url}'"
+    clone = url2pathname(urlsplit(url).path) or "."  # it may be another folder
+    editable = "-e " if found["dir_info"].get("editable", False) else ""
+    return f"pip install {editable}'{clone}[{extra}]'"

@@ -1,6 +1,6 @@
 """Hypothesis strategies for values, subjects and patterns, for tests of your own.
 
-They need Hypothesis: ``pip install 'gram-agents[laws]'``. Those without arguments are made
+They need Hypothesis, which the extra ``laws`` brings. Those without arguments are made
 once: Hypothesis takes longer to look through a new strategy than to draw from it.
 
 >>> from hypothesis import given

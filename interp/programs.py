@@ -67,6 +67,8 @@ def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pat
             (see ``faults``).
     """
     expect(agent, (str, type(None)), "agent", by=by)
+    if isinstance(program, str) and program.lstrip().startswith(("[", "(", "{", "//")):
+        raise ArgumentError(f"{by}: program is a text: read it with lenses_ext.parse_program")
     if isinstance(program, str | PurePath):
         raise ArgumentError(f"{by}: program is a path: read it with load({str(program)!r})")
     if not isinstance(program, Project | Document | Pattern):

@@ -1,6 +1,6 @@
 """Hypothesis strategies for agents, tool specifications and signatures, for tests of your own.
 
-They need Hypothesis: ``pip install 'gram-agents[laws]'``. Those without arguments are made once.
+They need Hypothesis, which the extra ``laws`` brings. Those without arguments are made once.
 
 >>> from hypothesis import given
 >>> from lenses_ext import agent_name, put, validate_agent_pattern

@@ -13,7 +13,7 @@ COMPLETION = "_GRAM_COMPLETE"
 
 
 def main() -> None:
-    """Run the command line; exits with the codes that the README lists."""
+    """Run the command line; exits with the codes that ``docs/reference/faults.md`` lists."""
     leave_at_interrupt()
     prepare_streams()
     code = _run()

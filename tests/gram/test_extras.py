@@ -16,11 +16,19 @@ CLONE = json.dumps({"dir_info": {"editable": True}, "url": "file:///some%20where
     ("direct_url", "command"),
     [
         (CLONE, "pip install -e '/some where[prices]'"),
-        (json.dumps({"dir_info": {}, "url": "file:///x"}), "pip install 'gram-agents[prices]'"),
+        (json.dumps({"dir_info": {}, "url": "file:///x"}), "pip install '/x[prices]'"),
+        (
+            json.dumps({"vcs_info": {"vcs": "git"}, "url": "https://a.example/b.git"}),
+            "pip install 'gram-agents[prices] @ git+https://a.example/b.git'",
+        ),
+        (
+            json.dumps({"archive_info": {}, "url": "file:///g.whl"}),
+            "pip install 'gram-agents[prices] @ file:///g.whl'",
+        ),
         (None, "pip install 'gram-agents[prices]'"),
     ],
 )
-def test_a_clone_and_an_index_have_commands_of_their_own(
+def test_what_installs_an_extra_is_right_for_how_the_package_was_installed(
     direct_url: str | None, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "gram_agents-1.0.dist-info"

@@ -327,7 +327,9 @@ def test_an_edit_is_refused_for_the_errors_that_it_adds_and_for_no_others(
     assert code is None or f"  error[{code}] " in result.output
 
 
-def test_a_path_where_a_program_is_wanted_says_load() -> None:
+def test_a_path_or_a_text_where_a_program_is_wanted_says_what_reads_it() -> None:
     for path in ("hello.gram", Path("hello.gram")):
         with pytest.raises(ArgumentError, match=r"run: program is a path: read it with load"):
-            run(path, "hi")  # type: ignore[arg-type]  # it is refused
+            run(path, "hi")
+    with pytest.raises(ArgumentError, match=r"program is a text: read it with .*parse_program"):
+        run('[a:Agent {instruction: "Help."}]', "hi")

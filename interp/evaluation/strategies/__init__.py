@@ -1,6 +1,6 @@
 """Hypothesis strategies for runs of agents, for tests of your own.
 
-They need Hypothesis: ``pip install 'gram-agents[laws]'``. ``docs/test/properties.md`` shows how
+They need Hypothesis, which the extra ``laws`` brings. ``docs/test/properties.md`` shows how
 they are used; `check_runs` holds an invariant against many runs and keeps the smallest that
 breaks it.
 """

@@ -93,7 +93,7 @@ def test_a_line_of_json_says_when_a_step_begins_and_ends(news: str) -> None:
 
 def test_a_loop_that_was_out_of_rounds_is_told_and_traced(tmp_path: Path) -> None:
     program, file = tmp_path / "a.gram", str(tmp_path / "a.run.gram")
-    program.write_text(NEWS.replace('"approved", "again"', '"again", "approved"'))
+    program.write_text(NEWS.replace('"approved", "again"', '"again", "drop", "cut", "approved"'))
 
     done = gram("run", str(program), "the moon", "--record", file, "--json")
 
