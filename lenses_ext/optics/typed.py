@@ -345,6 +345,8 @@ class _Attribute(optics.GetattrLens):  # type: ignore[misc]  # lenses is untyped
     def _tried(self, state: Any, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return function(*arguments)
+        except GramError as error:  # there is one, which takes no such value
+            raise refusal(self.name, "", state, error) from None
         except (AttributeError, TypeError):
             raise FocusError(self.name, "", state, "no such attribute") from None
 

@@ -25,10 +25,20 @@ from ..schemas import (
     accepts_value,
     differences,
     dump_json,
+    json_key,
     to_json_value,
 )
 from ..signatures import SignatureError, json_schema_to_type_signature
-from ..workflows import HANDOFF, FlowArrow, Join, all_hold, conditions_of, grouped, parts_of
+from ..workflows import (
+    HANDOFF,
+    FlowArrow,
+    Join,
+    all_hold,
+    answer_key,
+    conditions_of,
+    grouped,
+    parts_of,
+)
 from .arrow_rules import cycles_of, holders, unconnected, workflows
 from .flow_types import (
     Flow,
@@ -338,7 +348,8 @@ def _impossible(
 ) -> list[tuple[str, str | None]]:
     """What is asked of an answer that it can never be, with a hint."""
     parts = (_never(answer, each, giver, one_of) for each in conditions.items())
-    if found := [each for each in parts if each is not None]:
+    found = [each for each in parts if each is not None]
+    if found or [*conditions] == [""]:  # the whole answer may be what is asked for
         return found
     options = options_of(answer)
     if options is None or any(all_hold(conditions, parts_of(each)) for each in options):
@@ -417,8 +428,20 @@ def _uncovered(answer: Schema, tests: Sequence[FlowArrow]) -> str:
     answers = _answers(answer, dict.fromkeys(name for test in tests for name in test.conditions))
     if answers is None:
         return "other answers, and no arrow is for them"
+    wanted = grouped(
+        ((*test.conditions,), (*map(answer_key, test.conditions.values()),)) for test in tests
+    )
+    asked = {names: {*keys} for names, keys in wanted.items()}
+
+    def is_covered(answer: Any) -> bool:
+        parts = {name: json_key(part) for name, part in parts_of(answer).items()}
+        return any(
+            tuple([parts.get(name, NotJson) for name in names]) in keys
+            for names, keys in asked.items()
+        )
+
     first = islice(answers, _MOST_ANSWERS)
-    if left := [each for each in first if not any(test.is_for(each) for test in tests)]:
+    if left := [each for each in first if not is_covered(each)]:
         return f"{', '.join(map(dump_json, left[:3]))}, and no arrow is for that"
     return "" if next(answers, None) is None else _TOO_MANY
 

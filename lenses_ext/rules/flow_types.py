@@ -13,7 +13,15 @@ from gram.trees import exact
 from ..labels import is_agent, is_workflow
 from ..language import tool_spec_of, written_signature
 from ..names import Definition, Program
-from ..schemas import Schema, differences, json_key, kinds_of, listed, resolve_ref
+from ..schemas import (
+    Schema,
+    differences,
+    json_key,
+    kinds_of,
+    listed,
+    resolve_ref,
+    value_judge,
+)
 from ..signatures import SignatureError, result_schema, type_signature_to_json_schema
 from ..workflows import FlowArrow, Join, Workflow, workflow_of
 
@@ -283,12 +291,16 @@ def options_of(schema: Schema) -> list[Any] | None:
 
     >>> options_of({"enum": ["a", "b"]}), options_of({"type": "string"})
     (['a', 'b'], None)
+    >>> options_of({"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["a", 1, None]})
+    ['a', None]
     """
+    says_itself = isinstance(schema, dict) and not schema.keys().isdisjoint(("enum", "const"))
     options: dict[object, Any] = {}
-    for each in alternatives_of(schema):
+    for each in [schema] if says_itself else alternatives_of(schema):
         if (values := listed(each)) is None:
             return None
-        options |= {json_key(value): value for value in values}
+        accepts = value_judge(each)
+        options |= {json_key(it): it for it in values if accepts is None or accepts(it)}
     return list(options.values())
 
 

@@ -74,6 +74,8 @@ def unexpected_element(reading: Reading) -> Iterator[Diagnostic]:
             message = f"an element of {whose} is {', '.join(others)} or {last}, this has {found}"
             meant = {AGENT, *TOOLS, *WORKFLOWS, *in_agents} - {SKILL}
             hint = nearest_label(labels - {ANSWER}, meant)
+            if name and not labels and (label := _forgotten_label(program, element)):
+                hint = f"did you mean [{name}:{label} …]?"
             if not in_agent and len(labels) == 1 and program.meant(min(labels), holder.path):
                 hint = f"another use is written in an arrow: ()-->({name}::…)"
             if labels <= RESERVED and labels and not name:

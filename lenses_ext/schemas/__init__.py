@@ -8,6 +8,7 @@ from .checks import (
     is_of,
     is_regular_expression,
     schema_validator as schema_validator,
+    value_judge,
 )
 from .comparison import Difference as Difference, differences as differences
 from .json_values import (

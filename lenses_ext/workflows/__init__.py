@@ -12,6 +12,7 @@ from .reading import (
     Loop as Loop,
     Workflow,
     all_hold,
+    answer_key,
     arrows_in as arrows_in,
     conditions_of,
     edges_in,

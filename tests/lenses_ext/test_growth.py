@@ -15,6 +15,7 @@ from tests.calls import assert_linear
 from tests.lenses_ext.rules.test_lint import found_in
 
 AGENT = '[a:Agent {{instruction: "x", model: "A/b"{}}} | {}]'
+ONE_OF = "()==>(::Integer {enum: [%s]})"
 RISKY = '(r:Tool {reads: "private"}) (u:Tool {returns: "untrusted"}) (s:Tool {sends: true})'
 SHARED = '[shared:Tool {description: "d"} | (u::User)==>(::Text)]\n[User:Object | (n::Text)]'
 
@@ -48,6 +49,10 @@ JUDGED: dict[str, Callable[[int], str]] = {
     ),
     "arms": lambda n: (
         f"[w:Workflow | {AGENT.format('', 't')}, {numbered(n, '(a)-[:WHEN {{is: {}}}]->()')}]"
+    ),
+    "arms of listed answers": lambda n: (
+        f"[w:Workflow | {AGENT.format('', ONE_OF % numbered(n, '{}'))}, "
+        f"{numbered(n, '(a)-[:WHEN {{is: {}}}]->()')}]"
     ),
     "choices": lambda n: f"[w:Workflow | {numbered(n, '(a{0})-[:WHEN {{is: 1}}]->(b{0})')}]",
     "agents with a shared tool": lambda n: agents(n, "shared"),

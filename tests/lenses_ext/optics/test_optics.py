@@ -136,6 +136,12 @@ def test_an_attribute_or_item_that_is_not_there_is_refused(optic: Any, message: 
             use()
 
 
+def test_an_attribute_that_takes_no_such_value_says_why() -> None:
+    for value, why in (("A/B", "a provider has no slash"), (1, "provider must be a str")):
+        with pytest.raises(FocusError, match=why):
+            put(agent_model & raw.provider, value, AGENT)
+
+
 def test_a_preview_is_the_part_or_none() -> None:
     bare = loads_one("[a:Agent]")
 

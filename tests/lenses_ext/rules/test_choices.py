@@ -64,3 +64,28 @@ def test_each_pair_of_arms_that_is_taken_together_is_told() -> None:
     codes = [each.code for each in validate_program(document)]
 
     assert codes == ["duplicate-field"]
+
+
+def test_answers_that_the_type_refuses_need_no_arm() -> None:
+    arms = "(a)-[:WHEN {is: x}]->(), (a)-[:WHEN {is: json`null`}]->()"
+    for labels, of in (("String::Null", ""), ("AnyOf", 'of: ["String", "Null"], ')):
+        answer = f'(::{labels} {{{of}enum: json`["x", 1, null]`}})'
+        agent = f'[a:Agent {{model: "A/b", instruction: "x"}} | ()==>{answer}]'
+        document = parse_program(f"[w:Workflow | {agent}, {arms}]")
+
+        found = [each for each in validate_program(document) if each.severity == "error"]
+
+        assert found == []
+
+
+def test_a_field_that_may_be_missing_is_no_null() -> None:
+    schema = '{"enum": [{"k": null, "v": 1}, {"v": 1}]}'
+    agent = (
+        f'[a:Agent {{model: "A/b", instruction: "x"}} | ()==>(::Any {{keywords: json`{schema}`}})]'
+    )
+    arm = "(a)-[:WHEN {is: {k: json`null`, v: 1.0}}]->()"
+    document = parse_program(f"[w:Workflow | {agent}, {arm}]")
+
+    (fault,) = validate_program(document)
+
+    assert fault.message == '"a" (1:16) may give {"v": 1}, and no arrow is for that'
