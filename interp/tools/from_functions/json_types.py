@@ -12,8 +12,10 @@ import collections.abc as abc
 import copy
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import Enum, Flag
+from functools import cache
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -21,6 +23,8 @@ from typing import (
     Final,
     Generic,
     Literal,
+    NotRequired,
+    Required,
     TypeAlias,
     TypeVar,
     Union,
@@ -183,7 +187,7 @@ class _Hints:
             return hint
         if not isinstance(kind, type) and type(kind).__module__ not in _HINTS:
             raise _no_form(hint)
-        if kind is abc.Callable or _is_a(kind, _WITHOUT_JSON):
+        if kind is abc.Callable or isinstance(kind, TypeVar) or _is_a(kind, _WITHOUT_JSON):
             raise _no_form(hint)
         if kind is Literal and args:
             return _choice(hint, args)
@@ -207,8 +211,11 @@ class _Hints:
         is_map = _is_a(kind, (abc.Mapping,))
         if is_map and args[0] is not str and args[0] is not Any:
             raise ToolError(f"the keys of a JSON object are str, not {_name(args[0])}")
-        if _is_a(kind, (abc.Collection,)) and kind is not tuple and len(args) != 1 + is_map:
-            raise ToolError(f"{hint} has {len(args)} types in its brackets, not {1 + is_map}")
+        count = 2 if is_map and kind is not Counter else 1  # that has types of its keys alone
+        if _is_a(kind, (abc.Collection,)) and kind is not tuple and len(args) != count:
+            raise ToolError(f"{hint} has {len(args)} types in its brackets, not {count}")
+        if kind.__module__ != "builtins" and not _has_form(kind, len(args)):
+            raise _no_form(hint)
         inside = tuple(each if each is ... else self.prepared(each) for each in args)
         return kind[inside[0] if len(inside) == 1 else inside]
 
@@ -351,6 +358,18 @@ def _choice(hint: Any, options: tuple[Any, ...]) -> Any:
 
 def _is_a(hint: Any, classes: tuple[type, ...]) -> bool:
     return isinstance(hint, type) and issubclass(hint, classes)
+
+
+@cache
+def _has_form(kind: Any, count: int) -> bool:
+    """Whether pydantic reads a type with so many types in its brackets."""
+    if kind in (Union, Required, NotRequired):
+        return True
+    try:
+        _made(kind[(str,) * count if count > 1 else str], "validation")
+    except ToolError:
+        return False
+    return True
 
 
 def _name(hint: Any) -> str:

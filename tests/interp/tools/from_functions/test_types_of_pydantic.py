@@ -158,6 +158,8 @@ TYPES: list[tuple[Any, Json, Any]] = [
     (pathlib.Path, "a/b", pathlib.Path("a/b")),
     (ipaddress.IPv4Address, "127.0.0.1", ipaddress.IPv4Address("127.0.0.1")),
     (collections.deque[int], [1, 2], collections.deque([1, 2])),
+    (collections.Counter[str], {"a": 2}, collections.Counter(a=2)),
+    (collections.defaultdict[str, int], {"a": 2}, collections.defaultdict(int, a=2)),
     (Pair, [1, "2026-11-22"], Pair(1, DAY)),
     (Order, {"count": 1, "due": "2026-11-22"}, Order(1)),
     (Payment, {"at": "2026-11-22", "amount": "2"}, Payment(DAY, decimal.Decimal(2))),
