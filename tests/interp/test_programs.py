@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from hypothesis import given
 
 from gram import (
-    ArgumentError,
     Diagnostic,
     Document,
     Pattern,
@@ -25,7 +24,7 @@ from gram import (
     pattern_at,
     walk,
 )
-from interp import Tool, ToolLibrary, ValidationError, create_tool, load, run
+from interp import Tool, ToolLibrary, ValidationError, create_tool, load
 from interp.cli import gram
 from interp.machine import start
 from interp.models.program_checks import check_program
@@ -325,11 +324,3 @@ def test_an_edit_is_refused_for_the_errors_that_it_adds_and_for_no_others(
 
     assert result.exit_code == (1 if code else 0), result.output
     assert code is None or f"  error[{code}] " in result.output
-
-
-def test_a_path_or_a_text_where_a_program_is_wanted_says_what_reads_it() -> None:
-    for path in ("hello.gram", Path("hello.gram")):
-        with pytest.raises(ArgumentError, match=r"run: program is a path: read it with load"):
-            run(path, "hi")
-    with pytest.raises(ArgumentError, match=r"program is a text: read it with .*parse_program"):
-        run('[a:Agent {instruction: "Help."}]', "hi")

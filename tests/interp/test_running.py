@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
@@ -134,14 +135,25 @@ def test_an_argument_of_another_type_is_refused_before_the_model_is_asked(
     assert model.requests == []
 
 
-@pytest.mark.parametrize("program", [None, "hello_world.gram", 5, [5]])
-def test_what_is_not_a_program_is_refused(program: Any) -> None:
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (None, "must be a"),
+        ([5], "must be a"),
+        ("hello.gram", r": program is a path: read it with load\('hello.gram'\)"),
+        (Path("hello.gram"), "program is a path"),
+        ('[a:Agent {instruction: "x"}]', "program is a text: read it with .*parse_program"),
+    ],
+)
+def test_what_is_not_a_program_is_refused_and_says_what_reads_it(
+    program: Any, message: str
+) -> None:
     for attempt in (
         lambda: run(program, "hi", model=ScriptedModel(["a"])),
         lambda: start(program, "hi"),
         lambda: bind_agent_tools(program, empty_tool_library),
     ):
-        with pytest.raises(ArgumentError, match=r"must be a|is a path"):
+        with pytest.raises(ArgumentError, match=message):
             attempt()
 
 

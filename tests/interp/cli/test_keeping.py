@@ -91,8 +91,10 @@ def test_a_turn_that_failed_after_a_tool_ran_is_taken_up_or_resumed(
     tmp_path: Path, model_server: ModelServer, kept: str
 ) -> None:
     record = ["-c", "--record", str(tmp_path / kept)]
-    model_server.will_say("one", HI, BAD, "two", HI, BAD, "three", "four")
+    model_server.will_say(HI, BAD, "one", HI, BAD, "two", HI, BAD, "three", "four")
     options = at(model_server)
+    lost = gram("run", HELLO, "hi", **options)
+    assert (lost.returncode, "stay in the conversation" in lost.stderr) == (4, False)
     gram("run", HELLO, "first", "--record", str(tmp_path / kept), **options)
     failed = gram("run", HELLO, "hi", *record, **options)
     refused(failed, 4, "the tool calls of this turn stay in the conversation")

@@ -134,28 +134,6 @@ def test_the_record_of_a_run_has_no_faults(file: Path) -> None:
     assert (checked.returncode, checked.stdout) == (0, "")
 
 
-def test_a_question_stays_open_in_the_file_until_it_is_answered(
-    tmp_path: Path, model_server: ModelServer
-) -> None:
-    file = tmp_path / "asked.run.gram"
-    model_server.will_say(HI, "Hello, Al.")
-
-    asked = gram(
-        "run", str(HELLO), "hi", "--approve", "ask", "--record", str(file), **at(model_server)
-    )
-    refused(asked, 6, f"gram resume {file} goes on")
-    assert len(model_server.requests) == 1
-    *_, waiting = gram("trace", str(file)).stdout.splitlines()
-    assert waiting.split(maxsplit=1) == ["0.0", 'waits for approval of sayHello(personName: "Al")']
-
-    done = gram("resume", str(file), "--approve", "all", **at(model_server))
-
-    assert (done.returncode, done.stdout) == (0, "Hello, Al.\n")
-    assert len(model_server.requests) == 2
-    again = gram("resume", str(file))
-    assert (again.returncode, again.stdout) == (0, "Hello, Al.\n")
-
-
 def test_a_call_that_is_denied_when_the_run_is_resumed_is_in_its_timeline(tmp_path: Path) -> None:
     file = str(tmp_path / "denied.run.gram")
     gram("run", str(HELLO), "hi", "--offline", "--approve", "ask", "--record", file)
@@ -352,6 +330,8 @@ def test_a_question_and_a_limit_say_how_to_go_on(tmp_path: Path, model_server: M
         assert 'waits for approval of sayHello(personName: "Al")' in waiting.stderr
     refused(limited, 5, "goes on, with a higher --limit")
     assert (done.returncode, json.loads(done.stdout)["answer"]) == (0, "Done.")
+    assert gram("resume", str(file)).stdout == "Done.\n"  # it asks nobody
+    assert len(model_server.requests) == 3
     replayed = json.loads(gram("replay", str(file), "--json").stdout)
     assert replayed == json.loads(done.stdout)
     told = gram("trace", str(file)).stdout

@@ -21,15 +21,6 @@ SCHEMA = {
 }
 
 
-def test_tools_shows_what_binds() -> None:
-    done = gram("tools", HELLO, "--tools", TOOLS)
-
-    assert done.returncode == 0
-    assert done.stdout.split() == [
-        "sayHello", "binds", "(personName::Text", "{default:", '"world"})==>(::String)',
-    ]  # fmt: skip
-
-
 def test_tools_says_why_one_does_not_bind(tmp_path: Path) -> None:
     path = tmp_path / "tools.py"
     path.write_text(
@@ -204,18 +195,6 @@ def test_an_update_is_shown_and_is_written_when_it_is_told_to(changed: tuple[str
     gram("tools", program, "--tools", tools, "--update", "-i")
     assert "Greets somebody." in Path(program).read_text()
     assert gram("tools", program, "--tools", tools).returncode == 0
-
-
-def test_tools_that_the_program_does_not_have_are_named_with_what_adds_them(
-    changed: tuple[str, str],
-) -> None:
-    program, tools = changed
-    told = gram("tools", program, "--tools", tools).stderr
-
-    assert f"{program} does not have wave\n" in told
-    command = told.partition("hint: gram ")[2].split()
-    assert gram(*command).returncode == 0
-    assert "wave" in gram("tools", program).stdout
 
 
 def test_a_run_that_changed_words_stop_names_the_command_that_takes_them(

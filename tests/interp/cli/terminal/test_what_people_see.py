@@ -126,25 +126,6 @@ def test_text_beside_a_call_is_shown_on_a_line_before_it(model_server: ModelServ
     assert done.stderr.startswith("Let me greet.\nsayHello(")
 
 
-def test_what_tools_did_before_a_failure_stays_in_the_session(
-    model_server: ModelServer, tmp_path: Path
-) -> None:
-    session = str(tmp_path / "s.gram")
-    bad = Answer({"error": {"message": "bad"}}, 400)
-    model_server.will_say(tool_calls(HI), bad, tool_calls(HI), bad, "Hi again.")
-
-    lost = gram("run", HELLO, "one", **at(model_server))
-    failed = gram("run", HELLO, "one", "-c", "--record", session, **at(model_server))
-    done = gram("run", HELLO, "two", "-c", "--record", session, **at(model_server))
-
-    assert (lost.returncode, failed.returncode) == (4, 4)
-    assert "stay in the conversation" not in lost.stderr
-    assert "the tool calls of this turn stay in the conversation" in failed.stderr
-    assert done.stdout == "Hi again.\n"
-    said = [message["role"] for message in model_server.requests[-1]["messages"]]
-    assert said == ["system", "user", "assistant", "tool", "user"]
-
-
 INTERRUPTING = """
 import os, signal
 from interp import tool
