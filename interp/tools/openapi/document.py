@@ -181,9 +181,11 @@ def read_document(
         raise ConfigurationError(f"{place}: not {form}: {visible(str(error))}") from None
     version = root.get("openapi") if isinstance(root, dict) else None
     if not isinstance(version, str) or not version.startswith(("3.0", "3.1", "3.2")):
+        is_swagger = isinstance(root, dict) and "swagger" in root
+        hint = "\n  hint: Swagger 2 is converted by swagger2openapi" if is_swagger else ""
         raise ConfigurationError(
             f'{place}: expected a document with "openapi": "3.0.3", or up to 3.2, found '
-            f"{visible(_beginning(root))}\n  hint: Swagger 2 is converted by swagger2openapi"
+            f"{visible(_beginning(root))}{hint}"
         )
     return ApiDocument(root, place, address)
 
