@@ -26,7 +26,7 @@ async function start() {
     told = true;
     vscode.window.showWarningMessage(
       `gram: the language server did not start (${run.command} lsp). ` +
-        "Install it with: pip install 'gram-agents[lsp]', or set gram.command. Highlighting works without it.",
+        "It comes with the extra lsp of gram-agents; or set gram.command. Highlighting works without it.",
     );
   }
 }
