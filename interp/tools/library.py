@@ -66,6 +66,8 @@ def import_file(path: Path) -> ModuleType:
     except BaseException as error:  # user code may raise anything
         if is_from_outside(error):
             raise
+        if isinstance(error, ToolError) and str(error).startswith(f"{path}:"):
+            raise ConfigurationError(str(error)) from error  # it says its place itself
         at = f"\n  at {path}:{line}" if (line := _line_in(path, error)) else ""
         raise ConfigurationError(f"{path} fails: {said_by(error)}{at}") from error
     finally:

@@ -110,6 +110,19 @@ def test_run_says_what_is_wrong_with_a_program(
     refused(gram("run", path, "hello"), code, message)
 
 
+def test_a_function_that_cannot_be_a_tool_is_told_at_its_line_and_not_as_a_failure(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "tools.py").write_text(
+        "from interp import tool\n\n@tool\ndef f(*words: str) -> str:\n    'Joins'\n"
+    )
+
+    done = gram("tools", "--tools", "tools.py", "--print-gram", cwd=tmp_path)
+    refused(done, 4, "parameter names; write out each parameter")
+    assert done.stderr.startswith('tools.py:3: tool "f": *words gives')
+    assert done.stderr.count("tools.py") == 1
+
+
 HELLO_ALICE = ("run", HELLO, "I'm Alice, hello", "--offline", "--approve")
 
 
