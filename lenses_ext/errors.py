@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 
-from gram import GramError, Pattern, dumps, origin
+from gram import GramError, Pattern, dumps, freeze, origin, write_value
 
 if TYPE_CHECKING:
     from gram import Diagnostic
@@ -72,12 +72,17 @@ class FocusError(GramError, LookupError):
         """The message in words of a program, without lenses: ``the model of "al": …``."""
         part = part_in_words(self.optic, self.path)
         holder = holder_in_words(self.pattern)
-        text = _SHOWN_PATTERN.sub(r"\1", self.reason)
-        text = _KINDS_NAMED.sub(lambda it: f"{it[1]} {_KINDS[it[2]]}", text)
+        text = self.reason_in_words
         whole = f"{part} of {holder}" if part else holder
         needed = self.reason.endswith(_NEEDED)
         text = f"{whole}{_NEEDED}" if needed else f"{whole}: {text}"
         return self._with_place(f"{text}; {self.hint}" if self.hint else text)
+
+    @property
+    def reason_in_words(self) -> str:
+        """The reason in words of a program: "a text" instead of "str"."""
+        text = _SHOWN_PATTERN.sub(r"\1", self.reason)
+        return _KINDS_NAMED.sub(lambda it: f"{it[1]} {_KINDS[it[2]]}", text)
 
     def _with_place(self, text: str) -> str:
         place = origin(self.pattern) if isinstance(self.pattern, Pattern) else None
@@ -100,6 +105,19 @@ def type_in_words(value: object) -> str:
     """What kind of value something is, for people who write no Python."""
     name = type(value).__name__
     return _KINDS.get(name, name)
+
+
+def value_in_words(value: object) -> str:
+    """The beginning of a value as it is written in a program, for messages.
+
+    >>> from gram import Range
+    >>> value_in_words([1, Range(1, 2)])
+    '[1, 1..2]'
+    """
+    try:
+        return f"{write_value(freeze(value)):.60}"
+    except GramError:
+        return f"{value!r:.60}"
 
 
 _PART_OF_ELEMENTS = re.compile(r"signature|parameters|answer|tool|node|arrow|schema")

@@ -24,7 +24,7 @@ from gram import Pattern, Subject, TreePath, Value, is_reference, walk, walk_up
 from gram.errors import expect
 from gram.trees import carry_origin
 
-from ..errors import FocusError, PartError
+from ..errors import FocusError, PartError, value_in_words
 from ..labels import (
     AGENT,
     ANSWER,
@@ -115,7 +115,7 @@ def skill_tool(skill: Pattern) -> Pattern:
 
 def _rounds(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise PartError(f"expected a whole number above 0, found {value!r:.60}")
+        raise PartError(f"expected a whole number above 0, found {value_in_words(value)}")
     return value
 
 

@@ -16,7 +16,7 @@ from pyrsistent import PMap, pmap
 from gram import GramError, Pattern, Subject, Value, is_reference
 from gram.errors import expect
 
-from ..errors import FocusError, MissingPartError, PartError
+from ..errors import FocusError, MissingPartError, PartError, value_in_words
 from .typed import Getter, Lens, Prism, Traversal, lens_of, prism_of, refusal, traversal_of
 from .using import put, view
 
@@ -43,7 +43,7 @@ def text(value: object) -> str:
         PartError: it is not one.
     """
     if not isinstance(value, str):
-        raise PartError(f"expected str, found {shown_type(value)} {value!r:.60}")
+        raise PartError(f"expected str, found {shown_type(value)} {value_in_words(value)}")
     return value
 
 

@@ -106,7 +106,7 @@ def model_name(agent: Pattern) -> Iterator[Diagnostic]:
         try:
             view(agent_models, agent)
         except FocusError as error:
-            yield Diagnostic.found(error.reason, part="model")
+            yield Diagnostic.found(error.reason_in_words, part="model")
 
 
 def settings_type(agent: Pattern) -> Iterator[Diagnostic]:

@@ -398,6 +398,20 @@ def test_an_error_names_lens_path_and_pattern_and_the_place_in_the_document() ->
     ]
 
 
+def test_an_error_shows_what_was_found_as_it_is_written() -> None:
+    for value, found in (
+        ("[1, x]", "a list [1, x]"),
+        ("{k: 1}", "a map {k: 1}"),
+        ("1..2", "a range 1..2"),
+    ):
+        with pytest.raises(FocusError) as error:
+            view(agent_instruction, parse(f"(a:Agent {{instruction: {value}}})").patterns[0])
+
+        assert error.value.in_words.endswith(
+            f'the instruction of "a": expected a text, found {found}'
+        )
+
+
 def test_a_getter_is_not_set_and_a_traversal_not_viewed_as_one() -> None:
     tool: Any = Pattern(Subject("t", {"Tool"}))
 
