@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath
 
-from gram import ArgumentError, Diagnostic, Document, Pattern, only_errors, parse_file, walk
+from gram import Diagnostic, Document, Pattern, only_errors, parse_file, walk
 from gram.documents import PathOrFile
 from gram.errors import expect
 from lenses_ext import (
@@ -67,12 +66,8 @@ def the_agent(program: ProgramLike, agent: str | None = None, *, by: str) -> Pat
             (see ``faults``).
     """
     expect(agent, (str, type(None)), "agent", by=by)
-    if isinstance(program, str) and program.lstrip().startswith(("[", "(", "{", "//")):
-        raise ArgumentError(f"{by}: program is a text: read it with lenses_ext.parse_program")
-    if isinstance(program, str | PurePath):
-        raise ArgumentError(f"{by}: program is a path: read it with load({str(program)!r})")
     if not isinstance(program, Project | Document | Pattern):
-        program = program_patterns(program, by=by)
+        program = program_patterns(program, by=by, reader="load")
     try:
         if isinstance(program, Pattern) and agent is None:
             errors, is_resolved = _judged(program)

@@ -7,9 +7,11 @@ the agent that is meant.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, TypeAlias, TypeVar, Union
 
 from gram import (
+    ArgumentError,
     Check,
     Diagnostic,
     Document,
@@ -39,17 +41,24 @@ D = TypeVar("D", bound=Union[Project, Document, Pattern, tuple[Pattern, ...]])
 """A program that is edited."""
 
 
-def program_patterns(program: ProgramLike, *, by: str = "program_patterns") -> tuple[Pattern, ...]:
+def program_patterns(
+    program: ProgramLike, *, by: str = "program_patterns", reader: str = "load_project"
+) -> tuple[Pattern, ...]:
     """The patterns of a program.
 
     Args:
         program: the program.
         by: the name of the function that was given it.
+        reader: what reads a path, for who gives one.
     """
     if isinstance(program, Document | Project):
         return program.patterns
     if isinstance(program, Pattern):
         return (program,)
+    if isinstance(program, str) and program.lstrip().startswith(("[", "(", "{", "//")):
+        raise ArgumentError(f"{by}: program is a text: read it with lenses_ext.parse_program")
+    if isinstance(program, str | PurePath):
+        raise ArgumentError(f"{by}: program is a path: read it with {reader}({str(program)!r})")
     wanted = "a Project, a Document, a Pattern or an iterable of Patterns"
     return expect_all(program, Pattern, "program", by=by, wanted=wanted)
 

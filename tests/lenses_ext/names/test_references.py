@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 
-from gram import Pattern, dumps, loads, loads_one, only_errors, parse
+from gram import ArgumentError, Pattern, dumps, loads, loads_one, only_errors, parse
 from lenses_ext import (
     ProgramError,
     find_agents,
@@ -155,6 +158,20 @@ def test_a_long_circle_of_agents_is_told_by_its_ends() -> None:
     assert told == [
         'agent "a0" contains itself: a0 -> a1 -> a2 -> a3 -> a4 -> … -> a9 -> a10 -> a11 -> a0'
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("a.gram", r"program is a path: read it with load_project\('a.gram'\)"),
+        (Path("a.gram"), "program is a path"),
+        (" [a:Agent]", "program is a text: read it with lenses_ext.parse_program"),
+    ],
+)
+def test_what_is_to_be_read_first_says_what_reads_it(given: Any, told: str) -> None:
+    for call in (resolve, validate_program, find_agents):
+        with pytest.raises(ArgumentError, match=f"{call.__name__}: {told}"):
+            call(given)
 
 
 @given(programs())
