@@ -156,7 +156,9 @@ class Options(ComparingOptions):
         "NAME|FILE",
         name="--metric",
     )
-    by: tuple[str, ...] = option("Also compare the cases of each value of it, or tags.", "COLUMN")
+    by: tuple[str, ...] = option(
+        "Also compare the cases of each value of this column, or tags.", "COLUMN"
+    )
     repeats: int | None = option("How often each arm runs a case.")
     seed: int | None = option("Draws the order; drawn itself by default.", type=click.IntRange(0))
     yes: bool = option("Run the cases after the pilot without a question.")

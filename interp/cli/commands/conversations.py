@@ -41,7 +41,7 @@ _most_option = click.option(
 
 @command.command("list")
 @store_option
-@click.option("--before", type=Age(), help="Only those last changed before then.")
+@click.option("--before", type=Age(), help="Only those that last changed before then, such as 30d.")
 @_most_option
 @json_option
 def list_conversations(store: str, before: datetime | None, most: int, as_json: bool) -> None:
@@ -110,7 +110,11 @@ def export(name: str | None, out: str | None, store: str) -> None:
 @command.command("import")
 @click.argument("name")
 @click.argument("file")
-@click.option("--program", metavar="FILE", help="The program that it is with, so that -c finds it.")
+@click.option(
+    "--program",
+    metavar="FILE",
+    help="The program that it is with, so that -c finds it; by default that of its last turn.",
+)
 @store_option
 def import_file(name: str, file: str, program: str | None, store: str) -> None:
     """Begin the conversation NAME with the messages of another: of a file, or of a store.
@@ -151,7 +155,12 @@ def remove(names: tuple[str, ...], store: str) -> None:
 
 @command.command("prune")
 @store_option
-@click.option("--before", type=Age(), required=True, help="Only those last changed before then.")
+@click.option(
+    "--before",
+    type=Age(),
+    required=True,
+    help="Only those that last changed before then, such as 30d.",
+)
 @json_option
 def prune(store: str, before: datetime, as_json: bool) -> None:
     """Remove conversations that are old, for good, with the runs that are their turns.

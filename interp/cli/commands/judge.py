@@ -20,8 +20,10 @@ from ..terminal.output import show, show_json
 
 @frozen(kw_only=True, slots=False)
 class _Options(ModelOptions):
-    experiment: str | None = option("Correct the rates that it gave in this experiment.", "DIR")
-    tools: tuple[str, ...] = option("A Python file with its tools.", "FILE.py[:NAME]")
+    experiment: str | None = option(
+        "Correct the rates that the judge gave in this experiment of gram ab.", "DIR"
+    )
+    tools: tuple[str, ...] = option("A Python file with the tools of the judge.", "FILE.py[:NAME]")
     jobs: int = option("How many answers at once.", default=4)
     as_json: bool = given_by(json_option)
 

@@ -30,7 +30,9 @@ from ..terminal.output import note, show, tell, write_result
 class _Options:
     in_place: bool = option("Write OURS, atomically.", name="-i --in-place")
     labels: tuple[str, ...] = option(
-        "What conflicts call ours, the base, theirs: three times.", "NAME", name="-L --label"
+        "What conflicts call the sides; three times: ours, the base, theirs.",
+        "NAME",
+        name="-L --label",
     )
     marker_size: int = option("The length of conflict markers.", "N", type=int, default=7)
     path: str | None = option("What messages call the program.", "NAME")

@@ -100,7 +100,8 @@ class Options(ToolOptions):
     program: str | None = option("Run this program on what was recorded.", "FILE")
     agent: str | None = given_by(agent_option)
     live: tuple[str, ...] = option(
-        "What is real where the recording does not fit.", type=click.Choice(["model", "tools"])
+        "What is real where the recording does not fit: the model, or the tools.",
+        type=click.Choice(["model", "tools"]),
     )
     as_json: bool = given_by(json_option)
 

@@ -271,7 +271,9 @@ def _is_meant(case: Case, *, meant: Sequence[tuple[Project, Named]]) -> bool:
 @frozen(kw_only=True, slots=False)
 class _RenameOptions(ShowOptions):
     instructions: bool = option("Rename it in instructions, too (in backticks).")
-    tools: tuple[str, ...] = option("Say which functions do not bind any more.", "FILE.py[:NAME]")
+    tools: tuple[str, ...] = option(
+        "Say which functions of a Python file do not bind any more.", "FILE.py[:NAME]"
+    )
 
 
 @click.command("rename")

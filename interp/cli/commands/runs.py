@@ -151,7 +151,9 @@ def cancel(runs: tuple[str, ...], as_json: bool) -> None:
 @run_argument
 @click.option("--allow", multiple=True, metavar="AT", help="Run the call at this position.")
 @click.option("--deny", multiple=True, metavar="AT[=WHY]", help="Do not run it, and say why.")
-@click.option("--result", multiple=True, metavar="AT=JSON", help="Take this as its result.")
+@click.option(
+    "--result", multiple=True, metavar="AT=JSON", help="Take this as its result, without a run."
+)
 @click.option("--all", "of_all", type=click.Choice(["allow", "deny"]), help="Each call.")
 @json_option
 def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ...]) -> None:
@@ -256,7 +258,11 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
 @frozen(kw_only=True, slots=False)
 class _PruneOptions:
     store: str = given_by(store_option)
-    before: datetime = option("Only those last changed before then.", type=Age(), required=True)
+    before: datetime = option(
+        "Only runs that last changed before then, such as 30d or 2026-11-22.",
+        type=Age(),
+        required=True,
+    )
     status: tuple[RunStatus, ...] = option(
         "Only runs like this.",
         type=click.Choice([each for each in get_args(RunStatus) if each != "running"]),

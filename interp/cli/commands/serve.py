@@ -46,9 +46,11 @@ class Options(RunningOptions):
     host: str = option("Where it listens; 127.0.0.1.", "ADDRESS", default="127.0.0.1")
     port: int = option("The port; 8000.", type=click.IntRange(0, 65535), default=8000)
     key_env: str | None = option("The environment variable with the key of clients.", "NAME")
-    allow_host: tuple[str, ...] = option("A name that clients may call it by; * for any.", "NAME")
+    allow_host: tuple[str, ...] = option(
+        "A name that clients call it by; this machine's own always count; * for any.", "NAME"
+    )
     allow_origin: tuple[str, ...] = option(
-        "Pages that may ask it from a browser; * for any.", "ORIGIN"
+        "Pages that may ask it from a browser, such as https://chat.example; * for any.", "ORIGIN"
     )
     at_once: int = option("How many runs it drives at once; 64.", default=64)
     body_bytes: int = option("How long a request may be; 32000000.", "NUMBER", default=32_000_000)

@@ -37,8 +37,12 @@ class Options(KeptRunOptions):
     store: str = given_by(store_option)
     as_json: bool = given_by(json_option)
     input: str | None = input_option
-    id: str | None = option("An id for the run: the same again queues nothing more.", "ID")
-    conversation: str | None = option("The conversation that it is a turn of.", "NAME")
+    id: str | None = option(
+        "An id for the run: submitting the same again under it queues nothing more.", "ID"
+    )
+    conversation: str | None = option(
+        "The conversation that this is a turn of; its turns run one after the other.", "NAME"
+    )
     tenant: str | None = option("Whom the run is done for.", "NAME")
     priority: int = option("Runs with a higher number are taken first; 0.", type=int, default=0)
     at: datetime | None = option(

@@ -70,7 +70,9 @@ class CaseOptions(RunningOptions):
     program: str | None = option("The program, instead of those of the cases.", "FILE")
     agent: str | None = given_by(agent_option)
     checks: tuple[str, ...] = checks_option
-    names: tuple[str, ...] = option("Only cases whose names have this text.", "TEXT", name="-k")
+    names: tuple[str, ...] = option(
+        "Only cases whose names have this text, in capitals or not.", "TEXT", name="-k"
+    )
     only: tuple[str, ...] = option("Run only the cases with one of these tags.", "TAG")
     jobs: int = option("How many cases run at once.", default=1)
     repeats: int | None = option("How often each case is run.")
@@ -79,10 +81,13 @@ class CaseOptions(RunningOptions):
         "K/N",
         converter=converters.optional(_share),
     )
-    by: tuple[str, ...] = option("Tell pass rates for each value of it, or tags.", "COLUMN")
+    by: tuple[str, ...] = option(
+        "Tell pass rates for each value of this column, or tags.", "COLUMN"
+    )
     judge: str | None = option("The agent that judges rubrics; else a built-in one.", "FILE")
     judge_model: str | None = option(
-        "The model that judges rubrics; by default that of the judge.", "PROVIDER/NAME"
+        "The model that judges rubrics; by default that of the judge, or the program's.",
+        "PROVIDER/NAME",
     )
     record: Mode | None = option(
         "Record runs and replay them: those without a recording are recorded (once), what they "

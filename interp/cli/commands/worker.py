@@ -27,7 +27,7 @@ class Options(ToolOptions):
     match: Match = match_option
     at_once: int = option("How many runs it drives at once; 8.", default=8)
     grace: float = option(
-        "How long runs may take when it is told to stop; 30.",
+        "How long runs may take when it is told to stop; then others go on with them; 30.",
         "SECONDS",
         type=click.FloatRange(0),
         default=30.0,
@@ -35,7 +35,9 @@ class Options(ToolOptions):
     schedule: str | None = option(
         "Runs to submit at times, in gram; give it to all workers.", "FILE"
     )
-    metrics: str | None = option("Serve metrics for Prometheus there.", "[HOST:]PORT")
+    metrics: str | None = option(
+        "Serve metrics for Prometheus there; without HOST, on this machine alone.", "[HOST:]PORT"
+    )
     log_lines: LogLines = given_by(log_format_option)
 
 

@@ -32,7 +32,9 @@ class _Options:
         "Exit with 1 unless a worker lives and no run waits longer than --oldest."
     )
     machine: str | None = option("Only workers of this machine.", "HOST", name="--on")
-    oldest: float | None = option("How long a run may wait that could begin.", "SECONDS")
+    oldest: float | None = option(
+        "How long a run may wait that could begin; without it, for any time.", "SECONDS"
+    )
     as_json: bool = given_by(json_option)
 
 

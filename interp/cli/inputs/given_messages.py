@@ -25,7 +25,7 @@ _SECONDS_OF_SILENCE = 2.0
 
 
 attach_option: Any = option(
-    "Attach a picture, a document or sound to the first message.", "FILE|ADDRESS|-"
+    "Attach a picture, a document or sound to the first message; may be repeated.", "FILE|ADDRESS|-"
 )
 """The files that are attached to a message."""
 

@@ -57,7 +57,9 @@ fallback_option: Any = option(
 """The models that are asked where the first cannot be."""
 
 match_option: Any = option(
-    "How closely tools have to match.", type=click.Choice(get_args(Match)), default="full"
+    "How closely tools have to match their specifications.",
+    type=click.Choice(get_args(Match)),
+    default="full",
 )
 """How closely tools have to match; see `interp.tools.bind_tool`."""
 
