@@ -9,7 +9,6 @@ from attrs import asdict, evolve
 from pyrsistent import thaw
 
 from gram import dumps
-from gram.errors import expect
 from lenses_ext import Model
 
 from ...errors import ConfigurationError
@@ -47,19 +46,20 @@ from ...machine import (
 )
 from ...models import price_of_reply
 from ...programs import names_of_models
-from ..records import RecordedRun, RecordedStep
+from ..records import PathLike, RecordedRun, RecordedStep
+from ..stores import load_run
 from .entries import Entry, How, Kind, Position, Timeline, nested, totals
 
 
-def timeline(run: RecordedRun, *, has_prices: bool = True) -> Timeline:
+def timeline(run: RecordedRun | PathLike, *, has_prices: bool = True) -> Timeline:
     """The timeline of a recorded run.
 
     Args:
-        run: the run.
+        run: the run, or its file.
         has_prices: whether to look up what replies cost, where the extra ``prices`` is installed.
     """
-    expect(run, RecordedRun, "run", by="timeline")
-    return _Reader(run).timeline(has_prices)
+    found = run if isinstance(run, RecordedRun) else load_run(run)
+    return _Reader(found).timeline(has_prices)
 
 
 class _Reader:

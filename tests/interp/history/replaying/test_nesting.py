@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gram import Pattern
-from interp import ModelError, ScriptedModel, ToolLibrary, load_run, run, timeline, tool
+from interp import ModelError, ScriptedModel, ToolLibrary, run, timeline, tool
 from interp.history import RecordedRun
 from interp.history.records import RecordedStep, Replayer
 from interp.history.replaying import Entry, Timeline
@@ -115,7 +115,7 @@ def shown(file: Path, agent: str, *replies: Any, said: str = "sea") -> Timeline:
     """What happened in a run of the team."""
     library, model = ToolLibrary.of([search]), ScriptedModel(replies)
     run(parse_program(TEAM), said, library, agent=agent, model=model, match="name", record=file)
-    return timeline(load_run(file), has_prices=False)
+    return timeline(file, has_prices=False)
 
 
 def test_a_called_agent_has_what_it_did_inside(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_round_that_has_not_ended_has_an_entry(tmp_path: Path) -> None:
             record=tmp_path / "r",
         )
 
-    (entry,) = timeline(load_run(tmp_path / "r"), has_prices=False).entries
+    (entry,) = timeline(tmp_path / "r", has_prices=False).entries
     assert (entry.kind, entry.at, entry.how) == ("round", (0,), "running")
 
 
