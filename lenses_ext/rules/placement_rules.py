@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gram import Diagnostic, Pattern, TreePath, walk
+from gram import Diagnostic, Pattern, TreePath, is_edge, walk
 from gram.checks import Reading
 from gram.trees import WHOLE
 
@@ -24,7 +24,7 @@ from ..labels import (
 from ..language import is_arrows, is_node, wire_name
 from ..names import Program
 from ..signatures import PARAMETERS, RESERVED, is_chain, is_path, is_typed_path, type_names
-from ..workflows import HANDOFF, arrows_in
+from ..workflows import ARROW_LABELS, HANDOFF, arrows_in
 from .rules import judged, nearest_label
 
 
@@ -73,6 +73,7 @@ def unexpected_element(reading: Reading) -> Iterator[Diagnostic]:
             whose = "an agent" if in_agent else "a workflow"
             message = f"an element of {whose} is {', '.join(others)} or {last}, this has {found}"
             meant = {AGENT, *TOOLS, *WORKFLOWS, *in_agents} - {SKILL}
+            meant = {*ARROW_LABELS} if is_edge(element) else meant
             hint = nearest_label(labels - {ANSWER}, meant)
             if name and not labels and (label := _forgotten_label(program, element)):
                 hint = f"did you mean [{name}:{label} …]?"

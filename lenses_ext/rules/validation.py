@@ -61,7 +61,12 @@ PROGRAM_CHECKS: Final = (
     Check("duplicate-answer", "error", of_each("agents", rules.duplicate_answer)),
     Check("tool-name-collision", "error", placement_rules.tool_name_collision),
     Check("skill-name", "error", placement_rules.skill_name),
-    Check("unexpected-element", "error", placement_rules.unexpected_element, {"missing-label"}),
+    Check(
+        "unexpected-element",
+        "error",
+        placement_rules.unexpected_element,
+        {"missing-label", "label-case"},
+    ),
     Check("misspelt-label", "warning", placement_rules.misspelt_label, {"label-case"}),
     Check("missing-label", "warning", placement_rules.missing_label),
     Check("arrow-outside", "warning", placement_rules.arrow_outside),
