@@ -22,7 +22,7 @@ from ..errors import ConfigurationError
 from ..execution import Telemetry, log_fields
 from ..history.stores import PostgresDatabase, open_store
 from ..tools import LibraryLike, expect_match, library_of
-from .database_errors import Outage, in_words, log_event, refusal, stays
+from .database_errors import Outage, in_words, is_of_database, log_event, refusal, stays
 from .driving import Driver
 from .limits import SharedLimits
 from .looking import Looks, WorkerMetrics
@@ -244,7 +244,8 @@ class Worker:
                 try:
                     await self._go_on(context.job.queue, run)
                 except Exception as error:
-                    self._looked(error)
+                    if is_of_database(error):  # and not of a run that was removed meanwhile
+                        self._looked(error)
                     await asyncio.sleep(_PAUSE)
                     raise
                 finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from interp.history import RunStore
 from interp.history.stores import PostgresDatabase
 from interp.workers import Worker, looking
 from interp.workers.database_errors import is_of_database, stays
+from interp.workers.driving import Driver
 from interp.workers.worker import until_told
 from tests.interp.model_server import ModelServer, tool_calls
 from tests.interp.worker_processes import TALKER, WORKING, ended, until
@@ -197,6 +199,28 @@ def test_a_queued_run_that_was_removed_leaves_no_job(database: str, store: RunSt
     with at_work(Worker(database)):
         until(ended(store, other))
         until(lambda: not store.database.execute("SELECT 1 FROM procrastinate_jobs"))
+
+
+def test_what_fails_once_without_the_database_is_tried_again_and_no_outage(
+    database: str,
+    store: RunStore,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    going, failed = Driver.go_on, list[str]()
+
+    async def fail_once(driver: Driver, run: str) -> None:
+        if not failed:
+            failed.append(run)
+            raise StoreError("there is no such run")
+        await going(driver, run)
+
+    monkeypatch.setattr(Driver, "go_on", fail_once)
+    with caplog.at_level(logging.INFO, "interp.workers"), at_work(Worker(database)):
+        until(ended(store, submit(TALKER, "Hello", store=store, model="Offline/rehearsal")))
+
+    assert failed
+    assert "cannot work" not in caplog.text
 
 
 def of_class(sqlstate: str) -> Exception:
