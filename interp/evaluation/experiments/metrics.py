@@ -383,7 +383,9 @@ def read_metrics(
             return one
         if callable(one):
             return Metric(getattr(one, "__name__", type(one).__name__), one)
-        expect(one, str, "a metric", by="ab")
+        if not isinstance(one, str):
+            kind = type(one).__name__
+            raise ArgumentError(f"ab: a metric is a name, a Metric or a function, got {kind}")
         if one == "passed":
             return passed(checks, judge)
         if one == "exact":

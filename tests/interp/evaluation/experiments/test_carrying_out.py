@@ -309,6 +309,7 @@ def test_an_arm_that_does_not_bind_is_refused_with_its_place(tmp_path: Path) -> 
         ({"metrics": []}, "there are no metrics"),
         ({"metrics": ["pased"]}, 'did you mean "?passed'),
         ({"metrics": ["passed", "passed"]}, "two metrics are named passed"),
+        ({"metrics": [3]}, "a metric is a name, a Metric or a function, got int"),
         ({"metrics": ["exact"], "cases": [Case(name="c", input="x")]}, "needs expected"),
         ({"primary": "cost"}, 'primary metric "cost" is not among'),
         ({"repeats": 0}, "repeats must be at least 1"),
