@@ -111,7 +111,7 @@ def rewrite_command(arguments: tuple[str, ...], options: _RewriteOptions) -> Non
     Both are gram with holes, see gram query: in NEW they take what they match in PATTERN. What
     PATTERN names and NEW does not is removed, what neither names stays:
 
-    gram rewrite '[_a:Agent {model: "OpenAI/x", top_p: _}]' '[_a:Agent {model: "OpenAI/y"}]' agents
+    gram rewrite '[_a:Agent {model: "OpenAI/x", topP: _}]' '[_a:Agent {model: "OpenAI/y"}]' agents
 
     A part of NEW is that of the same name or hole in PATTERN, else the one in its place. A tool
     that an agent refers to is changed where it is defined. The change is refused if the program

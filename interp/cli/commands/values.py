@@ -147,7 +147,7 @@ def value_as_json(value: Any) -> Json:
 @frozen(kw_only=True, slots=False)
 class _SetOptions(EditOptions):
     where: str | None = option(
-        "Only where this holds: 'model = \"OpenAI/x\" and top_p != 0'.", "CONDITION"
+        "Only where this holds, as in 'model = \"OpenAI/x\" and temperature != 0'.", "CONDITION"
     )
     source: str | None = option("Set what gram get --json printed.", "FILE|-", name="--from")
 
