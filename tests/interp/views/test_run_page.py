@@ -18,6 +18,7 @@ from tests.gram.display.test_markup import Reader
 from tests.interp.cli.process import forked as gram
 from tests.interp.model_server import tool_calls
 from tests.interp.views.browser import PHONE, WIDE, Browser, a_browser, needs_a_browser
+from tests.paths import EXAMPLES
 
 PROGRAM = """
 [librarian:Agent {instruction: "Find books.", model: "OpenAI/gpt-5"} |
@@ -73,6 +74,13 @@ def test_a_page_has_what_was_asked_called_and_answered(file: Path) -> None:
         "Deep Sea", "refused", "failed", "ValueError", "Find books.",
     ):  # fmt: skip
         assert told in text
+
+
+def test_what_takes_less_than_a_second_is_told_in_milliseconds() -> None:
+    text = Reader(run_page(load_run(EXAMPLES / "newsroom.run.gram"))).text
+
+    assert "11 ms" in text
+    assert "0.00 s" not in text
 
 
 def test_a_page_shows_pictures_and_loads_none(file: Path) -> None:
