@@ -299,7 +299,9 @@ class _RequeueOptions:
     model: str | None = option("Only those that ask this model, or this provider.", "NAME")
     program: str | None = option("Go on with this program.", "FILE")
     agent: str | None = given_by(agent_option)
-    limits: tuple[str, ...] = option("A limit, as iterations=20.", "NAME=NUMBER", name="--limit")
+    limits: tuple[str, ...] = option(
+        "Go on with this limit, such as iterations=20.", "NAME=NUMBER", name="--limit"
+    )
     does_it: bool = option("Give them back; else only show which.", name="-i")
     as_json: bool = given_by(json_option)
 

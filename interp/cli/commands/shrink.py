@@ -56,7 +56,9 @@ class Options:
     repeats: int | None = option("With --live, how often each is run; 5 by default.")
     at_least: int | None = option("How many of them have to fail; most by default.")
     runs: int | None = option("How many runs at most; 2000, with --live 200.")
-    out: Path = option("A new folder to write; shrunk.", "DIR", converter=Path, default="shrunk")
+    out: Path = option(
+        "A new folder for what comes out; shrunk.", "DIR", converter=Path, default="shrunk"
+    )
     as_json: bool = given_by(json_option)
 
     def __attrs_post_init__(self) -> None:

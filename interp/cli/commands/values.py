@@ -149,7 +149,9 @@ class _SetOptions(EditOptions):
     where: str | None = option(
         "Only where this holds, as in 'model = \"OpenAI/x\" and temperature != 0'.", "CONDITION"
     )
-    source: str | None = option("Set what gram get --json printed.", "FILE|-", name="--from")
+    source: str | None = option(
+        "Take paths and values from the output of gram get --json.", "FILE|-", name="--from"
+    )
 
 
 @click.command("set")
