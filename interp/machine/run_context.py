@@ -209,10 +209,12 @@ class RunContext:
         most, tool = max(((count, name) for name, count in self.called), default=(0, ""))
         if most > limits.calls_per_tool:
             return f'{counted(limits.calls_per_tool, "call")} of "{tool}" (limit: calls_per_tool)'
-        for name in ("total_tokens", "input_tokens", "output_tokens"):
-            limit = name.removeprefix("total_")
-            used, allowed = getattr(self.counted, name), getattr(limits, limit)
-            if used >= allowed:
+        for used, allowed, limit in (
+            (self.counted.total_tokens, limits.tokens, "tokens"),
+            (self.counted.input_tokens, limits.input_tokens, "input_tokens"),
+            (self.counted.output_tokens, limits.output_tokens, "output_tokens"),
+        ):
+            if (used or 0) >= allowed:
                 return f"{used} of {counted(allowed, 'token')} (limit: {limit})"
         is_spent = limits.cost is not None and self.cost >= dollars(limits.cost)
         return self.cost_is_reached(None) if is_spent else None
