@@ -34,6 +34,7 @@ from .machine.approval import (
     ask_all as ask_all,
     deny_all as deny_all,
 )
+from .machine.happened import ToolFinished as ToolFinished
 from .machine.messages import (
     AgentResponse as AgentResponse,
     AssistantRole as AssistantRole,
@@ -46,7 +47,6 @@ from .machine.messages import (
     UserRole as UserRole,
 )
 from .machine.run_context import Limits as Limits
-from .machine.state import ToolFinished as ToolFinished
 from .models.connect import connect_model as connect_model
 from .models.language_model import LanguageModel as LanguageModel
 from .models.openai_model import OpenAIModel as OpenAIModel

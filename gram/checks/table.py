@@ -147,7 +147,7 @@ def syntax_fault(error: GramDecodeError) -> Diagnostic:
 
 
 def _of_rule(reading: Reading, row: Check, found: Diagnostic) -> Diagnostic:
-    """What a rule found, with its place; the rule gives a code and a severity if there are none."""
+    """A finding of a rule with its place, and the code and severity of the rule by default."""
     if found.code and found.span is not None:
         return found
     steps = found.tree_path

@@ -339,7 +339,7 @@ def _places(pattern: Pattern, at: TreePath) -> list[TreePath]:
 
 
 def _partners(old: Pattern, new: Pattern) -> dict[TreePath, TreePath]:
-    """The part of the old pattern that each part of the new one stands for."""
+    """For each part of the new pattern, the part of the old one that it replaces."""
     names: dict[str, TreePath] = {"": (), ANYTHING: ()}
     for path, each in walk(old):
         names.setdefault(each.value.identity, path)

@@ -270,7 +270,7 @@ def places_in(program: Project, path: str, *, own: bool = False) -> tuple[Place,
         own: whether the path begins in the file itself, and not in one that it imports.
 
     Raises:
-        Nowhere: there are none.
+        Nowhere: nothing is at the path.
     """
     try:
         return find_places(program, path, own=own)

@@ -45,6 +45,14 @@ from .fold import (
     step as step,
 )
 from .frame_step import FORBIDDEN
+from .happened import (
+    NOT_WAITED_FOR,
+    AgentStarted,
+    CallDropped,
+    Ended,
+    Happened,
+    ToolFinished as ToolFinished,
+)
 from .long_tuple import LongTuple
 from .messages import (
     AgentResponse as AgentResponse,
@@ -87,15 +95,9 @@ from .run_context import (
     shown_price,
 )
 from .state import (
-    NOT_WAITED_FOR,
     AgentFrame as AgentFrame,
-    AgentStarted,
-    CallDropped,
-    Ended,
     Frame,
-    Happened,
     State as State,
     Status as Status,
-    ToolFinished as ToolFinished,
     WorkflowFrame as WorkflowFrame,
 )

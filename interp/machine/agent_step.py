@@ -28,6 +28,7 @@ from .contracts import (
 )
 from .effects import Ask, At, CallFailed, CallTool, ModelReplied, ToolReturned
 from .frame_step import FrameStep, checked
+from .happened import ToolFinished
 from .messages import AssistantRole, FunctionRole, Message, ToolCall, ToolInvocation, UserRole
 from .requests import (
     Offers,
@@ -46,7 +47,7 @@ from .requests import (
     with_summary,
 )
 from .run_context import RunContext
-from .state import AgentFrame, Begin, Outcome, Status, ToolFinished
+from .state import AgentFrame, Begin, Outcome, Status
 
 HANDED_OVER: Final = "the conversation is handed over"
 """What a call says that has handed the conversation over, with the name of who goes on."""

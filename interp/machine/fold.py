@@ -47,11 +47,12 @@ from .effects import (
     checked_settings,
 )
 from .frame_step import FrameStep, checked, effects_of, frame_begun, frame_ended
+from .happened import CallDropped, Happened
 from .messages import ConversationContext, Given, Message, conversation_of, empty_context, parts_of
 from .readings import context_before, pending
 from .requests import input_of, parameter_names_of
 from .run_context import Limits, RunContext
-from .state import Begin, CallDropped, Frame, Happened, State, Status
+from .state import Begin, Frame, State, Status
 from .workflow_step import WorkflowStep, expect_readers
 
 FORMS: Final[Mapping[str, type[FrameStep[Any]]]] = {

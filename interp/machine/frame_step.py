@@ -9,6 +9,7 @@ A call is run, asked about, or refused with a reason. A result of the wrong type
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, Self, TypeVar
 
@@ -35,23 +36,11 @@ from .effects import (
     Resumed,
     ToolReturned,
 )
+from .happened import NOT_WAITED_FOR, AgentStarted, CallDropped, Ended, Happened, New
 from .messages import ToolInvocation
 from .requests import ask_model
 from .run_context import RunContext
-from .state import (
-    NOT_WAITED_FOR,
-    AgentFrame,
-    AgentStarted,
-    Begin,
-    CallDropped,
-    Ended,
-    Frame,
-    Happened,
-    New,
-    Outcome,
-    Status,
-    WorkflowFrame,
-)
+from .state import AgentFrame, Begin, Frame, Outcome, Status, WorkflowFrame
 
 FORBIDDEN = "the policy of this run forbids it"
 """The reason for not running a call that the policy denies."""
@@ -63,7 +52,7 @@ _Frame = TypeVar("_Frame", bound=Frame)
 _Kind = TypeVar("_Kind", CallTool, Ask)
 
 
-class FrameStep(Generic[_Frame]):
+class FrameStep(ABC, Generic[_Frame]):
     """One step of one frame.
 
     Attributes:
@@ -79,33 +68,33 @@ class FrameStep(Generic[_Frame]):
     # --- what is its own for agents and for workflows
 
     @classmethod
+    @abstractmethod
     def begun(cls, run: RunContext, begin: Begin) -> Self:
         """The step with which a frame begins."""
-        raise NotImplementedError
 
+    @abstractmethod
     def outcome(self) -> Outcome | None:
         """How the frame has ended; None while it goes on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def called_by(self, call: CallTool | Ask) -> Pattern:
         """What a call or a question is of."""
-        raise NotImplementedError
 
+    @abstractmethod
     def allow(self, call: CallTool) -> None:
         """Begin a call that was asked about."""
-        raise NotImplementedError
 
+    @abstractmethod
     def take_answer(self, call: CallTool | Ask, made: ToolInvocation) -> None:
         """Take a call with its answer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def inner_ended(self, call: CallTool, outcome: Outcome) -> None:
         """Take how an agent or workflow inside has ended that answers a call."""
-        raise NotImplementedError
 
+    @abstractmethod
     def go_on(self) -> None:
         """Go on where a limit was reached."""
-        raise NotImplementedError
 
     # --- events
 

@@ -10,9 +10,10 @@ from ..json_text import write_json
 from .agent_step import refusal, told
 from .effects import At, CallModel, Effect
 from .frame_step import INTERRUPTED, effects_of, frame_begun
+from .happened import AgentStarted
 from .messages import AgentResponse, ConversationContext
 from .requests import answer_of, is_text_answer
-from .state import AgentFrame, AgentStarted, Frame, State, Status, WorkflowFrame
+from .state import AgentFrame, Frame, State, Status, WorkflowFrame
 
 
 def pending(state: State, *, past_limit: bool = False) -> tuple[Effect, ...]:

@@ -24,20 +24,11 @@ from ..json_text import Json, JsonText, write_json
 from .contracts import parameters_of
 from .effects import Ask, CallTool
 from .frame_step import FrameStep, checked, dropped
+from .happened import Ended, Happened, ToolFinished
 from .messages import AssistantRole, Message, ToolInvocation, Usage, UserRole, empty_context
 from .requests import arguments_of, input_of
 from .run_context import RunContext
-from .state import (
-    Begin,
-    BegunNode,
-    Ended,
-    EndedNode,
-    Happened,
-    Outcome,
-    Status,
-    ToolFinished,
-    WorkflowFrame,
-)
+from .state import Begin, BegunNode, EndedNode, Outcome, Status, WorkflowFrame
 
 
 def _arrivals(

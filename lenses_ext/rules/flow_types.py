@@ -13,15 +13,7 @@ from gram.trees import exact
 from ..labels import is_agent, is_workflow
 from ..language import tool_spec_of, written_signature
 from ..names import Definition, Program
-from ..schemas import (
-    Schema,
-    differences,
-    json_key,
-    kinds_of,
-    listed,
-    resolve_ref,
-    value_judge,
-)
+from ..schemas import Schema, differences, json_key, kinds_of, listed, resolve_ref, value_judge
 from ..signatures import SignatureError, result_schema, type_signature_to_json_schema
 from ..workflows import FlowArrow, Join, Workflow, workflow_of
 

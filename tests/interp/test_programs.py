@@ -14,16 +14,7 @@ from attrs import frozen
 from click.testing import CliRunner
 from hypothesis import given
 
-from gram import (
-    Diagnostic,
-    Document,
-    Pattern,
-    is_reference,
-    loads,
-    only_errors,
-    pattern_at,
-    walk,
-)
+from gram import Diagnostic, Document, Pattern, is_reference, loads, only_errors, pattern_at, walk
 from interp import Tool, ToolLibrary, ValidationError, create_tool, load
 from interp.cli import gram
 from interp.machine import start

@@ -292,7 +292,7 @@ def rename_command(arguments: tuple[str, ...], options: _RenameOptions) -> None:
     """
     (path, new), files = words_and_files(arguments, "PATH NEW")
     if STDIN in files:
-        raise click.UsageError("rename changes files: standard input is none")
+        raise click.UsageError("rename changes files and cannot change standard input")
     renaming = Renaming(path, new, options.instructions, options.force)
     tally = each_file(files, renaming.find)
     renaming.change(files)
@@ -317,7 +317,7 @@ def share_command(arguments: tuple[str, ...], to: str | None, options: ShowOptio
     """
     (path,), files = words_and_files(arguments, "PATH")
     if STDIN in files:
-        raise click.UsageError("share changes files: standard input is none")
+        raise click.UsageError("share changes files and cannot change standard input")
     name, documents = read_path(path)[-1], dict[Path, Document]()
 
     def read(file: str) -> None:

@@ -320,7 +320,7 @@ def requeue(runs: tuple[str, ...], options: _RequeueOptions) -> None:
     is_filtered = bool(tool or model or options.status or options.since or options.tenant)
     if bool(runs) == is_filtered:
         raise click.UsageError("give runs, or filters such as --status failed --since 1h")
-    read_limits(options.limits)  # refuses what is none
+    read_limits(options.limits)  # refuses a wrong limit before anything is done
     with open_store(options.store, must_exist=True) as opened:
         status = options.status or ("failed",)
         rows = opened.rows(status=status, since=options.since, tenant=options.tenant)

@@ -269,7 +269,9 @@ def read_program(name: str, *, alone: bool = False) -> Project:
 
 
 def read_word(word: str) -> str:
-    """The text that an argument stands for: ``@FILE`` and ``-`` are read, one line break less.
+    """The text that an argument stands for.
+
+    ``@FILE`` and ``-`` are read, without the last line break.
 
     A text that begins with ``@`` itself is written with two of them.
 

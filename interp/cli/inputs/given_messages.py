@@ -47,7 +47,7 @@ def said_to(
 
     Of words, ``-`` is standard input and ``@FILE`` the text of a file. Otherwise what comes through
     a pipe or from a file on standard input is context: it is put before the first message, or is
-    the message if there is none.
+    the message where no other is given.
 
     Args:
         file: the argument that names the program.

@@ -56,7 +56,7 @@ def _holder(levels: list[list[str]]) -> int:
 
 
 def _is_of_arrow(levels: list[list[str]], at: int) -> bool:
-    """Whether a bracket stands in an arrow, as in ``-[:WHEN``."""
+    """Whether a bracket opens the label of an arrow, as in ``-[:WHEN``."""
     return levels[at - 1][-2][-1:] in ("-", "=", "~")
 
 
