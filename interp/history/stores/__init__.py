@@ -2,15 +2,12 @@
 
 from .addresses import (
     Address,
-    FileConversation,
-    KeptConversation,
     RecordLike,
     StoreLike,
     address_of_run,
     load_run,
     load_runs,
     new_log,
-    open_conversation,
     open_run,
     open_store,
     opened,
@@ -19,6 +16,7 @@ from .addresses import (
 from .conversations import Conversation
 from .database import make_tables
 from .databases import PostgresDatabase
+from .kept_conversations import FileConversation, KeptConversation, open_conversation
 from .leases import ENDED, Lease, RunStatus, process_of, this_process
 from .run_store import RunFacts, RunRow, RunStore
 from .stored_run import StoredRun, status_of
