@@ -153,7 +153,7 @@ def test_pyproject_has_a_table_for_it(folder: Path) -> None:
         (GROQ.replace("Groq", "OpenAI"), "gram.toml:1:12: OpenAI is a known provider"),
         (GROQ.replace("Groq", "ollama"), "gram.toml:1:12: ollama is a known provider"),
         (GROQ.replace("Groq", "Offline"), "gram.toml:1:12: Offline is a known provider"),
-        ("tools = " + "[" * 5000 + "]" * 5000, "gram.toml: its values are nested too deeply"),
+        ("tools = " + "[" * 100_000 + "]" * 100_000, "gram.toml: its values are nested too deeply"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_place(folder: Path, text: str, said: str) -> None:
