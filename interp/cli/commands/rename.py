@@ -304,14 +304,14 @@ def rename_command(arguments: tuple[str, ...], options: _RenameOptions) -> None:
 
 @click.command("share")
 @path_argument("PATH")
-@click.option("--to", metavar="FILE", help="The file that has the definition then.")
+@click.option("--into", metavar="FILE", help="The file that has the definition then.")
 @options_of(ShowOptions)
-def share_command(arguments: tuple[str, ...], to: str | None, options: ShowOptions) -> None:
+def share_command(arguments: tuple[str, ...], into: str | None, options: ShowOptions) -> None:
     """Make of the copies of what is at PATH in FILES one definition that the files import.
 
     PATH is the name of a tool, an agent, a workflow or a type, or a path that ends with it. The
     copies are at the top of their files or, of a tool, in agents. Their words may differ: how is
-    told, and those of the first file, or of FILE, are kept. Without --to the definition goes to
+    told, and those of the first file, or of FILE, are kept. Without --into the definition goes to
     NAME.gram in the folder that has all the files. What would change is shown; -i writes all files,
     or none.
     """
@@ -325,11 +325,11 @@ def share_command(arguments: tuple[str, ...], to: str | None, options: ShowOptio
 
     tally = each_file(files, read)
     folder = os.path.commonpath([each.parent for each in documents] or [Path.cwd()])
-    into = (Path(to) if to else Path(folder, f"{name}{SUFFIX}")).resolve()
-    if into not in documents and into.exists():
-        documents[into] = read_document(shown_path(into))
+    target = Path(into or Path(folder, f"{name}{SUFFIX}")).resolve()
+    if target not in documents and target.exists():
+        documents[target] = read_document(shown_path(target))
     try:
-        shared = share_definition(documents, name, into)
+        shared = share_definition(documents, name, target)
     except FocusError as error:
         place = f"{origin(error.pattern)}: " if isinstance(error.pattern, Pattern) else ""
         raise Refused(f"{place}refused: {error.reason}\n  hint: {error.hint}") from None

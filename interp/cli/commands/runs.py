@@ -154,7 +154,7 @@ def cancel(runs: tuple[str, ...], as_json: bool) -> None:
 @click.option(
     "--result", multiple=True, metavar="AT=JSON", help="Take this as its result, without a run."
 )
-@click.option("--all", "of_all", type=click.Choice(["allow", "deny"]), help="Each call.")
+@click.option("--each", "of_all", type=click.Choice(["allow", "deny"]), help="Each call.")
 @json_option
 def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ...]) -> None:
     """Answer the calls that a run waits for approval of; without an answer, list them.
@@ -166,7 +166,7 @@ def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ..
     with run_in_store(run) as (opened, run):
         given = _decisions(**answers)
         if given and of_all:
-            raise click.UsageError("--all answers each call: leave out --allow, --deny, --result")
+            raise click.UsageError("--each answers every call: leave out --allow, --deny, --result")
         if given or of_all:
             decide_run(opened, run, given or of_all == "allow")
         state = opened.recorded(run).state

@@ -25,7 +25,7 @@ def _time(text: str) -> datetime:
         found = datetime.fromisoformat(text)
     except ValueError:
         raise click.UsageError(
-            f"--at {text}: write a time such as 2027-01-31T08:00 or 2027-01-31T08:00+01:00"
+            f"--not-before {text}: write a time such as 2027-01-31T08:00 or 2027-01-31T08:00+01:00"
         ) from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
@@ -45,7 +45,7 @@ class Options(KeptRunOptions):
     )
     tenant: str | None = option("Whom the run is done for.", "NAME")
     priority: int = option("Runs with a higher number are taken first; 0.", type=int, default=0)
-    at: datetime | None = option(
+    not_before: datetime | None = option(
         "When it may begin, such as 2027-01-31T08:00+01:00; UTC where no zone is given.",
         "TIME",
         converter=converters.optional(_time),
@@ -76,7 +76,7 @@ def command(file: str, message: str | None, options: Options) -> None:
                 document,
                 said,
                 store=opened,
-                at=options.at,
+                at=options.not_before,
                 run_id=options.id,
                 conversation=options.conversation,
                 tenant=options.tenant,

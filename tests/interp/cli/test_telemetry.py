@@ -87,7 +87,9 @@ def test_a_worker_serves_metrics_as_prometheus_reads_them(program: str, database
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    waits = gram("submit", program, "Hello", "--at", "2099-01-01T00:00", "--record", database)
+    waits = gram(
+        "submit", program, "Hello", "--not-before", "2099-01-01T00:00", "--record", database
+    )
     run = gram("submit", program, "Hello, I am Bob", "--record", database).stdout.strip()
     assert waits.returncode == 0, waits.stderr
 

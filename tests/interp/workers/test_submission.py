@@ -153,7 +153,11 @@ def test_the_command_queues_a_run_and_prints_its_id(database: str, store: RunSto
         ([HELLO, "Hi."], 4, "workers need a store on Postgres"),
         ([HELLO, "Hi.", "--record", "runs.db"], 4, "workers need a store on Postgres"),
         ([HELLO, "--record", "postgresql://x/y"], 2, "say something to the agent"),
-        ([HELLO, "Hi.", "--record", "postgresql://x/y", "--at", "soon"], 2, "--at soon: write"),
+        (
+            [HELLO, "Hi.", "--record", "postgresql://x/y", "--not-before", "soon"],
+            2,
+            "--not-before soon: write",
+        ),
     ],
 )
 def test_misuse_of_the_command_is_told(

@@ -155,7 +155,7 @@ def test_copies_in_several_files_become_one_that_they_import(project: Path) -> N
         "search",
         "agents/own.gram",
         "shared",
-        "--to",
+        "--into",
         "shared/search.gram",
         cwd=project,
     )
@@ -175,7 +175,7 @@ def test_what_uses_something_of_its_file_cannot_be_shared(project: Path) -> None
         (project / f"agents/{name}.gram").write_text(text)
     files = ("agents/one.gram", "agents/two.gram")
 
-    done = gram("share", "-i", "help", *files, "--to", "agents/both.gram", cwd=project)
+    done = gram("share", "-i", "help", *files, "--into", "agents/both.gram", cwd=project)
     refused(done, 1, '"search" is not defined')
     assert not (project / "agents/both.gram").exists()
     assert (project / "agents/one.gram").read_text().startswith("// one")

@@ -252,8 +252,8 @@ def test_a_run_that_is_somebody_elses_is_not_said_to_go_on_here(address: str) ->
         (["list", "--record", "mysql://host/db"], "no runs are kept at mysql:// addresses"),
         (["decide", "{run}", "--result", "0.0=x"], "--result 0.0: this is not JSON"),
         (["decide", "{run}", "--allow", "7"], "the run waits for no approval"),
-        (["decide", "{run}", "--all", "allow"], "waits for approval: the run is done"),
-        (["decide", "{run}", "--all", "deny", "--allow", "7"], "--all answers each call"),
+        (["decide", "{run}", "--each", "allow"], "waits for approval: the run is done"),
+        (["decide", "{run}", "--each", "deny", "--allow", "7"], "--each answers every call"),
         (["export", "{run}", HELLO], "exists already"),
     ],
 )
