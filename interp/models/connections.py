@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import gc
 import os
+import warnings
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
 Client = TypeVar("Client", bound=AbstractAsyncContextManager[Any])
 
 _MOST: Final = 16
-"""How many servers connections are kept to; those used longest ago are closed first."""
+"""How many servers connections are kept to; those used longest ago are closed first.
+
+Also how many loops that were closed too early may keep theirs.
+"""
 
 _GRACE: Final = 1.0  # seconds for closing connections in a loop of another thread
 
@@ -125,11 +130,31 @@ async def _clients_of_the_loop() -> _Clients:
     except RuntimeError:
         raise ConfigurationError("models that are asked over a network need asyncio") from None
     if loop not in _of_loops:
+        _drop_those_of_closed_loops()
         clients = _Clients()
         closing = _closed_with_the_loop(clients, loop)
         _of_loops[loop] = clients, closing
         await anext(closing)
     return _of_loops[loop][0]
+
+
+def _drop_those_of_closed_loops() -> None:
+    """Close the sockets of loops that were closed without ending their asynchronous generators.
+
+    Only the collector can close them, and its warnings would name nothing that the user made. It
+    takes long, so it is asked when there are many.
+    """
+    closed = [loop for loop in _of_loops if loop.is_closed()]
+    if len(closed) < _MOST:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        while closed:
+            loop = closed.pop()
+            loop.set_exception_handler(lambda *_: None)
+            del _of_loops[loop]
+        del loop
+        gc.collect()
 
 
 async def _closed_with_the_loop(
