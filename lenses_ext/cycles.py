@@ -1,8 +1,8 @@
-"""Cycles among things that lead to each other."""
+"""Cycles among things that lead to each other, and what some of them lead to."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -32,3 +32,19 @@ def cycles(leads_to: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
                 pending.pop()
                 done.add(last := way.pop())
                 del entered[last]
+
+
+def reached(starts: Iterable[K], leads_to: Callable[[K], Iterable[K]]) -> dict[K, None]:
+    """What things lead to, at any distance, and they themselves: the nearest first.
+
+    >>> list(reached(["a"], {"a": ["b"], "b": ["c", "a"], "c": []}.__getitem__))
+    ['a', 'b', 'c']
+    """
+    found = dict.fromkeys(starts)
+    pending = [*found]
+    for each in pending:
+        for other in leads_to(each):
+            if other not in found:
+                found[other] = None
+                pending.append(other)
+    return found

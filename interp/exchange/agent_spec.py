@@ -23,10 +23,8 @@ from lenses_ext.schemas import read_yaml
 from ..errors import ConfigurationError
 from ..json_text import read_json
 from ..programs import the_agent
-from .agents import NoCounterpartError, Reader, Writer
-from .flow_reading import read_flow
-from .flow_writing import written_flow
-from .properties import REFUSALS, words_of
+from .agents import Reader, Writer
+from .properties import REFUSALS, NoCounterpartError, words_of
 
 if TYPE_CHECKING:
     from pyagentspec import Component
@@ -82,8 +80,12 @@ def from_agent_spec(text: str, filename: str = "<text>") -> Exchanged:
     expect(text, str, "text", by="from_agent_spec")
     _expect_package()
     losses: list[Loss] = []
-    reader = Reader(lambda path, reason: losses.append(Loss(path, reason)), read_flow)
-    component = _load(_data_of(text, filename), filename)
+    reader = Reader(lambda path, reason: losses.append(Loss(path, reason)))
+    try:
+        data = (read_json if text.lstrip().startswith("{") else read_yaml)(text)
+    except ValueError as error:
+        raise GramDecodeError(f"not Agent Spec: {error}", filename=filename) from None
+    component = _load(data, filename)
     name = component.name or type(component).__name__
     try:
         reader.read(component, name)
@@ -118,7 +120,7 @@ def to_agent_spec(
 
     root = the_agent(program, agent, by="to_agent_spec")
     losses: list[Loss] = []
-    writer = Writer(root, lambda path, reason: losses.append(Loss(path, reason)), written_flow)
+    writer = Writer(root, lambda path, reason: losses.append(Loss(path, reason)))
     name = root.value.identity
     serializer, loader = AgentSpecSerializer(), AgentSpecDeserializer()
     try:
@@ -137,13 +139,6 @@ def to_agent_spec(
 def _expect_package() -> None:
     if find_spec("pyagentspec") is None:
         raise ConfigurationError(f"Agent Spec needs the extra agentspec: {install('agentspec')}")
-
-
-def _data_of(text: str, filename: str) -> Any:
-    try:
-        return (read_json if text.lstrip().startswith("{") else read_yaml)(text)
-    except ValueError as error:
-        raise GramDecodeError(f"not Agent Spec: {error}", filename=filename) from None
 
 
 def _load(data: Any, filename: str) -> Component:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
 
-from gram import GramError, Pattern, Subject
+from gram import Pattern, Subject
 from lenses_ext import (
     agent_answer,
     agent_description,
@@ -24,18 +24,23 @@ from lenses_ext import (
     tool_spec_description,
     view,
 )
+from lenses_ext.cycles import reached
 from lenses_ext.labels import is_skill
 from lenses_ext.language import written_signature
 from lenses_ext.names import definitions_of
 from lenses_ext.signatures import signature_elements
 from lenses_ext.workflows import HANDOFF, handoffs
 
+from .flow_reading import read_flow
+from .flow_writing import written_flow
 from .model_configs import READ, read_model, written_model
 from .properties import (
     PLACEHOLDER,
     TEXT,
+    NoCounterpartError,
     Tell,
     Types,
+    is_usual,
     types_in,
     types_of,
     written_inputs,
@@ -59,10 +64,6 @@ _HINTS: Final = {
 _PLACEHOLDER: Final = re.compile(r"{{\s*(\w+)\s*}}")
 
 
-class NoCounterpartError(GramError):
-    """Nothing can be made of a component, or of a part of a program; with its path."""
-
-
 class Reader:
     """Makes definitions of components, each once.
 
@@ -70,10 +71,9 @@ class Reader:
         made: the definitions by their names, in the order in which they are complete.
     """
 
-    def __init__(self, tell: Tell, read_flow: Callable[[Reader, Any, str], Pattern]) -> None:
+    def __init__(self, tell: Tell) -> None:
         self.made: dict[str, Pattern] = {}
         self.tell = tell
-        self._read_flow = read_flow
         self._names: dict[str, str] = {}
 
     def read(self, component: Component, path: str) -> str:
@@ -88,7 +88,7 @@ class Reader:
             "Agent": self._agent,
             "ManagerWorkers": self._manager,
             "Swarm": self._swarm,
-            "Flow": lambda flow, at: self.define(flow, at, self._read_flow(self, flow, at)),
+            "Flow": lambda flow, at: self.define(flow, at, read_flow(self, flow, at)),
         }
         kind = type(component).__name__
         if kind in kinds:
@@ -141,8 +141,12 @@ class Reader:
             agent.name or "Agent", agent.description or None, model, prompt, specs.values(),
             settings=settings or None,
         )  # fmt: skip
-        elements = (*_function_elements(types), *made.elements)
-        return self.define(agent, path, attrs.evolve(made, elements=elements))
+        result = TEXT if types.result is None else types.result
+        if types.inputs["properties"] and not is_usual(types.inputs):
+            typed = signature_elements(attrs.evolve(types, result=result).signature)
+        else:  # what is usual is not said
+            typed = () if result == TEXT else (json_schema_to_answer(result),)
+        return self.define(agent, path, attrs.evolve(made, elements=(*typed, *made.elements)))
 
     def _instruction(self, prompt: str, types: Types, path: str) -> str:
         """The prompt without what only hands its inputs on; what is not filled in is told."""
@@ -215,34 +219,15 @@ def handed_on(names: list[str]) -> str:
     return "\n\n" + "\n".join(f"{name}: {{{{{name}}}}}" for name in names) if names else ""
 
 
-def _function_elements(types: Types) -> tuple[Pattern, ...]:
-    """The signature of an agent, or the type of its answer, or nothing where both are usual."""
-    result = TEXT if types.result is None else types.result
-    if not types.inputs["properties"] or is_usual(types.inputs):
-        return () if result == TEXT else (json_schema_to_answer(result),)
-    return signature_elements(attrs.evolve(types, result=result).signature)
-
-
-def is_usual(inputs: Mapping[str, Any]) -> bool:
-    """Whether inputs are those of whatever has no signature: one text, ``input``."""
-    return dict(inputs["properties"]) == {"input": TEXT}
-
-
 C = TypeVar("C")
 
 
 class Writer:
     """Makes components of what is resolved, each once, with its path as its id."""
 
-    def __init__(
-        self,
-        root: Pattern,
-        tell: Tell,
-        write_flow: Callable[[Writer, Pattern, str], AgenticComponent],
-    ) -> None:
+    def __init__(self, root: Pattern, tell: Tell) -> None:
         self.tell = tell
         self._definitions = definitions_of(root)
-        self._write_flow = write_flow
         self._made: dict[tuple[Pattern, str], Any] = {}
 
     def written(
@@ -263,7 +248,7 @@ class Writer:
             raise NoCounterpartError(f"{path}: a loop has no counterpart: flows count no rounds")
         if is_workflow(pattern):
             self.tell_rest(pattern, path)
-            return self._once(pattern, "flow", lambda: self._write_flow(self, pattern, path))
+            return self._once(pattern, "flow", lambda: written_flow(self, pattern, path))
         how = f"{is_step} {split}"
         return self._once(pattern, how, lambda: self._whole(pattern, path, is_step, split))
 
@@ -335,13 +320,10 @@ class Writer:
             return first
         known = {**self._definitions, agent.value.identity: agent}
         made = {agent.value.identity: first}
-        pairs = []
-        for name in (queue := [*made]):  # grows by those whom each hands over to
-            for each in handoffs(known[name]):
-                if each not in made:
-                    made[each] = self._manager(known[each], f"{path}.{each}", False, True)
-                    queue.append(each)
-                pairs.append((made[name], made[each]))
+        for name in reached(made, lambda name: handoffs(known[name])):
+            if name not in made:
+                made[name] = self._manager(known[name], f"{path}.{name}", False, True)
+        pairs = [(made[name], made[each]) for name in made for each in handoffs(known[name])]
         return Swarm(
             id=f"{path}.swarm", name=first.name, first_agent=first, relationships=pairs,
             handoff=HandoffMode.ALWAYS, inputs=first.inputs, outputs=first.outputs,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import frozen
@@ -16,14 +17,16 @@ from attrs import frozen
 from gram import Pattern, Subject
 from gram.trees import WALK_SUBJECT
 from lenses_ext import create_tool_specification
+from lenses_ext.cycles import reached
 from lenses_ext.signatures import signature_elements
 from lenses_ext.workflows import EACH, OTHERWISE, WHEN
 
-from .agents import NoCounterpartError, Reader, is_usual
-from .properties import OUTPUT, types_of
+from .properties import OUTPUT, NoCounterpartError, is_usual, types_of
 
 if TYPE_CHECKING:
     from pyagentspec.flows.flow import Flow
+
+    from .agents import Reader
 
 Port: TypeAlias = tuple[str, str]
 """An output: the id of a node, and its title."""
@@ -35,6 +38,7 @@ _READ = {
     "description", "start_node", "nodes", "control_flow_connections", "data_flow_connections",
 }  # fmt: skip
 _MOST_WAYS = 1000
+_WIRE = attrgetter("source_node.id", "source_output", "destination_node.id", "destination_input")
 
 
 def read_flow(reader: Reader, flow: Flow, path: str) -> Pattern:
@@ -90,18 +94,13 @@ class _FlowReader:
         self._data: dict[str, dict[str, list[Port]]] = {
             node: {title: [] for title in takes} for node, takes in self._takes.items()
         }
-        for source, output, node, title in self._wires():
+        wires = [*map(_WIRE, flow.data_flow_connections or ())]
+        if flow.data_flow_connections is None:  # then an input is the output of its name
+            pairs = permutations(self._nodes, 2)
+            wires = [(one, each, other, each) for one, other in pairs for each in self._gives[one]]
+        for source, output, node, title in wires:
             if output in self._gives[source] and title in self._takes[node]:
                 self._data[node][title].append((source, output))
-
-    def _wires(self) -> Iterator[tuple[str, str, str, str]]:
-        """The edges of data; where none are written, an input is the output of its name."""
-        for wire in self._flow.data_flow_connections or ():
-            source, node = wire.source_node.id, wire.destination_node.id
-            yield source, wire.source_output, node, wire.destination_input
-        if self._flow.data_flow_connections is None:
-            for source, node in permutations(self._nodes, 2):
-                yield from ((source, title, node, title) for title in self._gives[source])
 
     def workflow(self) -> Pattern:
         self._define_steps()
@@ -358,11 +357,7 @@ class _FlowReader:
         for arrow in self._arrows:
             leads.setdefault(arrow.source, set()).add(arrow.target)
         for (node, _), after in self._control.items():
-            found, left = {node}, [node]
-            while left:
-                new = leads.get(left.pop(), set()) - found
-                found |= new
-                left += new
+            found = reached([node], lambda each: leads.get(each, set()))
             if {node, after} <= self._uses.keys() and after not in found:
                 reason = f"{self._said(after)} takes nothing from it, and may run before it ends"
                 self._reader.tell(f"{self._path}.{self._names[node]}", reason)

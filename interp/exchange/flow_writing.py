@@ -14,8 +14,7 @@ from lenses_ext import is_agent, is_tool, view, workflow_description, workflow_o
 from lenses_ext.schemas import to_json_value
 from lenses_ext.workflows import FlowArrow, FlowNode, Join
 
-from .agents import NoCounterpartError
-from .properties import OUTPUT, is_record, types_in, written_inputs
+from .properties import OUTPUT, NoCounterpartError, is_record, types_in, written_inputs
 
 if TYPE_CHECKING:
     from pyagentspec.flows.flow import Flow

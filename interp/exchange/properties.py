@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from attrs import frozen
 
-from gram import Pattern
+from gram import GramError, Pattern
 from lenses_ext import (
     SignatureError,
     json_schema_to_type_signature,
@@ -37,6 +37,10 @@ _NOT_IN_TITLES: Final = re.compile(r"""[.,{} \n'"]""")
 
 REFUSALS: Final = (ValueError, TypeError, AttributeError, NotImplementedError, RecursionError)
 """What the package raises where it does not take something, or trips over it."""
+
+
+class NoCounterpartError(GramError):
+    """Nothing can be made of a component, or of a part of a program; with its path."""
 
 
 @frozen
@@ -150,6 +154,11 @@ def written_outputs(types: Types, path: str, tell: Tell, *, split: bool = True) 
         return [_property(name, each, {}, f"{path}.{name}", tell) for name, each in fields]
     named = {key: value for key, value in result.items() if key != "title"}
     return [_property(result.get("title", OUTPUT), named, {}, f"{path}.{OUTPUT}", tell)]
+
+
+def is_usual(inputs: Mapping[str, Any]) -> bool:
+    """Whether inputs are those of whatever has no signature: one text, ``input``."""
+    return dict(inputs["properties"]) == {"input": TEXT}
 
 
 def is_record(result: Mapping[str, Any] | None) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
+from ..cycles import reached
 from .json_values import check_json, dump_json, whole_numbers
 from .schema_parts import (
     GROUPS,
@@ -180,22 +180,14 @@ def _sorted(mapping: dict[str, Any]) -> dict[str, Any]:
 def _recursive_references(root: object) -> set[str]:
     """The references whose target leads back to them."""
     uses: dict[str, set[str]] = {}
-    pending = [*_references(root)]
-    for reference in pending:
+
+    def used_by(reference: str) -> set[str]:
         if reference not in uses:
             uses[reference] = _references(resolve_ref(reference, root))
-            pending += uses[reference]
+        return uses[reference]
 
-    def reached(references: Iterable[str]) -> Iterable[str]:
-        found = dict.fromkeys(references)
-        pending = [*found]
-        for each in pending:
-            new = uses[each] - found.keys()
-            found |= dict.fromkeys(new)
-            pending += new
-        return found
-
-    return {reference for reference in uses if reference in reached(uses[reference])}
+    found = reached(_references(root), used_by)
+    return {reference for reference in found if reference in reached(uses[reference], used_by)}
 
 
 def _references(schema: object) -> set[str]:

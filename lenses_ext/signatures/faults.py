@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple, TypeAlias
 from attrs import evolve
 
 from gram import Diagnostic, GramError, Pattern, Severity, Source, Span, TreePath, origin
-from gram.diagnostics import PartPath
 from gram.words import nearest
 
 from ..schemas import KEYWORDS, KIND_OF
@@ -29,21 +28,8 @@ class SignatureError(GramError, ValueError):
     def __init__(self, faults: Iterable[Diagnostic]) -> None:
         self.faults = tuple(faults)
         super().__init__(*(fault.message for fault in self.faults))
-
-    @property
-    def lineno(self) -> int | None:
-        """The line of the first fault."""
-        return self.faults[0].lineno
-
-    @property
-    def colno(self) -> int | None:
-        """The column of the first fault."""
-        return self.faults[0].colno
-
-    @property
-    def path(self) -> PartPath:
-        """The path of the first fault."""
-        return self.faults[0].path
+        first = self.faults[0]
+        self.lineno, self.colno, self.path = first.lineno, first.colno, first.path
 
     def _text(self) -> str:
         return "\n".join(map(_line, self.faults))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from functools import partial
 from typing import Any, TypeAlias, Union
 
@@ -35,6 +34,7 @@ from .writer import (
     parameters_schema,
     result_schema as schema_of_result,
     signature_patterns,
+    type_names_in,
 )
 
 
@@ -57,7 +57,7 @@ def check_signature(signature: TypeSignature, reader: SignatureReader) -> None:
 def _check_expansion(signature: TypeSignature, reader: SignatureReader) -> bool:
     """Whether expanding every local shape where it is used comes to an end, and soon."""
     local = {shape.name: shape for shape in signature.shapes if not shape.named}
-    uses = {name: {*_labels(shape.type)} & local.keys() for name, shape in local.items()}
+    uses = {name: local.keys() & type_names_in(shape.type) for name, shape in local.items()}
     endless = {min(way) for way in cycles(uses)}
     for name in sorted(endless):
         labels = "::".join(sorted(local[name].type.labels))
@@ -72,16 +72,6 @@ def _check_expansion(signature: TypeSignature, reader: SignatureReader) -> bool:
         reader.faults.tell("endless-type", error.faults[0].message, reader.chain)
         return False
     return True
-
-
-def _labels(type: Type) -> Iterator[str]:
-    """The names of types that a type and its members have, but for basic ones."""
-    yield from (label for label in type.labels if basic(label) is None)
-    yield from type.of
-    if type.element_type is not None:
-        yield type.element_type
-    for member in type.members:
-        yield from _labels(member.type)
 
 
 def _check_use(signature: TypeSignature, reader: SignatureReader) -> None:

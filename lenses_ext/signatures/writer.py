@@ -25,6 +25,7 @@ from gram.errors import expect
 from gram.trees import WALK_SUBJECT
 from gram.writing import Spelling
 
+from ..cycles import reached
 from ..labels import is_agent, is_answer, is_runnable, is_tool
 from ..schemas import Schema, from_json_value, json_literal, subschemas
 from .faults import SignatureError, unknown_type
@@ -407,27 +408,26 @@ def _without_definitions_of_the_result(
 def named_by(types: Iterable[Type], shapes: Iterable[Shape]) -> set[str]:
     """The names of the shapes that types lead to."""
     by_name = {shape.name: shape.type for shape in shapes}
-    names: set[str] = set()
-    pending = list(types)
-    while pending:
-        current = pending.pop()
-        pending.extend(member.type for member in current.members)
-        for label in {*current.labels, *current.of, current.element_type or ""} - names:
-            if label in by_name:
-                names.add(label)
-                pending.append(by_name[label])
-    return names
+    first = [name for type in types for name in by_name.keys() & type_names_in(type)]
+    return {*reached(first, lambda name: by_name.keys() & type_names_in(by_name[name]))}
+
+
+def type_names_in(type: Type) -> Iterator[str]:
+    """The names of types that a type and its members have, but for basic ones."""
+    yield from (label for label in type.labels if basic(label) is None)
+    yield from type.of
+    if type.element_type is not None:
+        yield type.element_type
+    for member in type.members:
+        yield from type_names_in(member.type)
 
 
 def _reached(schema: object, definitions: dict[str, Schema]) -> set[str]:
     """The names of the definitions that a schema refers to, or that these refer to."""
     name_of = {reference_to(name): name for name in definitions}
-    reached: dict[str, None] = {}
-    pending = [schema]
-    for each in pending:
-        for _, part in subschemas(each):
-            name = name_of.get(str(part.get("$ref")))
-            if name is not None and name not in reached:
-                reached[name] = None
-                pending.append(definitions[name])
-    return {*reached}
+
+    def names_in(schema: object) -> list[str]:
+        references = (str(part.get("$ref")) for _, part in subschemas(schema))
+        return [name_of[each] for each in references if each in name_of]
+
+    return {*reached(names_in(schema), lambda name: names_in(definitions[name]))}
