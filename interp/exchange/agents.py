@@ -8,22 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
 
+import lenses_ext
 from gram import Pattern, Subject
-from lenses_ext import (
-    agent_answer,
-    agent_description,
-    agent_instruction,
-    create_agent_pattern,
-    create_tool_specification,
-    is_agent,
-    is_loop,
-    is_runnable,
-    is_tool,
-    is_workflow,
-    json_schema_to_answer,
-    tool_spec_description,
-    view,
-)
+from lenses_ext import create_agent_pattern, create_tool_specification, is_agent, is_tool, view
 from lenses_ext.cycles import reached
 from lenses_ext.labels import is_skill
 from lenses_ext.language import written_signature
@@ -31,21 +18,11 @@ from lenses_ext.names import definitions_of
 from lenses_ext.signatures import signature_elements
 from lenses_ext.workflows import HANDOFF, handoffs
 
+from . import properties
 from .flow_reading import read_flow
 from .flow_writing import written_flow
 from .model_configs import READ, read_model, written_model
-from .properties import (
-    PLACEHOLDER,
-    TEXT,
-    NoCounterpartError,
-    Tell,
-    Types,
-    is_usual,
-    types_in,
-    types_of,
-    written_inputs,
-    written_outputs,
-)
+from .properties import PLACEHOLDER, TEXT, NoCounterpartError, Tell, Types, types_in, types_of
 
 if TYPE_CHECKING:
     from pyagentspec import Agent, Component
@@ -142,10 +119,10 @@ class Reader:
             settings=settings or None,
         )  # fmt: skip
         result = TEXT if types.result is None else types.result
-        if types.inputs["properties"] and not is_usual(types.inputs):
+        if types.inputs["properties"] and not properties.is_usual(types.inputs):
             typed = signature_elements(attrs.evolve(types, result=result).signature)
         else:  # what is usual is not said
-            typed = () if result == TEXT else (json_schema_to_answer(result),)
+            typed = () if result == TEXT else (lenses_ext.json_schema_to_answer(result),)
         return self.define(agent, path, attrs.evolve(made, elements=(*typed, *made.elements)))
 
     def _instruction(self, prompt: str, types: Types, path: str) -> str:
@@ -244,9 +221,9 @@ class Writer:
         Raises:
             NoCounterpartError: it is a loop, or does what no flow does.
         """
-        if is_loop(pattern):
+        if lenses_ext.is_loop(pattern):
             raise NoCounterpartError(f"{path}: a loop has no counterpart: flows count no rounds")
-        if is_workflow(pattern):
+        if lenses_ext.is_workflow(pattern):
             self.tell_rest(pattern, path)
             return self._once(pattern, "flow", lambda: written_flow(self, pattern, path))
         how = f"{is_step} {split}"
@@ -260,9 +237,10 @@ class Writer:
             self.tell_rest(tool, path)
             types = types_in(tool)
             return ServerTool(
-                id=path, name=tool.value.identity, description=view(tool_spec_description, tool),
-                inputs=written_inputs(types, path, self.tell),
-                outputs=written_outputs(types, path, self.tell, split=split),
+                id=path, name=tool.value.identity,
+                description=view(lenses_ext.tool_spec_description, tool),
+                inputs=properties.written_inputs(types, path, self.tell),
+                outputs=properties.written_outputs(types, path, self.tell, split=split),
             )  # fmt: skip
 
         return self._once(tool, f"tool in {path}", made)
@@ -283,18 +261,18 @@ class Writer:
         from pyagentspec.property import StringProperty
 
         self.tell_rest(agent, path, {"instruction", "model", "settings"})
-        types = types_in(agent)
+        types, tell = types_in(agent), self.tell
         called = is_step or written_signature(agent) is not None
-        inputs = written_inputs(types, path, self.tell, PLACEHOLDER) if called else []
+        inputs = properties.written_inputs(types, path, self.tell, PLACEHOLDER) if called else []
         names = [each.title for each in inputs]
-        prompt = view(agent_instruction, agent)
+        prompt = view(lenses_ext.agent_instruction, agent)
         found = dict.fromkeys(_PLACEHOLDER.findall(prompt))
         for name in found.keys() - {*names}:
             self.tell(f"{path}.instruction", f"{{{{{name}}}}} is a placeholder there: an input")
             inputs.append(StringProperty(title=name))
         if not {*names} <= found.keys():
             prompt += handed_on(names)
-        answer = view(agent_answer, agent)
+        answer = view(lenses_ext.agent_answer, agent)
         if answer is not None and answer.value.identity:
             self.tell(f"{path}.{answer.value.identity}", "the name of an answer has no counterpart")
         for each in filter(is_skill, agent.elements):
@@ -303,9 +281,10 @@ class Writer:
         gives = called or answer is not None
         tools = (each for each in agent.elements if is_tool(each))
         return Agent(
-            id=path, name=agent.value.identity, description=view(agent_description, agent),
+            id=path, name=agent.value.identity,
+            description=view(lenses_ext.agent_description, agent),
             llm_config=written_model(agent, path, self.tell), system_prompt=prompt, inputs=inputs,
-            outputs=written_outputs(types, path, self.tell, split=split) if gives else [],
+            outputs=properties.written_outputs(types, path, tell, split=split) if gives else [],
             tools=[self.tool(each, f"{path}.tools.{each.value.identity}") for each in tools],
         )  # fmt: skip
 
@@ -333,7 +312,7 @@ class Writer:
         from pyagentspec.managerworkers import ManagerWorkers
 
         own = self._agent(agent, path, is_step, split)
-        workers = [each for each in agent.elements if is_runnable(each)]
+        workers = [each for each in agent.elements if lenses_ext.is_runnable(each)]
         for each in workers:
             if is_agent(each) and written_signature(each) is not None:
                 at = f"{path}.{each.value.identity}"

@@ -12,14 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from attrs import frozen
 
+import lenses_ext
 from gram import GramError, Pattern
-from lenses_ext import (
-    SignatureError,
-    json_schema_to_type_signature,
-    result_schema,
-    tool_spec_schema,
-    view,
-)
+from lenses_ext import SignatureError, json_schema_to_type_signature, view
 from lenses_ext.language import tool_spec_of
 
 if TYPE_CHECKING:
@@ -116,7 +111,7 @@ def _readable(given: Property, path: str, tell: Tell) -> dict[str, Any]:
 def types_in(pattern: Pattern) -> Types:
     """What a tool, an agent or a workflow takes and gives."""
     spec = tool_spec_of(pattern)
-    return Types(view(tool_spec_schema, spec), result_schema(spec))
+    return Types(view(lenses_ext.tool_spec_schema, spec), lenses_ext.result_schema(spec))
 
 
 def written_inputs(

@@ -17,21 +17,12 @@ from typing import get_args
 
 import attrs
 
+import lenses_ext
 from gram import Pattern, origin
 from gram.errors import expect
 from gram.trees import carry_origin
 from gram.words import did_you_mean
-from lenses_ext import (
-    ProgramLike,
-    is_runnable,
-    is_tool,
-    result_schema,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_once,
-    tool_spec_schema,
-    view,
-)
+from lenses_ext import ProgramLike, is_tool, view
 from lenses_ext.labels import DEFINITIONS
 from lenses_ext.schemas import Difference, Match, differences
 from lenses_ext.weak_cache import memo
@@ -173,14 +164,14 @@ _bound: Callable[[Pattern], Callable[[ToolLibrary], dict[Match, tuple[Tool, ...]
 
 def _bound_as(spec: Pattern, library: ToolLibrary) -> Tool:
     """The tool that implements a specification, ``once`` where the program says so."""
-    tool = library[view(tool_spec_name, spec)]
-    return tool.only_once() if view(tool_spec_once, spec) and not tool.once else tool
+    tool = library[view(lenses_ext.tool_spec_name, spec)]
+    return tool.only_once() if view(lenses_ext.tool_spec_once, spec) and not tool.once else tool
 
 
 def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:
     """The reasons why a specification does not bind; empty if it binds."""
     expect_match(match)
-    name = view(tool_spec_name, spec)
+    name = view(lenses_ext.tool_spec_name, spec)
     tool = library.get(name)
     if tool is None:
         hint = did_you_mean(name, library) or f"it has {', '.join(library) or 'no tools'}"
@@ -205,13 +196,13 @@ def _differences(spec: Pattern, tool: Tool, match: Match) -> Iterable[str]:
     found: list[tuple[str, str | None]] = []
     who = "function" if tool.server is None else "server"
     for result, written, made in (
-        (False, view(tool_spec_schema, spec), tool.schema),
-        (True, result_schema(spec), tool.result_schema),
+        (False, view(lenses_ext.tool_spec_schema, spec), tool.schema),
+        (True, lenses_ext.result_schema(spec), tool.result_schema),
     ):
         for each in differences(written, made, match=match, result=result):
             found.append((difference_in_words(each, who, result=result), each.hint))
     if match == "full":
-        both = view(tool_spec_description, spec), tool.description
+        both = view(lenses_ext.tool_spec_description, spec), tool.description
         description, implemented = (each.replace("\r\n", "\n").strip() for each in both)
         if tool.why_undescribed:
             yield tool.why_undescribed
@@ -288,7 +279,7 @@ def _with_agents(
                     continue
                 agent = _agents_in(library)[name]
                 yield _with_agents(agent, library, match, problems, (*around, name))
-            elif is_runnable(each) or DEFINITIONS in each.value.labels:
+            elif lenses_ext.is_runnable(each) or DEFINITIONS in each.value.labels:
                 yield _with_agents(each, library, match, problems, around)
             else:
                 yield each

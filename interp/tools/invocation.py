@@ -27,13 +27,8 @@ from gram import GramError
 from gram.errors import expect
 from lenses_ext.schemas import NotJson
 
-from ..concurrency import (
-    FromOutside,
-    SelfCancelledError,
-    call_in_thread,
-    in_loop_of_user,
-    waited_for,
-)
+from .. import concurrency
+from ..concurrency import SelfCancelledError, call_in_thread, in_loop_of_user, waited_for
 from ..errors import ToolError, said_by
 from ..files import File
 from ..json_text import Json, JsonText, write_json
@@ -70,7 +65,7 @@ def is_from_outside(error: BaseException) -> bool:
     if isinstance(error, Exception):
         return False
     if not isinstance(error, asyncio.CancelledError):
-        return isinstance(error, KeyboardInterrupt | FromOutside | Terminated)
+        return isinstance(error, KeyboardInterrupt | concurrency.FromOutside | Terminated)
     try:
         task = asyncio.current_task()
     except RuntimeError:  # no event loop runs here

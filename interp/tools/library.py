@@ -11,18 +11,12 @@ from typing import Any, NoReturn, TypeAlias, TypeGuard, Union
 from attrs import evolve, field, frozen
 from pyrsistent import PMap, pmap
 
+import lenses_ext
 from gram import ArgumentError, Pattern, origin
 from gram.documents import resolved
 from gram.errors import expect
 from gram.words import did_you_mean
-from lenses_ext import (
-    is_tool,
-    result_schema,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_schema,
-    view,
-)
+from lenses_ext import is_tool, view
 from lenses_ext.language import tool_spec_of
 
 from ..errors import ConfigurationError, ToolError, said_by
@@ -103,11 +97,11 @@ def tool_of_agent(agent: Pattern) -> Tool:
     spec = tool_spec_of(program)
     place = origin(program)
     return Tool(
-        view(tool_spec_name, spec),
-        view(tool_spec_description, spec),
-        view(tool_spec_schema, spec),
+        view(lenses_ext.tool_spec_name, spec),
+        view(lenses_ext.tool_spec_description, spec),
+        view(lenses_ext.tool_spec_schema, spec),
         _not_by_itself,
-        result_schema=result_schema(spec),
+        result_schema=lenses_ext.result_schema(spec),
         place=str(place) if place else None,
         agent=program,
     )

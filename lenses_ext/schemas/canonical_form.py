@@ -6,20 +6,9 @@ from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
 from ..cycles import reached
+from . import schema_parts
 from .json_values import check_json, dump_json, whole_numbers
-from .schema_parts import (
-    GROUPS,
-    KIND_OF,
-    LIST_OF_SCHEMAS,
-    MAP_OF_SCHEMAS,
-    ONE_SCHEMA,
-    TEXTS,
-    bare,
-    kinds_of,
-    may_be,
-    resolve_ref,
-    with_referred,
-)
+from .schema_parts import bare, kinds_of, resolve_ref
 
 Match: TypeAlias = Literal["full", "types", "name"]
 """How much a tool must have in common with its specification: everything, everything but texts for
@@ -115,7 +104,7 @@ class _Canonical:
         schema = self._without_reference(schema)
         form: dict[str, Any] = {}
         for key, value in schema.items():
-            for_readers = key in TEXTS or (key == "format" and value == "float")
+            for_readers = key in schema_parts.TEXTS or (key == "format" and value == "float")
             if self.match == "types" and for_readers:
                 continue
             new = self._value(key, value)
@@ -126,11 +115,11 @@ class _Canonical:
         return _sorted(plain) if isinstance(plain, dict) else plain
 
     def _value(self, key: str, value: object) -> Any:
-        if isinstance(value, dict) and key in MAP_OF_SCHEMAS:
+        if isinstance(value, dict) and key in schema_parts.MAP_OF_SCHEMAS:
             return _sorted({name: self.schema(item) for name, item in value.items()})
-        if isinstance(value, list) and key in LIST_OF_SCHEMAS:
+        if isinstance(value, list) and key in schema_parts.LIST_OF_SCHEMAS:
             value = [self.schema(item) for item in value]
-        elif key in ONE_SCHEMA:
+        elif key in schema_parts.ONE_SCHEMA:
             return self.schema(value)
         else:
             value = _in_order(whole_numbers(value))
@@ -157,7 +146,7 @@ class _Canonical:
             self.inlined += sum(1 for _ in _nodes(target))
             if self.inlined > _MAX_INLINED:
                 raise _TooMuchError
-            schema = with_referred(schema, target)
+            schema = schema_parts.with_referred(schema, target)
         return schema
 
 
@@ -210,7 +199,7 @@ def _nodes(value: object) -> list[object]:
 # --- simpler schemas that accept the same values
 
 _OF_OBJECTS = ("properties", "patternProperties", "additionalProperties")
-_TOGETHER = (*GROUPS, ("prefixItems", "items"), _OF_OBJECTS)
+_TOGETHER = (*schema_parts.GROUPS, ("prefixItems", "items"), _OF_OBJECTS)
 """Keywords that are read together, so they may not be put together from two schemas."""
 
 
@@ -249,8 +238,8 @@ def simplified(form: dict[str, Any]) -> Any:
 
 def _matters(key: str, form: dict[str, Any]) -> bool:
     """Whether a keyword says something, beside the others of a schema."""
-    kind = KIND_OF.get(key)
-    if kind is not None and "type" in form and not may_be(kinds_of(form), kind):
+    kind = schema_parts.KIND_OF.get(key)
+    if kind is not None and "type" in form and not schema_parts.may_be(kinds_of(form), kind):
         return False
     if key in ("minContains", "maxContains"):
         return "contains" in form

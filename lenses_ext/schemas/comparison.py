@@ -17,31 +17,11 @@ from attrs import frozen
 from gram.trees import exact
 from gram.words import dotted
 
+from . import schema_parts
 from .canonical_form import Match, canonical
 from .checks import value_judge
 from .json_values import dump_json
-from .schema_parts import (
-    BOUNDS,
-    CONSTRAINED_KIND,
-    GROUPS,
-    OF_ANY_KIND,
-    TEXTS,
-    UNIONS,
-    SchemaPath,
-    are_disjoint,
-    bare,
-    both,
-    is_annotation,
-    is_covered,
-    is_within,
-    kind_of,
-    kinds_of,
-    listed,
-    may_be,
-    refers,
-    resolve_ref,
-    with_referred,
-)
+from .schema_parts import SchemaPath, are_disjoint, bare, both, is_covered, kinds_of, may_be
 
 _MOST_PAIRS = 20_000
 """How many pairs of schemas are compared at most: alternatives in alternatives multiply them."""
@@ -170,16 +150,16 @@ class _Comparison:
         yield from self._values(bare(sub), bare(sup), path, assumed)
 
     def _are_equal(self, sub: _Schema, sup: _Schema) -> bool:
-        return (self._same_names or not refers(sub)) and exact(sub) == exact(sup)
+        return (self._same_names or not schema_parts.refers(sub)) and exact(sub) == exact(sup)
 
     def _annotations(
         self, spec: dict[str, Any], implementation: dict[str, Any], path: SchemaPath
     ) -> Iterator[Difference]:
         """Texts for readers, defaults and other keywords that refuse no value."""
         for key in sorted(spec.keys() | implementation.keys()):
-            if not is_annotation(key) or key not in implementation:
+            if not schema_parts.is_annotation(key) or key not in implementation:
                 continue
-            if key not in spec and (key == "default" or key not in TEXTS):
+            if key not in spec and (key == "default" or key not in schema_parts.TEXTS):
                 continue
             if key != "default" and self._match == "types":
                 continue
@@ -212,7 +192,7 @@ class _Comparison:
         values = _valid_values(sub)
         if values is not None and (accepts := value_judge(sup)) and all(map(accepts, values)):
             return
-        for key in ("allOf", *UNIONS):
+        for key in ("allOf", *schema_parts.UNIONS):
             if key in sub:
                 rest = {name: value for name, value in sub.items() if name != key}
                 parts = sub[key]
@@ -229,7 +209,7 @@ class _Comparison:
                 hint = "let the implementation take all of these values"
                 yield self._of_key("enum" if "enum" in sub else "const", sub, sup, path, hint)
                 return
-            kinds = {"type": sorted({kind_of(value) for value in values})}
+            kinds = {"type": sorted({schema_parts.kind_of(value) for value in values})}
             sub = {key: value for key, value in sub.items() if key not in ("enum", "const")} | kinds
         yield from self._alternatives(sub, sup, path, assumed)
         yield from self._constraints(sub, sup, path, assumed)
@@ -240,15 +220,15 @@ class _Comparison:
             return schema
         found = root if reference == "#" else _definitions(root).get(reference)
         if found is None:
-            found = resolve_ref(reference, root)
-        return with_referred(schema, found) if isinstance(found, dict) else None
+            found = schema_parts.resolve_ref(reference, root)
+        return schema_parts.with_referred(schema, found) if isinstance(found, dict) else None
 
     def _alternatives(
         self, sub: dict[str, Any], sup: dict[str, Any], path: SchemaPath, assumed: _Assumed
     ) -> Iterator[Difference]:
         for part in sup.get("allOf", ()):
             yield from self._compare(sub, part, path, assumed)
-        for key in UNIONS:
+        for key in schema_parts.UNIONS:
             branches = sup.get(key)
             if branches is None or self._are_equal(sub.get(key), branches):
                 continue
@@ -280,7 +260,8 @@ class _Comparison:
             key = "enum" if "enum" in sup else "const"
             yield self._of_key(key, sub, sup, path, "list the values in the specification too")
         for key in sorted(sup):
-            constrains = key in OF_ANY_KIND or may_be(kinds, CONSTRAINED_KIND.get(key))
+            kind = schema_parts.CONSTRAINED_KIND.get(key)
+            constrains = key in schema_parts.OF_ANY_KIND or may_be(kinds, kind)
             if constrains and not self._implies(sub, sup, key):
                 hint = "state it in the specification too, or drop it from the implementation"
                 yield self._of_key(key, sub, sup, path, hint)
@@ -295,8 +276,8 @@ class _Comparison:
     def _implies(self, sub: dict[str, Any], sup: dict[str, Any], key: str) -> bool:
         """Whether ``sub`` constrains its values at least as ``sup`` does by one keyword."""
         wanted, own = sup[key], sub.get(key)
-        if key in BOUNDS:
-            return is_within(sub, key, wanted)
+        if key in schema_parts.BOUNDS:
+            return schema_parts.is_within(sub, key, wanted)
         if key == "multipleOf":
             whole = isinstance(own, int) and isinstance(wanted, int) and own % wanted == 0
             return whole or (wanted == 1 and kinds_of(sub) == {"integer"}) or own == wanted
@@ -304,7 +285,8 @@ class _Comparison:
             return True
         if key.startswith("unevaluated"):
             return False
-        group: tuple[str, ...] = next((group for group in GROUPS if key in group), (key,))
+        groups = (group for group in schema_parts.GROUPS if key in group)
+        group: tuple[str, ...] = next(groups, (key,))
         if key == "prefixItems":
             group = ("prefixItems", "items")
         return key in sub and all(self._are_equal(sub.get(each), sup.get(each)) for each in group)
@@ -367,7 +349,7 @@ class _Comparison:
 
 def _valid_values(schema: dict[str, Any]) -> list[Any] | None:
     """The values of a schema that lists them, without those that it refuses itself."""
-    values = listed(schema)
+    values = schema_parts.listed(schema)
     accepts = None if values is None else value_judge(schema)
     return values if values is None or accepts is None else list(filter(accepts, values))
 

@@ -20,17 +20,8 @@ from typing import Any, Final, NoReturn
 from attrs import field, frozen
 from pyrsistent import PMap, PVector
 
-from gram import (
-    GramEncodeError,
-    GramError,
-    Measurement,
-    Range,
-    Symbol,
-    TaggedString,
-    Value,
-    freeze,
-    write_value,
-)
+import gram
+from gram import GramError, TaggedString, Value, freeze, write_value
 from gram.trees import exact
 
 MAX_JSON_LEVELS = 200
@@ -56,7 +47,7 @@ def to_json_value(value: Value) -> Any:
     match value:
         case str() | bool() | int() | float():
             return value
-        case Symbol(word):
+        case gram.Symbol(word):
             return word
         case TaggedString("json", content):
             return parse_json(content)
@@ -64,7 +55,7 @@ def to_json_value(value: Value) -> Any:
             return [to_json_value(item) for item in value]
         case PMap():
             return {key: to_json_value(value[key]) for key in sorted(value)}
-    kind = {Measurement: "measurement", Range: "range"}.get(type(value), "tagged string")
+    kind = {gram.Measurement: "measurement", gram.Range: "range"}.get(type(value), "tagged string")
     raise NotJson(f"a {kind} ({write_value(value)}) is not a JSON value; quote it")
 
 
@@ -129,7 +120,7 @@ def _check_text(text: str, path: str) -> None:
     if not text.isascii():
         try:
             freeze(text)
-        except GramEncodeError as error:
+        except gram.GramEncodeError as error:
             raise NotJson(f"{path}: {error.msg}") from None
 
 

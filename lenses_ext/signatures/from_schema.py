@@ -11,40 +11,18 @@ from gram import Diagnostic
 from gram.errors import expect
 from gram.words import dotted
 
-from ..schemas import (
-    Keywords,
-    NotJson,
-    Schema,
-    SchemaPath,
-    breaches,
-    check_json,
-    default_misfits,
-    dump_json,
-    remote_references,
-    subschemas,
-)
+from .. import schemas
+from ..schemas import Keywords, NotJson, Schema, SchemaPath, dump_json, subschemas
+from . import values
 from .faults import SignatureError
 from .parsing import remote_reference
-from .values import (
-    ANY,
-    COMBINATORS,
-    JSON_TYPES,
-    LABELS,
-    PARAMETERS,
-    RESERVED,
-    RESERVED_KEYS,
-    UNCONSTRAINED,
-    Parameter,
-    Shape,
-    Type,
-    TypeSignature,
-)
+from .values import COMBINATORS, JSON_TYPES, Parameter, Shape, Type, TypeSignature
 from .writer import reference_to, write_type_signature
 
 _MAX_LEVELS = 40
 """How deep members nest in each other; deeper schemas pass through whole."""
 
-_JUST_ANY = frozenset({ANY})
+_JUST_ANY = frozenset({values.ANY})
 _REFERENCES = {"$ref", "$dynamicRef", "$recursiveRef"}
 
 
@@ -116,15 +94,15 @@ def _not_an_object(schema: object) -> list[Diagnostic]:
 def _errors(schema: object) -> list[Diagnostic]:
     """Why a schema cannot be part of a signature."""
     try:
-        check_json(schema)
+        schemas.check_json(schema)
         dump_json(schema)
     except NotJson as error:
         return [Diagnostic("not-json", "error", f"the schema is not JSON: {error}")]
     found = []
-    for path, reason in ((each.path, each.reason) for each in breaches([schema])):
+    for path, reason in ((each.path, each.reason) for each in schemas.breaches([schema])):
         message = f'"{_keyword(path)}" of {_owner(path)} {reason}'
         found.append(Diagnostic("not-a-schema", "error", message, path))
-    for path, reference in remote_references(schema):
+    for path, reference in schemas.remote_references(schema):
         message = remote_reference(str(path[-1]), reference)
         found.append(Diagnostic("remote-reference", "error", message, path))
     return found
@@ -168,7 +146,7 @@ class _SchemaReader:
         self.root: dict[str, Any] = root if isinstance(root, dict) else {}
         outer = {} if is_result else self.root
         named = ((k, v) for k, v in outer.get("$defs", {}).items() if k and "\0" not in k)
-        self.definitions = {name: schema for name, schema in named if name not in RESERVED}
+        self.definitions = {name: schema for name, schema in named if name not in values.RESERVED}
         self.name_of = {reference_to(name): name for name in self.definitions}
         self.misfits = _default_misfits(self.root, outer)
         for _, each in subschemas(self.root) if is_result else ():
@@ -192,8 +170,8 @@ class _SchemaReader:
                 rest["$defs"] = unnamed
         named = self.definitions.items()
         shapes = [Shape(name, self.type(schema, 1), named=True) for name, schema in named]
-        root = self.with_keywords(Type(frozenset({PARAMETERS})), rest, self.root)
-        return TypeSignature(parameters, UNCONSTRAINED, tuple(shapes), root)
+        root = self.with_keywords(Type(frozenset({values.PARAMETERS})), rest, self.root)
+        return TypeSignature(parameters, values.UNCONSTRAINED, tuple(shapes), root)
 
     def type(self, schema: Schema, level: int = 0, *, optional: bool = False) -> Type:
         """A schema as a type; what its labels and members do not say is left in its keywords."""
@@ -213,11 +191,11 @@ class _SchemaReader:
         types = rest.get("type")
         if isinstance(types, str):
             del rest["type"]
-            return frozenset({LABELS[types]})
+            return frozenset({values.LABELS[types]})
         if isinstance(types, list):
             if len(types) > 1 and types == [json for json in JSON_TYPES.values() if json in types]:
                 del rest["type"]
-                return frozenset(LABELS[json] for json in types)
+                return frozenset(values.LABELS[json] for json in types)
             return _JUST_ANY
         combinators = [label for label, keyword in COMBINATORS.items() if keyword in rest]
         if len(combinators) == 1:
@@ -268,7 +246,7 @@ class _SchemaReader:
     def _name(self, schema: Schema) -> str | None:
         """The type name that is equal to a schema, or None."""
         if schema == {} and isinstance(schema, dict):
-            return ANY
+            return values.ANY
         if not isinstance(schema, dict) or len(schema) != 1:
             return None
         rest = dict(schema)
@@ -284,7 +262,7 @@ class _SchemaReader:
         null_means_none: bool = False,
     ) -> Type:
         """A type with keywords; those that a record would misread are kept apart."""
-        apart = {key for key in rest if key in RESERVED_KEYS or not key or "\0" in key}
+        apart = {key for key in rest if key in values.RESERVED_KEYS or not key or "\0" in key}
         if id(schema) in self.misfits and not (null_means_none and rest["default"] is None):
             apart.add("default")
         keywords = Keywords.of(rest)
@@ -294,5 +272,5 @@ class _SchemaReader:
 def _default_misfits(schema: dict[str, Any], root: dict[str, Any]) -> dict[int, str]:
     """Why defaults in a schema do not fit, by the identity of their schemas."""
     having = [each for _, each in subschemas(schema) if "default" in each]
-    reasons = default_misfits(lambda: root, having)
+    reasons = schemas.default_misfits(lambda: root, having)
     return {id(each): reason for each, reason in zip(having, reasons, strict=True) if reason}

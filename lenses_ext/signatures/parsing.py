@@ -12,30 +12,16 @@ from gram import Diagnostic, Pattern, walk
 from gram.errors import expect
 from gram.words import dotted
 
+from .. import schemas
 from ..cycles import cycles
 from ..labels import is_tool
-from ..schemas import (
-    breaches,
-    default_misfits,
-    dump_json,
-    is_of,
-    is_regular_expression,
-    remote_references,
-    subschemas,
-)
+from ..schemas import breaches, default_misfits, dump_json, is_of, remote_references, subschemas
 from ..weak_cache import memo
+from . import writer
 from .faults import Faults, Owner, SignatureError, keyword_hint
 from .parts import Parts, parts_of_pattern, parts_of_text
 from .reader import SignatureReader
 from .values import NAMED, Type, TypeSignature, basic, json_types
-from .writer import (
-    SchemaWriter,
-    named_by,
-    parameters_schema,
-    result_schema as schema_of_result,
-    signature_patterns,
-    type_names_in,
-)
 
 
 def check_signature(signature: TypeSignature, reader: SignatureReader) -> None:
@@ -57,7 +43,7 @@ def check_signature(signature: TypeSignature, reader: SignatureReader) -> None:
 def _check_expansion(signature: TypeSignature, reader: SignatureReader) -> bool:
     """Whether expanding every local shape where it is used comes to an end, and soon."""
     local = {shape.name: shape for shape in signature.shapes if not shape.named}
-    uses = {name: local.keys() & type_names_in(shape.type) for name, shape in local.items()}
+    uses = {name: local.keys() & writer.type_names_in(shape.type) for name, shape in local.items()}
     endless = {min(way) for way in cycles(uses)}
     for name in sorted(endless):
         labels = "::".join(sorted(local[name].type.labels))
@@ -66,8 +52,8 @@ def _check_expansion(signature: TypeSignature, reader: SignatureReader) -> bool:
     if endless or reader.undefined:
         return not endless
     try:
-        parameters_schema(signature)
-        schema_of_result(signature)
+        writer.parameters_schema(signature)
+        writer.result_schema(signature)
     except SignatureError as error:
         reader.faults.tell("endless-type", error.faults[0].message, reader.chain)
         return False
@@ -79,7 +65,7 @@ def _check_use(signature: TypeSignature, reader: SignatureReader) -> None:
     named = [shape for shape in signature.shapes if shape.named]
     types = [each.type for each in (*signature.parameters, signature.returns)]
     types += [shape.type for shape in named]
-    used = named_by(types, signature.shapes) | {shape.name for shape in named}
+    used = writer.named_by(types, signature.shapes) | {shape.name for shape in named}
     names = {parameter.name for parameter in signature.parameters}
     for name in reader.shapes.keys() - used:
         hint = f"write ({name}::{name}) to use it" if name in names else None
@@ -103,7 +89,7 @@ def _check_values(reader: SignatureReader) -> None:
                 reader.faults.warn(code, message + " or ".join(types), each.owner, key)
         for path, schema in subschemas(each.type.keywords.to_json()):
             text = schema.get("pattern")
-            if isinstance(text, str) and not is_regular_expression(text):
+            if isinstance(text, str) and not schemas.is_regular_expression(text):
                 where = f"{dotted((*path, 'pattern'))} of {each.owner.words}"
                 message = f'{where} is not a regular expression: "{text}"; no call can be checked'
                 part = str((*path, "pattern")[0])
@@ -116,13 +102,13 @@ def _check_values(reader: SignatureReader) -> None:
 def _check_keywords(reader: SignatureReader) -> bool:
     """Whether the keywords are a JSON Schema's, without references to elsewhere."""
     written = [each for each in reader.written if each.type.keywords or each.type.foreign]
-    schemas = [_judged(each.type) for each in written]
-    for breach in breaches(schemas):
+    judged = [_judged(each.type) for each in written]
+    for breach in breaches(judged):
         each, keyword = written[breach.index], dotted(breach.path)
         message = f'"{keyword}" of {each.owner.words} {breach.reason}'
         hint, part = keyword_hint(keyword, breach.value), str(breach.path[0])
         reader.faults.tell("not-a-schema", message, each.owner.element, part, hint=hint)
-    for each, schema in zip(written, schemas, strict=True):
+    for each, schema in zip(written, judged, strict=True):
         for path, reference in remote_references(schema):
             message = remote_reference(str(path[-1]), reference)
             reader.faults.tell("remote-reference", message, each.owner.element, str(path[0]))
@@ -145,10 +131,10 @@ def _check_defaults(signature: TypeSignature, reader: SignatureReader) -> None:
     said = (each for each in reader.written if "default" in each.type.keywords)
     own = (each for each in said if "default" not in each.type.foreign)
     written = [it for it in own if it.type.keywords["default"] is not None or not it.optional]
-    writer = SchemaWriter(signature.shapes)
-    schemas = [writer.schema(evolve(each.type, constant=None)) for each in written]
-    dicts = [schema for schema in schemas if isinstance(schema, dict)]
-    reasons = default_misfits(partial(parameters_schema, signature), dicts)
+    writing = writer.SchemaWriter(signature.shapes)
+    made = [writing.schema(evolve(each.type, constant=None)) for each in written]
+    dicts = [schema for schema in made if isinstance(schema, dict)]
+    reasons = default_misfits(partial(writer.parameters_schema, signature), dicts)
     for each, reason in zip(written, reasons, strict=True):
         if reason is not None:
             default = dump_json(each.type.keywords["default"], compact=True)
@@ -221,7 +207,7 @@ def result_schema(x: SignatureLike) -> dict[str, Any] | None:
     >>> result_schema('(name::Text)==>(::String)')
     {'type': 'string'}
     """
-    return schema_of_result(parse_type_signature(x))
+    return writer.result_schema(parse_type_signature(x))
 
 
 def signature_elements(x: SignatureLike, *, open: bool = False) -> tuple[Pattern, ...]:
@@ -244,12 +230,12 @@ def signature_elements(x: SignatureLike, *, open: bool = False) -> tuple[Pattern
     if isinstance(x, Pattern):
         return x.elements if is_tool(x) else (x,)
     if isinstance(x, TypeSignature):
-        return signature_patterns(signature)
+        return writer.signature_patterns(signature)
     parts = _parts_of(x)
     nodes = (each for top in parts.elements for _, each in walk(top))
     has_fields = any("fields" in each.value.properties for each in nodes)
     is_plain = parts.nodes is None and not has_fields
-    return parts.elements if is_plain else signature_patterns(signature)
+    return parts.elements if is_plain else writer.signature_patterns(signature)
 
 
 def _reading(x: object, open: bool) -> _Reading:
@@ -283,4 +269,4 @@ def _of_pattern(pattern: Pattern) -> _Reading:
     return _read(parts_of_pattern(pattern))
 
 
-_schema = memo(parameters_schema)
+_schema = memo(writer.parameters_schema)

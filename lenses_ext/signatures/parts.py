@@ -12,19 +12,8 @@ from typing import NamedTuple
 import attrs
 from pyrsistent import PMap, PVector
 
-from gram import (
-    Diagnostic,
-    GramDecodeError,
-    Pattern,
-    Source,
-    Span,
-    TreePath,
-    check,
-    is_edge,
-    origin,
-    parse,
-    walk,
-)
+import gram
+from gram import Diagnostic, GramDecodeError, Pattern, Source, Span, TreePath, is_edge, walk
 from gram.checks import CHECKS
 from gram.reading import construct_of, syntax
 from gram.trees import WALK, WALK_SUBJECT, carry_origin
@@ -196,16 +185,16 @@ def parts_of_text(text: str) -> Parts:
         SignatureError: the text is not gram.
     """
     try:
-        patterns = parse(text).patterns
+        patterns = gram.parse(text).patterns
     except GramDecodeError as error:
         raise SignatureError([_not_gram(error)]) from None
     # without name and elements it is the type of a result, called `Tool`
     tools = [each for each in patterns if is_tool(each) and (each.value.identity or each.elements)]
     if len(tools) == 1:
         parts = parts_of_pattern(tools[0], (each for each in patterns if each is not tools[0]))
-        return parts._replace(faults=(*check(patterns, checks=_REPEATED_KEYS), *parts.faults))
+        return parts._replace(faults=(*gram.check(patterns, checks=_REPEATED_KEYS), *parts.faults))
     elements = [Element(pattern, (index,)) for index, pattern in enumerate(patterns)]
-    faults = (*check(patterns, checks=_REPEATED_KEYS), *_spelling_faults(patterns))
+    faults = (*gram.check(patterns, checks=_REPEATED_KEYS), *_spelling_faults(patterns))
     return _parts(elements, (), faults)
 
 
@@ -227,7 +216,7 @@ def _parts(
 def _spelling_faults(patterns: Iterable[Pattern]) -> Iterator[Diagnostic]:
     """Arrows that do not point to the right."""
     for edge in (each for pattern in patterns for _, each in walk(pattern)):
-        arrow, read = written_arrow(edge), origin(edge)
+        arrow, read = written_arrow(edge), gram.origin(edge)
         if arrow and read and arrow.kind != "right":
             place = read.source.line_and_column(arrow.start)
             spelling = read.source.text[slice(*arrow.span)]

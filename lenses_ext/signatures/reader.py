@@ -9,34 +9,10 @@ from gram import Pattern, Severity, Subject, Symbol, Value
 from gram.words import nearest
 
 from ..schemas import Keywords, NotJson, dump_json, from_json_value, to_json_value
-from .faults import (
-    Element,
-    Faults,
-    Owner,
-    Role,
-    Written,
-    check_keys,
-    haskell_type,
-    no_return_hint,
-    owner_of,
-    unknown_type,
-)
+from . import faults, values
+from .faults import Element, Faults, Owner, Role, Written, check_keys, no_return_hint, owner_of
 from .parts import Parts, is_chain, names_of, nodes_of
-from .values import (
-    ANY,
-    COMBINATORS,
-    NAMED,
-    NO_KEYWORDS,
-    PARAMETERS,
-    RESERVED,
-    RESERVED_KEYS,
-    UNCONSTRAINED,
-    Parameter,
-    Shape,
-    Type,
-    TypeSignature,
-    basic,
-)
+from .values import COMBINATORS, PARAMETERS, RESERVED, Parameter, Shape, Type, TypeSignature, basic
 
 _NO_VALUE = frozenset(map(Symbol, ("null", "Null", "NULL", "None", "nil", "undefined")))
 """Words for null elsewhere: in gram a bare word is text."""
@@ -95,12 +71,12 @@ class Record:
                 message = f"{key} of {self.owner.words} is the word {word}; "
                 message += "JSON's null is json`null`"
                 self.faults.tell("null-word", message, self.owner.element, key)
-        keys = sorted(key for key in self.values if key not in RESERVED_KEYS)
+        keys = sorted(key for key in self.values if key not in values.RESERVED_KEYS)
         check_keys(keys, labels, self.owner, self.faults)
         keywords = Keywords.of({key: self.get(key, "", lambda _: True) for key in keys})
         foreign = self.get("keywords", "a JSON object", lambda it: isinstance(it, dict | bool), {})
         if isinstance(foreign, bool):
-            return keywords, NO_KEYWORDS, foreign
+            return keywords, values.NO_KEYWORDS, foreign
         return keywords, Keywords.of(foreign or {}), None
 
 
@@ -112,7 +88,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-_JUST_ANY = frozenset({ANY})
+_JUST_ANY = frozenset({values.ANY})
 
 
 class SignatureReader:
@@ -152,7 +128,7 @@ class SignatureReader:
     def _path(self, parts: Parts) -> tuple[tuple[Parameter, ...], Parameter]:
         """The parameters, and the result."""
         nodes = nodes_of(parts, self.faults)
-        returns = UNCONSTRAINED
+        returns = values.UNCONSTRAINED
         if nodes is None:
             nodes = []
         elif not nodes or not _is_return(nodes[-1].pattern):
@@ -222,8 +198,8 @@ class SignatureReader:
     def _shape(self, name: str, element: Element) -> Shape:
         subject = element.pattern.value
         record = Record(subject.properties, Owner("type", f'"{name}"', element), self.faults)
-        type = self._type(subject.labels - {NAMED}, record, element.below())
-        return Shape(name, type, named=NAMED in subject.labels)
+        type = self._type(subject.labels - {values.NAMED}, record, element.below())
+        return Shape(name, type, named=values.NAMED in subject.labels)
 
     # --- members: parameters, fields, items, alternatives, the result
 
@@ -319,15 +295,15 @@ class SignatureReader:
 
     def _is_type(self, name: str, owner: Owner, part: str) -> bool:
         """Whether a name is a type; else a fault is noted."""
-        if name in self.shapes or (name in RESERVED and name not in (NAMED, PARAMETERS)):
+        if name in self.shapes or (name in RESERVED and name not in (values.NAMED, PARAMETERS)):
             return True
-        if (haskell := haskell_type(name)) is not None:
+        if (haskell := faults.haskell_type(name)) is not None:
             self.faults.tell("haskell-type", haskell, owner.element, part)
             return False
         if self._open and name not in RESERVED:
             self.undefined.add(name)
             return True
-        message = unknown_type(name, str(owner), (*self.shapes, *self._known_names))
+        message = faults.unknown_type(name, str(owner), (*self.shapes, *self._known_names))
         given = owner.element.pattern.value.identity
         hint = f"the name comes first: ({name}::{given})" if given in RESERVED else None
         self.faults.tell("unknown-type", message, owner.element, part, hint=hint)

@@ -11,16 +11,7 @@ from urllib.parse import quote
 from attrs import evolve
 
 import gram
-from gram import (
-    MAX_LEVELS,
-    Diagnostic,
-    Document,
-    GramEncodeError,
-    Pattern,
-    Subject,
-    Value,
-    write_pattern,
-)
+from gram import Diagnostic, Document, GramEncodeError, Pattern, Subject, Value
 from gram.errors import expect
 from gram.trees import WALK_SUBJECT
 from gram.writing import Spelling
@@ -28,22 +19,10 @@ from gram.writing import Spelling
 from ..cycles import reached
 from ..labels import is_agent, is_answer, is_runnable, is_tool
 from ..schemas import Schema, from_json_value, json_literal, subschemas
+from . import values
 from .faults import SignatureError, unknown_type
 from .parts import is_chain, is_path, is_typed_path, signature_of
-from .values import (
-    ANY,
-    COMBINATORS,
-    NAMED,
-    PARAMETERS,
-    RESERVED,
-    RESERVED_KEYS,
-    Parameter,
-    Shape,
-    Type,
-    TypeSignature,
-    basic,
-    json_types,
-)
+from .values import NAMED, Parameter, Shape, Type, TypeSignature, basic
 
 _PLAIN = Spelling()
 _NODE = Spelling("::")
@@ -149,7 +128,7 @@ def signature_text(tool: Pattern) -> str:
 
 def _write(elements: tuple[Pattern, ...]) -> str:
     tool = Pattern(Subject("", {"ToolSpecification"}), elements)
-    lines = [write_pattern(element, style=agent_style, within=(tool,)) for element in elements]
+    lines = [gram.write_pattern(element, style=agent_style, within=(tool,)) for element in elements]
     return "\n".join(lines)
 
 
@@ -167,7 +146,7 @@ def _patterns(signature: TypeSignature) -> tuple[Pattern, ...]:
             parameter, shape = _lifted(parameter, name)
             shapes.append(shape)
         nodes.append(_node(parameter))
-    root = Pattern(Subject("", {PARAMETERS}, dict(_record(signature.root))))
+    root = Pattern(Subject("", {values.PARAMETERS}, dict(_record(signature.root))))
     roots = [root] if root.value.properties else []
     ends = nodes if len(nodes) > 1 else [Pattern(), *nodes]
     edges = [Pattern(elements=two) for two in pairwise(ends)]
@@ -193,7 +172,7 @@ def _free_name(parameter: str, taken: Iterable[str]) -> str:
     if not base or base[0].isdigit():
         base = f"Shape{base}"
     name, number = base, 1
-    while name in taken or name in RESERVED:
+    while name in taken or name in values.RESERVED:
         number += 1
         name = f"{base}{number}"
     return name
@@ -222,7 +201,7 @@ def _shape(shape: Shape) -> Pattern:
 def _record(type: Type) -> Iterator[tuple[str, Value]]:
     foreign = dict(type.foreign)
     for key, value in type.keywords.items():
-        if key in RESERVED_KEYS or not key or "\0" in key:
+        if key in values.RESERVED_KEYS or not key or "\0" in key:
             foreign.setdefault(key, value)
         else:
             yield key, from_json_value(value)
@@ -311,7 +290,7 @@ class SchemaWriter:
     def schema(self, type: Type) -> Schema:
         """The schema of one type."""
         self._made += 1
-        if self._made > MAX_TYPES or self._level > MAX_LEVELS:
+        if self._made > MAX_TYPES or self._level > gram.MAX_LEVELS:
             message = f"the signature expands to too many types: label shared ones {NAMED}"
             raise SignatureError([Diagnostic("endless-type", "error", message)])
         self._level += 1
@@ -345,10 +324,10 @@ class SchemaWriter:
     def _head(self, *labels: str) -> Schema:
         """What labels alone say."""
         if all(map(basic, labels)):
-            types = json_types(labels)
+            types = values.json_types(labels)
             return {"type": types[0] if len(types) == 1 else types}
         (label,) = labels
-        if label in (ANY, PARAMETERS) or label in COMBINATORS:
+        if label in (values.ANY, values.PARAMETERS) or label in values.COMBINATORS:
             return {}
         shape = self.shapes.get(label)
         if shape is None:
@@ -361,8 +340,8 @@ class SchemaWriter:
         parts: dict[str, Any] = {}
         unnamed = [self.schema(each.type) for each in type.members if each.name is None]
         fields = [each for each in type.members if each.name is not None]
-        for label in type.labels & COMBINATORS.keys():
-            parts[COMBINATORS[label]] = [*map(self._head, type.of), *unnamed]
+        for label in type.labels & values.COMBINATORS.keys():
+            parts[values.COMBINATORS[label]] = [*map(self._head, type.of), *unnamed]
             unnamed = []
         if type.element_type is not None:
             parts["items"] = self._head(type.element_type)

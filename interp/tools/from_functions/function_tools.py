@@ -20,16 +20,8 @@ from ...errors import ToolError
 from ...json_text import Json
 from ..implementation import Tool
 from ..invocation import ToolContext, current_context, is_async
-from .callables import (
-    NO_DEFAULT,
-    Documentation,
-    Member,
-    documentation_of,
-    hints_of,
-    name_of,
-    place_of,
-    signature_of,
-)
+from . import callables
+from .callables import NO_DEFAULT, Documentation, Member
 from .json_types import json_type, parameters_type
 from .json_values import to_json_value
 
@@ -136,8 +128,8 @@ def _make_tool(
         raise ToolError(f'tool "{function.name}": it is a tool already')
     if not callable(function):
         raise ArgumentError(f"{function!r} is not a function, so it cannot be made into a tool")
-    known_as = name_of(function) if name is None else name
-    place = place_of(function)
+    known_as = callables.name_of(function) if name is None else name
+    place = callables.place_of(function)
     try:
         return _tool_of(function, known_as, description, place, marks)
     except ToolError as error:
@@ -156,8 +148,8 @@ def _tool_of(
         raise ToolError("it is a class; make the tool of a function that calls it")
     if name == "<lambda>":
         raise ToolError("a lambda has no name; give one, tool(…, name=…)")
-    documentation, hints = documentation_of(function), hints_of(function)
-    signature = signature_of(function)
+    documentation, hints = callables.documentation_of(function), callables.hints_of(function)
+    signature = callables.signature_of(function)
     contexts = [each for key, each in signature.parameters.items() if _is_context(hints.get(key))]
     parameters = parameters_type(_members(signature, hints, documentation))
 

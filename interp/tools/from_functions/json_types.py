@@ -12,25 +12,13 @@ import collections.abc as abc
 import copy
 import json
 import re
+import typing
 from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import Enum, Flag
 from functools import cache
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    Generic,
-    Literal,
-    NotRequired,
-    Required,
-    TypeAlias,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, Union, get_args
 
 from attrs import evolve, frozen
 
@@ -182,7 +170,7 @@ class _Hints:
         Raises:
             ToolError: it has no JSON form; the message names it.
         """
-        kind, args = get_origin(hint) or hint, get_args(hint)
+        kind, args = typing.get_origin(hint) or hint, get_args(hint)
         if hint is Any or hint is object or hint is None:
             return hint
         if not isinstance(kind, type) and type(kind).__module__ not in _HINTS:
@@ -363,7 +351,7 @@ def _is_a(hint: Any, classes: tuple[type, ...]) -> bool:
 @cache
 def _has_form(kind: Any, count: int) -> bool:
     """Whether pydantic reads a type with so many types in its brackets."""
-    if kind in (Union, Required, NotRequired):
+    if kind in (Union, typing.Required, typing.NotRequired):
         return True
     try:
         _made(kind[(str,) * count if count > 1 else str], "validation")
