@@ -10,13 +10,12 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -60,7 +59,7 @@ def imports(path: Path, *, for_types: bool = True) -> tuple[str, ...]:
     """
     package = path.relative_to(ROOT).parent.parts
     found: list[str] = []
-    for node in nodes(ast.parse(path.read_text(encoding="utf-8")), for_types):
+    for node in statements(ast.parse(path.read_text(encoding="utf-8")), for_types):
         if isinstance(node, ast.Import):
             found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -87,15 +86,19 @@ def offered_by(package: str) -> set[str]:
     }
 
 
-def nodes(tree: ast.AST, for_types: bool) -> Iterator[ast.AST]:
-    """A tree and all in it, with or without what stands below ``if TYPE_CHECKING``."""
-    yield tree
-    if isinstance(tree, ast.If) and ast.unparse(tree.test) == "TYPE_CHECKING" and not for_types:
-        below: list[Any] = list(tree.orelse)
-    else:
-        below = list(ast.iter_child_nodes(tree))
-    for child in below:
-        yield from nodes(child, for_types)
+HAS_STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
+
+
+def statements(tree: ast.Module, for_types: bool) -> Iterator[ast.AST]:
+    """All statements of a file, with or without those below ``if TYPE_CHECKING``."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        below: Iterable[ast.AST] = ast.iter_child_nodes(node)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not for_types:
+            below = node.orelse
+        left += (each for each in below if isinstance(each, HAS_STATEMENTS))
 
 
 def test_the_rooms_are_listed_for_readers_in_the_same_order() -> None:
@@ -125,6 +128,7 @@ def room_of(path: Path) -> str | None:
     return inside[0] if inside else None
 
 
+@cache
 def module_of(name: str) -> str:
     """The module that an imported name is, or is in."""
     while name and not file_of(name).exists():
@@ -132,6 +136,7 @@ def module_of(name: str) -> str:
     return name
 
 
+@cache
 def file_of(module: str) -> Path:
     """The file that holds a module."""
     path = ROOT / module.replace(".", "/")
