@@ -1,4 +1,4 @@
-"""``gram ab``: run the same cases through several arms, and compare them."""
+"""Comparisons: ``ab`` runs cases through several arms, ``judge`` compares a judge with people."""
 
 from __future__ import annotations
 
@@ -15,26 +15,9 @@ from attrs import asdict, evolve, frozen
 from gram.words import counted
 
 from ...errors import ToolBindingError
-from ...evaluation.cases import RubricJudge
-from ...evaluation.experiments import (
-    NOT_BEGUN,
-    Arm,
-    Experiment,
-    Forecast,
-    MetricLike,
-    Plan,
-    Trial,
-    ab,
-    before_running,
-    compared_by,
-    compared_by_text,
-    judged_by,
-    load_experiment,
-    metric_of,
-    read_experiment,
-    require_column,
-    what_it_finds,
-)
+from ...evaluation import experiments
+from ...evaluation.cases import RubricJudge, read_cases
+from ...evaluation.experiments import Arm, Experiment, MetricLike, Plan
 from ...models import OFFLINE
 from ..failures import LIMIT, WAITING
 from ..inputs.declaring import (
@@ -47,20 +30,11 @@ from ..inputs.declaring import (
 )
 from ..inputs.files import read_program
 from ..inputs.libraries import library_of_one_run, read_checks, read_libraries
-from ..inputs.options import POLICIES, ArmOptions, read_limits
+from ..inputs.options import POLICIES, ArmOptions, ModelOptions, read_limits
 from ..process import interruptible
+from ..terminal import output
 from ..terminal.asking import NoTerminal, ask_user
-from ..terminal.output import (
-    expect_a_file,
-    expect_a_name,
-    expect_other_file,
-    expect_writable,
-    is_quiet,
-    note,
-    show,
-    show_json,
-    tell,
-)
+from ..terminal.output import note, show, show_json, show_result, tell
 
 
 @frozen(kw_only=True, slots=False)
@@ -83,7 +57,7 @@ class ComparingOptions(ArmOptions):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        expect_a_name(self.out, "--out")
+        output.expect_a_name(self.out, "--out")
 
     @property
     def base(self) -> Arm:
@@ -108,7 +82,7 @@ class ComparingOptions(ArmOptions):
         return {
             "checks": read_checks(self.checks),
             "judge": RubricJudge(model=self.judge_model) if self.judge_model else None,
-            "progress": False if is_quiet() else None,
+            "progress": False if output.is_quiet() else None,
             "jobs": self.jobs,
         }
 
@@ -129,7 +103,7 @@ class ComparingOptions(ArmOptions):
                 found += read_checks([each]).values()
             else:
                 is_file = each.endswith((".gram", ".json"))
-                found.append(metric_of(Path(each) if is_file else each, self.judge))
+                found.append(experiments.metric_of(Path(each) if is_file else each, self.judge))
         return found
 
     def judge(self, file: Path) -> MetricLike:
@@ -137,16 +111,16 @@ class ComparingOptions(ArmOptions):
         tools, name = self.tools_by_name.get(file.stem, ()), file.stem
         model = OFFLINE if self.offline else None
         try:
-            return judged_by(read_program(str(file)), read_libraries(tools), name=name, model=model)
+            return experiments.judged_by(
+                read_program(str(file)), read_libraries(tools), name=name, model=model
+            )
         except ToolBindingError as error:
             hint = f"hint: --tools {name}=FILE.py names the tools of this judge"
             raise ToolBindingError([*error.problems, *([] if tools else [hint])]) from None
 
 
 @frozen(kw_only=True, slots=False)
-class Options(ComparingOptions):
-    """The options of ``gram ab``."""
-
+class _Options(ComparingOptions):
     cases: str | None = option("The cases: .jsonl, .csv, .gram.", "FILE")
     metrics: tuple[str, ...] = option(
         "What is tested: passed (the default), exact, schema (the answer is of its declared "
@@ -167,8 +141,8 @@ class Options(ComparingOptions):
 
 @click.command("ab")
 @click.argument("files", nargs=-1)
-@options_of(Options)
-def command(files: tuple[str, ...], options: Options) -> None:
+@options_of(_Options)
+def ab_command(files: tuple[str, ...], options: _Options) -> None:
     """Run the same cases through several programs, and compare what comes out.
 
     FILES are programs, each an arm, and the first is what the others are compared with: gram ab
@@ -180,11 +154,11 @@ def command(files: tuple[str, ...], options: Options) -> None:
     command goes on. gram ab DIR shows an experiment again, without running anything.
     """
     html, by = options.html, options.by
-    expect_a_file(html, "--html")
-    expect_other_file(html)
+    output.expect_a_file(html, "--html")
+    output.expect_other_file(html)
     with interruptible():
         if html is not None:
-            expect_writable(html)
+            output.expect_writable(html)
         found = _experiment(files, options)
     if html is not None:
         found.write_html(html)
@@ -193,29 +167,29 @@ def command(files: tuple[str, ...], options: Options) -> None:
         parts = [
             {"column": column, "value": value, **asdict(each)}
             for column in by
-            for value, each in compared_by(found, column)
+            for value, each in experiments.compared_by(found, column)
         ]
         show_json({**found.to_json(), **({"slices": parts} if by else {})})
     else:
-        for text in (found.table(), *compared_by_text(found, by)):
+        for text in (found.table(), *experiments.compared_by_text(found, by)):
             show(f"{text}\n" if by else text)
     if found.stopped:
-        sys.exit(WAITING if found.stopped == NOT_BEGUN else LIMIT)
+        sys.exit(WAITING if found.stopped == experiments.NOT_BEGUN else LIMIT)
 
 
-def _experiment(files: tuple[str, ...], options: Options) -> Experiment:
+def _experiment(files: tuple[str, ...], options: _Options) -> Experiment:
     if options.cases is not None:
         arguments, name = _of_programs(files, options), "-".join(Path(each).stem for each in files)
     elif len(files) != 1:
         raise click.UsageError("name the cases with --cases FILE, or the file of an experiment")
     elif Path(files[0]).is_dir():
-        return load_experiment(files[0])
+        return experiments.load_experiment(files[0])
     else:
         arguments, name = _of_file(files[0], options), Path(files[0]).stem
     folder = options.out or f"{name}.ab"
     plan = partial(_tell_plan, folder, options.by)
     with telling_what_is_kept():
-        return ab(**arguments, **options.running, out=folder, on_plan=plan)
+        return experiments.ab(**arguments, **options.running, out=folder, on_plan=plan)
 
 
 @contextmanager
@@ -229,22 +203,24 @@ def telling_what_is_kept() -> Iterator[None]:
         raise
 
 
-def _tell_plan(folder: str, columns: tuple[str, ...], plan: Plan, done: tuple[Trial, ...]) -> None:
+def _tell_plan(
+    folder: str, columns: tuple[str, ...], plan: Plan, done: tuple[experiments.Trial, ...]
+) -> None:
     for column in columns:
-        require_column(plan.cases, column)
+        experiments.require_column(plan.cases, column)
     left = len(plan.keys) + len(plan.pilot_keys) - len(done)
     begun = f", {len(done)} of them are done" if done else ""
     pilot = f" and {len(plan.pilot_keys)} of a pilot" if plan.pilot else ""
     runs = counted(len(plan.keys), "run")
     note(f"{runs}{pilot}{begun}; plan {plan.hash[:8]} (seed {plan.seed}) in {folder}")
-    for each in before_running(plan) if left else ():
+    for each in experiments.before_running(plan) if left else ():
         note(f"note: {each}")
 
 
 # --- what is compared
 
 
-def _of_programs(files: tuple[str, ...], options: Options) -> dict[str, Any]:
+def _of_programs(files: tuple[str, ...], options: _Options) -> dict[str, Any]:
     """The arguments of an experiment whose arms are programs."""
     if not files:
         raise click.UsageError("name the programs: gram ab A.gram B.gram --cases FILE")
@@ -266,7 +242,7 @@ def _of_programs(files: tuple[str, ...], options: Options) -> dict[str, Any]:
     }
 
 
-def _of_file(file: str, options: Options) -> dict[str, Any]:
+def _of_file(file: str, options: _Options) -> dict[str, Any]:
     """The arguments that the file of an experiment says."""
     for name in ("repeats", "seed"):
         if getattr(options, name) is not None:
@@ -278,16 +254,18 @@ def _of_file(file: str, options: Options) -> dict[str, Any]:
         if name not in own
     }
     more = options.metrics_of(options.metrics)
-    found = read_experiment(file, libraries, base=options.base, judge=options.judge, metrics=more)
+    found = experiments.read_experiment(
+        file, libraries, base=options.base, judge=options.judge, metrics=more
+    )
     if options.offline:
         for arms in (found["arms"], *found["factors"].values()):
             arms |= {name: evolve(arm, model=OFFLINE) for name, arm in arms.items()}
     return {**found, "go_on": partial(_goes_on, options.yes)}
 
 
-def _goes_on(is_told: bool, forecast: Forecast) -> bool:
+def _goes_on(is_told: bool, forecast: experiments.Forecast) -> bool:
     """Say what the cases will take and can find, and ask whether they run."""
-    for each in (*forecast.notes, *what_it_finds(forecast.plan)):
+    for each in (*forecast.notes, *experiments.what_it_finds(forecast.plan)):
         (note if is_told else tell)(each)
     if is_told:
         return True
@@ -296,3 +274,58 @@ def _goes_on(is_told: bool, forecast: Forecast) -> bool:
     except NoTerminal:
         tell("nobody can be asked here: --yes runs them")
         return False
+
+
+@frozen(kw_only=True, slots=False)
+class _JudgeOptions(ModelOptions):
+    experiment: str | None = option(
+        "Correct the rates that the judge gave in this experiment of gram ab.", "DIR"
+    )
+    tools: tuple[str, ...] = option("A Python file with the tools of the judge.", "FILE.py[:NAME]")
+    jobs: int = option("How many answers at once.", default=4)
+    as_json: bool = given_by(json_option)
+
+
+@click.command("judge")
+@click.argument("judge", metavar="JUDGE")
+@click.argument("labels", metavar="LABELS")
+@options_of(_JudgeOptions)
+def judge_command(judge: str, labels: str, options: _JudgeOptions) -> None:
+    """Compare the agent in JUDGE with people, who labelled the answers in LABELS.
+
+    LABELS are cases (.csv, .jsonl, .gram) with an input, the answer in a column answer, and in a
+    column label what a person says of it: true or false. A column model says who answered, and a
+    column position where the answer was among several; biases by both are looked for.
+    """
+    program, tools = read_program(judge), read_libraries(options.tools)
+    with interruptible():
+        metric = experiments.judged_by(
+            program, tools, name=Path(judge).stem, model=options.named_model
+        )
+        found = experiments.measure_judge(metric, read_cases(labels), jobs=options.jobs)
+    rates = list(_rates(found, options.experiment)) if options.experiment else []
+    value = found.to_json() | ({"corrected": rates} if options.experiment else {})
+    show_result(options.as_json, value, [found.text(), *map(_rate_text, rates)])
+
+
+def _rate_text(rate: dict[str, Any]) -> str:
+    said = "cannot be corrected"
+    if rate["corrected"] is not None:
+        said = f"corrected {rate['corrected']:.3g} ({rate['low']:.3g} to {rate['high']:.3g})"
+    return f"{rate['arm']}: the judge says {rate['judged']:.3g}, {said}"
+
+
+def _rates(found: experiments.MeasuredJudge, folder: str) -> Iterator[dict[str, Any]]:
+    """The rates of each arm of an experiment, as the judge gave them and corrected."""
+    experiment = experiments.load_experiment(folder)
+    cases = len(experiment.plan.cases)
+    mine = [each for each in experiment.estimates if each.metric == found.name and each.is_rate]
+    if not mine:
+        raise click.UsageError(f"{folder}: no finished rates of a judge {found.name}")
+    for each in mine:
+        corrected = found.corrected(each.value * cases, cases)
+        rate, interval = corrected or (None, None)
+        yield {
+            "arm": each.arm, "judged": each.value, "corrected": rate,
+            "low": interval and interval.low, "high": interval and interval.high,
+        }  # fmt: skip

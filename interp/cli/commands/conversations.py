@@ -20,8 +20,8 @@ from ...history.records import save_context
 from ...history.stores import Address, Conversation, FileConversation, address_of_run, open_store
 from ...machine import ConversationContext, Message, call_text
 from ..inputs.declaring import json_option
-from ..inputs.record_option import Age, store_option
-from ..terminal.output import note, show, show_json
+from ..inputs.record_option import Age, moment, store_option
+from ..terminal.output import note, show, show_result
 
 
 @click.group("conversations")
@@ -48,17 +48,14 @@ def list_conversations(store: str, before: datetime | None, most: int, as_json: 
     """List conversations, those that changed last first: time, messages, name."""
     with _all(store, before, most) as conversations:
         found = [(each.name, len(each), each.changed) for each in conversations]
-    if as_json:
-        show_json(
-            [
-                {"name": name, "messages": size, "changed": changed and changed.isoformat()}
-                for name, size, changed in found
-            ]
-        )
-        return
-    for name, size, changed in found:
-        time = changed.astimezone().strftime("%Y-%m-%d %H:%M:%S") if changed else ""
-        show(f"{time}  {size:6}  {name}")
+    rows = [
+        {"name": name, "messages": size, "changed": changed and changed.isoformat()}
+        for name, size, changed in found
+    ]
+    lines = (
+        f"{moment(changed) if changed else ''}  {size:6}  {name}" for name, size, changed in found
+    )
+    show_result(as_json, rows, lines)
 
 
 @command.command("show")
@@ -81,16 +78,29 @@ def show_conversation(
         size = len(conversation)
         page = conversation.page(before=before, limit=most)
     first = (size if before is None else min(before, size)) - len(page)
-    if as_json:
-        show_json([_message_json(number, each) for number, each in enumerate(page, first)])
-        return
-    for number, each in enumerate(page, first):
-        who = f"{each.role.name} {each.speaker}" if each.speaker else each.role.name
-        calls = [call_text(call.name, call.arguments) for call in each.tool_calls]
-        files = map(repr, each.attachments)
-        show(f"{number:6}  {who}: {' '.join(filter(None, (each.content, *calls, *files)))}")
-    if first > 0:
+    rows = [{"number": number, **_message_json(each)} for number, each in enumerate(page, first)]
+    lines = (f"{number:6}  {_message_text(each)}" for number, each in enumerate(page, first))
+    show_result(as_json, rows, lines)
+    if first > 0 and not as_json:
         note(f"gram: there are {first} messages before; --before-message {first} shows them")
+
+
+def _message_text(message: Message) -> str:
+    calls = [call_text(call.name, call.arguments) for call in message.tool_calls]
+    said = " ".join(filter(None, (message.content, *calls, *map(repr, message.attachments))))
+    return f"{' '.join(filter(None, (message.role.name, message.speaker)))}: {said}"
+
+
+def _message_json(message: Message) -> dict[str, Json]:
+    calls = message.tool_calls
+    return {
+        "role": message.role.name,
+        "speaker": message.speaker,
+        "content": message.content,
+        "calls": [{"id": it.id, "tool": it.name, "arguments": it.arguments} for it in calls],
+        "call_id": message.call_id,
+        "attachments": [file.to_json() for file in message.attachments],
+    }
 
 
 @command.command("export")
@@ -175,22 +185,8 @@ def prune(store: str, before: datetime, as_json: bool) -> None:
             for each in conversations:
                 each.remove()
         removed = len(conversations)
-    if as_json:
-        show_json({"removed": removed})
+    show_result(as_json, {"removed": removed}, ())
     note(f"gram: {counted(removed, 'conversation')} removed")
-
-
-def _message_json(number: int, message: Message) -> Json:
-    calls = message.tool_calls
-    return {
-        "number": number,
-        "role": message.role.name,
-        "speaker": message.speaker,
-        "content": message.content,
-        "calls": [{"id": it.id, "tool": it.name, "arguments": it.arguments} for it in calls],
-        "call_id": message.call_id,
-        "attachments": [file.to_json() for file in message.attachments],
-    }
 
 
 @contextmanager
@@ -210,13 +206,13 @@ def _all(
 def _one(name: str | None, record: str) -> Iterator[Conversation | FileConversation]:
     """The conversation that an argument means: its address, or its name in the record."""
     address = Address.of(record) if name is None else address_of_run(name, record)
+    if address.is_store and not address.run:
+        raise click.UsageError(f"{address} has many conversations: name one")
+    if address.run and not address.is_store:
+        raise click.UsageError(f"{address.place} is a file: its conversation has no name")
     if not address.is_store:
-        if address.run:
-            raise click.UsageError(f"{address.place} is a file: its conversation has no name")
         yield _of_file(address.place)
         return
-    if not address.run:
-        raise click.UsageError(f"{address} has many conversations: name one")
     with open_store(address.place, must_exist=True) as store:
         conversation = store.conversation(address.run)
         if not len(conversation):

@@ -1,20 +1,23 @@
-"""Recorded runs: ``resume`` goes on with one, ``replay`` shows one again."""
+"""Recorded runs: ``resume`` goes on with one, ``replay`` and ``trace`` show one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
-from attrs import frozen
+from attrs import evolve, frozen
 
 from gram import GramError
 
 from ...errors import ReplayError, RunTakenError
 from ...execution import Handler, LiveHandler, RunLog
 from ...history.records import RecordedRun
-from ...history.replaying import Replay, recorded
+from ...history.replaying import Replay, Timeline, follow, recorded, timeline
 from ...history.stores import Address, StoredRun, open_run
 from ...machine import Status, start_again
 from ...programs import the_agent
 from ...running import Run
+from ...views import RunLines, lines, run_page, summary
 from ...workers import tell_workers
 from ..failures import Refused
 from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
@@ -24,8 +27,9 @@ from ..inputs.options import AnsweringOptions
 from ..inputs.record_option import default_record, named_runs, run_argument
 from ..keeping import how_to_resume
 from ..process import interruptible
+from ..terminal import output
 from ..terminal.answers import JsonAnswers, Terminal
-from ..terminal.output import tell
+from ..terminal.output import show, show_json_line, tell
 
 
 @click.command("resume")
@@ -156,3 +160,65 @@ def _replay(run: Run | Replay, terminal: Terminal) -> None:
         terminal.end_line()
         terminal.show_failure(run.state, failure, named=type(error).__name__)
         raise failure from None
+
+
+@click.command("trace")
+@run_argument
+@click.option("--follow", "-f", "is_followed", is_flag=True, help="Show it while it happens.")
+@json_option
+@click.option("--html", "out", metavar="OUT", help="Write the run as one page for a browser.")
+def trace_command(run: str, is_followed: bool, as_json: bool, out: str | None) -> None:
+    """Show a recorded run: who was asked, what was called, how long it took.
+
+    RUN is a run file, all of whose turns are shown; a run of a store such as runs.db#4f2a; an id
+    alone in the store that GRAM_RECORD names, or in your own; or - for standard input.
+
+    A run that is still going on is shown as far as it is; with --follow each step is shown as it
+    ends (with --json on a line of its own), and at the end what the run came to and waits for.
+
+    A line has the position, the seconds after the run began, the seconds it took, and what it was.
+    What happens inside an agent or a workflow stands below it; with --follow it stands before it.
+    """
+    if out is not None:
+        output.expect_a_name(out, "--html")
+        output.expect_other_file(out)
+        if is_followed or as_json:
+            raise click.UsageError("--html is for itself, without --follow and --json")
+        output.write_result(out, run_page(named_runs(run)[-1]), private=True)
+        if out != "-":
+            output.note(f"gram: the page of the run is in {out}")
+    elif is_followed:
+        if run == STDIN:
+            raise click.UsageError("--follow needs the name of a run, and - is standard input")
+        show_followed(follow(run, record=default_record()), as_json=as_json)
+    else:
+        found = [timeline(each) for each in named_runs(run)]
+        values = [each.to_json() for each in found] if as_json else []
+        value = values[0] if len(values) == 1 else values
+        output.show_result(as_json, value, (line for each in found for line in lines(each)))
+
+
+def show_followed(timelines: Iterable[Timeline], *, as_json: bool) -> None:
+    """Show a run while it happens: each step as it ends, and at the end what it came to.
+
+    Args:
+        timelines: the run, again whenever it has gone on.
+        as_json: whether each step is a JSON object on a line of its own.
+    """
+    shown = 0
+    found: Timeline | None = None
+    for found in timelines:
+        ended = [each for each in found.in_order if not each.is_open]
+        view = RunLines(found)
+        for entry in ended[shown:]:
+            if as_json:
+                show_json_line(evolve(entry, children=()).to_json())
+            else:
+                show(view.line(entry, by_whom=entry.level > 0))
+        shown = len(ended)
+    if found is not None and as_json:
+        show_json_line({**found.to_json(), "entries": []})
+    elif found is not None:
+        for entry in found.waits_for:
+            show(view.line(entry, by_whom=entry.level > 0))
+        show(summary(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from time import sleep
-from typing import get_args
+from typing import Any, get_args
 
 import click
 from attrs import evolve, frozen
@@ -13,39 +13,23 @@ from attrs import evolve, frozen
 from gram import GramError
 from gram.json import Json
 from gram.words import counted
+from lenses_ext import Project
 
-from ...history.stores import (
-    ENDED,
-    PostgresDatabase,
-    RunRow,
-    RunStatus,
-    RunStore,
-    open_store,
-    run_named,
-)
+from ... import workers
+from ...history import stores
+from ...history.stores import RunRow, RunStatus, RunStore, open_store
 from ...json_text import read_json
 from ...machine import Ask, At, State, path_of_names, question_text
-from ...workers import (
-    Decision,
-    Requeue,
-    Result,
-    cancel_run,
-    decide_run,
-    export_run,
-    imported,
-    requeue_of,
-    why_queued,
-)
 from ..completion.completing import complete_agent
 from ..each_file import each_file
 from ..failures import Refused
 from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
 from ..inputs.files import RECORDED, read_program
 from ..inputs.options import named_texts, read_limits
-from ..inputs.record_option import Age, position, run_argument, run_in_store, store_option
+from ..inputs.record_option import Age, moment, position, run_argument, run_in_store, store_option
 from ..terminal.asking import columns
-from ..terminal.output import note, show, show_json
-from .fork import fork
+from ..terminal.output import note, show, show_result
+from .causes import fork
 
 _WATCHED = 2.0  # seconds between two lists
 _MOST = 50  # runs that a list shows unless told otherwise
@@ -80,20 +64,13 @@ class _ListOptions:
 
     def rows(self, store: RunStore, most: int | None) -> list[RunRow]:
         """The runs, which also say why no worker goes on with them."""
-        found = store.rows(
-            status=self.status,
-            agent=self.agent,
-            tenant=self.tenant,
-            conversation=self.conversation,
-            since=self.since,
-            before=self.before,
-            limit=self.most or most,
-        )
-        rows = list(found)
+        names = ("status", "agent", "tenant", "conversation", "since", "before")
+        filters: dict[str, Any] = {name: getattr(self, name) for name in names}
+        rows = [*store.rows(**filters, limit=self.most or most)]
         left = [row.id for row in rows if row.status in ("queued", "stopped")]
-        if not left or not isinstance(store.database, PostgresDatabase):
+        if not left or not isinstance(store.database, stores.PostgresDatabase):
             return rows
-        reasons = why_queued(store, left)
+        reasons = workers.why_queued(store, left)
         return [evolve(row, reason=reasons.get(row.id, row.reason)) for row in rows]
 
 
@@ -110,13 +87,9 @@ def list_runs(options: _ListOptions) -> None:
             show("\n".join([f"{datetime.now():%Y-%m-%d %H:%M:%S}", *now]))
             sleep(_WATCHED)
         found = options.rows(opened, None if options.as_json else _MOST + 1)
-    if options.as_json:
-        show_json([row.to_json() for row in found])
-        return
-    shown = found if options.most else found[:_MOST]
-    for line in _table(shown):
-        show(line)
-    if not shown:
+    shown = found if options.most or options.as_json else found[:_MOST]
+    show_result(options.as_json, [row.to_json() for row in shown], _table(shown))
+    if not (shown or options.as_json):
         note("gram: there are no such runs")
     if len(found) > len(shown):
         note(f"gram: there are more than {_MOST} runs; --most shows more, filters fewer")
@@ -125,11 +98,14 @@ def list_runs(options: _ListOptions) -> None:
 def _table(rows: list[RunRow]) -> Iterator[str]:
     width = max((len(row.facts.agent) for row in rows), default=0)
     for row in rows:
-        made = row.created.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         tokens = row.usage.total_tokens
         used = "" if tokens is None else f"  {counted(tokens, 'token')}"
-        why = f"  {row.reason.splitlines()[0]}" if row.reason else ""
-        yield f"{row.id}  {row.status:9}  {row.facts.agent:{width}}  {made}{used}{why}"
+        head = f"{row.id}  {row.status:9}  {row.facts.agent:{width}}  {moment(row.created)}"
+        yield f"{head}{used}{_why(row)}"
+
+
+def _why(row: RunRow) -> str:
+    return f"  {row.reason.splitlines()[0]}" if row.reason else ""
 
 
 @command.command("cancel")
@@ -137,14 +113,13 @@ def _table(rows: list[RunRow]) -> Iterator[str]:
 @json_option
 def cancel(runs: tuple[str, ...], as_json: bool) -> None:
     """End runs for good: nothing more of them is recorded, whoever goes on with them."""
-    named = list[str]()
+    rows = list[dict[str, str]]()
     for each in runs:
         with run_in_store(each) as (store, run):
-            cancel_run(store, run)
-            named.append(run)
+            workers.cancel_run(store, run)
+            rows.append({"id": run, "status": "cancelled"})
             note(f"gram: run {run} is cancelled")
-    if as_json:
-        show_json([{"id": run, "status": "cancelled"} for run in named])
+    show_result(as_json, rows, ())
 
 
 @command.command("decide")
@@ -168,45 +143,43 @@ def decide(run: str, of_all: str | None, as_json: bool, **answers: tuple[str, ..
         if given and of_all:
             raise click.UsageError("--each answers every call: leave out --allow, --deny, --result")
         if given or of_all:
-            decide_run(opened, run, given or of_all == "allow")
+            workers.decide_run(opened, run, given or of_all == "allow")
         state = opened.recorded(run).state
         status = opened.row(run).status
-    waiting = state.asks
-    if as_json:
-        show_json([_ask_json(state, ask) for ask in waiting])
-        return
-    for ask in waiting:
-        may_have_run = "  (may have run already)" if ask.may_have_run else ""
-        place = path_of_names(state, ask.at)
-        call = question_text(ask.name, ask.args, place, width=columns())
-        name, *arguments = call.split("\n")
-        show("\n".join([f"{'.'.join(map(str, ask.at))}  {name}{may_have_run}", *arguments]))
-    if not waiting and (given or of_all):
-        note(f"gram: run {run} waits for no more approval; gram resume goes on with it")
-    elif not waiting:
-        note(f"gram: run {run} is {status}, and waits for no approval")
+    rows = [
+        {
+            "at": list(ask.at),
+            "place": list(path_of_names(state, ask.at)),
+            "tool": ask.name,
+            "arguments": ask.args,
+            "may_have_run": ask.may_have_run,
+        }
+        for ask in state.asks
+    ]
+    show_result(as_json, rows, (_question(state, ask) for ask in state.asks))
+    if not (as_json or rows):
+        more = "waits for no more approval; gram resume goes on with it"
+        waits = more if given or of_all else f"is {status}, and waits for no approval"
+        note(f"gram: run {run} {waits}")
 
 
-def _ask_json(state: State, ask: Ask) -> dict[str, Json]:
-    return {
-        "at": list(ask.at),
-        "place": list(path_of_names(state, ask.at)),
-        "tool": ask.name,
-        "arguments": ask.args,
-        "may_have_run": ask.may_have_run,
-    }
+def _question(state: State, ask: Ask) -> str:
+    place = path_of_names(state, ask.at)
+    name, *arguments = question_text(ask.name, ask.args, place, width=columns()).split("\n")
+    may_have_run = "  (may have run already)" if ask.may_have_run else ""
+    return "\n".join([f"{'.'.join(map(str, ask.at))}  {name}{may_have_run}", *arguments])
 
 
 def _decisions(
     allow: tuple[str, ...], deny: tuple[str, ...], result: tuple[str, ...]
-) -> Mapping[At, Decision]:
-    found: dict[At, Decision] = {position(at): True for at in allow}
+) -> Mapping[At, workers.Decision]:
+    found: dict[At, workers.Decision] = {position(at): True for at in allow}
     for each in deny:
         at, _, why = each.partition("=")
         found[position(at)] = why or False
     for at, text in named_texts("--result", result):
         try:
-            found[position(at)] = Result(read_json(text))
+            found[position(at)] = workers.Result(read_json(text))
         except ValueError as error:
             raise click.UsageError(f"--result {at}: this is not JSON: {error}") from None
     return found
@@ -221,7 +194,7 @@ def export(run: str, file: str) -> None:
     A run file does not say for which tenant a run was done, and of which conversation it is a turn.
     """
     with run_in_store(run) as (opened, run):
-        export_run(opened, run, file)
+        workers.export_run(opened, run, file)
         facts = opened.row(run).facts
     for kind, name in (("tenant", facts.tenant), ("conversation", facts.conversation)):
         if name is not None:
@@ -242,7 +215,7 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
     with open_store(store) as opened:
 
         def take(file: str) -> dict[str, Json]:
-            run, was_there = imported(opened, file, tenant=tenant)
+            run, was_there = workers.imported(opened, file, tenant=tenant)
             if not as_json:
                 show(run)
             if was_there:
@@ -250,8 +223,7 @@ def import_files(files: tuple[str, ...], store: str, tenant: str | None, as_json
             return {"id": run}
 
         tally = each_file(files, take, suffix=RECORDED)
-    if as_json:
-        show_json(tally.rows)
+    show_result(as_json, tally.rows, ())
     tally.leave()
 
 
@@ -266,7 +238,7 @@ class _PruneOptions:
     status: tuple[RunStatus, ...] = option(
         "Only runs like this.",
         type=click.Choice([each for each in get_args(RunStatus) if each != "running"]),
-        default=ENDED,
+        default=stores.ENDED,
         show_default=True,
     )
     tenant: str | None = option("Only for this tenant.", "NAME")
@@ -279,15 +251,12 @@ def prune(options: _PruneOptions) -> None:
     """Remove runs that have ended, for good; nothing that somebody goes on with is removed."""
     with open_store(options.store, must_exist=True) as opened:
         removed = opened.prune(options.before, status=options.status, tenant=options.tenant)
-    if options.as_json:
-        show_json({"removed": removed})
+    show_result(options.as_json, {"removed": removed}, ())
     note(f"gram: {counted(removed, 'run')} removed")
 
 
 @frozen(kw_only=True, slots=False)
 class _RequeueOptions:
-    """The options of ``gram runs requeue``."""
-
     store: str = given_by(store_option)
     status: tuple[RunStatus, ...] = option(
         "All runs like this; failed, where another filter is given.",
@@ -316,54 +285,50 @@ def requeue(runs: tuple[str, ...], options: _RequeueOptions) -> None:
     itself, or gets another --program, is forked before the event that failed it, under an id such
     as RUN.again-1. Without RUN the filters say which.
     """
-    tool, model, does_it = options.tool, options.model, options.does_it
+    tool, model = options.tool, options.model
     is_filtered = bool(tool or model or options.status or options.since or options.tenant)
     if bool(runs) == is_filtered:
         raise click.UsageError("give runs, or filters such as --status failed --since 1h")
     read_limits(options.limits)  # refuses a wrong limit before anything is done
+    program = None if options.program is None else read_program(options.program)
     with open_store(options.store, must_exist=True) as opened:
         status = options.status or ("failed",)
         rows = opened.rows(status=status, since=options.since, tenant=options.tenant)
-        ids = [run_named(opened, each) for each in runs] or [row.id for row in rows]
-        found: list[Requeue] = []
+        ids = [stores.run_named(opened, each) for each in runs] or [row.id for row in rows]
+        found: list[workers.Requeue] = []
         refused = 0
-        for each in _planned(opened, ids, options):
-            if isinstance(each, GramError):
+        for run in ids:
+            try:
+                planned = _planned(opened, run, program, options)
+            except GramError as error:
                 refused += 1
-                note(f"gram: {each}")
-            elif (tool is None or each.called(tool)) and (model is None or each.asked(model)):
-                found.append(each)
-        shown = [_given_back(each, options) for each in found]
-    if options.as_json:
-        show_json(shown)
-    done = "given back" if does_it else "would be given back; -i does it"
+                note(f"gram: {error}")
+                continue
+            if (tool is None or planned.called(tool)) and (model is None or planned.asked(model)):
+                found.append(planned)
+        lines = [_given_back(each, does_it=options.does_it) for each in found]
+    given = [{"id": it.new or it.row.id, "parent": it.row.id if it.new else None} for it in found]
+    show_result(options.as_json, given, lines)
+    done = "given back" if options.does_it else "would be given back; -i does it"
     note(f"gram: {counted(len(found), 'run')} {done}")
     if runs and refused:
         raise Refused(f"{counted(refused, 'run')} cannot be given back")
 
 
 def _planned(
-    store: RunStore, runs: list[str], options: _RequeueOptions
-) -> Iterator[Requeue | GramError]:
-    """How each run is given back, or why it cannot be."""
-    program = None if options.program is None else read_program(options.program)
-    for run in runs:
-        try:
-            limits = None
-            if options.limits:
-                limits = read_limits(options.limits, store.recorded(run).state.limits)
-            yield requeue_of(store, run, program, agent=options.agent, limits=limits)
-        except GramError as error:
-            yield error
+    store: RunStore, run: str, program: Project | None, options: _RequeueOptions
+) -> workers.Requeue:
+    """How a run is given back."""
+    limits = None
+    if options.limits:
+        limits = read_limits(options.limits, store.recorded(run).state.limits)
+    return workers.requeue_of(store, run, program, agent=options.agent, limits=limits)
 
 
-def _given_back(planned: Requeue, options: _RequeueOptions) -> dict[str, Json]:
+def _given_back(planned: workers.Requeue, *, does_it: bool) -> str:
     """What is shown of a run that is given back, which is done before if it is to be."""
-    row, events = planned.row, len(planned.kept.steps)
-    if options.does_it:
+    row, events = planned.row, counted(len(planned.kept.steps), "event")
+    if does_it:
         planned.carry_out()
-    if not options.as_json:
-        how = f"forked as {planned.new}" if planned.new else "goes on"
-        why = f"  {row.reason.splitlines()[0]}" if row.reason else ""
-        show(f"{row.id}  {row.status:9}  {how} after {counted(events, 'event')}{why}")
-    return {"id": planned.new or row.id, "parent": row.id if planned.new else None}
+    how = f"forked as {planned.new}" if planned.new else "goes on"
+    return f"{row.id}  {row.status:9}  {how} after {events}{_why(row)}"

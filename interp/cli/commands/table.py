@@ -82,7 +82,10 @@ _USE_PROJECTS = {
 _SHARED: Final = {
     "values": ("get", "set", "add", "del"),
     "talking": ("run", "chat"),
-    "recorded": ("resume", "replay"),
+    "recorded": ("resume", "replay", "trace"),
+    "causes": ("shrink",),
+    "ab": ("ab", "judge"),
+    "setting_up": ("init", "lsp", "completion"),
     "check": ("check", "lint"),
     "query": ("query", "rewrite"),
     "texts": ("fmt", "convert"),
@@ -91,7 +94,7 @@ _SHARED: Final = {
     "tools": ("tools", "schema"),
     "models": ("models", "doctor"),
     "table": ("help",),
-    "workers": ("workers", "limits"),
+    "workers": ("submit", "workers", "limits"),
 }
 """The modules that have several commands, each as ``NAME_command``."""
 

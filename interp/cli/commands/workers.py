@@ -1,28 +1,27 @@
-"""What operators see of workers: ``workers`` says who lives, ``limits`` what all keep to."""
+"""Runs that workers do: ``submit`` queues one, ``workers`` says who lives, ``limits`` what all
+keep to."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
+from datetime import UTC, datetime
+
 import click
-from attrs import asdict, frozen
+from attrs import asdict, converters, frozen
 
 from gram.words import counted, did_you_mean
 
+from ... import workers
 from ...history.stores import open_store
-from ...workers import (
-    LimitNow,
-    Overview,
-    SharedLimit,
-    WorkerNow,
-    limit_name,
-    overview,
-    set_shared_limits,
-    shared_limits,
-    workers_now,
-)
 from ..failures import Refused
-from ..inputs.declaring import given_by, json_option, option, options_of
+from ..inputs.declaring import agent_option, given_by, json_option, option, options_of
+from ..inputs.files import read_program
+from ..inputs.given_messages import attach_option, input_option, said_to
+from ..inputs.options import POLICIES, KeptRunOptions, fallback_option, read_limits
 from ..inputs.record_option import store_option
-from ..terminal.output import note, show, show_json
+from ..telemetry import telemetry
+from ..terminal.output import note, show_result
 
 
 @frozen(kw_only=True, slots=False)
@@ -48,30 +47,30 @@ def workers_command(options: _Options) -> None:
     if options.oldest is not None and not options.health:
         raise click.UsageError("--oldest is for --health")
     with open_store(options.store, must_exist=True) as opened:
-        found = [
-            each
-            for each in workers_now(opened)
-            if options.machine in (None, each.name.partition("/")[0])
-        ]
-        now = overview(opened)
-    if options.as_json:
-        rest = {name: value for name, value in asdict(now).items() if name != "statuses"}
-        show_json({"workers": [asdict(each) for each in found], "runs": now.statuses, **rest})
-    else:
-        _tell(found, now)
+        every = workers.workers_now(opened)
+        now = workers.overview(opened)
+    machine = options.machine
+    found = [each for each in every if machine in (None, each.name.partition("/")[0])]
+    runs = {"runs" if name == "statuses" else name: value for name, value in asdict(now).items()}
+    as_json = {"workers": [asdict(each) for each in found], **runs}
+    show_result(options.as_json, as_json, _lines_of(found))
+    if not options.as_json:
+        _tell(now, is_any=bool(found))
     if options.health and not found:
-        raise Refused("no worker lives" + (f" on {options.machine}" if options.machine else ""))
+        raise Refused("no worker lives" + (f" on {machine}" if machine else ""))
     if options.oldest is not None and now.seconds > options.oldest:
         raise Refused(f"run {now.oldest} has waited for {now.seconds:.0f} s")
 
 
-def _tell(workers: list[WorkerNow], now: Overview) -> None:
-    for each in workers:
+def _lines_of(found: list[workers.WorkerNow]) -> Iterator[str]:
+    for each in found:
         runs = ", ".join(each.runs) or "nothing to do"
-        show(f"{each.name}  {counted(len(each.runs), 'run')}: {runs}")
-        for reason in each.leaves:
-            show(f"    leaves: {reason}")
-    if not workers:
+        yield f"{each.name}  {counted(len(each.runs), 'run')}: {runs}"
+        yield from (f"    leaves: {reason}" for reason in each.leaves)
+
+
+def _tell(now: workers.Overview, *, is_any: bool) -> None:
+    if not is_any:
         note("gram: no worker lives")
     statuses = ", ".join(f"{count} {status}" for status, count in sorted(now.statuses.items()))
     note(f"gram: {statuses or 'no runs under way'}")
@@ -94,18 +93,16 @@ def limits_command() -> None:
 def list_limits(store: str, as_json: bool) -> None:
     """List limits, what counts for them now, and who has asked to be left alone for a time."""
     with open_store(store, must_exist=True) as opened:
-        found = shared_limits(opened)
-    if as_json:
-        rows = {name: asdict(now) for name, now in found.items()}
-        show_json([{"name": name, **row.pop("limit"), **row} for name, row in rows.items()])
-        return
-    for name, now in found.items():
-        show(f"{name}  {', '.join(_parts(now))}")
-    if not found:
+        found = workers.shared_limits(opened)
+    rows = {name: asdict(now) for name, now in found.items()}
+    value = [{"name": name, **row.pop("limit"), **row} for name, row in rows.items()]
+    lines = (f"{name}  {', '.join(_parts(now))}" for name, now in found.items())
+    show_result(as_json, value, lines)
+    if not (found or as_json):
         note("gram: there are no limits")
 
 
-def _parts(now: LimitNow) -> list[str]:
+def _parts(now: workers.LimitNow) -> list[str]:
     parts = []
     if now.limit.at_once is not None:
         parts.append(f"{now.limit.at_once} at once ({now.under_way} under way)")
@@ -132,7 +129,7 @@ def set_limit(name: str, store: str, at_most: int | None, per_minute: float | No
     if at_most is None and per_minute is None:
         raise click.UsageError("give --at-most, --per-minute or both; gram limits remove removes")
     with open_store(store) as opened:
-        set_shared_limits(opened, {name: SharedLimit(at_most, per_minute)})
+        workers.set_shared_limits(opened, {name: workers.SharedLimit(at_most, per_minute)})
 
 
 @limits_command.command("remove")
@@ -141,9 +138,83 @@ def set_limit(name: str, store: str, at_most: int | None, per_minute: float | No
 def remove_limits(names: tuple[str, ...], store: str) -> None:
     """Remove the limits of these names; exits with 1 if one of them has none."""
     with open_store(store, must_exist=True) as opened:
-        known = shared_limits(opened)
+        known = workers.shared_limits(opened)
         for name in names:
-            if limit_name(name) not in known:
+            if workers.limit_name(name) not in known:
                 hint = did_you_mean(name, known) or "gram limits list shows those that there are"
                 raise Refused(f"there is no limit of {name}; {hint}")
-        set_shared_limits(opened, dict.fromkeys(names))
+        workers.set_shared_limits(opened, dict.fromkeys(names))
+
+
+def _time(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.UsageError(
+            f"--not-before {text}: write a time such as 2027-01-31T08:00 or 2027-01-31T08:00+01:00"
+        ) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+@frozen(kw_only=True, slots=False)
+class _SubmitOptions(KeptRunOptions):
+    store: str = given_by(store_option)
+    as_json: bool = given_by(json_option)
+    input: str | None = input_option
+    id: str | None = option(
+        "An id for the run: submitting the same again under it queues nothing more.", "ID"
+    )
+    conversation: str | None = option(
+        "The conversation that this is a turn of; its turns run one after the other.", "NAME"
+    )
+    tenant: str | None = option("Whom the run is done for.", "NAME")
+    priority: int = option("Runs with a higher number are taken first; 0.", type=int, default=0)
+    not_before: datetime | None = option(
+        "When it may begin, such as 2027-01-31T08:00+01:00; UTC where no zone is given.",
+        "TIME",
+        converter=converters.optional(_time),
+    )
+    agent: str | None = given_by(agent_option)
+    attach: tuple[str, ...] = attach_option
+    fallback: tuple[str, ...] = fallback_option
+
+
+@click.command("submit")
+@click.argument("file")
+@click.argument("message", required=False)
+@options_of(_SubmitOptions)
+def submit_command(file: str, message: str | None, options: _SubmitOptions) -> None:
+    """Queue a run of the agent in FILE for the workers of a store, and print its id.
+
+    The run is in the store when the id is printed. A worker that has its tools takes it: see
+    gram worker. MESSAGE may be - for standard input, or @FILE for the text of a file.
+    """
+    words = [] if message is None else [message]
+    (said,) = said_to(file, words, options.input, options.attach, reads_stdin=False)
+    document = read_program(file)
+    with open_store(options.store) as opened, telemetry() as made:
+        rows = opened.rows(beginning=options.id, status=workers.IS_OVER) if options.id else ()
+        over = next((row.status for row in rows if row.id == options.id), None)
+        with made.submitting(options.agent or file) if made else nullcontext():
+            run = workers.submit(
+                document,
+                said,
+                store=opened,
+                at=options.not_before,
+                run_id=options.id,
+                conversation=options.conversation,
+                tenant=options.tenant,
+                priority=options.priority,
+                agent=options.agent,
+                model=options.named_model,
+                fallbacks=options.fallback,
+                settings=options.settings or None,
+                limits=read_limits(options.limits),
+                policy=POLICIES[options.approve or "all"],
+            )
+    if over is not None:
+        raise Refused(
+            f"run {run} is {over} already: nothing is queued\n"
+            f"  hint: give another --id; gram runs requeue {run} gives back one that has stopped"
+        )
+    show_result(options.as_json, {"run": run}, [run])

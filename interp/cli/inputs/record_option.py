@@ -93,6 +93,11 @@ def position(text: str) -> At:
     return tuple(int(part) if part.isdecimal() else part for part in text.split("."))
 
 
+def moment(time: datetime) -> str:
+    """A time as tables show it, in the user's zone."""
+    return time.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
 def named_runs(run: str) -> tuple[RecordedRun, ...]:
     """Read the run that an argument means, or all turns of a file; ``-`` is standard input.
 

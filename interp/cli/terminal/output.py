@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, Union
@@ -142,6 +142,15 @@ def detail(text: Styled) -> None:
 def show_json(value: Json) -> None:
     """Print a value as JSON on standard output."""
     show(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def show_result(as_json: bool, value: Json, lines: Iterable[Styled]) -> None:
+    """Print the result of a command: with ``--json`` a value, else lines of text."""
+    if as_json:
+        show_json(value)
+    else:
+        for line in lines:
+            show(line)
 
 
 def show_json_line(value: Json) -> None:

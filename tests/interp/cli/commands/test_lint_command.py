@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interp.cli.commands.init import FILES
+from interp.cli.commands.setting_up import FILES
 from tests.interp.cli.process import gram
 from tests.paths import ROOT
 
