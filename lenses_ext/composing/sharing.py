@@ -14,21 +14,9 @@ import attrs
 from attrs import frozen
 from pyrsistent import PVector, pvector
 
-from gram import (
-    Document,
-    Pattern,
-    Subject,
-    TreePath,
-    Value,
-    format_text,
-    is_reference,
-    only_errors,
-    operations,
-    origin,
-    walk,
-)
+from gram import Document, format_text, only_errors, operations, origin
 from gram.errors import expect, expect_all
-from gram.trees import WHOLE, is_header
+from gram.trees import WHOLE, Pattern, Subject, TreePath, Value, is_header, is_reference, walk
 from gram.words import counted, did_you_mean
 
 from ..errors import FocusError, ProgramError

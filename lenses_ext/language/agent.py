@@ -25,18 +25,7 @@ from gram.errors import expect
 from gram.trees import carry_origin
 
 from ..errors import FocusError, PartError, value_in_words
-from ..labels import (
-    AGENT,
-    ANSWER,
-    SKILL,
-    TOOL,
-    TOOLS,
-    WORKFLOWS,
-    is_agent,
-    is_answer,
-    is_runnable,
-    is_tool,
-)
+from ..labels import AGENT, SKILL, TOOL, TOOLS, WORKFLOWS, is_agent, is_answer, is_runnable, is_tool
 from ..optics import (
     TEXT,
     Codec,
@@ -199,7 +188,7 @@ def _with_first_model(agent: Pattern, model: Model | str) -> Pattern:
     return put(agent_models, (first, *(each for each in others if each != first)), agent)
 
 
-_answers = elements_with("agent_answer", is_answer, f"a pattern labelled {ANSWER}")
+_answers = elements_with("agent_answer", is_answer, "a pattern labelled Answer")
 
 
 def _get_answer(agent: Pattern) -> Pattern | None:

@@ -10,20 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, TypeAlias, TypeVar, Union
 
-from gram import (
-    ArgumentError,
-    Check,
-    Diagnostic,
-    Document,
-    Pattern,
-    Span,
-    Subject,
-    TreePath,
-    check,
-    only_errors,
-    pattern_at,
-)
+from gram import ArgumentError, Check, Diagnostic, Document, Span, check, only_errors
 from gram.errors import expect_all
+from gram.trees import Pattern, Subject, TreePath, pattern_at
 from gram.words import did_you_mean
 
 from ..errors import ProgramError

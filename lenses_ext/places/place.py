@@ -21,21 +21,10 @@ from typing import Any, TypeAlias
 import attrs
 from attrs import frozen
 
-from gram import (
-    ArgumentError,
-    GramDecodeError,
-    GramError,
-    Pattern,
-    Symbol,
-    TreePath,
-    Value,
-    loads,
-    parse as parse_gram,
-    pattern_at,
-)
+from gram import ArgumentError, GramDecodeError, GramError, loads, parse as parse_gram
 from gram.errors import expect, expect_all
 from gram.reading import quote, unescape
-from gram.trees import carry_origin
+from gram.trees import Pattern, Symbol, TreePath, Value, carry_origin, pattern_at
 from gram.writing import write_name
 
 from ..errors import FocusError

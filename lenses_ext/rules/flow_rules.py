@@ -29,16 +29,7 @@ from ..schemas import (
     to_json_value,
 )
 from ..signatures import SignatureError, json_schema_to_type_signature
-from ..workflows import (
-    HANDOFF,
-    FlowArrow,
-    Join,
-    all_hold,
-    answer_key,
-    conditions_of,
-    grouped,
-    parts_of,
-)
+from ..workflows import FlowArrow, Join, all_hold, answer_key, conditions_of, grouped, parts_of
 from .arrow_rules import cycles_of, holders, unconnected, workflows
 from .flow_types import (
     Flow,
@@ -122,7 +113,7 @@ def _sound_places(reading: Reading) -> list[_Place]:
 def _is_sound(arrow: FlowArrow) -> bool:
     if arrow.kind == "WHEN":
         return bool(arrow.conditions)
-    return arrow.kind not in ("UNKNOWN", HANDOFF)
+    return arrow.kind not in ("UNKNOWN", "HANDOFF")
 
 
 class _Taker(NamedTuple):

@@ -8,19 +8,7 @@ from gram import Diagnostic, Pattern, TreePath, is_edge, walk
 from gram.checks import Reading
 from gram.trees import WHOLE
 
-from ..labels import (
-    AGENT,
-    ANSWER,
-    DEFINITIONS,
-    LOOP,
-    SKILL,
-    TOOL,
-    TOOLS,
-    WORKFLOW,
-    WORKFLOWS,
-    is_agent,
-    kind_of,
-)
+from ..labels import AGENT, ANSWER, LOOP, SKILL, TOOL, TOOLS, WORKFLOW, WORKFLOWS, is_agent, kind_of
 from ..language import is_arrows, is_node, wire_name
 from ..names import Program
 from ..signatures import PARAMETERS, RESERVED, is_chain, is_path, is_typed_path, type_names
@@ -65,7 +53,7 @@ def unexpected_element(reading: Reading) -> Iterator[Diagnostic]:
             labels, name = element.value.labels, element.value.identity
             if is_node(element) or is_path(element) or name in types:
                 continue
-            if labels & {PARAMETERS, DEFINITIONS, *in_agents}:
+            if labels & {PARAMETERS, "Definitions", *in_agents}:
                 continue
             found = f"the label {', '.join(sorted(labels))}" if labels else "no label"
             known = [f"a {TOOL}", f"an {AGENT}", f"a {WORKFLOW}", f"an {ANSWER}"]

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any, Literal, TypeAlias
 
 import attrs
-from pyrsistent import PMap, PVector
+from pyrsistent import PMap, PVector, pmap
 
 from gram import Diagnostic, Pattern, TreePath, Value, is_reference
 from gram.checks import Reading
@@ -109,6 +109,12 @@ def model_name(agent: Pattern) -> Iterator[Diagnostic]:
             yield Diagnostic.found(error.reason_in_words, part="model")
 
 
+def settings_of(agent: Pattern) -> PMap[str, Value]:
+    """The settings of an agent, where they are a map."""
+    settings = agent.value.properties.get("settings")
+    return settings if isinstance(settings, PMap) else pmap()
+
+
 def settings_type(agent: Pattern) -> Iterator[Diagnostic]:
     """Settings that are not a map."""
     settings = agent.value.properties.get("settings")
@@ -145,8 +151,7 @@ def skill_value(agent: Pattern) -> Iterator[Diagnostic]:
 
 def wrong_setting(agent: Pattern, is_known: bool) -> Iterator[Diagnostic]:
     """A setting that there is not, or that has a value which it cannot have."""
-    settings = agent.value.properties.get("settings")
-    for problem in setting_problems(settings) if isinstance(settings, PMap) else ():
+    for problem in setting_problems(settings_of(agent)):
         if (problem.key in SETTINGS) == is_known:
             keys = (problem.key,)
             yield Diagnostic.found(problem.reason, part="settings", keys=keys, hint=problem.hint)
@@ -154,8 +159,7 @@ def wrong_setting(agent: Pattern, is_known: bool) -> Iterator[Diagnostic]:
 
 def summary_writer(agent: Pattern) -> Iterator[Diagnostic]:
     """A name of ``compactBy`` that no agent among the elements has."""
-    settings = agent.value.properties.get("settings")
-    name = settings.get("compactBy") if isinstance(settings, PMap) else None
+    name = settings_of(agent).get("compactBy")
     named = (each for each in agent.elements if each.value.identity == name)
     if isinstance(name, str) and not any(is_agent(each) or is_reference(each) for each in named):
         message = f'compactBy names "{name}", which is no agent among the elements of this one'
@@ -169,16 +173,13 @@ def agent_property(agent: Pattern) -> Iterator[Diagnostic]:
     for key in sorted(properties.keys() & SETTINGS.keys()):
         message = f"{key} is a setting of the model, and counts only in settings"
         yield Diagnostic.found(message, part=key, hint=f"write settings: {{{key}: …}}")
-    yield from _misspelt(agent, AGENTS, "an agent")
+    yield from misspelt_property(agent)
 
 
-def tool_property(tool: Pattern) -> Iterator[Diagnostic]:
+def misspelt_property(pattern: Pattern) -> Iterator[Diagnostic]:
     """A property of a tool that looks like one that counts, and is ignored."""
-    return _misspelt(tool, TOOL_SPECS, "a tool")
-
-
-def _misspelt(pattern: Pattern, vocabulary: Vocabulary, what: str) -> Iterator[Diagnostic]:
-    properties = pattern.value.properties
+    vocabulary, properties = _vocabulary(pattern), pattern.value.properties
+    what = "an agent" if is_agent(pattern) else "a tool"
     for key in sorted(properties.keys() - vocabulary.properties.keys() - SETTINGS.keys()):
         for near in nearest(key, vocabulary.properties, cutoff=0.75):
             # of one that is missing and needed, the rule for that has a hint
@@ -331,22 +332,6 @@ def judged(reading: Reading, kind: Kind) -> list[Definition]:
 # --- what is wrong with signatures
 
 
-def agent_signature(reading: Reading) -> Iterator[Diagnostic]:
-    """A signature of an agent or workflow that does not say a type."""
-    program = reading.once(Program.of)
-    for holder in judged(reading, "runnables"):
-        if written_signature(holder.pattern) is None:
-            continue
-        completed, used = program.completed(holder)
-        spec = tool_spec_of(completed)
-        places = {id(each): (*holder.path, at) for at, each in enumerate(holder.pattern.elements)}
-        places |= {id(each.pattern): each.path for each in used}
-        for each in signature_diagnostics(spec):
-            first, *rest = each.path or (None,)
-            if isinstance(first, int) and not _may_be_imported(program, holder, each):
-                yield attrs.evolve(each, path=(*places[id(spec.elements[first])], *rest))
-
-
 def answer_differs(reading: Reading) -> Iterator[Diagnostic]:
     """An agent whose signature and Answer say two things: they are two ways to say one."""
     program = reading.once(Program.of)
@@ -367,7 +352,8 @@ def answer_differs(reading: Reading) -> Iterator[Diagnostic]:
 def signature(reading: Reading) -> Iterator[Diagnostic]:
     """A signature, or an answer, that does not say a type; the faults have codes of their own."""
     program = reading.once(Program.of)
-    for holder in (*judged(reading, "tools"), *judged(reading, "answers")):
+    kinds: tuple[Kind, ...] = ("tools", "answers", "runnables")
+    for holder in (each for kind in kinds for each in judged(reading, kind)):
         completed, used = program.completed(holder)
         own = len(completed.elements) - len(used)  # the types that it uses are put behind its own
         faults: Iterable[Diagnostic] = ()
@@ -375,21 +361,27 @@ def signature(reading: Reading) -> Iterator[Diagnostic]:
         if is_answer(holder.pattern):
             faults = answer_diagnostics(completed)
             steps = 1 if used and completed.elements[:own] != holder.pattern.elements else 0
-        elif signature_of(completed.elements):
-            faults = signature_diagnostics(completed)
+        elif is_tool(holder.pattern):
+            faults = signature_diagnostics(completed) if signature_of(completed.elements) else ()
+        elif written_signature(holder.pattern) is not None:
+            faults = _faults_of_runnable(completed)
         for each in faults:
             first, *rest = each.path or (None,)
-            if _may_be_imported(program, holder, each):
-                continue
+            if each.code == "unknown-type" and not program.files.are_read(holder.path):
+                continue  # an import that is not read may have it
             if isinstance(first, int) and first >= own and used:
                 yield attrs.evolve(each, path=(*used[first - own].path, *rest))
             else:
                 yield attrs.evolve(each, path=(*holder.path, *each.path[steps:]))
 
 
-def _may_be_imported(program: Program, holder: Definition, fault: Diagnostic) -> bool:
-    """Whether a fault is about a type that is not known, where an import is not read."""
-    return fault.code == "unknown-type" and not program.files.are_read(holder.path)
+def _faults_of_runnable(pattern: Pattern) -> Iterator[Diagnostic]:
+    spec = tool_spec_of(pattern)
+    places = {id(each): at for at, each in enumerate(pattern.elements)}
+    for each in signature_diagnostics(spec):
+        first, *rest = each.path or (None,)
+        if isinstance(first, int):
+            yield attrs.evolve(each, path=(places[id(spec.elements[first])], *rest))
 
 
 def nearest_label(labels: Iterable[str], wanted: Iterable[str]) -> str | None:

@@ -6,8 +6,8 @@ The rules are the table `PROGRAM_CHECKS`. A pattern is valid when no fault of it
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from itertools import chain
 from typing import Final
 
 import attrs
@@ -32,6 +32,7 @@ from ..names import (
     program_scopes,
     reached,
 )
+from ..workflows import grouped
 from . import arrow_rules, flow_rules, placement_rules, rules
 from .flow_rules import of_flows
 from .rules import nearest_label, of_each
@@ -57,7 +58,7 @@ PROGRAM_CHECKS: Final = (
     Check("summary-writer", "error", of_each("agents", rules.summary_writer)),
     Check("unknown-setting", "error", of_each("agents", rules.wrong_setting, False)),
     Check("agent-property", "warning", of_each("agents", rules.agent_property)),
-    Check("tool-property", "warning", of_each("tools", rules.tool_property)),
+    Check("tool-property", "warning", of_each("tools", rules.misspelt_property)),
     Check("duplicate-answer", "error", of_each("agents", rules.duplicate_answer)),
     Check("tool-name-collision", "error", placement_rules.tool_name_collision),
     Check("skill-name", "error", placement_rules.skill_name),
@@ -77,7 +78,6 @@ PROGRAM_CHECKS: Final = (
     Check("signature-property", "warning", of_each("named", rules.signature_property)),
     Check("signature", "error", rules.signature, _SAID_OF_SIGNATURES),
     TYPE_CHECKS[1],
-    Check("signature", "error", rules.agent_signature, _SAID_OF_SIGNATURES),
     Check("second-signature", "error", of_each("runnables", rules.second_signature)),
     Check("answer-differs", "error", rules.answer_differs),
     Check("workflow-property", "warning", of_each("workflows", rules.workflow_property)),
@@ -170,24 +170,15 @@ def new_errors(before: Document | Project, after: Document | Project) -> tuple[D
     new = only_errors(diagnose(after, _ERRORS))
     old = only_errors(diagnose(before, _ERRORS)) if new else ()
     for key in (_words, _spot):
-        known = [key(each, before) for each in old]
-        added = [key(each, after) for each in new]
-        same = Counter(known) & Counter(added)
-        old, new = _without(old, known, same), _without(new, added, same)
+        known = grouped((key(each, before), each) for each in old)
+        added = []
+        for each in new:
+            if same := known.get(key(each, after)):
+                same.pop()
+            else:
+                added.append(each)
+        old, new = tuple(chain.from_iterable(known.values())), tuple(added)
     return new
-
-
-def _without(
-    faults: Sequence[Diagnostic], keys: list[object], same: Counter[object]
-) -> tuple[Diagnostic, ...]:
-    """The faults that are left when of each key as many are taken away as are counted."""
-    left, counts = [], Counter(same)
-    for each, key in zip(faults, keys, strict=True):
-        if counts[key]:
-            counts[key] -= 1
-        else:
-            left.append(each)
-    return tuple(left)
 
 
 def _words(fault: Diagnostic, _: Document | Project) -> object:
