@@ -8,8 +8,6 @@ Nothing here does I/O.
 
 from __future__ import annotations
 
-import json
-import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -20,64 +18,14 @@ from attrs import evolve, frozen
 from lenses_ext.language import wire_name
 from lenses_ext.weak_cache import memo
 
-from ..errors import ModelError
-from ..json_text import Json, JsonText, json_or_text, write_json
+from ..json_text import Json, json_or_text
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
-from ..machine.contracts import function_definition_text, has_strict_form
 from .attached_parts import PartOf, chat_part, no_part, no_part_in_functions, parts_of_result
 from .failures import failed, reported_in
-from .providers import CHAT_FIELDS, Dialect, not_taken
+from .providers import CHAT_FIELDS, Dialect
 from .refusals import takes
-from .reply_reading import ECHOED, Reply, json_text, read_reply, reasoning_of, text_of, well_formed
-from .server_events import END
-from .typed_answers import answer_asked
-from .wire import Piece, Reasoning, Wire
-
-_log = logging.getLogger("interp.model")
-
-
-def joined(lists: Mapping[str, Iterable[str]], others: Mapping[str, Json]) -> bytes:
-    """The JSON of an object: lists of texts that are JSON already, and other fields."""
-    texts = [f'"{name}":[{",".join(each)}]' for name, each in lists.items() if name not in others]
-    text = f"{{{','.join([*texts, dumped(others)[1:-1]])}}}"
-    return text.encode(errors="replace")  # half a character cannot be sent
-
-
-def _fields(
-    request: Request, form: ChatCompletions
-) -> tuple[Json, list[JsonText], dict[str, Json]]:
-    """The first message, the tools as texts, and the fields of a body beside the two lists."""
-    dialect, strict = form.dialect, form.dialect == "tools" and form.is_strict_for(request)
-    others: dict[str, Json] = {"model": request.model.name}
-    settings = request.settings.as_json()
-    tools = [
-        function_definition_text(tool, strict=strict and has_strict_form(tool))
-        for tool in request.tools
-    ]
-    asked, words, answer = answer_asked(request, form.answers, form.answers_as)
-    if asked is not None:
-        others["response_format"] = asked
-    if answer is not None:
-        tools.append(write_json(answer))
-    names = {**CHAT_FIELDS, "maxTokens": form.max_tokens}
-    if tools:
-        choice = tool_choice(request, answers_by_tool=len(tools) > len(request.tools))
-        others |= _choice(tools, choice, dialect)
-    if not tools or dialect == "functions":
-        del names["parallelToolCalls"]  # refused where there are no tools
-    if dialect == "functions":
-        tools = [write_json(tool.value["function"]) for tool in tools]
-    others |= {names[name]: value for name, value in settings.items() if name in names}
-    tell_of_settings_left_out(settings, dialect)
-    first = {"role": "system", "content": request.instruction + words}
-    return first, tools, {**others, **settings.get("extraBody", {})}
-
-
-def tell_of_settings_left_out(settings: Iterable[str], dialect: Dialect) -> None:
-    """Log a warning for each setting that a dialect has no field for: it is not sent."""
-    for name in not_taken(settings, dialect):
-        _log.warning("the dialect %s has no field for the setting %s: left out", dialect, name)
-
+from .reply_reading import ECHOED, json_text, read_reply, reasoning_of, text_of, well_formed
+from .wire import Piece, Reasoning, StreamedPieces, Wire, arguments_sent, dumped, ended_too_early
 
 _Texts: TypeAlias = Callable[[Message], tuple[str, str]]
 """The JSON text of a message, and those of the parts of its files that follow the turn."""
@@ -117,39 +65,6 @@ def _message_texts(dialect: Dialect, server: str | None, with_files: bool) -> _T
         return dumped({**result, "content": said}), ",".join(map(dumped, parts))
 
     return memo(texts)
-
-
-def dumped(value: Json) -> str:
-    """A value as JSON text without spaces."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def tool_choice(request: Request, *, answers_by_tool: bool) -> str | dict[str, Json]:
-    """The tool choice of a request: a word, or the tool that has to be called.
-
-    A call is demanded once for each message of the user: a model that had to call a tool in every
-    reply could never answer, unless it answers by a tool. Then it has to call one each time.
-    """
-    choice = str(request.settings.get("toolChoice", "required" if answers_by_tool else "auto"))
-    has_result = bool(request.messages) and isinstance(request.messages[-1].role, FunctionRole)
-    if has_result and choice not in ("auto", "none"):
-        choice = "required" if answers_by_tool else "auto"
-    if choice in ("auto", "none", "required"):
-        return choice
-    return {"type": "function", "name": wire_name(choice)}
-
-
-def _choice(
-    tools: list[JsonText], choice: str | dict[str, Json], dialect: Dialect
-) -> dict[str, Json]:
-    """The field that says which of the tools the model has to call."""
-    named = None if isinstance(choice, str) else {"name": choice["name"]}
-    if dialect == "tools":
-        return {"tool_choice": {"type": "function", "function": named} if named else choice}
-    if choice == "required":  # the older dialect has no word for it, except for a single function
-        named = {"name": tools[0].value["function"]["name"]} if len(tools) == 1 else None
-        choice = "auto"
-    return {"function_call": named or choice}
 
 
 def _one_call_each(messages: Iterable[Message]) -> Iterator[Message]:
@@ -204,12 +119,6 @@ def _function(call: ToolCall) -> dict[str, Json]:
     return {"name": wire_name(call.name), "arguments": arguments_sent(call)}
 
 
-def arguments_sent(call: ToolCall) -> str:
-    """The arguments of a call as its server gets them back: it refuses what is not an object."""
-    is_object = isinstance(json_or_text(call.arguments), dict)
-    return call.arguments if is_object else "{}"
-
-
 def _echoed(echo: str | None, server: str | None) -> dict[str, Any]:
     """The fields that a server wants back, if it is the one that sent them."""
     fields = json_or_text(echo or "{}")
@@ -218,67 +127,17 @@ def _echoed(echo: str | None, server: str | None) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key in ECHOED}
 
 
-@frozen(kw_only=True)
-class ChatCompletions(Wire):
-    """Chat Completions, as one server wants it.
-
-    Attributes:
-        dialect: The current dialect or the older one.
-        max_tokens: The server's name for the setting ``maxTokens``.
-    """
-
-    path = "/chat/completions"
-
-    dialect: Dialect = "tools"
-    max_tokens: str = CHAT_FIELDS["maxTokens"]
-
-    def content(self, request: Request, *, streaming: bool = False) -> bytes:
-        """The bytes of a request, each message and tool encoded only once."""
-        with_files = takes("files of tools", self.server, request.model)
-        first, tools, others = _fields(request, self)
-        if streaming:
-            others |= {"stream": True, "stream_options": {"include_usage": True}}
-        said = request.messages
-        messages = _one_call_each(said) if self.dialect == "functions" else said
-        texts = _texts(messages, _message_texts(self.dialect, self.server, with_files))
-        lists: dict[str, Iterable[str]] = {"messages": [dumped(first), *texts]}
-        if tools:
-            lists[self.dialect] = tools
-        return joined(lists, others)
-
-    def read_as_it_is(self, reply: Json, request: Request) -> Reply:
-        """Read a completion."""
-        return read_reply(reply, request, server=self.server)
-
-    def new_stream(self) -> StreamedReply:
-        """Puts chunks together into a completion."""
-        return StreamedReply()
-
-
-def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json]:
-    """The JSON of a request in Chat Completions; `OpenAIModel.body` has that of one server.
-
-    Args:
-        request: What the model is asked.
-        dialect: The current dialect, or the older one.
-
-    Raises:
-        ConfigurationError: A file that a user attached cannot be sent in the dialect.
-    """
-    return ChatCompletions(dialect=dialect).body(request)
-
-
 _TEXTS: Final = ("content", "refusal", "reasoning_content", "reasoning")
 """The fields whose pieces are joined."""
 
 
-class StreamedReply:
+class StreamedReply(StreamedPieces):
     """The chunks of one reply so far.
 
     >>> reply = StreamedReply()
-    >>> list(reply.add({"choices": [{"delta": {"content": "Hel"}}]}))
+    >>> reply.add({"choices": [{"delta": {"content": "Hel"}}]})
     ['Hel']
-    >>> list(reply.add({"choices": [{"delta": {"content": "lo"}, "finish_reason": "stop"}]}))
+    >>> reply.add({"choices": [{"delta": {"content": "lo"}, "finish_reason": "stop"}]})
     ['lo']
     >>> reply.whole()["choices"][0]["message"]["content"]
     'Hello'
@@ -292,35 +151,24 @@ class StreamedReply:
         self._by_index: dict[int, _Call] = {}
         self._by_id: dict[str, _Call] = {}
         self._choice: Json = None
-        self._is_done = False
         self._finish: str | None = None
         self._usage: Json = None
         self._model: Json = None
 
-    def add(self, chunk: object) -> Iterator[Piece]:
-        """Take one more chunk; returns what it adds to the words and to the reasoning.
-
-        Raises:
-            ModelError: The chunk reports an error, or it is not a chunk.
-        """
-        if chunk is END:
-            self._is_done = True
-            return iter(())
-        if not isinstance(chunk, Mapping):
-            raise ModelError("the model's stream has an event that is not a chunk")
-        if reported := reported_in(chunk):
+    def _pieces(self, event: Mapping[str, Any]) -> list[Piece]:
+        if reported := reported_in(event):
             raise reported
-        self._usage = chunk.get("usage") or self._usage
-        self._model = self._model or chunk.get("model")
-        choices = chunk.get("choices")
+        self._usage = event.get("usage") or self._usage
+        self._model = self._model or event.get("model")
+        choices = event.get("choices")
         choice = self._choice_in(choices if isinstance(choices, list) else ())
         if choice is None:
-            return iter(())  # the last chunk, which has the usage, has no choices
+            return []  # the last chunk, which has the usage, has no choices
         if choice.get("error"):
             raise failed(choice["error"])
         self._finish = choice.get("finish_reason") or self._finish
         delta = choice.get("delta") or choice.get("message")  # some servers stream whole messages
-        return iter(self._add_delta(delta) if isinstance(delta, Mapping) else ())
+        return self._add_delta(delta) if isinstance(delta, Mapping) else []
 
     def whole(self) -> dict[str, Json]:
         """The completion that the chunks are parts of.
@@ -328,7 +176,7 @@ class StreamedReply:
         Raises:
             ModelError: The stream ended too early, so nothing in it can be relied on.
         """
-        if self._finish is None and not self._is_done:
+        if self._finish is None and not self.is_done:
             raise ended_too_early()
         message: dict[str, Json] = {"role": "assistant", "content": None, **self._others}
         message |= {key: "".join(pieces) for key, pieces in self._texts.items()}
@@ -409,11 +257,6 @@ class StreamedReply:
         return call
 
 
-def ended_too_early() -> ModelError:
-    """The error of a stream that ends before its reply does."""
-    return ModelError("the stream ended before the reply was complete", retriable=True)
-
-
 def _id(part: Mapping[str, Any]) -> str | None:
     """The id of a call; servers send anything as one."""
     id_ = part.get("id")
@@ -462,3 +305,41 @@ class _Call:
         function = {"name": self._name, "arguments": "".join(self._arguments)}
         extra = {"extra_content": self._extra} if self._extra else {}
         return {"id": self.id, "type": "function", "function": function, **extra}
+
+
+@frozen(kw_only=True)
+class ChatCompletions(Wire):
+    """Chat Completions, as one server wants it."""
+
+    path = "/chat/completions"
+    messages = "messages"
+    reader = staticmethod(read_reply)
+    new_stream = StreamedReply
+
+    dialect: Dialect = "tools"
+    fields: Mapping[str, str] = CHAT_FIELDS
+
+    def texts(self, request: Request, words: str) -> list[str]:
+        """The instruction, and the texts of the messages."""
+        with_files = takes("files of tools", self.server, request.model)
+        first = dumped({"role": "system", "content": request.instruction + words})
+        said = request.messages
+        messages = _one_call_each(said) if self.dialect == "functions" else said
+        return [first, *_texts(messages, _message_texts(self.dialect, self.server, with_files))]
+
+    def beside(self, request: Request, asked: Json, words: str) -> dict[str, Json]:
+        """The format of the answer."""
+        return {"response_format": asked} if asked else {}
+
+
+def request_body(request: Request, dialect: Dialect = "tools") -> dict[str, Json]:
+    """The JSON of a request in Chat Completions; `OpenAIModel.body` has that of one server.
+
+    Args:
+        request: What the model is asked.
+        dialect: The current dialect, or the older one.
+
+    Raises:
+        ConfigurationError: A file that a user attached cannot be sent in the dialect.
+    """
+    return ChatCompletions(dialect=dialect).body(request)

@@ -1,16 +1,17 @@
 """Models behind an OpenAI-compatible address.
 
-A `Wire` writes requests and reads replies in a dialect, and `incoming_reply` takes them in;
-`server` carries the bytes, and `retries` says when they are sent again.
+A `Wire` writes requests and reads replies in a dialect; `server` carries the bytes, and `failures`
+says when they are sent again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
-from typing import Any, Final, get_args
+from typing import Any, Final, TypeAlias, TypeVar, get_args
 
 from attrs import evolve
 
@@ -20,13 +21,15 @@ from ..concurrency import read_by_waiting, waited_for
 from ..errors import ConfigurationError, ModelError
 from ..json_text import Json
 from ..machine import Request
-from ..secrets import hide
+from ..secrets import hide, without_keys
 from .chat import ChatCompletions
-from .failures import CallNotMadeError, awith_retries
-from .incoming_reply import IncomingReply
+from .connections import Pace
+from .failures import CallNotMadeError, awith_retries, quoted, too_large
 from .providers import (
     CHAT_FIELDS,
     MAX_REPLY_BYTES,
+    RESPONSES_FIELDS,
+    STREAMED_TIMES,
     AnswerFormat,
     AnswerMode,
     Dialect,
@@ -36,8 +39,11 @@ from .refusals import learn
 from .reply_reading import Reply, call_not_made, warn_about_calls_in_text
 from .responses import Responses
 from .server import Server, import_network
+from .server_events import EventReader, is_crowded, json_or_problem
 from .typed_answers import request_for_the_answer, streams_word_by_word, words_of
 from .wire import Piece, Reasoning, Wire
+
+T = TypeVar("T")
 
 _log = logging.getLogger("interp.model")
 
@@ -107,9 +113,11 @@ class OpenAIModel:
             max_bytes=max_reply_bytes,
         )
         self._hidden = hide(*self._server.secrets)  # as long as this model is kept
-        chat = partial(ChatCompletions, dialect=dialect, max_tokens=max_tokens)
-        speaking: Callable[..., Wire] = Responses if dialect == "responses" else chat
-        self._wire: Wire = speaking(
+        is_chat = dialect != "responses"
+        speaking: Callable[..., Wire] = ChatCompletions if is_chat else Responses
+        self._wire = speaking(
+            dialect=dialect,
+            fields={**CHAT_FIELDS, "maxTokens": max_tokens} if is_chat else RESPONSES_FIELDS,
             answers=answers,
             answers_as=answers_as,
             is_strict=self._server.is_openai,
@@ -218,33 +226,117 @@ class OpenAIModel:
                     raise
             return await posted()  # written otherwise now
 
-        async def ask() -> tuple[IncomingReply, AsyncGenerator[bytes], AsyncExitStack]:
+        async def ask() -> tuple[Piece | Reply, _Incoming, AsyncExitStack]:
             async with AsyncExitStack() as opened:
                 response = await posted()
                 await opened.enter_async_context(aclosing(response))
-                pieces = response.aiter_bytes()
-                await opened.enter_async_context(aclosing(pieces))
-                kind = response.headers.get("content-type", "")
-                incoming = IncomingReply(kind, wire, request, server, streaming)
-                while not (incoming.is_complete or (streaming and incoming.has_said)):
-                    await incoming.take(await server.piece(pieces))
-                if incoming.is_complete:
-                    await incoming.reply()
-                return incoming, pieces, opened.pop_all()
+                coming = _incoming(response, wire, request, server, streaming=streaming)
+                await opened.enter_async_context(aclosing(coming))
+                return await anext(coming), coming, opened.pop_all()
 
         try:
             async with server.client() as client:  # the first takes a second
-                incoming, pieces, opened = await awith_retries(ask, self._attempts)
+                piece, coming, opened = await awith_retries(ask, self._attempts)
                 async with opened:
-                    for piece in incoming.pieces():
+                    while not isinstance(piece, Reply):
                         yield piece
-                    while not incoming.is_complete:
-                        await incoming.take(await server.piece(pieces, begun=True))
-                        for piece in incoming.pieces():
-                            yield piece
-                    reply = await incoming.reply()
+                        piece = await anext(coming)
+                reply = piece
         except CallNotMadeError as error:
             reply = call_not_made(request, error)
         warn_about_calls_in_text(request, reply.message)
         is_own = is_own_server(request.model, server.where)
         yield reply if is_own else reply._replace(server=server.where)
+
+
+# --- taking in a reply
+
+_Incoming: TypeAlias = "AsyncGenerator[Piece | Reply]"
+
+_BLANK: Final = b" \t\r\n\xef\xbb\xbf"  # and the bytes of a byte order mark
+_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
+"""What the first line of an event stream begins with."""
+
+_ENOUGH: Final = 6
+"""The bytes by which a stream and a whole reply are told apart."""
+
+_WHOLE_KINDS: Final = ("application/json", "text/html")
+_PIECE: Final = 16_384  # bytes that are read before other tasks may run
+_LARGE: Final = 100_000
+"""The bytes from which a reply is read in a thread: the event loop goes on meanwhile."""
+
+
+async def _incoming(
+    response: Any, wire: Wire, request: Request, server: Server, *, streaming: bool
+) -> _Incoming:
+    """The words and the reasoning of a streamed reply as they come, and last the reply.
+
+    Some servers send it whole although a stream was asked for, and some always stream.
+
+    Raises:
+        ModelError: What comes reports an error, is not a reply, or ends too early.
+    """
+    kind = response.headers.get("content-type", "")
+    is_stream = kind.startswith("text/event-stream")
+    most = server.max_bytes * (STREAMED_TIMES if is_stream else 1)
+    is_whole = False if streaming and is_stream else None  # None until the first bytes tell
+    body, size, has_said, pace = bytearray(), 0, False, Pace()
+    events, reply = EventReader(server.max_bytes), wire.new_stream()
+
+    def added(found: Iterator[Json]) -> list[Piece]:
+        return [piece for event in found for piece in reply.add(event)]
+
+    async with aclosing(response.aiter_bytes()) as coming:
+        while not reply.is_done:
+            data = await server.piece(coming, begun=has_said)
+            size += len(data or b"")
+            if size > most:  # unpacked
+                raise too_large(server.where, most)
+            body += (data or b"") if body or is_whole is not None else (data or b"").lstrip(_BLANK)
+            if is_whole is None:
+                if data is not None and len(body) < _ENOUGH:
+                    continue
+                looks_whole = body.startswith(b"{") or kind.startswith(_WHOLE_KINDS)
+                is_whole = not body.startswith(_FIELDS) and (not streaming or looks_whole)
+            if is_whole:
+                if data is None:
+                    yield await _read(size, partial(_read_whole, body, wire, request, server))
+                    return
+                continue
+            pieces = list[Piece]()
+            for at in range(0, len(body), _PIECE):
+                part = bytes(body[at : at + _PIECE])
+                held = events.size if b"\n" in part or b"\r" in part else 0
+                pieces += await _read(held, partial(added, events.feed(part)))
+                await pace.keep()
+            body.clear()
+            if data is None:
+                pieces += await _read(events.size, partial(added, events.rest()))
+            for piece in pieces if streaming else ():
+                has_said = True
+                yield piece
+            if data is None:
+                break
+    yield await _read(size, lambda: wire.read(reply.whole(), request))
+
+
+def _read_whole(body: bytearray, wire: Wire, request: Request, server: Server) -> Reply:
+    """The reply in the body of a response.
+
+    Raises:
+        ModelError: It is not JSON, or reports an error.
+    """
+    text = body.decode("utf-8", "replace")
+    if is_crowded(text, server.max_bytes):
+        raise too_large(server.where, server.max_bytes)
+    if not text:
+        raise ModelError("the reply is empty: it has no body\n  hint: is the address right?")
+    found, problem = json_or_problem(text)
+    if problem:
+        raise ModelError(without_keys(f"the reply is not JSON ({problem}): {quoted(text)}"))
+    return wire.read(found, request)
+
+
+async def _read(size: int, read: Callable[[], T]) -> T:
+    """Read something that has come, in a thread if it is large."""
+    return read() if size <= _LARGE else await asyncio.to_thread(read)

@@ -27,7 +27,7 @@ from ..machine import AssistantRole, FunctionRole, Message, ToolCall, Usage
 from ..machine.contracts import read_arguments
 from ..secrets import without_keys
 from .failures import CallNotMadeError, failed, quoted, reported_in
-from .typed_answers import with_its_answer, without_answer_tool
+from .typed_answers import with_its_answer
 
 if TYPE_CHECKING:
     from ..machine import Request
@@ -96,14 +96,6 @@ def read_reply(data: object, request: Request | None = None, *, server: str | No
             "the model's reply is empty: it has no text and no tool call", code="empty"
         )
     return reply if message is reply.message else reply._replace(message=message)
-
-
-def answered_by_tool(reply: Reply, request: Request) -> Reply:
-    """A reply in which a call of the answer's tool is the answer, for ``as_tool``."""
-    if request.answer is None or not request.tools:
-        return reply
-    message = without_answer_tool(request, reply.message)
-    return read_reply(reply._replace(message=message), request)
 
 
 def _reply(data: object, server: str | None = None) -> Reply:

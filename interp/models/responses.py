@@ -8,32 +8,21 @@ of the rules is OpenAI's API reference for ``POST /v1/responses``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
 from attrs import define, field, frozen
 
-from gram import Pattern
-from lenses_ext import result_schema
 from lenses_ext.language import wire_name
 from lenses_ext.weak_cache import memo
 
 from ..errors import ModelError
 from ..json_text import Json, json_or_text
 from ..machine import AssistantRole, FunctionRole, Message, Request, ToolCall
-from ..machine.contracts import has_strict_form, tool_to_json
 from .attached_parts import no_part, parts_of_result, responses_part
-from .chat import (
-    arguments_sent,
-    dumped,
-    ended_too_early,
-    joined,
-    tell_of_settings_left_out,
-    tool_choice,
-)
 from .failures import NO_RESPONSES, failed, quoted, reported_in
-from .providers import RESPONSES_FIELDS
+from .providers import RESPONSES_FIELDS, Dialect
 from .refusals import takes
 from .reply_reading import (
     Reply,
@@ -45,9 +34,7 @@ from .reply_reading import (
     well_formed,
     word,
 )
-from .server_events import END
-from .typed_answers import answer_asked
-from .wire import Piece, Reasoning, Wire
+from .wire import Piece, Reasoning, StreamedPieces, Wire, arguments_sent, dumped, ended_too_early
 
 
 def items_of(
@@ -255,92 +242,8 @@ def _message_texts(
     )
 
 
-def _fields(
-    request: Request, form: Responses, *, with_reasoning: bool
-) -> tuple[list[str], dict[str, Json]]:
-    """The tools as texts, and the fields of a body beside the two lists."""
-    settings = request.settings.as_json()
-    others: dict[str, Json] = {"model": request.model.name, "store": False}
-    if with_reasoning:
-        others["include"] = ["reasoning.encrypted_content"]
-    strict = form.is_strict_for(request)
-    tools = [_tool_text(strict and has_strict_form(tool))(tool) for tool in request.tools]
-    asked, words, answer = answer_asked(request, form.answers, form.answers_as)
-    if asked is not None:
-        is_schema = "json_schema" in asked
-        schema = {"type": "json_schema", **asked.get("json_schema", {}), "strict": False}
-        others["text"] = {"format": schema if is_schema else asked}
-    if answer is not None:
-        tools.append(dumped({"type": "function", **answer["function"], "strict": False}))
-    if instruction := request.instruction + words:
-        others["instructions"] = instruction
-    if tools:
-        choice = tool_choice(request, answers_by_tool=len(tools) > len(request.tools))
-        others["tool_choice"] = choice
-    for name, value in settings.items():
-        if name in RESPONSES_FIELDS and (tools or name != "parallelToolCalls"):
-            *outer, field = RESPONSES_FIELDS[name].split(".")
-            place = others
-            for each in outer:
-                place = place.setdefault(each, {})
-            place[field] = value
-    tell_of_settings_left_out(settings, "responses")
-    return tools, {**others, **settings.get("extraBody", {})}
-
-
-@lru_cache(maxsize=2)
-def _tool_text(strict: bool) -> Callable[[Pattern], str]:
-    """The JSON texts of tools, each kept as long as its tool.
-
-    ``strict`` is always written: what is missing counts as true here.
-    """
-    return memo(lambda tool: dumped(_tool(tool, strict)))
-
-
-def _tool(tool: Pattern, strict: bool) -> dict[str, Json]:
-    written = tool_to_json(tool, "openai-responses", strict=strict)
-    if (result := result_schema(tool)) is not None:
-        written["output_schema"] = result
-    return written
-
-
-@frozen(kw_only=True)
-class Responses(Wire):
-    """The Responses API, as one server wants it."""
-
-    path = "/responses"
-
-    server: str
-
-    def content(self, request: Request, *, streaming: bool = False) -> bytes:
-        """The bytes of a request, each message and tool encoded only once."""
-        with_reasoning = takes("encrypted reasoning", self.server, request.model)
-        with_files = takes("files of tools", self.server, request.model)
-        tools, others = _fields(request, self, with_reasoning=with_reasoning)
-        if streaming:
-            others["stream"] = True
-        texts = _message_texts(self.server, request.model.name, with_reasoning, with_files)
-        lists: dict[str, Iterable[str]] = {"input": filter(None, map(texts, request.messages))}
-        if tools:
-            lists["tools"] = tools
-        return joined(lists, others)
-
-    def read_as_it_is(self, reply: Json, request: Request) -> Reply:
-        """Read a response."""
-        return read_response(reply, request, server=self.server)
-
-    def new_stream(self) -> StreamedResponse:
-        """Puts events together into a response."""
-
-        return StreamedResponse()
-
-
-_LAST: Final = {
-    "response.completed": "completed",
-    "response.incomplete": "incomplete",
-    "response.failed": "failed",
-}
-"""The status that each last event of a stream gives its response."""
+_LAST: Final = ("response.completed", "response.incomplete", "response.failed")
+"""The last events of streams; each names the status of its response."""
 
 _REASONING: Final = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
 
@@ -375,13 +278,13 @@ class _Item:
         return None
 
 
-class StreamedResponse:
+class StreamedResponse(StreamedPieces):
     """The events of one response so far.
 
     >>> reply = StreamedResponse()
-    >>> list(reply.add({"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"}))
+    >>> reply.add({"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"})
     ['Hi']
-    >>> list(reply.add({"type": "response.completed", "response": {"output": []}}))
+    >>> reply.add({"type": "response.completed", "response": {"output": []}})
     []
     >>> reply.whole()["output"][0]["content"]
     [{'type': 'output_text', 'text': 'Hi'}]
@@ -390,19 +293,9 @@ class StreamedResponse:
     def __init__(self) -> None:
         self._items: dict[object, _Item] = {}
         self._last: Mapping[str, Any] | None = None
-        self._status = ""
         self._has_said = self._has_reasoned = False
 
-    def add(self, event: object) -> Iterator[Piece]:
-        """Take one more event; returns what it adds to the words and to the reasoning.
-
-        Raises:
-            ModelError: The event reports an error, or it is not an event.
-        """
-        if event is END:
-            return iter(())
-        if not isinstance(event, Mapping):
-            raise ModelError("the model's stream has an event that is not an object")
+    def _pieces(self, event: Mapping[str, Any]) -> list[Piece]:
         kind = word(event.get("type"))
         if kind == "error" or (kind not in _LAST and event.get("error")):
             raise failed(event.get("error") or event)
@@ -410,10 +303,11 @@ class StreamedResponse:
             raise reported
         if kind in _LAST:
             response = event.get("response")
-            self._last = response if isinstance(response, Mapping) else event
-            self._status = _LAST[kind]
-            return iter(())
-        return iter(self._pieces(kind, event))
+            last = response if isinstance(response, Mapping) else event
+            status = last.get("status") or kind.removeprefix("response.")
+            self._last = {**last, "status": status}
+            return []
+        return self._of_item(kind, event)
 
     def whole(self) -> Json:
         """The response that the events are parts of.
@@ -423,46 +317,43 @@ class StreamedResponse:
         """
         if self._last is None:
             raise ended_too_early()
-        last = {**self._last, "status": self._last.get("status") or self._status}
-        if not last.get("output") and last["status"] != "failed":
-            found = (each.as_json() for _, each in sorted(self._items.items(), key=_place))
-            last["output"] = [each for each in found if each is not None]
-        return last
+        if self._last.get("output") or self._last["status"] == "failed":
+            return self._last
+        found = (each.as_json() for _, each in sorted(self._items.items(), key=_place))
+        return {**self._last, "output": [each for each in found if each is not None]}
 
-    def _pieces(self, kind: str, event: Mapping[str, Any]) -> list[Piece]:
+    def _of_item(self, kind: str, event: Mapping[str, Any]) -> list[Piece]:
         item = self._items.setdefault(event.get("output_index"), _Item())
-        delta = event.get("delta")
+        delta, whole = event.get("delta"), event.get("item")
         text = well_formed(delta) if isinstance(delta, str) else ""
         match kind:
-            case "response.output_item.added" if isinstance(event.get("item"), Mapping):
-                item.added = event["item"]
-            case "response.output_item.done" if isinstance(event.get("item"), Mapping):
-                return self._done(item, event["item"])
-            case "response.output_text.delta" if text:
+            case "response.output_item.added" if isinstance(whole, Mapping):
+                item.added = whole
+            case "response.output_item.done" if isinstance(whole, Mapping):
+                item.done, kind = whole, word(whole.get("type"))  # of some, no pieces came before
+                if kind == "message" and not item.text:
+                    return self._said(item, well_formed(text_of_items([whole])))
+                if kind == "reasoning" and not item.reasoning:
+                    return self._reasoned(item, well_formed(reasoning_in(whole)), None)
+            case "response.output_text.delta":
                 return self._said(item, text)
             case "response.function_call_arguments.delta":
                 item.arguments.append(text)
-            case _ if kind in _REASONING and text:
+            case _ if kind in _REASONING:
                 return self._reasoned(item, text, event.get("summary_index"))
         return []
 
-    def _done(self, item: _Item, done: Mapping[str, Any]) -> list[Piece]:
-        """Take a whole item; some servers send no pieces of it before."""
-        item.done = done
-        kind = done.get("type")
-        if kind == "message" and not item.text and (text := text_of_items([done])):
-            return self._said(item, well_formed(text))
-        if kind == "reasoning" and not item.reasoning and (text := reasoning_in(done)):
-            return self._reasoned(item, well_formed(text), None)
-        return []
-
     def _said(self, item: _Item, text: str) -> list[Piece]:
+        if not text:
+            return []
         is_next = self._has_said and not item.text
         item.text.append(text)
         self._has_said = True
         return [f"\n\n{text}" if is_next else text]
 
     def _reasoned(self, item: _Item, text: str, part: object) -> list[Piece]:
+        if not text:
+            return []
         is_next = self._has_reasoned and (not item.reasoning or part != item.part)
         item.reasoning.append(text)
         item.part, self._has_reasoned = part, True
@@ -471,3 +362,40 @@ class StreamedResponse:
 
 def _place(item: tuple[object, _Item]) -> int:
     return item[0] if isinstance(item[0], int) else -1
+
+
+@frozen(kw_only=True)
+class Responses(Wire):
+    """The Responses API, as one server wants it."""
+
+    path = "/responses"
+    messages = "input"
+    reader = staticmethod(read_response)
+    new_stream = StreamedResponse
+
+    dialect: Dialect = "responses"
+    fields: Mapping[str, str] = RESPONSES_FIELDS
+    server: str
+
+    def texts(self, request: Request, words: str) -> list[str]:
+        """The texts of the items of the conversation."""
+        texts = _message_texts(
+            self.server,
+            request.model.name,
+            takes("encrypted reasoning", self.server, request.model),
+            takes("files of tools", self.server, request.model),
+        )
+        return [*filter(None, map(texts, request.messages))]
+
+    def beside(self, request: Request, asked: Json, words: str) -> dict[str, Json]:
+        """The instruction, the format of the answer, and what is to be kept."""
+        fields: dict[str, Json] = {"store": False}
+        if takes("encrypted reasoning", self.server, request.model):
+            fields["include"] = ["reasoning.encrypted_content"]
+        if asked is not None:
+            is_schema = "json_schema" in asked
+            schema = {"type": "json_schema", **asked.get("json_schema", {}), "strict": False}
+            fields["text"] = {"format": schema if is_schema else asked}
+        if instruction := request.instruction + words:
+            fields["instructions"] = instruction
+        return fields

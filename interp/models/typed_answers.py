@@ -52,24 +52,18 @@ def answer_asked(
     answer = request.answer
     if answer is None or (request.tools and mode == "after_tools"):
         return None, "", None
-    if request.tools and mode == "as_tool":
-        return None, "", answer_tool(request, answer)
     asked = response_format(answer)
+    schema = asked["json_schema"]["schema"]
+    if request.tools and mode == "as_tool":  # the tool that a model calls to give its answer
+        told = "Give the final answer. Call this once, when you need no other tool."
+        named = {"name": answer_tool_name(request), "description": told}
+        return None, "", {**named, "parameters": schema}
     if form == "json_schema":
         return asked, "", None
-    schema = write_json(asked["json_schema"]["schema"])
-    told = f"Answer with one JSON object that is valid under this JSON Schema:\n{schema}"
+    told = (
+        f"Answer with one JSON object that is valid under this JSON Schema:\n{write_json(schema)}"
+    )
     return {"type": "json_object"}, f"\n\n{told}", None
-
-
-def answer_tool(request: Request, answer: Pattern) -> dict[str, Json]:
-    """The tool that a model calls to give its answer, for ``as_tool``."""
-    function = {
-        "name": answer_tool_name(request),
-        "description": "Give the final answer. Call this once, when you need no other tool.",
-        "parameters": response_format(answer)["json_schema"]["schema"],
-    }
-    return {"type": "function", "function": function}
 
 
 def answer_tool_name(request: Request) -> str:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import ClassVar, Protocol, TypeAlias, Union
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, ClassVar, TypeAlias, Union
 
 from attrs import frozen
 
-from ..json_text import Json
-from ..machine import Request
-from .providers import AnswerFormat, AnswerMode
-from .reply_reading import Reply, answered_by_tool
+from gram import Pattern
+from lenses_ext import result_schema
+from lenses_ext.language import wire_name
+from lenses_ext.weak_cache import memo
+
+from ..errors import ModelError
+from ..json_text import Json, json_or_text
+from ..machine import FunctionRole, Request, ToolCall
+from ..machine.contracts import has_strict_form, tool_to_json
+from .providers import AnswerFormat, AnswerMode, Dialect, not_taken
+from .reply_reading import Reply, read_reply
+from .server_events import END
+from .typed_answers import answer_asked, without_answer_tool
+
+_log = logging.getLogger("interp.model")
 
 
 @frozen
@@ -38,6 +51,11 @@ class Wire(ABC):
 
     Attributes:
         path: Where requests are sent, after the address of the server.
+        messages: The field of a request that has the conversation.
+        reader: Reads the JSON of a reply, where a typed answer may be the call of a tool.
+        new_stream: Puts the events of a streamed reply together.
+        dialect: The dialect.
+        fields: The fields of the settings; a dot is before a field of a field.
         answers: How a typed answer is asked for where there are tools.
         answers_as: Whether the server takes a schema for the answer.
         is_strict: Whether ``strictTools: "auto"`` means strict.
@@ -45,7 +63,12 @@ class Wire(ABC):
     """
 
     path: ClassVar[str]
+    messages: ClassVar[str]
+    reader: ClassVar[Callable[..., Reply]]
+    new_stream: ClassVar[type[StreamedPieces]]
 
+    dialect: Dialect
+    fields: Mapping[str, str]
     answers: AnswerMode = "with_tools"
     answers_as: AnswerFormat = "json_schema"
     is_strict: bool = False
@@ -56,12 +79,56 @@ class Wire(ABC):
         body: dict[str, Json] = json.loads(self.content(request))
         return body
 
-    @abstractmethod
     def content(self, request: Request, *, streaming: bool = False) -> bytes:
         """The same as bytes: each message and tool is encoded only once.
 
         Raises:
             ConfigurationError: A file that a user attached cannot be sent in the dialect.
+        """
+        settings, strict = request.settings.as_json(), request.settings.get("strictTools")
+        is_strict = strict == "on" or (strict == "auto" and self.is_strict)
+        asked, words, answer = answer_asked(request, self.answers, self.answers_as)
+        tools = [*map(_tool_texts(self.dialect, is_strict), request.tools)]
+        if answer is not None:
+            tools.append(dumped(_as_tool(answer, self.dialect)))
+        others = {"model": request.model.name, **self.beside(request, asked, words)}
+        if tools:
+            others |= _choice(request, self.dialect, tools, by_tool=answer is not None)
+        for name in not_taken(settings, self.dialect):
+            told = "the dialect %s has no field for the setting %s: left out"
+            _log.warning(told, self.dialect, name)
+        has_parallel = tools and self.dialect != "functions"  # it is refused without tools
+        for name, value in settings.items():
+            if name in self.fields and (has_parallel or name != "parallelToolCalls"):
+                *outer, field = self.fields[name].split(".")
+                place = others
+                for each in outer:
+                    place = place.setdefault(each, {})
+                place[field] = value
+        others |= settings.get("extraBody", {})
+        if streaming:
+            others["stream"] = True
+            if self.dialect != "responses":
+                others["stream_options"] = {"include_usage": True}
+        lists = {self.messages: self.texts(request, words)}
+        if tools:
+            lists["functions" if self.dialect == "functions" else "tools"] = tools
+        written = (f'"{name}":[{",".join(each)}]' for name, each in lists.items())
+        text = f"{{{','.join([*written, dumped(others)[1:-1]])}}}"
+        return text.encode(errors="replace")  # half a character cannot be sent
+
+    @abstractmethod
+    def texts(self, request: Request, words: str) -> list[str]:
+        """The JSON texts of the conversation; the words are added to the instruction."""
+
+    @abstractmethod
+    def beside(self, request: Request, asked: Json, words: str) -> dict[str, Json]:
+        """The fields beside the lists, the settings and the choice of a tool.
+
+        Args:
+            request: The request.
+            asked: The format of its typed answer, or None.
+            words: What is added to the instruction.
         """
 
     def read(self, reply: Json, request: Request) -> Reply:
@@ -70,38 +137,103 @@ class Wire(ABC):
         Raises:
             ModelError: It is not a reply, or reports an error.
         """
-        found = self.read_as_it_is(reply, request)
-        return answered_by_tool(found, request) if self.answers == "as_tool" else found
-
-    @abstractmethod
-    def read_as_it_is(self, reply: Json, request: Request) -> Reply:
-        """The same, where a typed answer may be the call of a tool."""
-
-    @abstractmethod
-    def new_stream(self) -> StreamedPieces:
-        """Puts the events of a streamed reply together."""
-
-    def is_strict_for(self, request: Request) -> bool:
-        """Whether the model is held to the schemas of the tools that have a strict form."""
-        wanted = request.settings.get("strictTools")
-        return wanted == "on" or (wanted == "auto" and self.is_strict)
+        found = self.reader(reply, request, server=self.server)
+        if self.answers != "as_tool" or request.answer is None or not request.tools:
+            return found
+        message = without_answer_tool(request, found.message)
+        return read_reply(found._replace(message=message), request)
 
 
-class StreamedPieces(Protocol):
+class StreamedPieces(ABC):
     """The events of one streamed reply so far."""
 
-    def add(self, event: object) -> Iterator[Piece]:
+    is_done = False
+    """Whether the event ``[DONE]`` has come."""
+
+    def add(self, event: object) -> list[Piece]:
         """Take one more event; returns what it adds to the words and to the reasoning.
 
         Raises:
             ModelError: The event reports an error, or it does not belong to a reply.
         """
-        ...
+        if event is END:
+            self.is_done = True
+            return []
+        if not isinstance(event, Mapping):
+            raise ModelError("the model's stream has an event that is not an object")
+        return self._pieces(event)
 
+    @abstractmethod
+    def _pieces(self, event: Mapping[str, Any]) -> list[Piece]:
+        """What an event adds."""
+
+    @abstractmethod
     def whole(self) -> Json:
         """The JSON of the whole reply, which `Wire.read` reads.
 
         Raises:
             ModelError: The stream ended too early, so nothing in it can be relied on.
         """
-        ...
+
+
+def dumped(value: Json) -> str:
+    """A value as JSON text without spaces."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@lru_cache
+def _tool_texts(dialect: Dialect, is_strict: bool) -> Callable[[Pattern], str]:
+    """The JSON texts of tools, each kept as long as its tool."""
+    forms = {"tools": "openai", "functions": "openai-functions", "responses": "openai-responses"}
+
+    def text(tool: Pattern) -> str:
+        written = tool_to_json(tool, forms[dialect], strict=is_strict and has_strict_form(tool))
+        if dialect == "responses" and (result := result_schema(tool)) is not None:
+            written["output_schema"] = result
+        return dumped(written)
+
+    return memo(text)
+
+
+def _as_tool(function: dict[str, Json], dialect: Dialect) -> dict[str, Json]:
+    """A tool of its name, description and parameters."""
+    if dialect == "responses":  # where a missing ``strict`` counts as true
+        return {"type": "function", **function, "strict": False}
+    return function if dialect == "functions" else {"type": "function", "function": function}
+
+
+def _choice(
+    request: Request, dialect: Dialect, tools: list[str], *, by_tool: bool
+) -> dict[str, Json]:
+    """The field that says which of the tools the model has to call.
+
+    A call is demanded once for each message of the user: a model that had to call a tool in every
+    reply could never answer, unless it answers by a tool. Then it has to call one each time.
+    """
+    least = "required" if by_tool else "auto"
+    choice = str(request.settings.get("toolChoice", least))
+    has_result = bool(request.messages) and isinstance(request.messages[-1].role, FunctionRole)
+    if has_result and choice not in ("auto", "none"):
+        choice = least
+    is_word = choice in ("auto", "none", "required")
+    named: Json = None if is_word else {"name": wire_name(choice)}
+    if dialect == "functions":
+        if choice == "required":  # it has no word for it, except for a single function
+            named = {"name": json.loads(tools[0])["name"]} if len(tools) == 1 else None
+            choice = "auto"
+        return {"function_call": named or choice}
+    if named is None:
+        return {"tool_choice": choice}
+    inside = {"function": named} if dialect == "tools" else named
+    return {"tool_choice": {"type": "function", **inside}}
+
+
+def arguments_sent(call: ToolCall) -> str:
+    """The arguments of a call as its server gets them back: it refuses what is not an object."""
+    is_object = isinstance(json_or_text(call.arguments), dict)
+    return call.arguments if is_object else "{}"
+
+
+def ended_too_early() -> ModelError:
+    """The error of a stream that ends before its reply does."""
+    return ModelError("the stream ended before the reply was complete", retriable=True)
