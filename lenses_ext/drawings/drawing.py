@@ -7,7 +7,7 @@ reference does not find is drawn as undefined.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from attrs import frozen
 
@@ -176,11 +176,8 @@ def drawing_of(program: ProgramLike, agent: str | None = None) -> Drawing:
     return Drawing(tuple(drawer.nodes), tuple(drawer.edges), tuple(drawer.groups))
 
 
-class _Ports(NamedTuple):
-    """The nodes at which arrows to something, and from it, end."""
-
-    entry: str
-    exit: str
+_Ports: TypeAlias = tuple[str, str]
+"""The nodes at which arrows to something, and from it, end."""
 
 
 class _Drawer:
@@ -200,19 +197,18 @@ class _Drawer:
             return self._workflow(what, group)
         if what.path in self._program.agents:
             return self._agent(what, group)
-        ports = self._node("tool", what.name, _signature(what.pattern), group)
-        self._drawn[what.path] = ports
-        return ports
+        drawn = self._node("tool", what.name, _signature(what.pattern), group)
+        return self._drawn.setdefault(what.path, drawn)
 
     def _node(
         self, kind: NodeKind, name: str, detail: str = "", group: str | None = None
     ) -> _Ports:
         key = f"n{len(self.nodes)}"
         self.nodes.append(Node(key, kind, name, (detail,) if detail else (), group))
-        return _Ports(key, key)
+        return key, key
 
-    def _edge(self, source: str, target: str, kind: EdgeKind, label: str = "") -> None:
-        self.edges.append(Edge(source, target, kind, label))
+    def _edge(self, source: _Ports, target: _Ports, kind: EdgeKind, label: str = "") -> None:
+        self.edges.append(Edge(source[1], target[0], kind, label))
 
     def _agent(self, agent: Definition, group: str | None) -> _Ports:
         model = agent.pattern.value.properties.get("model")
@@ -227,11 +223,10 @@ class _Drawer:
                 has = self._named(element.value.identity, agent, group)
             else:
                 continue
-            self._edge(drawn.exit, has.entry, "has")
+            self._edge(drawn, has, "has")
         for _, arrow in edges_in(agent.pattern):
-            names = (each.value.identity for each in arrow.elements)
-            source, target = (self._named(name, agent, group) for name in names)
-            self._edge(source.exit, target.entry, *_said_at(arrow))
+            source, target = (self._named(it.value.identity, agent, group) for it in arrow.elements)
+            self._edge(source, target, *_said_at(arrow))
         return drawn
 
     def _named(self, name: str, around: Definition, group: str | None) -> _Ports:
@@ -249,17 +244,18 @@ class _Drawer:
         told = ", ".join(f"{key}: {_value(value)}" for key, value in sorted(properties.items()))
         rounds = told if is_loop(flow.pattern) else ""
         self.groups.append(Group(group, flow.name, (rounds,) if rounds else (), around))
-        begin, end = (self._node(kind, "", "", group) for kind in _ENDS)
-        self._drawn[flow.path] = ports = _Ports(begin.entry, end.exit)
+        begin = self._node("input", "", "", group)
+        end = self._node("result", "", "", group)
+        self._drawn[flow.path] = ports = begin[0], end[1]
         read = workflow_of(flow.pattern)
         steps = {name: self._step(node, flow, group) for name, node in read.nodes.items()}
         for arrow in read.arrows:
-            source = steps[arrow.source].exit if arrow.source else ports.entry
-            target = steps[arrow.target].entry if arrow.target else ports.exit
-            self._edge(source, target, *(_said_at(arrow.pattern) if arrow.pattern else _PLAIN))
+            source = steps[arrow.source] if arrow.source else begin
+            target = steps[arrow.target] if arrow.target else end
+            self._edge(source, target, *_said_at(arrow.pattern or Pattern()))
         for arrow in read.loop.feedback.arrows if read.loop else ():
             if arrow.source:
-                self._edge(steps[arrow.source].exit, ports.entry, "again", "next round")
+                self._edge(steps[arrow.source], begin, "again", "next round")
         return ports
 
     def _step(self, node: FlowNode, flow: Definition, group: str) -> _Ports:
@@ -273,12 +269,8 @@ class _Drawer:
         kind: NodeKind = "tool" if meant.path in self._program.tools else "agent"
         detail = f"another use of {node.definition}" if is_again else ""
         used = self._node(kind, node.name, detail, group)
-        self._edge(used.exit, self._named(node.definition, flow, group).entry, "uses")
+        self._edge(used, self._named(node.definition, flow, group), "uses")
         return used
-
-
-_PLAIN: Final[tuple[EdgeKind, str]] = ("flow", "")
-_ENDS: Final[tuple[NodeKind, NodeKind]] = ("input", "result")
 
 
 def _said_at(arrow: Pattern) -> tuple[EdgeKind, str]:

@@ -177,10 +177,6 @@ def _encode_models(models: Model | str | Iterable[Model | str]) -> str | list[st
     return written[0] if len(written) == 1 else [str(each) for each in _decode_models(written)]
 
 
-def _first_model(agent: Pattern) -> Model:
-    return view(agent_models, agent)[0]
-
-
 def _with_first_model(agent: Pattern, model: Model | str) -> Pattern:
     first = Model.parse(_encode_model(model))
     written = agent.value.properties.get("model")
@@ -222,12 +218,13 @@ agent_instruction = AGENTS.required("instruction", TEXT, "What an agent is told 
 _MODELS_ASKED = """The models that an agent runs on, each a `Model` or put as a str: the first, then
 those that are asked where it cannot be"""
 agent_models = AGENTS.required("model", _MODELS, _MODELS_ASKED, "agent_models")
+_MODEL = "value.properties.model"
 _FIRST_MODEL = """The model that an agent runs on: a `Model`, which may be put as "provider/name".
 
 Of several it is the first. One that is put is left out among the others, so that put-put holds
 where it is not one of them."""
 agent_model = lens_of(
-    "agent_model", _first_model, _with_first_model, "value.properties.model", _FIRST_MODEL
+    "agent_model", lambda it: view(agent_models, it)[0], _with_first_model, _MODEL, _FIRST_MODEL
 )
 agent_settings = AGENTS.optional("settings", _SETTINGS, "Its model's settings, such as temperature")
 agent_skills = AGENTS.optional(SKILLS, FOLDERS, "The folders of its skills, as paths from its file")

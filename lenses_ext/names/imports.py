@@ -150,27 +150,7 @@ def skill_in(content: bytes, shown: str, folder: str) -> Pattern | UnreadSkill:
         text = decode(content, shown)
     except GramDecodeError as error:
         return UnreadSkill(f"{shown}:{error.lineno}:{error.colno}: {error.msg}", error.hint)
-    return _skill_of(text.replace("\r\n", "\n"), shown, folder)
-
-
-def having_skills(
-    patterns: Iterable[Pattern], find: Callable[[str], Pattern | UnreadSkill | None]
-) -> tuple[Pattern, ...]:
-    """Patterns whose agents have the skills in the folders that they name, beside these names.
-
-    Args:
-        patterns: the patterns of a file.
-        find: the skill in a folder; what it does not find is left out.
-    """
-
-    def having(agent: Pattern) -> Pattern:
-        read = [each for _, name in folders_of(agent) if isinstance(each := find(name), Pattern)]
-        return attrs.evolve(agent, elements=(*agent.elements, *read)) if read else agent
-
-    return over(each_agent, having, tuple(patterns))
-
-
-def _skill_of(text: str, shown: str, folder: str) -> Pattern | UnreadSkill:
+    text = text.replace("\r\n", "\n")
     begin = _FORM.match(text)
     if begin is None:
         return UnreadSkill(f"{shown} has no front matter", _EXPECTED)
@@ -195,3 +175,20 @@ def _skill_of(text: str, shown: str, folder: str) -> Pattern | UnreadSkill:
         return skill(name, description.strip(), body, folder)
     except GramError as error:
         return UnreadSkill(f"{shown}: {error}")
+
+
+def having_skills(
+    patterns: Iterable[Pattern], find: Callable[[str], Pattern | UnreadSkill | None]
+) -> tuple[Pattern, ...]:
+    """Patterns whose agents have the skills in the folders that they name, beside these names.
+
+    Args:
+        patterns: the patterns of a file.
+        find: the skill in a folder; what it does not find is left out.
+    """
+
+    def having(agent: Pattern) -> Pattern:
+        read = [each for _, name in folders_of(agent) if isinstance(each := find(name), Pattern)]
+        return attrs.evolve(agent, elements=(*agent.elements, *read)) if read else agent
+
+    return over(each_agent, having, tuple(patterns))

@@ -229,7 +229,7 @@ def ambiguous_reference(reading: Reading) -> Iterator[Diagnostic]:
 
 def reference_cycle(reading: Reading) -> Iterator[Diagnostic]:
     """An agent or workflow that contains itself, by reference or through what it refers to."""
-    for kind, chain, path in reading.once(_Nesting).cycles:
+    for kind, chain, path in reading.once(_nesting)[0]:
         names = [*chain, chain[0]]
         if len(names) > 10:
             names[5:-4] = ["…"]
@@ -239,46 +239,43 @@ def reference_cycle(reading: Reading) -> Iterator[Diagnostic]:
 
 def too_many_agents(reading: Reading) -> Iterator[Diagnostic]:
     """An agent that holds more than 100 others, counted each time that they are referred to."""
-    for path in reading.once(_Nesting).too_many:
+    for path in reading.once(_nesting)[1]:
         message = f"more than {MAX_AGENTS} agents are inside this one, by reference"
         yield Diagnostic.found(message, path, "identity")
 
 
-class _Nesting:
+def _nesting(reading: Reading) -> tuple[list[tuple[str, list[str], TreePath]], list[TreePath]]:
     """Which agents are inside which, when every reference is resolved.
 
-    Attributes:
-        cycles: the references that lead back to an agent or workflow they are in: what that is,
-            the names on the way, and the path of the reference.
-        too_many: the paths of those that hold too many others, and nothing inside them does.
+    Returns:
+        The references that lead back to an agent or workflow they are in: what that is, the names
+        on the way, and the path of the reference. And the paths of those that hold too many others,
+        and nothing inside them does.
     """
+    program = reading.once(Program.of)
+    inside = {path: _inside(program, each) for path, each in program.runnables.items()}
+    leads_to = {path: [meant.path for _, meant in of] for path, of in inside.items()}
+    found = []
+    for way in [*cycles(leads_to)]:
+        leads_to[way[-1]] = [each for each in leads_to[way[-1]] if each != way[0]]
+        names = [program.runnables[path].name for path in way]
+        at = next(at for at, meant in inside[way[-1]] if meant.path == way[0])
+        found.append((kind_of(program.runnables[way[0]].pattern), names, at))
+    too_many: list[TreePath] = []
+    held: dict[TreePath, int] = {}
+    for path in TopologicalSorter(leads_to).static_order():
+        held[path] = sum(1 + held[each] for each in leads_to[path])
+        if held[path] > MAX_AGENTS and all(held[each] <= MAX_AGENTS for each in leads_to[path]):
+            too_many.append(path)
+    return found, too_many
 
-    def __init__(self, reading: Reading) -> None:
-        self._program = program = reading.once(Program.of)
-        inside = {path: self._inside(each) for path, each in program.runnables.items()}
-        leads_to = {path: [meant.path for _, meant in of] for path, of in inside.items()}
-        back: set[tuple[TreePath, TreePath]] = set()
-        self.cycles: list[tuple[str, list[str], TreePath]] = []
-        for way in cycles(leads_to):
-            back.add((way[-1], way[0]))
-            names = [program.runnables[path].name for path in way]
-            at = next(at for at, meant in inside[way[-1]] if meant.path == way[0])
-            self.cycles.append((kind_of(program.runnables[way[0]].pattern), names, at))
-        self.too_many: list[TreePath] = []
-        leads = leads_to.items()
-        forward = {path: [it for it in to if (path, it) not in back] for path, to in leads}
-        held: dict[TreePath, int] = {}
-        for path in TopologicalSorter(forward).static_order():
-            held[path] = sum(1 + held[each] for each in forward[path])
-            if held[path] > MAX_AGENTS and all(held[each] <= MAX_AGENTS for each in forward[path]):
-                self.too_many.append(path)
 
-    def _inside(self, here: Definition) -> list[tuple[TreePath, Definition]]:
-        """What an agent calls or a workflow uses that can be run; not what is handed over to."""
-        handed = {meant.path for _, meant in self._program.handed_over(here)}
-        called = [each for each in self._program.inside(here) if each[1].path not in handed]
-        used = (*called, *self._program.used_in_arrows(here))
-        return [each for each in used if is_runnable(each[1].pattern)]
+def _inside(program: Program, here: Definition) -> list[tuple[TreePath, Definition]]:
+    """What an agent calls or a workflow uses that can be run; not what is handed over to."""
+    handed = {meant.path for _, meant in program.handed_over(here)}
+    called = [each for each in program.inside(here) if each[1].path not in handed]
+    used = (*called, *program.used_in_arrows(here))
+    return [each for each in used if is_runnable(each[1].pattern)]
 
 
 # codes that another rule supersedes, where it says more of the same slip

@@ -102,13 +102,6 @@ class Definition(Scoped):
     """
 
     @property
-    def references(self) -> Iterator[tuple[TreePath, Pattern]]:
-        """The elements that only name a tool, an agent or a workflow, with their paths."""
-        for index, element in enumerate(self.pattern.elements):
-            if is_reference(element):
-                yield (*self.path, index), element
-
-    @property
     def has_arrows(self) -> bool:
         """Whether there are arrows among its elements."""
         return any(map(is_arrows, self.pattern.elements))
@@ -130,16 +123,17 @@ class Definition(Scoped):
     @property
     def names_written(self) -> Iterator[tuple[TreePath, str]]:
         """The names by which it refers to others, in elements and in arrows, with their paths."""
-        yield from ((path, element.value.identity) for path, element in self.references)
+        for index, element in enumerate(self.pattern.elements):
+            if is_reference(element):
+                yield (*self.path, index), element.value.identity
         yield from ((path, name) for path, name, _ in self.names_in_arrows)
 
     @property
     def names_used(self) -> Iterator[tuple[TreePath, str]]:
         """The same names; one that only arrows have comes once, with its first place."""
         known: dict[str, TreePath] = {}
-        elements = len([*self.references])
-        for index, (path, name) in enumerate(self.names_written):
-            if known.setdefault(name, path) == path or index < elements:
+        for path, name in self.names_written:
+            if known.setdefault(name, path) == path or len(path) == len(self.path) + 1:
                 yield path, name
 
 
@@ -439,8 +433,16 @@ class Program:
 
         Of an agent or workflow, those that its signature uses and that are not its own.
         """
-        if holder.path not in self._completed:
-            self._completed[holder.path] = self._complete(holder)
+        if holder.path in self._completed:
+            return self._completed[holder.path]
+        used: dict[str, Definition] = {}
+        for _, _, (first, *_) in self.type_uses(holder):
+            if first.scope != holder.path:
+                used.setdefault(first.name, first)
+        shapes = {name: each.pattern for name, each in used.items()}
+        pattern = with_types(holder.pattern, shapes) if used else holder.pattern
+        added = (used.get(each.value.identity) for each in pattern.elements) if used else ()
+        self._completed[holder.path] = pattern, [each for each in added if each is not None]
         return self._completed[holder.path]
 
     def whole(self, what: Definition) -> Pattern:
@@ -451,18 +453,6 @@ class Program:
         return with_other_elements(
             pattern, (self.completed(answer)[0] if answer else each for each, answer in pairs)
         )
-
-    def _complete(self, holder: Definition) -> tuple[Pattern, list[Definition]]:
-        used: dict[str, Definition] = {}
-        for _, _, (first, *_) in self.type_uses(holder):
-            if first.scope != holder.path:
-                used.setdefault(first.name, first)
-        if not used:
-            return holder.pattern, []
-        shapes = {name: each.pattern for name, each in used.items()}
-        pattern = with_types(holder.pattern, shapes)
-        added = (used.get(each.value.identity) for each in pattern.elements)
-        return pattern, [each for each in added if each is not None]
 
 
 def _words(pattern: Pattern) -> Iterator[str]:

@@ -69,32 +69,32 @@ def identity(name: str, doc: str = "") -> Lens[Pattern, str]:
 
 def required(name: str, key: str, codec: Codec[A, B], doc: str = "") -> Lens[Pattern, A, B]:
     """The lens onto a property that has to be there."""
-    _expect_codec("required", key, codec)
-
-    def get(pattern: Pattern) -> A:
-        expect_definition(pattern)
-        if key not in pattern.value.properties:
-            raise MissingPartError("no such property")
-        return codec.decode(pattern.value.properties[key])
-
-    def set_(pattern: Pattern, new: B) -> Pattern:
-        return _with_property(pattern, key, codec.encode(new))
-
-    return lens_of(name, get, set_, f"value.properties.{key}", doc)
+    return _property("required", name, key, codec, doc, True)
 
 
 def optional(
     name: str, key: str, codec: Codec[A, B], doc: str = ""
 ) -> Lens[Pattern, A | None, B | None]:
     """The lens onto a property that may be absent: None, and setting None removes it."""
-    _expect_codec("optional", key, codec)
+    return _property("optional", name, key, codec, doc, False)
 
-    def get(pattern: Pattern) -> A | None:
-        found = pattern.value.properties.get(key)
+
+def _property(
+    by: str, name: str, key: str, codec: Codec[Any, Any], doc: str, is_needed: bool
+) -> Lens[Pattern, Any, Any]:
+    expect(key, str, "key", by=by)
+    expect(codec, Codec, "codec", by=by)
+
+    def get(pattern: Pattern) -> Any:
+        found: Any = pattern.value.properties.get(key)
+        if found is None and is_needed:
+            expect_definition(pattern)
+            raise MissingPartError("no such property")
         return None if found is None else codec.decode(found)
 
-    def set_(pattern: Pattern, new: B | None) -> Pattern:
-        return _with_property(pattern, key, None if new is None else codec.encode(new))
+    def set_(pattern: Pattern, new: Any) -> Pattern:
+        given = codec.encode(new) if is_needed or new is not None else None
+        return _with_property(pattern, key, given)
 
     return lens_of(name, get, set_, f"value.properties.{key}", doc)
 
@@ -244,11 +244,6 @@ def expect_definition(pattern: Pattern) -> None:
     if is_reference(pattern):
         reason = f'"{pattern.value.identity}" is the bare name of what is defined elsewhere'
         raise PartError(reason, "put the definition in its place first, with resolve")
-
-
-def _expect_codec(by: str, key: object, codec: object) -> None:
-    expect(key, str, "key", by=by)
-    expect(codec, Codec, "codec", by=by)
 
 
 def shown_type(value: object) -> str:
