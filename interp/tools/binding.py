@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
-from operator import is_
 from typing import get_args
 
 import attrs
@@ -25,6 +24,7 @@ from gram.words import did_you_mean
 from lenses_ext import ProgramLike, is_tool, view
 from lenses_ext.labels import DEFINITIONS
 from lenses_ext.schemas import Difference, Match, differences
+from lenses_ext.signatures import with_other_elements
 from lenses_ext.weak_cache import memo
 
 from ..errors import ConfigurationError, ToolBindingError
@@ -165,7 +165,8 @@ _bound: Callable[[Pattern], Callable[[ToolLibrary], dict[Match, tuple[Tool, ...]
 def _bound_as(spec: Pattern, library: ToolLibrary) -> Tool:
     """The tool that implements a specification, ``once`` where the program says so."""
     tool = library[view(lenses_ext.tool_spec_name, spec)]
-    return tool.only_once() if view(lenses_ext.tool_spec_once, spec) and not tool.once else tool
+    once = tool.once or view(lenses_ext.tool_spec_once, spec)
+    return tool if once == tool.once else attrs.evolve(tool, once=True)
 
 
 def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:
@@ -284,7 +285,4 @@ def _with_agents(
             else:
                 yield each
 
-    new = tuple(elements())
-    if len(new) == len(program.elements) and all(map(is_, new, program.elements)):
-        return program
-    return carry_origin(attrs.evolve(program, elements=new), program)
+    return with_other_elements(program, elements())

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from lenses_ext import create_tool_specification, tool_spec_schema, view
+from lenses_ext import type_signature_to_json_schema
 
 from ..json_text import Json
 from .implementation import Tool
 from .library import ToolLibrary
-
-_SPECIFICATION = create_tool_specification(
-    "sayHello",
-    "Returns a friendly greeting message for the given name",
-    '(personName::Text {default: "world"})==>(::String)',
-)
 
 
 def _say_hello(args: dict[str, Json]) -> str:
@@ -22,7 +16,7 @@ def _say_hello(args: dict[str, Json]) -> str:
 say_hello = Tool(
     "sayHello",
     "Returns a friendly greeting message for the given name",
-    view(tool_spec_schema, _SPECIFICATION),
+    type_signature_to_json_schema('(personName::Text {default: "world"})==>(::String)'),
     _say_hello,
     result_schema={"type": "string"},
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import NoneType
 from typing import Any
 
-from attrs import NOTHING, Attribute, evolve, field, frozen
+from attrs import NOTHING, Attribute, field, frozen
 
 from gram import ArgumentError, Pattern
 from gram.errors import expect
@@ -133,14 +133,6 @@ class Tool:
             f'{self.place}: tool "{self.name}" has no docstring; write what it does in one, '
             "below its def: the model reads it"
         )
-
-    def renamed(self, name: str) -> Tool:
-        """The same tool under another name."""
-        return evolve(self, name=name)
-
-    def only_once(self) -> Tool:
-        """The same tool, a call of which is never repeated by itself."""
-        return evolve(self, once=True)
 
     def __call__(self, *values: Any, **arguments: Any) -> Any:
         """Call ``invoke`` with these arguments and return its result.

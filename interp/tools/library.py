@@ -111,10 +111,6 @@ def _not_by_itself(_: dict[str, Any]) -> NoReturn:
     raise ToolError("this tool is an agent: it is run inside the run of a program that names it")
 
 
-ToolLike: TypeAlias = Union[Tool, Pattern, Callable[..., Any]]
-"""A tool, or a function or an agent that can be made into one."""
-
-
 _MOST_SHOWN = 12  # names of tools, in a repr
 
 
@@ -236,7 +232,7 @@ class ToolLibrary(Mapping[str, Tool]):
         if (new in self.tools or new in self.ambiguous) and new != old:
             raise ToolError(f'there is a tool "{new}" already')
         others = evolve(self, tools=self.tools.remove(old))
-        return register_tool(new, tool.renamed(new), others)
+        return register_tool(new, evolve(tool, name=new), others)
 
     def override(
         self, *tools: ToolSource | Iterable[ToolSource] | Mapping[str, Tool]
@@ -269,8 +265,8 @@ class ToolLibrary(Mapping[str, Tool]):
         return f"ToolLibrary({', '.join([*names[:_MOST_SHOWN], *more])})"
 
 
-ToolSource: TypeAlias = Union[ToolLike, str, Path, ModuleType]
-"""A tool, or a Python file or module with tools."""
+ToolSource: TypeAlias = Union[Tool, Pattern, Callable[..., Any], str, Path, ModuleType]
+"""A tool, a function or an agent that one is made of, or a Python file or module with tools."""
 
 LibraryLike: TypeAlias = Union[
     ToolLibrary, ToolSource, Iterable[ToolSource], Mapping[str, Tool], None
@@ -307,18 +303,13 @@ def load_tools(source: str | Path | ModuleType) -> ToolLibrary:
                 "ToolLibrary is needed"
             ) from None
     library = ToolLibrary()
-    lists = [each for each in values.values() if _is_list_of_functions(each)]
-    for value in [*found.values()] or lists:
+    lists = [each for each in values.values() if isinstance(each, list | tuple) and each]
+    of_functions = [each for each in lists if all(isinstance(it, FunctionType) for it in each)]
+    for value in [*found.values()] or of_functions:
         library = library | library_of(value, by=shown)
     if not library:
         raise ConfigurationError(f"{shown} has no tools: decorate functions with @tool")
     return library
-
-
-def _is_list_of_functions(value: object) -> bool:
-    if not isinstance(value, list | tuple):
-        return False
-    return bool(value) and all(isinstance(each, FunctionType) for each in value)
 
 
 def _has_tools(value: object) -> bool:

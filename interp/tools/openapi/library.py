@@ -97,8 +97,11 @@ def openapi_library(
     if faults and not tools:
         more = f"\n  and {counted(len(faults) - 1, 'other operation')}" if len(faults) > 1 else ""
         raise ConfigurationError(f"{faults[0]}{more}")
-    for each in [*notes, *map(_left_out, faults)]:
+    for each in notes:
         tell(each)
+    for fault in faults:
+        reason, line_break, hint = str(fault).partition("\n")
+        tell(f"{reason}; left out{line_break}{hint}")
     return ToolLibrary(tools)
 
 
@@ -106,12 +109,6 @@ def _fetch(address: str, max_bytes: int) -> bytes:
     from .calls import fetch  # imported late: it loads the network library
 
     return fetch(address, max_bytes)
-
-
-def _left_out(fault: ConfigurationError) -> str:
-    """What is told of an operation that is left out, with its hint last."""
-    reason, line_break, hint = str(fault).partition("\n")
-    return f"{reason}; left out{line_break}{hint}"
 
 
 @frozen

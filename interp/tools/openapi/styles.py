@@ -94,15 +94,12 @@ def has_dots(path: str) -> bool:
         )
         if any(part in (".", "..") for part in seen):
             return True
-        decoded = unquote_to_bytes(_CODE.sub(_of_code, raw))
+        plain_codes = _CODE.sub(lambda found: chr(int(found[1], 16)).encode(errors="ignore"), raw)
+        decoded = unquote_to_bytes(plain_codes)
         if decoded == raw:
             return False
         raw = decoded
     return True  # nobody writes this but to hide something
-
-
-def _of_code(found: re.Match[bytes]) -> bytes:
-    return chr(int(found[1], 16)).encode(errors="ignore")
 
 
 def in_query(parameter: ApiParameter, value: Json) -> list[tuple[str, str]]:
