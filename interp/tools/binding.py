@@ -165,8 +165,8 @@ _bound: Callable[[Pattern], Callable[[ToolLibrary], dict[Match, tuple[Tool, ...]
 def _bound_as(spec: Pattern, library: ToolLibrary) -> Tool:
     """The tool that implements a specification, ``once`` where the program says so."""
     tool = library[view(lenses_ext.tool_spec_name, spec)]
-    once = tool.once or view(lenses_ext.tool_spec_once, spec)
-    return tool if once == tool.once else attrs.evolve(tool, once=True)
+    is_right = tool.once or not view(lenses_ext.tool_spec_once, spec)
+    return tool if is_right else attrs.evolve(tool, once=True)
 
 
 def binding_problems(spec: Pattern, library: ToolLibrary, match: Match) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from gram import Pattern, dumps, loads_one
 from interp import (
@@ -25,7 +26,14 @@ BOSS = loads_one(
     """[boss:Agent {instruction: "Delegate.", model: "A/b"} |
       [count:Tool {description: "Counts words"} | (text::String)==>(::Integer)]]"""
 )
-CALL = Message(AssistantRole, "", (ToolCall("c", "count", '{"text": "a b"}'),))
+
+
+def calling(name: str) -> Message:
+    """A reply that calls a tool."""
+    return Message(AssistantRole, "", (ToolCall("c", name, '{"text": "a b"}'),))
+
+
+CALL = calling("count")
 
 
 def counter(result: str = "Integer") -> Pattern:
@@ -64,45 +72,32 @@ def test_an_agent_that_does_not_fit_does_not_bind() -> None:
 
 
 def test_an_agent_takes_the_name_that_the_library_gives_it() -> None:
-    boss = loads_one(
-        """[boss:Agent {instruction: "Delegate.", model: "A/b"} |
-          [words:Tool {description: "Counts words"} | (text::String)==>(::Integer)]]"""
-    )
+    boss = loads_one(dumps(BOSS).replace("count:", "words:"))
     library = ToolLibrary.of(counter()).rename("count", "words")
-    call = Message(AssistantRole, "", (ToolCall("c", "words", '{"text": "a b"}'),))
 
-    answer = run(boss, "go", library, model=ScriptedModel([call, "2", "Two."]))
+    answer = run(boss, "go", library, model=ScriptedModel([calling("words"), "2", "Two."]))
 
     assert answer.content == "Two."
 
 
-def test_it_cannot_be_called_outside_of_a_run() -> None:
+def test_it_cannot_be_called_outside_of_a_run_and_a_specification_is_no_implementation() -> None:
     made: Any = tool_of_agent(counter())
 
     with pytest.raises(ToolError, match="this tool is an agent"):
         made(text="a b")
-
-
-def test_a_specification_is_no_implementation() -> None:
-    (count,) = BOSS.elements
-
     with pytest.raises(ToolError, match='"count" is a specification, which implements nothing'):
-        ToolLibrary.of(count)
+        ToolLibrary.of(*BOSS.elements)
 
 
 def agent_with_a_tool(tool: str) -> Pattern:
     """The agent that counts words, with a tool of its own."""
-    return loads_one(
-        f"""[count:Agent {{description: "Counts words", instruction: "Count.", model: "A/b"}} |
-          (text::String)==>(::Integer),
-          [{tool}:Tool {{description: "Counts words"}} | (text::String)==>(::Integer)]]"""
-    )
+    agent, own = counter(), loads_one(dumps(BOSS.elements[0]).replace("count:", f"{tool}:"))
+    return evolve(agent, elements=(*agent.elements, own))
 
 
 def test_an_agent_of_a_library_has_its_tools_from_the_library_too() -> None:
     tool = loads_one(dumps(counter()).replace("[count:", "[add:"))
-    inner = Message(AssistantRole, "", (ToolCall("c", "add", '{"text": "a b"}'),))
-    model = ScriptedModel([CALL, inner, "2", "2", "Two."])
+    model = ScriptedModel([CALL, calling("add"), "2", "2", "Two."])
 
     answer = run(BOSS, "go", ToolLibrary.of(agent_with_a_tool("add"), tool), model=model)
 

@@ -19,11 +19,6 @@ def made(invoke: Callable[[Any], Any]) -> Tool:
     return create_tool("t", "Does it.", {"type": "object"}, invoke)
 
 
-def invoked(called: Tool, args: Any) -> Any:
-    """The result, from a thread that runs no event loop."""
-    return invoke_tool(called, args)
-
-
 def invoked_inside(called: Tool, args: Any) -> Any:
     """The result, from within a running event loop, as in a notebook."""
 
@@ -38,34 +33,25 @@ def ainvoked(called: Tool, args: Any) -> Any:
     return asyncio.run(acall_tool(called, args)).text.value
 
 
-either_way = pytest.mark.parametrize("invoke", [invoked, invoked_inside, ainvoked])
+either_way = pytest.mark.parametrize("invoke", [invoke_tool, invoked_inside, ainvoked])
 
 
 def twice(args: Any) -> Any:
-    return 2 * args["n"]
+    return 2 * args.pop("n")
 
 
 async def twice_later(args: Any) -> Any:
     await asyncio.sleep(0)
-    return 2 * args["n"]
-
-
-def twice_promised(args: Any) -> Any:
-    return twice_later(args)
+    return 2 * args.pop("n")
 
 
 @either_way
-@pytest.mark.parametrize("function", [twice, twice_later, twice_promised])
+@pytest.mark.parametrize("function", [twice, twice_later, lambda args: twice_later(args)])
 def test_a_tool_is_called_whether_it_is_a_coroutine_or_not(invoke: Any, function: Any) -> None:
-    assert invoke(made(function), {"n": 21}) == 42
+    args = {"n": 21}
 
-
-@either_way
-def test_a_tool_may_change_its_arguments_without_the_caller_seeing_it(invoke: Any) -> None:
-    args = {"n": 1}
-
-    assert invoke(made(lambda own: own.pop("n")), args) == 1
-    assert args == {"n": 1}
+    assert invoke(made(function), args) == 42
+    assert args == {"n": 21}, "a tool has its own, which it may change"
 
 
 # --- what goes wrong

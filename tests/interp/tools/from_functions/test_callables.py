@@ -11,7 +11,6 @@ import typing_extensions
 from hypothesis import given, strategies as st
 
 from interp.errors import ToolError
-from interp.json_text import Json
 from interp.tools.from_functions.callables import Documentation, read_docstring
 from interp.tools.from_functions.json_types import json_type
 from interp.tools.from_functions.json_values import to_json_value
@@ -78,19 +77,17 @@ def test_three_styles_say_the_same(text: str) -> None:
     )
 
 
-@pytest.mark.parametrize("text", [None, "", "  \n "])
-def test_no_docstring_says_nothing(text: str | None) -> None:
-    assert read_docstring(text) == Documentation("", {})
-
-
-def test_text_after_a_doctest_is_kept() -> None:
-    text = "Adds.\n\n>>> add(1)\n2\n\nSlowly."
-
-    assert read_docstring(text).description == "Adds.\n\nSlowly."
-
-
-def test_a_docstring_in_an_unknown_style_is_all_description() -> None:
-    assert read_docstring(":param\n: x") == Documentation(":param\n: x", {})
+@pytest.mark.parametrize(
+    ("text", "description"),
+    [
+        (None, ""), ("", ""), ("  \n ", ""), (":param\n: x", ":param\n: x"),
+        ("Adds.\n\n>>> add(1)\n2\n\nSlowly.", "Adds.\n\nSlowly."),
+    ],
+)  # fmt: skip
+def test_what_is_in_no_style_is_description_without_its_doctests(
+    text: str | None, description: str
+) -> None:
+    assert read_docstring(text) == Documentation(description, {})
 
 
 PIECES = [
@@ -154,10 +151,6 @@ class Account:
     total: int = attrs.field(init=False, default=0)
 
 
-def schema_of(hint: Any) -> dict[str, Json]:
-    return json_type(hint).schema
-
-
 STRING = {"type": "string"}
 STRINGS = {"type": "array", "items": STRING}
 
@@ -179,34 +172,30 @@ STRINGS = {"type": "array", "items": STRING}
     ],
 )  # fmt: skip
 def test_a_record_is_an_object_with_its_fields(record: Any, properties: Any, required: Any) -> None:
-    found = schema_of(record)
-
-    assert found == {"type": "object", "properties": properties, "required": required}
+    assert json_type(record).schema == {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+    }
 
 
 def test_a_private_field_of_attrs_goes_by_the_name_of_its_argument() -> None:
     form = json_type(Account)
 
-    assert form.schema == {
-        "type": "object",
-        "properties": {
-            "owner": {"type": "string", "description": "whose it is"},
-            "limit": {"type": "integer", "default": 5},
-            "tags": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["owner"],
+    assert form.schema["properties"] == {
+        "owner": {"type": "string", "description": "whose it is"},
+        "limit": {"type": "integer", "default": 5},
+        "tags": STRINGS,
     }
+    assert form.schema["required"] == ["owner"]
     account = form.read({"owner": "Ann", "limit": 7})
     assert account == Account("Ann", 7)
     assert to_json_value(account) == {"owner": "Ann", "limit": 7, "tags": [], "total": 0}
 
 
-def test_a_record_without_fields_is_any_object() -> None:
-    @dataclass
-    class Nothing:
-        pass
-
-    assert schema_of(Nothing) == {"type": "object"}
+@dataclass
+class Lost:
+    x: Missing  # type: ignore[name-defined]  # noqa: F821  # wrong on purpose
 
 
 @dataclass
@@ -224,29 +213,14 @@ class Wrong:
     [
         (Seeded, 'Seeded: "seed" is an InitVar, which has no JSON form'),
         (attrs.make_class("Bare", ["x"]), 'Bare field "x" has no type hint'),
-        (
-            list[Wrong],
-            "Wrong field \"x\": its default '1' does not fit its type: "
-            '$: "1" is not of type "integer"',
-        ),
+        (list[Wrong], "Wrong field \"x\": its default '1' does not fit its type: "
+         '$: "1" is not of type "integer"'),
+        (Lost, 'Lost: the name "Missing" in its type hints is not known to its module; '
+         "define or import it at the top of the file"),
     ],
-)
+)  # fmt: skip
 def test_the_error_for_a_record_that_has_no_schema_names_its_field(record: Any, said: str) -> None:
     with pytest.raises(ToolError) as error:
-        schema_of(record)
+        json_type(record)
 
     assert str(error.value).replace(f"{__name__}.", "") == said
-
-
-def test_the_error_for_a_hint_that_cannot_be_resolved_names_its_class() -> None:
-    @dataclass
-    class Lost:
-        x: Missing  # type: ignore[name-defined]  # noqa: F821  # wrong on purpose
-
-    with pytest.raises(ToolError) as error:
-        schema_of(Lost)
-
-    assert str(error.value) == (
-        'Lost: the name "Missing" in its type hints is not known to its module; '
-        "define or import it at the top of the file"
-    )

@@ -18,7 +18,7 @@ import pydantic
 import pytest
 
 from gram import loads
-from interp import tool_spec_from_function
+from interp import Tool, tool_spec_from_function
 from interp.errors import ToolError, ValidationError
 from interp.json_text import Json
 from interp.machine.contracts import check
@@ -48,27 +48,19 @@ class Node(pydantic.BaseModel):
 
 
 def test_a_model_gives_its_own_schema_without_made_up_titles() -> None:
-    address = {
-        "type": "object",
-        "properties": {
-            "street_name": {"type": "string"},
-            "title": {"type": "string", "title": "What it is called", "default": "home"},
-        },
-        "required": ["street_name"],
+    null, date = {"type": "null"}, {"type": "string", "format": "date"}
+    fields = {
+        "street_name": {"type": "string"},
+        "title": {"type": "string", "title": "What it is called", "default": "home"},
     }
-    assert json_type(Person).schema == {
-        "type": "object",
-        "description": "A person.",
-        "properties": {
-            "name": {"type": "string", "minLength": 1, "description": "full name"},
-            "born": {
-                "anyOf": [{"type": "string", "format": "date"}, {"type": "null"}],
-                "default": None,
-            },
-            "address": {"anyOf": [address, {"type": "null"}], "default": None},
-        },
-        "required": ["name"],
+    address = {"type": "object", "properties": fields, "required": ["street_name"]}
+    properties = {
+        "name": {"type": "string", "minLength": 1, "description": "full name"},
+        "born": {"anyOf": [date, null], "default": None},
+        "address": {"anyOf": [address, null], "default": None},
     }
+    whole = {"type": "object", "properties": properties, "required": ["name"]}
+    assert json_type(Person).schema == {**whole, "description": "A person."}
 
 
 def test_a_model_is_read_and_written_by_its_own_rules() -> None:
@@ -97,12 +89,18 @@ def test_a_model_that_contains_itself_is_defined_once() -> None:
     assert depth(node={"next": {}}, other=[]) == 1
 
 
-def test_a_model_without_a_schema_is_refused() -> None:
+def test_what_has_no_schema_is_refused() -> None:
     class Opaque(pydantic.BaseModel, arbitrary_types_allowed=True):
         thing: type(subprocess)  # type: ignore[valid-type]  # wrong on purpose
 
+    class Plain:
+        """Pydantic only tells it from others."""
+
     with pytest.raises(ToolError, match=r"^pydantic has no schema for .*Opaque: "):
         json_type(Opaque)
+    for hint in (Plain, collections.abc.Hashable):
+        with pytest.raises(ToolError, match="has no JSON form"):
+            json_type(hint)
 
 
 DAY = datetime.date(2026, 11, 22)
@@ -178,23 +176,27 @@ TYPES: list[tuple[Any, Json, Any]] = [
 ]
 
 
+def echoing(hint: Any) -> Tool:
+    """A tool that takes and gives values of a type."""
+
+    def echo(x: Any) -> Any:
+        """Gives back what it got."""
+        return x
+
+    echo.__annotations__ = {"x": hint, "return": hint}
+    return tool(echo)
+
+
 @pytest.mark.parametrize(("hint", "value", "expected"), TYPES)
 def test_a_type_that_pydantic_knows_is_read_and_written(
     hint: Any, value: Json, expected: Any
 ) -> None:
-    read = []
-
-    def echo(x: Any) -> Any:
-        """Gives back what it got."""
-        read.append(x)
-        return x
-
-    echo.__annotations__ = {"x": hint, "return": hint}
-    made = tool(echo)
+    made = echoing(hint)
 
     result = invoke_tool(made, validate_tool_args(made.schema, {"x": value}))
 
-    assert (read[0], type(read[0])) == (expected, type(expected))
+    read = json_type(hint).read(value)
+    assert (read, type(read)) == (expected, type(expected))
     assert result == value
     assert made(x=expected) == value
     assert made.result_schema is not None
@@ -214,27 +216,17 @@ def test_a_type_that_pydantic_knows_is_read_and_written(
 def test_the_error_for_a_value_that_pydantic_refuses_has_its_path(
     hint: Any, value: Json, message: str
 ) -> None:
-    def echo(x: Any) -> None:
-        """Takes something."""
+    made = echoing(hint)
 
-    echo.__annotations__["x"] = hint
-    made = tool(echo)
-
-    with pytest.raises(ValidationError) as error:
+    with pytest.raises(ValidationError, match=f"^{message}"):
         made.invoke(validate_tool_args(made.schema, {"x": value}))
-
-    assert str(error.value).startswith(message)
 
 
 def test_a_description_is_added_to_a_type_of_pydantic_s() -> None:
     hint = Annotated[datetime.date, "the day", {"examples": ["2026-11-22"]}]
+    added = {"description": "the day", "examples": ["2026-11-22"]}
 
-    assert json_type(hint).schema == {
-        "type": "string",
-        "format": "date",
-        "description": "the day",
-        "examples": ["2026-11-22"],
-    }
+    assert json_type(hint).schema == {"type": "string", "format": "date", **added}
 
 
 def test_a_default_of_such_a_type_is_written_as_json_and_passed_as_it_is() -> None:
@@ -242,10 +234,15 @@ def test_a_default_of_such_a_type_is_written_as_json_and_passed_as_it_is() -> No
         """Plans a day."""
         return day is not None and day == DAY
 
+    def unplanned(day: datetime.date = "someday") -> None:  # type: ignore[assignment]  # wrong on purpose
+        """Plans a day."""
+
     made = tool(plan)
 
     assert made.schema["properties"]["day"]["default"] == "2026-11-22"
     assert made.invoke(validate_tool_args(made.schema, {})) is True
+    with pytest.raises(ToolError, match="its default 'someday' does not fit its type: Input"):
+        tool(unplanned)
 
 
 HINTS = [*(hint for hint, _ in SCHEMAS), *(hint for hint, _, _ in TYPES)]
@@ -253,29 +250,7 @@ HINTS = [*(hint for hint, _ in SCHEMAS), *(hint for hint, _, _ in TYPES)]
 
 @pytest.mark.parametrize("hint", HINTS, ids=str)
 def test_a_function_of_any_hint_binds_to_the_specification_it_writes(hint: Any) -> None:
-    def echo(x: Any) -> Any:
-        """Gives back what it got."""
-        return x
-
-    echo.__annotations__ = {"x": hint, "return": hint}
-    made = tool(echo)
+    made = echoing(hint)
     (specification,) = loads(write_program(tool_spec_from_function(made)))
 
     assert explain_binding(specification, ToolLibrary.of(made)) is None
-
-
-def test_a_type_that_pydantic_only_tells_from_others_is_refused() -> None:
-    class Plain:
-        pass
-
-    for hint in (Plain, bytes, complex, type[int], collections.abc.Hashable):
-        with pytest.raises(ToolError, match="has no JSON form"):
-            json_type(hint)
-
-
-def test_a_default_that_pydantic_refuses_is_an_error_when_the_tool_is_defined() -> None:
-    def plan(day: datetime.date = "someday") -> None:  # type: ignore[assignment]  # wrong on purpose
-        """Plans a day."""
-
-    with pytest.raises(ToolError, match="its default 'someday' does not fit its type: Input"):
-        tool(plan)

@@ -6,10 +6,11 @@ import asyncio
 import gzip
 import json
 import os
+import re
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,28 +18,8 @@ from typing import Any
 
 import pytest
 
-from interp import (
-    ApprovalNeeded,
-    AssistantRole,
-    ConfigurationError,
-    File,
-    LimitError,
-    Limits,
-    Message,
-    ScriptedModel,
-    ToolBindingError,
-    ToolCall,
-    ToolError,
-    ToolLibrary,
-    ToolProgress,
-    arun,
-    bind_agent_tools,
-    mcp_library,
-    resume_run,
-    run,
-    stream,
-    tool_spec_from_function,
-)
+import interp
+from interp import ConfigurationError, Limits, ScriptedModel, ToolError, ToolLibrary, mcp_library
 from interp.secrets import without_keys
 from interp.tools import ToolContext, call_tool, invoke_tool, providing
 from interp.tools.mcp.listing import look_alikes
@@ -63,14 +44,14 @@ def over_http() -> Iterator[ToolLibrary]:
 
 def agent_with(library: ToolLibrary, *names: str) -> Any:
     """An agent that has these tools, in the words of the library."""
-    specs = [tool_spec_from_function(library[name]) for name in names]
+    specs = [interp.tool_spec_from_function(library[name]) for name in names]
     return create_agent_pattern("a", "An agent", "Ollama/any", "Use tools.", specs)
 
 
 def calling(name: str, /, **arguments: Any) -> ScriptedModel:
     """A model that calls a tool once, and then answers with its result."""
-    call = ToolCall("1", name, json.dumps(arguments))
-    return ScriptedModel([Message(AssistantRole, "", tool_calls=(call,)), "fine"])
+    call = interp.ToolCall("1", name, json.dumps(arguments))
+    return ScriptedModel([interp.Message(interp.AssistantRole, "", tool_calls=(call,)), "fine"])
 
 
 def waited_for(path: Path) -> None:
@@ -79,6 +60,15 @@ def waited_for(path: Path) -> None:
     while not path.exists():
         assert time.monotonic() < until, f"{path.name} does not come"
         time.sleep(0.02)
+
+
+async def cancelled(begun: Coroutine[Any, Any, object], when: Path) -> None:
+    """Cancel what is begun once a file exists."""
+    task = asyncio.create_task(begun)
+    await asyncio.to_thread(waited_for, when)
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 def test_tools_have_the_name_description_and_schemas_that_the_server_lists(
@@ -91,6 +81,8 @@ def test_tools_have_the_name_description_and_schemas_that_the_server_lists(
     assert greet.schema["required"] == ["name"]
     assert greet.result_schema is not None
     assert greet.place == 'the MCP server "good"'
+    may_be_repeated = {name for name, tool in library.items() if not tool.once}
+    assert may_be_repeated == {"look", "put"}, "those of which the server says so"
 
 
 @pytest.mark.parametrize("opened", ["library", "over_http"])
@@ -98,10 +90,10 @@ def test_a_server_is_called_from_sync_and_async_runs(
     opened: str, request: pytest.FixtureRequest
 ) -> None:
     library = request.getfixturevalue(opened)
-    agent = agent_with(library, "greet")
+    agent, alice = agent_with(library, "greet"), {"name": "Alice"}
 
-    sync = run(agent, "hi", library, model=calling("greet", name="Alice"))
-    concurrent = asyncio.run(arun(agent, "hi", library, model=calling("greet", name="Alice")))
+    sync = interp.run(agent, "hi", library, model=calling("greet", **alice))
+    concurrent = asyncio.run(interp.arun(agent, "hi", library, model=calling("greet", **alice)))
 
     assert sync == concurrent
     assert sync.tools_used[0].result == {"result": "Hello, Alice."}
@@ -123,7 +115,7 @@ def test_an_image_is_a_reference_with_its_type_and_size(library: ToolLibrary) ->
     drawn = call_tool(library["picture"], {})
 
     assert drawn.text.value == "Here it is:\n[image: image/png, 11 bytes]"
-    assert drawn.files == (File(b"\x89PNG0123456", media_type="image/png"),)
+    assert drawn.files == (interp.File(b"\x89PNG0123456", media_type="image/png"),)
 
 
 def test_progress_is_told_while_a_call_goes_on(caplog: pytest.LogCaptureFixture) -> None:
@@ -144,17 +136,12 @@ def test_progress_is_told_while_a_call_goes_on(caplog: pytest.LogCaptureFixture)
 
 
 def test_progress_is_seen_in_a_stream(library: ToolLibrary) -> None:
-    seen = stream(agent_with(library, "progress"), "hi", library, model=calling("progress"))
+    agent, kind = agent_with(library, "progress"), interp.ToolProgress
+    seen = interp.stream(agent, "hi", library, model=calling("progress"))
 
-    assert [each for each in seen if isinstance(each, ToolProgress)] == [
-        ToolProgress((0, 0), "progress", 1, 2, "half")
+    assert [each for each in seen if isinstance(each, kind)] == [
+        kind((0, 0), "progress", 1, 2, "half")
     ]
-
-
-def test_a_call_is_never_repeated_by_itself_unless_the_server_says_that_it_may_be(
-    library: ToolLibrary,
-) -> None:
-    assert {name for name, tool in library.items() if not tool.once} == {"look", "put"}
 
 
 def test_what_a_server_says_later_does_not_repeat_a_call_of_a_recorded_run(tmp_path: Path) -> None:
@@ -162,13 +149,13 @@ def test_what_a_server_says_later_does_not_repeat_a_call_of_a_recorded_run(tmp_p
     file, short = tmp_path / "run.gram", Limits(run_seconds=0.5)
     with mcp_library(command, "bad") as library:
         agent = agent_with(library, "pay")
-        with pytest.raises(LimitError):
-            run(agent, "go", library, model=calling("pay"), record=file, limits=short)
+        with pytest.raises(interp.LimitError):
+            interp.run(agent, "go", library, model=calling("pay"), record=file, limits=short)
 
     with mcp_library(command, "bad") as library:
         assert not library["pay"].once
-        with pytest.raises(ApprovalNeeded):
-            resume_run(file, library, model=ScriptedModel([]), limits=Limits())
+        with pytest.raises(interp.ApprovalNeeded):
+            interp.resume_run(file, library, model=ScriptedModel([]), limits=Limits())
 
     assert (tmp_path / "mark.paid").read_text() == "paid\n"
 
@@ -176,7 +163,7 @@ def test_what_a_server_says_later_does_not_repeat_a_call_of_a_recorded_run(tmp_p
 def test_a_tool_that_fails_is_told_to_the_model(library: ToolLibrary) -> None:
     agent = agent_with(library, "fail")
 
-    response = run(agent, "hi", library, model=calling("fail", reason="too late"))
+    response = interp.run(agent, "hi", library, model=calling("fail", reason="too late"))
 
     assert "fail" in (response.tools_used[0].error or "")
     assert response.content == "fine"
@@ -196,19 +183,13 @@ def test_an_error_of_a_server_is_told_and_the_server_goes_on(way: str, said: str
                 invoke_tool(library["do"], {})
 
 
-def test_a_schema_that_is_no_json_is_refused() -> None:
-    refused = pytest.raises(ConfigurationError, match=r'"raw": the schema of a tool: .*nan')
-    with refused, mcp_library(raw("nan"), "raw"):
-        pass
-
-
 def test_a_call_that_takes_too_long_is_cancelled_at_the_server(
     library: ToolLibrary, tmp_path: Path
 ) -> None:
     agent, mark = agent_with(library, "wait"), str(tmp_path / "mark")
     model, limits = calling("wait", mark=mark), Limits(tool_seconds=1)
 
-    response = run(agent, "hi", library, model=model, limits=limits)
+    response = interp.run(agent, "hi", library, model=model, limits=limits)
 
     assert response.tools_used[0].error is not None
     waited_for(tmp_path / "mark.cancelled")
@@ -217,16 +198,9 @@ def test_a_call_that_takes_too_long_is_cancelled_at_the_server(
 def test_a_run_that_is_cancelled_cancels_its_call_at_the_server(
     library: ToolLibrary, tmp_path: Path
 ) -> None:
-    agent, mark = agent_with(library, "wait"), str(tmp_path / "mark")
+    agent, model = agent_with(library, "wait"), calling("wait", mark=str(tmp_path / "mark"))
 
-    async def cancelled() -> None:
-        running = asyncio.create_task(arun(agent, "hi", library, model=calling("wait", mark=mark)))
-        await asyncio.to_thread(waited_for, tmp_path / "mark.begun")
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
-
-    asyncio.run(cancelled())
+    asyncio.run(cancelled(interp.arun(agent, "hi", library, model=model), tmp_path / "mark.begun"))
 
     waited_for(tmp_path / "mark.cancelled")
 
@@ -250,24 +224,16 @@ def test_a_server_that_lists_other_tools_after_its_restart_is_not_called(tmp_pat
     with mcp_library(bad("other-after-restart", str(tmp_path / "mark")), "bad") as library:
         with pytest.raises(ToolError, match="the next call starts it again"):
             invoke_tool(library["do"], {})
+        said = "started again and lists other tools than before: do"
         for _ in range(2):
-            with pytest.raises(
-                ToolError, match="started again and lists other tools than before: do"
-            ):
+            with pytest.raises(ToolError, match=said):
                 invoke_tool(library["do"], {})
 
 
 def test_a_cancelled_opening_ends_the_server_that_was_starting(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
 
-    async def cancelled() -> None:
-        opening = asyncio.create_task(mcp_library(hanging(mark)).__aenter__())
-        await asyncio.to_thread(waited_for, mark)
-        opening.cancel()
-        with suppress(asyncio.CancelledError):
-            await opening
-
-    asyncio.run(cancelled())
+    asyncio.run(cancelled(mcp_library(hanging(mark)).__aenter__(), mark))
 
     with pytest.raises(ProcessLookupError):
         os.kill(int(mark.read_text()), 0)
@@ -297,6 +263,7 @@ def test_requests_to_sample_or_to_ask_the_user_are_declined(server: Any, way: st
         (bad("broken-schema"), '"bad": tool "broken": not a JSON Schema: "strng"'),
         (raw("endless"), '"bad" lists its tools on more than 500 pages'),
         (raw("array-schema"), '"bad" lists a broken tool: tools.1.inputSchema.type: '),
+        (raw("nan"), '"bad": the schema of a tool: $.'),
         (raw("no-schema"), '"bad" lists a broken tool: tools.1.inputSchema: '),
         (raw("not-an-object"), '"bad" lists a broken tool: tools.1: '),
         (bad("bad-name"), '"bad" lists a tool with the name "clear\\x1b[2J"'),
@@ -309,10 +276,9 @@ def test_requests_to_sample_or_to_ask_the_user_are_declined(server: Any, way: st
     ],
 )
 def test_a_server_that_cannot_be_used_is_named(command: Any, message: str) -> None:
-    with pytest.raises(ConfigurationError) as raised, mcp_library(command, "bad"):
+    refused = pytest.raises(ConfigurationError, match=re.escape(message))
+    with refused, mcp_library(command, "bad"):
         pass
-
-    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -327,13 +293,10 @@ def test_a_server_that_cannot_be_used_is_named(command: Any, message: str) -> No
     ids=ascii,
 )  # fmt: skip
 def test_a_name_that_hides_something_is_refused(name: str, shown: str) -> None:
-    command = bad("other-name", json.dumps(name))
-
-    with pytest.raises(ConfigurationError) as raised, mcp_library(command, "bad"):
+    said = f"lists a tool with the name .*{re.escape(shown)}"
+    refused = pytest.raises(ConfigurationError, match=said)
+    with refused, mcp_library(bad("other-name", json.dumps(name)), "bad"):
         pass
-
-    assert "lists a tool with the name" in str(raised.value)
-    assert shown in str(raised.value)
 
 
 def test_names_that_look_alike_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
@@ -358,11 +321,9 @@ def test_names_that_look_alike_are_warned_of(caplog: pytest.LogCaptureFixture) -
     ids=ascii,
 )  # fmt: skip
 def test_names_look_alike_by_case_width_and_confusable_letters(names: list[str]) -> None:
-    assert look_alikes(names) == [(names[1], names[0])]
+    others = ["read_file_s", "write_file", "read_files", "оплатить", "платить"]
 
-
-def test_names_that_differ_do_not_look_alike() -> None:
-    assert look_alikes(["read_file", "write_file", "read_files", "оплатить", "платить"]) == []
+    assert look_alikes([*others, *names]) == [(names[1], names[0])]
 
 
 def test_servers_of_one_library_start_at_the_same_time(tmp_path: Path) -> None:
@@ -383,45 +344,32 @@ def test_a_server_that_does_not_answer_is_given_up(way: str) -> None:
         pass
 
 
-def test_an_address_that_answers_with_a_page_is_no_server() -> None:
-    with (
-        answering("text/html", b"<html>") as url,
-        pytest.raises(ConfigurationError, match="text/html"),
-        mcp_library(url),
-    ):
-        pass
+MUCH = [b"x" * 1_000_000] * 60
+TOO_LONG = '^the MCP server "any" gives an answer that cannot be read: the answer has more than 16,'
 
 
 @pytest.mark.parametrize(
-    ("kind", "before"),
+    ("kind", "pieces", "encoding", "said"),
     [
-        ("application/json", b'{"jsonrpc": "2.0", "id": 1, "result": {"a": "'),
-        ("text/event-stream", b"event: message\ndata: "),
+        ("text/html", [b"<html>"], "identity", "text/html"),
+        ("application/json", [b'{"jsonrpc": "2.0", "id": 1, "result": {"a": "', *MUCH], "identity",
+         TOO_LONG),
+        ("text/event-stream", [b"event: message\ndata: ", *MUCH], "identity", TOO_LONG),
+        ("application/json", [gzip.compress(b"x" * 20_000_000, mtime=0)], "gzip",
+         "the answer is compressed"),
     ],
-)
-def test_no_more_of_an_answer_over_http_is_read_than_a_limit(kind: str, before: bytes) -> None:
-    sent = [before, *[b"x" * 1_000_000] * 60]
-
-    with answering(kind, *sent) as url, pytest.raises(ConfigurationError) as raised:
-        mcp_library(url, "big").__enter__()
-
-    too_long = "gives an answer that cannot be read: the answer has more than 16,777,216 bytes"
-    assert str(raised.value) == f'the MCP server "big" {too_long}'
-
-
-def test_an_answer_that_is_compressed_is_not_unpacked() -> None:
-    bomb = gzip.compress(b"x" * 20_000_000)
-
-    with (
-        answering("application/json", bomb, encoding="gzip") as url,
-        pytest.raises(ConfigurationError, match="the answer is compressed"),
-        mcp_library(url),
-    ):
+    ids=["page", "long", "long-stream", "compressed"],
+)  # fmt: skip
+def test_an_answer_over_http_that_is_none_or_too_much_is_refused(
+    kind: str, pieces: list[bytes], encoding: str, said: str
+) -> None:
+    refused = pytest.raises(ConfigurationError, match=said)
+    with answering(kind, *pieces, encoding=encoding) as url, refused, mcp_library(url, "any"):
         pass
 
 
 @contextmanager
-def answering(kind: str, *pieces: bytes, encoding: str = "identity") -> Iterator[str]:
+def answering(kind: str, *pieces: bytes, encoding: str) -> Iterator[str]:
     """The address of a server that gives every request the same answer."""
 
     class Answers(BaseHTTPRequestHandler):
@@ -488,20 +436,17 @@ def test_a_command_gets_the_variables_that_are_named_and_their_keys_are_hidden(
 
 def test_a_key_that_a_server_writes_back_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERVICE_TOKEN", "abcdefgh12345678")
-    opening = mcp_library(bad("tells-its-token"), "bad", env=["SERVICE_TOKEN"])
+    said = r"it wrote last:\nthe token \[redacted\] is refused$"
+    refused = pytest.raises(ConfigurationError, match=said)
 
-    with pytest.raises(ConfigurationError) as raised, opening:
+    with refused, mcp_library(bad("tells-its-token"), "bad", env=["SERVICE_TOKEN"]):
         pass
-
-    assert str(raised.value).endswith("it wrote last:\nthe token [redacted] is refused")
 
 
 def test_arguments_that_are_no_text_are_refused_and_the_server_goes_on() -> None:
     with mcp_library(GOOD, "good") as library:
-        agent = agent_with(library, "shout")
-        call = ToolCall("1", "shout", '{"text": "\\ud800"}')
-        model = ScriptedModel([Message(AssistantRole, "", tool_calls=(call,)), "fine"])
-        response = run(agent, "hi", library, model=model)
+        agent, model = agent_with(library, "shout"), calling("shout", text="\ud800")
+        response = interp.run(agent, "hi", library, model=model)
 
     assert "surrogate" in (response.tools_used[0].error or "")
 
@@ -519,7 +464,6 @@ def test_servers_of_one_file_add_up_and_a_name_of_two_is_an_error_when_it_is_use
 
     with mcp_library(servers) as library, mcp_library(servers, "one") as one:
         agent = agent_with(one, "greet")
-        with pytest.raises(ToolBindingError) as raised:
-            bind_agent_tools(agent, library)
-
-    assert 'the MCP server "one" and the MCP server "two"' in str(raised.value)
+        said = 'the MCP server "one" and the MCP server "two"'
+        with pytest.raises(interp.ToolBindingError, match=said):
+            interp.bind_agent_tools(agent, library)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,7 @@ def test_a_command_is_split_as_a_shell_does() -> None:
 
 def test_variables_are_written_before_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINE", "value of mine")
-
     server = one("TOKEN=${MINE} LEVEL=3 uvx some-server")
-
     assert server.environment == {"TOKEN": "value of mine", "LEVEL": "3"}
     assert server.command == ("uvx", "some-server")
 
@@ -64,6 +63,9 @@ def test_a_file_names_servers_as_other_programs_do(
     assert one(path, "web") == web
 
 
+SECRET = "s3cr3tvalue-0123"
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -75,22 +77,18 @@ def test_a_file_names_servers_as_other_programs_do(
         "https://example.com/mcp?api_key=s3cr3tvalue-0123",
         "https://example.com/${MY_TOKEN}/mcp",
         {"mcpServers": {"a": {"url": "https://h/mcp", "headers": {"X-Any": "s3cr3tvalue-0123"}}}},
-        {
-            "mcpServers": {
-                "s3cr3tvalue-0123": {"command": "x", "args": ["--key", "s3cr3tvalue-0123"]}
-            }
-        },
+        {"mcpServers": {"s3cr3tvalue-0123": {"command": "x", "args": ["--key", SECRET]}}},
     ],
-)
+)  # fmt: skip
 def test_keys_of_a_server_are_hidden_wherever_they_are_written(
     given: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MY_TOKEN", "s3cr3tvalue-0123")
+    monkeypatch.setenv("MY_TOKEN", SECRET)
 
     server = one(given)
 
-    assert without_keys("it is s3cr3tvalue-0123") == "it is [redacted]"
-    assert "s3cr3tvalue-0123" not in f"{server} {server!r}"
+    assert without_keys(f"it is {SECRET}") == "it is [redacted]"
+    assert SECRET not in f"{server} {server!r}"
 
 
 @pytest.mark.parametrize(
@@ -107,31 +105,18 @@ def test_keys_of_a_server_are_hidden_wherever_they_are_written(
         ({"mcpServers": {"a": 5}}, "mcpServers.a: Input should be a valid dictionary"),
         ({"command": "x"}, 'expected an object with "mcpServers"'),
         ({"mcpServers": {"a": {}}}, 'the MCP server "a" needs either "command" or "url"'),
-        (
-            {"mcpServers": {"a": {"command": "x", "args": [1]}}},
-            "a.args.0: Input should be a valid s",
-        ),
+        ({"mcpServers": {"a": {"command": "x", "args": [1]}}}, "a.args.0: Input should be a valid"),
         ({"mcpServers": {"a": {"command": "x", "args": "y"}}}, "a.args: Input should be a valid l"),
         ({"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}, "a.env.A: Input should be a"),
         ({"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}, "the transport SSE"),
-        (
-            {"mcpServers": {"b": {"command": "x"}, "a": {"command": "x", "disabled": "maybe"}}},
-            "mcpServers.a.disabled: Input should be a valid boolean",
-        ),
-        (
-            {"mcpServers": {"a": {"command": "x", "cwd": 5}}},
-            "a.cwd: Input should be a valid string",
-        ),
+        ({"mcpServers": {"b": {"command": "x"}, "a": {"command": "x", "disabled": "maybe"}}},
+         "mcpServers.a.disabled: Input should be a valid boolean"),
+        ({"mcpServers": {"a": {"command": "x", "cwd": 5}}}, "a.cwd: Input should be a valid"),
     ],
 )  # fmt: skip
 def test_what_is_no_server_is_refused(given: Any, message: str) -> None:
-    with pytest.raises(ConfigurationError) as raised:
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
         read_servers(given)
-
-    assert message in str(raised.value)
-
-
-def test_a_name_that_a_file_does_not_have_is_refused_with_the_nearest() -> None:
     with pytest.raises(ConfigurationError, match=r'no server "fiels".*files'):
         read_servers({"mcpServers": {"files": {"command": "x"}}}, "fiels")
 
