@@ -6,7 +6,6 @@ import re
 import sysconfig
 import traceback
 from collections.abc import Iterable
-from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -131,11 +130,9 @@ def visible(text: str) -> str:
     >>> print(visible("safe\\x1b[2J"))
     safe\\x1b[2J
     """
-    return re.sub(_HARMFUL, _as_escape, text)
-
-
-def _as_escape(match: re.Match[str]) -> str:
-    return match[0].encode("unicode_escape", "surrogatepass").decode()
+    return re.sub(
+        _HARMFUL, lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text
+    )
 
 
 _OURS = {__name__.partition(".")[0], "lenses_ext", "interp"}
@@ -158,12 +155,10 @@ def short_traceback(error: BaseException) -> list[str]:
 
 
 def _own_frames(error: BaseException) -> list[str]:
-    walked = list(traceback.walk_tb(error.__traceback__))
-    own = [(frame, line) for frame, line in walked if _is_own(frame)]
+    own = [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if (frame.f_globals.get("__name__") or "").partition(".")[0] not in _OURS
+        and not frame.f_code.co_filename.startswith(_LIBRARIES)
+    ]
     return traceback.StackSummary.extract(iter(own)).format()
-
-
-def _is_own(frame: FrameType) -> bool:
-    module = frame.f_globals.get("__name__") or ""
-    path = frame.f_code.co_filename
-    return module.partition(".")[0] not in _OURS and not path.startswith(_LIBRARIES)

@@ -96,7 +96,8 @@ class Source:
         blanks = "".join(map(_blank, head + shown[: at - first]))
         underlined = shown[at - first :][: (end or offset) - offset].rstrip()
         carets = "".join(_CARETS.get(_blank(char), "^") for char in underlined)
-        return f"  {head}{_printable(shown)}{tail}\n  {blanks}{carets or '^'}"
+        visible = "".join(c if c == "\t" or c.isprintable() else "\ufffd" for c in shown)
+        return f"  {head}{visible}{tail}\n  {blanks}{carets or '^'}"
 
     def _line_start(self, offset: int) -> int:
         start = self.text.rfind("\n", 0, offset) + 1
@@ -110,8 +111,3 @@ def _blank(char: str) -> str:
     if unicodedata.combining(char):
         return ""
     return "\u3000" if unicodedata.east_asian_width(char) in "WF" else " "
-
-
-def _printable(text: str) -> str:
-    """``text`` with control characters shown as one visible character each."""
-    return "".join(c if c == "\t" or c.isprintable() else "\ufffd" for c in text)

@@ -29,7 +29,7 @@ MAY_IMPORT = {
 FLOORS = {
     "gram": [
         "trees", "reading", "writing", "editing", "documents", "checks", "json", "comparing",
-        "graphs", "display",
+        "display",
     ],
     "lenses_ext": [
         "optics", "schemas", "signatures", "language", "workflows", "names", "rules", "composing",

@@ -125,7 +125,9 @@ class Reading:
     def judges(self, path: TreePath) -> bool:
         """Whether the pattern at a path is to be judged."""
         within = self.within
-        return within is None or path[:1] in within or _leads_into(within, path)
+        if within is None or path[:1] in within:
+            return True
+        return any(path[:length] in within for length in range(2, len(path) + 1))
 
     def scopes_from(self, scope: TreePath) -> Iterator[TreePath]:
         """A scope and those around it, from the inside out."""
@@ -160,11 +162,6 @@ class Reading:
         source, span = place
         several = len(self.sources) > 1
         return source.place(span.start) if several else source.line_and_column(span.start)
-
-
-def _leads_into(paths: Collection[TreePath], path: TreePath) -> bool:
-    """Whether a path is one of these paths, or goes on from one of them."""
-    return any(path[:length] in paths for length in range(1, len(path) + 1))
 
 
 _MOST_HINTS = 50  # looking for similar names costs more than all the checks together

@@ -11,7 +11,7 @@ from pyrsistent import pvector
 from ..diagnostics import Diagnostic, Edit
 from ..reading import Construct, comments, syntax
 from ..source import Span
-from ..trees import Value, is_edge, is_header, levels
+from ..trees import is_edge, is_header, levels
 from ..words import did_you_mean
 from .names import Occurrence, Reading
 
@@ -107,13 +107,10 @@ def _may_have_extensions(each: Occurrence) -> bool:
     subject = each.pattern.value
     if not subject.properties:
         return False
-    if subject.levels and any(map(_is_extension, subject.properties.values())):
+    values = subject.properties.values() if subject.levels else ()
+    if any(levels(value) > 1 or value == pvector() for value in values):
         return True
     return each.repeats_keys or _FRACTION_WITH_UNIT.search(*each.extent) is not None
-
-
-def _is_extension(value: Value) -> bool:
-    return levels(value) > 1 or value == pvector()
 
 
 def _in_case(name: str, *, on_arrow: bool) -> str | None:

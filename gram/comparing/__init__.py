@@ -15,7 +15,13 @@ from .edits import (
     match as match,
     match_values as match_values,
 )
-from .holes import Bound as Bound, QueryError as QueryError, holes_in as holes_in
 from .merging import Conflict as Conflict, Merge as Merge, merge as merge
-from .query import AsWritten as AsWritten, Match as Match, find_matches as find_matches
+from .query import (
+    AsWritten as AsWritten,
+    Bound as Bound,
+    Match as Match,
+    QueryError as QueryError,
+    find_matches as find_matches,
+    holes_in as holes_in,
+)
 from .rewriting import rewrite as rewrite

@@ -10,8 +10,9 @@ for that: an element that moved has its partner, too.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from hashlib import sha256
+from itertools import product
 from typing import Any, TypeAlias, Union
 
 import attrs
@@ -127,36 +128,25 @@ def _pair_alike(pairing: Pairing, old: Sequence[Pattern], new: Sequence[Pattern]
 
     Only elements that share a rare word are compared, so that the cost stays linear.
     """
-    old_words, new_words = (
+    words = [
         {at: _words(each[at]) for at in free}
         for each, free in zip((old, new), pairing.free(), strict=True)
-    )
-    old_with, new_with = (
-        _groups((word, at) for at in words for word in words[at])
-        for words in (old_words, new_words)
-    )
-    together = {
-        (one, other)
-        for word, places in new_with.items()
-        if len(places) <= _RARE and len(old_with.get(word, ())) <= _RARE
-        for one in old_with.get(word, ())
-        for other in places
-    }
-    words = {pair: (old_words[pair[0]], new_words[pair[1]]) for pair in together}
-    likeness = {
-        pair: 2 * len(one & other) / (len(one) + len(other)) for pair, (one, other) in words.items()
-    }
+    ]
+    with_word: defaultdict[Hashable, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, found in enumerate(words):
+        for at, inside in found.items():
+            for word in inside:
+                with_word[word][side].append(at)
+    likeness: dict[tuple[int, int], float] = {}
+    for ones, others in with_word.values():
+        if len(ones) <= _RARE and len(others) <= _RARE:
+            for one, other in product(ones, others):
+                both = words[0][one], words[1][other]
+                likeness[one, other] = 2 * len(both[0] & both[1]) / sum(map(len, both))
     for one, other in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
         is_free = pairing.is_free[one] and pairing.partners[other] is None
         if is_free and likeness[one, other] >= _ALIKE:
             pairing.pair(one, other)
-
-
-def _groups(keys: Iterable[tuple[Hashable, int]]) -> dict[Hashable, list[int]]:
-    groups: defaultdict[Hashable, list[int]] = defaultdict(list)
-    for key, index in keys:
-        groups[key].append(index)
-    return groups
 
 
 def _words(element: Pattern) -> frozenset[Hashable]:
@@ -293,7 +283,9 @@ def applied(edit: Edit | None, old: Any, path: EditPath = (), near: Pattern | No
         near = old
     if isinstance(edit, PMap):
         if isinstance(old, Pattern):
-            return _with_parts(old, applied(edit, _parts(old), path, near))
+            made = applied(edit, _parts(old), path, near)
+            subject = Subject(made.get("identity", ""), made["labels"], made["properties"])
+            return attrs.evolve(old, value=subject, elements=made["elements"])
         if not isinstance(old, PMap):
             raise DiffError(f"expected a map, found {_shown(old)}", path, near)
         for key, inner in edit.items():
@@ -340,11 +332,6 @@ def _parts(pattern: Pattern) -> PMap[str, Any]:
             "elements": pattern.elements,
         }
     )
-
-
-def _with_parts(pattern: Pattern, parts: Mapping[str, Any]) -> Pattern:
-    subject = Subject(parts.get("identity", ""), parts["labels"], parts["properties"])
-    return attrs.evolve(pattern, value=subject, elements=parts["elements"])
 
 
 def _some(steps: Mapping[Any, Edit | None]) -> PMap[Any, Edit]:

@@ -26,8 +26,20 @@ from ..trees import (
     pattern_at,
     walk,
 )
-from .holes import ANYTHING, Hops, QueryError, hole, hole_alone, holes_in, hops_of, literal
-from .query import AsWritten, Match, Part, find_matches
+from .query import (
+    ANYTHING,
+    AsWritten,
+    Hops,
+    Match,
+    Part,
+    QueryError,
+    find_matches,
+    hole,
+    hole_alone,
+    holes_in,
+    hops_of,
+    literal,
+)
 
 _Build: TypeAlias = Callable[[], Pattern]
 

@@ -40,7 +40,13 @@ def loads_one(text: str) -> Pattern:
         GramDecodeError: the text is not gram, or has no pattern or several.
     """
     expect(text, str, "text", by="loads_one")
-    return _the_one(parse(text))
+    document = parse(text)
+    rest = document.patterns[1:] if document.header is not None else document.patterns
+    if len(rest) > 1 or not document.patterns:
+        found = f"expected one pattern, found {len(rest) or 'none'}"
+        at = document.items[-len(rest) + 1].start if rest else 0
+        raise GramDecodeError(found, text, at)
+    return (rest or document.patterns)[0]
 
 
 def load_file(file: PathOrFile) -> tuple[Pattern, ...]:
@@ -135,15 +141,6 @@ def _expect_file(file: object, method: str, *, by: str) -> None:
     """Refuse what is neither a path nor an open file that has a method."""
     if not callable(getattr(file, method, None)):
         expect(file, (str, os.PathLike, IOBase), "file", by=by)
-
-
-def _the_one(document: Document) -> Pattern:
-    rest = document.patterns[1:] if document.header is not None else document.patterns
-    if len(rest) > 1 or not document.patterns:
-        found = f"expected one pattern, found {len(rest) or 'none'}"
-        at = document.items[-len(rest) + 1].start if rest else 0
-        raise GramDecodeError(found, document.text, at, filename=document.filename)
-    return (rest or document.patterns)[0]
 
 
 class WatchedFiles:

@@ -32,13 +32,14 @@ from ..writing import sorted_items
 Json: TypeAlias = Any
 """What the ``json`` module reads and writes."""
 
-_SPECIAL_KEYS = {
-    "symbol": {"type", "value"},
-    "tagged": {"type", "tag", "content"},
-    "range": {"type", "lower", "upper"},
-    "measurement": {"type", "unit", "value"},
-    "map": {"type", "entries"},
+_SPECIAL: dict[str, tuple[type[Any], tuple[str, ...]]] = {
+    "symbol": (Symbol, ("value",)),
+    "tagged": (TaggedString, ("tag", "content")),
+    "range": (Range, ("lower", "upper")),
+    "measurement": (Measurement, ("unit", "value")),
+    "map": (dict, ("entries",)),
 }
+"""What an object with a ``type`` makes, and its other keys: the attributes of that."""
 
 
 def to_json(pattern: Pattern | Iterable[Pattern]) -> Json:
@@ -64,14 +65,11 @@ def to_json(pattern: Pattern | Iterable[Pattern]) -> Json:
 def value_to_json(value: Value | None) -> Json:
     """The canonical JSON of one value."""
     match value:
-        case Symbol(word):
-            return {"type": "symbol", "value": word}
-        case TaggedString(tag, content):
-            return {"type": "tagged", "tag": tag, "content": content}
-        case Range(lower, upper):
-            return {"type": "range", "lower": value_to_json(lower), "upper": value_to_json(upper)}
-        case Measurement(number, unit):
-            return {"type": "measurement", "unit": unit, "value": number}
+        case Symbol() | TaggedString() | Range() | Measurement():
+            kind, names = next(
+                (k, names) for k, (made, names) in _SPECIAL.items() if made is type(value)
+            )
+            return {"type": kind} | {name: value_to_json(getattr(value, name)) for name in names}
         case PVector():
             return [value_to_json(item) for item in value]
         case PMap():
@@ -130,18 +128,14 @@ def _value(data: Json, path: str) -> object:
         _expect(data, (str, int, float), "a value", path)
         return data
     with _at(path):
-        match _kind(data):
-            case "symbol":
-                return Symbol(data["value"])
-            case "tagged":
-                return TaggedString(data["tag"], data["content"])
-            case "measurement":
-                return Measurement(data["value"], data["unit"])
-            case "range":
-                return Range(_bound(data["lower"], path), _bound(data["upper"], path))
-            case "map":
-                data, path = data["entries"], f"{path}.entries"
-                _expect(data, dict, "an object", path)
+        kind = _kind(data)
+        if kind == "map":
+            data, path = data["entries"], f"{path}.entries"
+            _expect(data, dict, "an object", path)
+        elif kind is not None:
+            make, names = _SPECIAL[kind]
+            read = _bound if make is Range else lambda part, _: part
+            return make(**{name: read(data[name], path) for name in names})
     return {key: _value(item, f"{path}.{key}") for key, item in data.items()}
 
 
@@ -155,7 +149,7 @@ def _bound(data: Json, path: str) -> Bound | None:
 def _kind(data: Mapping[str, object]) -> str | None:
     """The special form that an object has: its ``type`` names one, and it has exactly its keys."""
     kind = data.get("type")
-    if isinstance(kind, str) and _SPECIAL_KEYS.get(kind) == set(data):
+    if isinstance(kind, str) and kind in _SPECIAL and {"type", *_SPECIAL[kind][1]} == set(data):
         return kind
     return None
 

@@ -107,10 +107,6 @@ class Builder:
     both = _arrow("both")
     undirected = _arrow("undirected")
 
-    def hop(self, parts: list[Any]) -> tuple[Any, ...]:
-        """What is between the halves of an arrow: nothing, or a subject in brackets."""
-        return tuple(parts)
-
     # --- subjects
 
     def subject(self, parts: list[Any]) -> syntax.SubjectPart:
@@ -123,8 +119,10 @@ class Builder:
         tree = self._subject(identity, labels, entries, record.start if record else 0)
         return syntax.SubjectPart(start, end, identity, labels, record, tree)
 
-    def labels(self, parts: list[syntax.Label]) -> tuple[syntax.Label, ...]:
+    def labels(self, parts: list[Any]) -> tuple[Any, ...]:
         return tuple(parts)
+
+    hop = labels  # nothing, or a subject in brackets
 
     def label(self, parts: list[Any]) -> syntax.Label:
         colon, name = parts

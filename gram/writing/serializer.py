@@ -228,7 +228,7 @@ def write_value(value: Value, *, fences: bool = True) -> str:
         case bool():  # before int, which it is a kind of
             return "true" if value else "false"
         case int() | float():
-            return write_number(value)
+            return _write_number(value)
         case PMap() | dict():
             return write_record(value, fences=fences)
         case PVector() | list() | tuple():
@@ -238,38 +238,24 @@ def write_value(value: Value, *, fences: bool = True) -> str:
         case TaggedString(tag, content):
             is_fenced = fences and needs_fence(content)
             return write_fence(content, tag) if is_fenced else tag + quote(content, "`")
-        case Measurement():
-            return _write_measurement(value)
+        case Measurement(number, unit):
+            text = _write_number(number) + unit
+            return f"-{text}" if terminal("HEXADECIMAL").fullmatch(text) else text
         case Range(lower, upper):
-            dots = "..." if lower is None or upper is None else ".."
-            return f"{_write_bound(lower)}{dots}{_write_bound(upper)}"
+            ends = ["" if end is None else write_value(end) for end in (lower, upper)]
+            return (".." if all(ends) else "...").join(ends)
     raise ArgumentError(f"write_value: value must be a value, got {type(value).__name__}")
 
 
-def write_number(number: Number) -> str:
+def _write_number(number: Number) -> str:
     """An integer, or a decimal without exponent and always with a point."""
-    return str(number) if isinstance(number, int) else _write_decimal(number)
-
-
-def _write_decimal(number: float) -> str:
-    text = repr(number)
+    text = str(number)
     if "e" not in text:
         return text
     from decimal import Decimal  # imported late: most programs are not written
 
     text = format(Decimal(text), "f")
     return text if "." in text else f"{text}.0"
-
-
-def _write_measurement(measurement: Measurement) -> str:
-    text = write_number(measurement.value) + measurement.unit
-    return f"-{text}" if terminal("HEXADECIMAL").fullmatch(text) else text
-
-
-def _write_bound(bound: Number | Measurement | None) -> str:
-    if bound is None:
-        return ""
-    return _write_measurement(bound) if isinstance(bound, Measurement) else write_number(bound)
 
 
 _MOST_ELEMENTS = 12

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from attrs import define, field
 
-from ..checks import members
-from ..documents import Document
-from ..errors import ArgumentError, GramError, NoPatternError, expect, expect_all
-from ..extras import install
-from ..trees import (
+from .checks import members
+from .documents import Document
+from .errors import ArgumentError, GramError, NoPatternError, expect, expect_all
+from .extras import install
+from .trees import (
     WALK,
     Pattern,
     Scoped,
@@ -100,7 +100,7 @@ class Graph:
             patterns_of(getattr(self, name), name, by="Graph")
         expect(self.keys, Mapping, "keys", by="Graph")
         for each in self.relationships:
-            for key in {self.key(end): None for end in _ends(each)}:
+            for key in {self.key(end): None for end in each.elements}:
                 self._incident.setdefault(key, []).append(each)
 
     def __repr__(self) -> str:
@@ -135,7 +135,7 @@ class Graph:
         """The nodes at the other end of its relationships, each once, in the order of the text."""
         found = {}
         for relationship in self.incident(node):
-            left, right = _ends(relationship)
+            left, right = relationship.elements
             other = right if self.key(left) == self.key(node) else left
             found[self.key(other)] = other
         return tuple(node for node in self.nodes if self.key(node) in found)
@@ -143,7 +143,7 @@ class Graph:
     def degree(self, node: Pattern) -> int:
         """How many relationships begin or end at a node; one to the node itself counts twice."""
         key = self.key(node)
-        ends = (end for each in self.incident(node) for end in _ends(each))
+        ends = (end for each in self.incident(node) for end in each.elements)
         return sum(self.key(end) == key for end in ends)
 
 
@@ -174,9 +174,7 @@ def graph_of(what: Document | Pattern | Iterable[Pattern], *, scopes: Scopes = o
         known = nodes.setdefault(key, each)
         if _fullness(each) > _fullness(known):
             nodes[key] = each
-    edges, walks, annotations, others = (
-        tuple(by_shape[kind]) for kind in ("relationship", "walk", "annotation", "other")
-    )
+    _, annotations, edges, walks, others = map(tuple, by_shape.values())
     return Graph(tuple(nodes.values()), edges, walks, annotations, others, keys)
 
 
@@ -199,7 +197,7 @@ def to_networkx(what: Graph | Document | Pattern | Iterable[Pattern]) -> network
     result = networkx.MultiDiGraph()
     result.add_nodes_from((graph.key(node), {"pattern": node}) for node in graph.nodes)
     for each in graph.relationships:
-        left, right = _ends(each)
+        left, right = each.elements
         result.add_edge(graph.key(left), graph.key(right), pattern=each)
     return result
 
@@ -211,17 +209,10 @@ def _is_walk(pattern: Pattern) -> bool:
         return False
     if pattern.value.labels == {WALK}:
         return True
-    return len(elements) > 1 and all(_share_a_node(one, next_) for one, next_ in pairwise(elements))
-
-
-def _share_a_node(one: Pattern, other: Pattern) -> bool:
-    return any(left == right for left in one.elements for right in other.elements)
-
-
-def _ends(relationship: Pattern) -> tuple[Pattern, Pattern]:
-    """The node that a relationship begins at, and the one that it leads to."""
-    left, right = relationship.elements
-    return left, right
+    share_a_node = (
+        any(node in other.elements for node in one.elements) for one, other in pairwise(elements)
+    )
+    return len(elements) > 1 and all(share_a_node)
 
 
 def _fullness(node: Pattern) -> int:
@@ -291,11 +282,14 @@ def reconcile(
         known = first.setdefault(key, here)
         if known is here or policy == "last-wins":
             subjects[key], bodies[key] = here.pattern.value, here
-        elif policy == "strict" and _differ(known.pattern, here.pattern):
-            name, places = here.name, (_place(known), _place(here))
-            raise ReconcileError(name, known.pattern, here.pattern, places)
+        elif policy == "strict":
+            one, other = known.pattern, here.pattern
+            if one.value != other.value or members(one.elements) != members(other.elements):
+                raise ReconcileError(here.name, one, other, (_place(known), _place(here)))
         elif policy == "merge":
-            subjects[key] = _merged(subjects[key], here.pattern.value)
+            agreed_on, said = subjects[key], here.pattern.value
+            properties = agreed_on.properties.update(said.properties)
+            subjects[key] = Subject(here.name, agreed_on.labels | said.labels, properties)
             bodies[key] = here if here.pattern.elements else bodies[key]
 
     def agreed(path: TreePath) -> tuple[Subject, Iterable[TreePath]]:
@@ -310,15 +304,6 @@ def reconcile(
     tops: list[TreePath] = [(index,) for index in range(len(trees))]
     joined = (unfold(agreed, path) for path in tops)
     return tuple(tree if new == tree else new for tree, new in zip(trees, joined, strict=True))
-
-
-def _differ(first: Pattern, again: Pattern) -> bool:
-    return first.value != again.value or members(first.elements) != members(again.elements)
-
-
-def _merged(one: Subject, other: Subject) -> Subject:
-    properties = one.properties.update(other.properties)
-    return Subject(one.identity, one.labels | other.labels, properties)
 
 
 def _place(here: Scoped) -> str:
