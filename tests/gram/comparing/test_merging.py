@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from random import Random
+from typing import Literal
 
 import attrs
 import pytest
 from hypothesis import given, strategies as st
 
 from gram import GramDecodeError, GramEncodeError, Pattern, Subject, loads, parse
-from gram.comparing import Conflict, Merge, merge
+from gram.comparing import merge
 from gram.reading import comments, tokens
 from tests.gram.strategies import TextMaker, TreeEditor, gram_texts
 from tests.gram.texts import ACCEPTED
 
 Trees = tuple[Pattern, ...]
 randoms = st.randoms(use_true_random=True)
+SIDES: list[Literal["base", "ours", "theirs"]] = ["base", "ours", "theirs"]
 
 
 def edited(text: str, random: Random) -> str:
@@ -42,15 +44,6 @@ def comments_of(text: str) -> set[str]:
     return {word.strip() for comment in found for word in comment.split("//")}
 
 
-def taken(merged: Merge, side: str) -> str:
-    """The text that a merge tool makes when one side of each conflict is taken."""
-    pieces = [
-        f"\n{getattr(piece, side)}\n" if isinstance(piece, Conflict) else piece
-        for piece in merged.pieces
-    ]
-    return "".join(pieces)
-
-
 # --- laws
 
 
@@ -73,8 +66,8 @@ def test_what_is_merged_can_be_read_and_so_can_each_side_of_every_conflict(
 
     merged = merge(text, ours, theirs)
 
-    for side in ("ours", "theirs", "base"):
-        loads(taken(merged, side))
+    for side in SIDES:
+        loads(merged.taking(side))
     assert merge(text, text, theirs).text() == theirs
 
 
@@ -93,7 +86,7 @@ def test_the_comments_of_both_sides_survive_where_nothing_is_removed(
 
     merged = merge(text, ours, theirs)
 
-    found = comments_of(taken(merged, "ours")) | comments_of(taken(merged, "theirs"))
+    found = comments_of(merged.taking("ours")) | comments_of(merged.taking("theirs"))
     before, we, they = map(comments_of, (text, ours, theirs))
     assert found >= (we & they) | (we - before) | (they - before)
 

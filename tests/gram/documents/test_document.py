@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 
 import pytest
 
 from gram import (
     Document,
-    Measurement,
     Pattern,
-    Range,
     Span,
     Subject,
-    Symbol,
-    TaggedString,
     loads,
     loads_one,
     origin,
@@ -99,34 +94,6 @@ def test_a_path_that_leads_nowhere_is_refused() -> None:
             document.spans(nowhere)
 
 
-TEXT = """\
-// about the file
-[a:Agent {model: 'x'} | // tools
-  (b {n: 0x0F}),
-  (c)
-]
-
-(d)==>(e) // an edge
-"""
-
-
-def test_what_is_not_asked_for_keeps_its_place_and_spelling() -> None:
-    trees = loads(TEXT.replace("'x'", "'y'").replace("(c)", "(c:New)"))
-
-    edited = parse(TEXT).replace(trees)
-
-    assert edited.text == TEXT.replace("'x'", "'y'").replace("(c)", "(c:New)")
-
-
-def test_patterns_may_come_from_any_iterable() -> None:
-    def backwards() -> Iterator[Pattern]:
-        yield from reversed(document.patterns)
-
-    document = parse(TEXT)
-
-    assert document.replace(backwards()).patterns == document.patterns[::-1]
-
-
 def made(text: str) -> Pattern:
     """A pattern that knows of no text."""
     return pickle.loads(pickle.dumps(loads_one(text)))
@@ -146,7 +113,7 @@ def test_the_name_and_style_of_a_document_stay() -> None:
 
 
 def test_unchanged_patterns_are_shared_and_keep_their_origin() -> None:
-    document = parse(TEXT)
+    document = parse("[a | b]\n(c)")
     first = Pattern(Subject("n"), document.patterns[0].elements)
 
     edited = document.replace([first, *document.patterns[1:]])
@@ -155,7 +122,7 @@ def test_unchanged_patterns_are_shared_and_keep_their_origin() -> None:
     place = origin(edited.patterns[1])
     assert place is not None
     assert place.source is document.source
-    assert place.lineno == 7
+    assert place.lineno == 2
 
 
 def test_spans_and_paths_of_an_edited_document_are_of_its_own_text() -> None:
@@ -170,26 +137,16 @@ def test_spans_and_paths_of_an_edited_document_are_of_its_own_text() -> None:
     assert [item.pattern for item in edited.items] == list(edited.patterns)
 
 
-def test_edits_say_what_changed_where() -> None:
+def test_edits_say_what_changed_in_the_text_that_was_read() -> None:
     document = parse("(a {n: 0x01}) // c\n(b)\n(d)\n")
-
-    edited = document.replace(loads("(a {n: 2000}) (d)"))
+    edited = document.replace(loads("(a {n: 1}) (d)")).replace(loads("(a {n: 2000}) (d)"))
 
     number, removal = edited.changes
     assert (number.old, number.new) == ("0x01", "0x7d0")
     assert (number.before, number.after) == (Span(7, 11), Span(7, 12))
     assert (removal.old, removal.new) == ("\n(b)", "")
     assert (removal.before, removal.after) == (Span(18, 22), Span(19, 19))
-
-
-def test_edits_count_from_the_text_that_was_read() -> None:
-    document = parse("(a)\n(b)\n")
-
-    twice = document.replace(loads("(a) (x)")).replace(loads("(y) (x)"))
-
-    assert [(edit.old, edit.new) for edit in twice.changes] == [("a", "y"), ("b", "x")]
-    assert document.changes == ()
-    assert twice.replace(document.patterns).changes == ()
+    assert document.changes == edited.replace(document.patterns).changes == ()
     nothing = parse("{k: 1}").replace(())
     assert (nothing.text, nothing.header) == ("", None)
     assert [(edit.old, edit.new) for edit in nothing.changes] == [("{k: 1}", "")]
@@ -213,27 +170,6 @@ def test_the_header_of_an_edited_document_is_the_record_at_its_top(
 
     assert edited.header == (edited.patterns[0] if is_header else None)
     assert edited.header == parse(edited.text).header
-
-
-def test_every_kind_of_value_can_take_the_place_of_every_other() -> None:
-    values = [
-        *(1, -1, 2.5, True, "it's", "two\nlines", "`", Symbol("word"), TaggedString("t", "x")),
-        *(TaggedString("t", "a\nb"), Measurement(2, "kg"), Measurement(0, "xFF"), Range(1, None)),
-        *([1, "x"], {"k": 1}, [], {}),
-    ]
-    spellings = [
-        *("1", "0x0F", "017", "2.50", "true", '"x"', "'x'", "`x`", "```\nx\n```", "t`x`"),
-        *("```t\nx\n  ```", "word", "5kg", "1..2", "[1]", "{k: 1}", "[]", "{}"),
-    ]
-
-    for spelling in spellings:
-        document = parse(f"(a {{k: {spelling}}} // c\n)")
-        for value in values:
-            edited = document.replace([Pattern(Subject("a", (), {"k": value}))])
-
-            assert loads(edited.text) == edited.patterns
-            assert edited.text.endswith("} // c\n)")
-            assert edited.rescued == ()
 
 
 def test_values_as_deep_as_they_may_be_can_be_edited() -> None:

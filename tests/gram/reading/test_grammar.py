@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,17 +101,6 @@ def test_the_table_is_what_the_grammar_says_in_every_process() -> None:
     )
     assert compile_grammar(DEFINITION) == grammar()
     assert digest(DEFINITION) in written.stdout.decode()
-
-
-def test_an_edited_grammar_counts_without_a_new_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    edited = tmp_path / "grammar.lark"
-    edited.write_text(DEFINITION.replace('COMMA: ","', 'COMMA: ";"'), encoding="utf-8")
-    monkeypatch.setattr("gram.grammar.GRAMMAR", edited)
-
-    assert grammar().terminals["COMMA"] == ","
-    assert grammar.__wrapped__().terminals["COMMA"] == ";"
 
 
 def test_the_grammar_has_no_conflicts() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import gram.grammar
-from gram import Document, Pattern, Subject, dumps, format_text, loads, parse, walk
+from gram import Document, Subject, dumps, format_text, loads, parse, walk
 from gram.grammar import GRAMMAR
 from gram.reading import diagnosis, lexer, parser, scalars
 from tests.gram.strategies import gram_texts
@@ -97,29 +97,6 @@ def test_it_is_kept_by_the_layout(kind: str, text: str) -> None:
     assert loads(new) == loads(text)
     assert comments_of(kind, new) == comments_of(kind, old)
     assert format_text(new) == new
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda team: Pattern(Subject("team", {"Team"}, {"size": 4, "name": "x"}), team.elements),
-        lambda team: Pattern(team.value, (*team.elements, Pattern(Subject("cleo")))),
-        lambda team: Pattern(team.value, (Pattern(Subject("cleo")), *team.elements)),
-        lambda team: Pattern(Subject("crew", team.value.labels, team.value.properties), ()),
-        lambda team: Pattern(team.value, team.elements[:1]),
-    ],
-    ids=["a value", "an element at the end", "an element before", "a name", "a removal"],
-)
-def test_it_is_kept_by_edits(kind: str, change: object) -> None:
-    plain, other = parse(SAMPLE), parse(with_another_comment(kind, SAMPLE))
-    assert callable(change)
-    wanted = (change(plain.patterns[0]), *plain.patterns[1:])
-
-    edited = other.replace(wanted)
-
-    assert edited.rescued == ()
-    assert loads(edited.text) == wanted
-    assert edited.text == with_another_comment(kind, plain.replace(wanted).text)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections import OrderedDict
 from collections.abc import Callable
 from enum import IntEnum, StrEnum
 from typing import Any
 
 import pytest
-from hypothesis import given
 from pyrsistent import PMap, PVector, pmap, pvector
 
 from gram import (
@@ -25,7 +22,6 @@ from gram import (
     loads_one,
 )
 from gram.trees.values import freeze
-from tests.gram.strategies import values
 
 
 class Colour(StrEnum):
@@ -76,15 +72,6 @@ def test_values_of_different_kinds_differ_at_every_depth(one: Any, other: Any) -
         assert Pattern(left) != Pattern(right)
         assert Pattern(Subject("p"), [Pattern(left)]) != Pattern(Subject("p"), [Pattern(right)])
         assert len({left, right}) == 2
-
-
-@given(values())
-def test_a_value_equals_its_copies_and_hashes_like_them(value: Any) -> None:
-    for twin in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
-        assert type(value) is type(twin)
-        assert value == twin
-        assert subject(value) == subject(twin)
-        assert hash(subject(value)) == hash(subject(twin))
 
 
 def test_the_order_of_keys_does_not_matter_and_that_of_items_does() -> None:
