@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from typing import Any
 
 from tests.paths import CONFORMANCE, DATA
 
 Row = dict[str, Any]
+
+
+def table(name: str) -> dict[str, Any]:
+    """The cases in a file of ``tests/data``."""
+    return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def _rows() -> list[Row]:

@@ -11,7 +11,7 @@ from gram.checks import CHECKS, Check, Reading, syntax_fault
 from gram.trees import Scope
 from tests.gram.strategies import forests, gram_texts
 from tests.gram.test_tree_sitter import is_excused, oracle_accepts
-from tests.gram.texts import ACCEPTED
+from tests.gram.texts import ACCEPTED, table
 
 
 def scope_of(pattern: Pattern) -> Scope:
@@ -31,48 +31,7 @@ def found(text: str, code: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("code", "text", "places"),
-    [
-        ("duplicate-key", "(a {k: 1, j: 2, k: 3})", ["4:k"]),
-        ("duplicate-key", "({k: 1, k: 2, `k`: 3})", ["2:k", "8:k"]),
-        ("duplicate-key", "{k: {j: 1, j: 2}}", ["5:j"]),
-        ("duplicate-key", "(a)-[{k: 1, k: 2}]->(b {j: 1, j: 1})-->(c)", ["6:k", "24:j"]),
-        ("duplicate-key", "({k: 1, j: 2})", []),
-        ("duplicate-annotation-key", "@k(1) @j(2) @k(3) (a)", ["1:k"]),
-        ("duplicate-annotation-key", "@k(1) @j(2) (a)", []),
-        ("duplicate-definition", "(a:P) (a:Q)", ["7:a"]),
-        ("duplicate-definition", "(a {k: 1}) (a {k: 1.0})", ["12:a"]),
-        ("duplicate-definition", "[a | b] [a | c]", ["9:a"]),
-        ("duplicate-definition", "@@a (b) (a:P)", ["9:a"]),
-        ("duplicate-definition", "(a:P)-->(b) (a:P)-->(a)-->(c)", []),
-        ("duplicate-definition", "(a:P)-->(b)-->(a:Q)-->(c)", ["15:a"]),
-        ("duplicate-definition", "[t:Tool | (a:P)] [u:Tool | (a:Q)] (a:R)", []),
-        ("inconsistent-definition", "(a)-[r]->(b) (a)-[r]->(c)", ["18:r"]),
-        ("inconsistent-definition", "(a)-[r]->(b) (b)<-[r]-(a)", []),
-        ("inconsistent-definition", "(a)-[r]->(b) [r | a, b, c]", ["14:r"]),
-        ("inconsistent-definition", "(a:P)-[r]->(b) (a)-[r]->(b)", []),
-        ("self-reference", "[a | b, a]", ["8:a"]),
-        ("self-reference", "[a | [b | a]]", []),
-        ("dangling-reference", "[a | b, c] (c)", ["5:b"]),
-        ("dangling-reference", "[t:Tool | (x), x] [u | x, t]", ["23:x"]),
-        ("dangling-reference", "[t:Tool | b] (b)", []),
-        ("unknown-kind", '{kind: "rulez"} (a)', ['7:"rulez"']),
-        ("unknown-kind", '{kind: "rule"} ({kind: "other"})', []),
-        ("label-case", "(a:person)-[:knows]->(b:P {k: 1})", ["3:person", "13:knows"]),
-        ("label-case", "(a::text)=[::odd]=>(:Gram.Walk)", []),
-        ("label-case", "[r:WORKS_AT | a, b] [r:WORKS_AT | a]", ["23:WORKS_AT"]),
-        ("label-sets-differ", "[t:Tool | (a:P)] [u:Tool | (a:Q), (b:P)]", ["30:Q"]),
-        ("label-sets-differ", "(a:P) (a:Q)", []),
-        ("label-sets-differ", "[r:Record | (a:P)] [s:Record | [t:Tool | (a:Q)]] (a:R)", []),
-        ("duplicate-definition", "[r:Record | (a:P)] [s:Record | (a:Q)] (a:R)", []),
-        ("duplicate-definition", "[r:Record | (a:P), (a:Q)]", ["20:a"]),
-        ("not-portable", "({k: [[1], {j: 2}], j: [], i: {x: {}}})",
-         ["6:[1]", "11:{j: 2}", "23:[]", "34:{}"]),
-        ("not-portable", "({k: 2.5kg, j: 1..2.5kg, i: 2kg})", ["5:2.5kg", "15:1..2.5kg"]),
-        ("not-portable", "({k: [1], j: {i: {}}, h: {}})", ["17:{}"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("code", "text", "places"), table("checks")["found"])
 def test_a_check_finds_what_its_rule_says(code: str, text: str, places: list[str]) -> None:
     assert found(text, code) == places
 
@@ -136,22 +95,7 @@ def test_only_patterns_within_the_paths_are_judged() -> None:
     assert [fault.path for fault in check(document, within=[(1,)])] == [(1, 0, "identity")]
 
 
-@pytest.mark.parametrize(
-    ("text", "mended"),
-    [
-        ("(a {k: 1, j: 2, k: 3})", "(a {j: 2, k: 3})"),
-        ("(a {\n  k: 1,\n  k: 2\n})", "(a {\n  k: 2\n})"),
-        ("(a {\r\n  k: 1,\r\n  k: 2\r\n})", "(a {\r\n  k: 2\r\n})"),
-        ("(a {k: 1, // one\n k: 2})", "(a {k: 1, // one\n k: 2})"),
-        ("(a {k: {j: 1 // kept\n}, k: 2})", "(a {k: {j: 1 // kept\n}, k: 2})"),
-        ("(a {k: 1, j: 2, k: 3, k: 4})", "(a {j: 2, k: 4})"),
-        ("(a {k: 1, k: [1 // kept\n], k: 3})", "(a {k: [1 // kept\n], k: 3})"),
-        ("(a {k: {j: 1, j: 2}, k: {j: 3, j: 4}})", "(a {k: {j: 4}})"),
-        ("@@`x y`@k(1)@k(2) (a)", "@@`x y`@k(2) (a)"),
-        ("@k(1)\n@k(2)\n(a)", "@k(2)\n(a)"),
-        ("(a:low) [b | c]", "(a:low) [b | c]"),
-    ],
-)
+@pytest.mark.parametrize(("text", "mended"), table("checks")["mended"])
 def test_a_fix_removes_what_does_not_count(text: str, mended: str) -> None:
     document = parse(text)
 

@@ -6,7 +6,6 @@ import copy
 import pickle
 import re
 import sys
-import tomllib
 from collections.abc import Callable
 
 import pytest
@@ -15,11 +14,10 @@ from hypothesis import given
 from gram import GramDecodeError, GramEncodeError, Subject, loads, loads_one, syntax_errors
 from gram.reading.hints import _PLACES, _SPELLINGS
 from tests.gram.strategies import any_texts, spoilt_texts, token_texts
+from tests.gram.texts import table
 from tests.gram.trees.test_pattern import nested_list
-from tests.paths import ROOT
 
-DATA = ROOT / "tests/data/errors.toml"
-CASES: list[dict[str, str]] = tomllib.loads(DATA.read_text(encoding="utf-8"))["case"]
+CASES: list[dict[str, str]] = table("errors")["case"]
 
 
 def error_of(text: str) -> GramDecodeError:

@@ -25,6 +25,7 @@ from gram import (
 )
 from gram.writing import Spelling, abridged
 from tests.gram.strategies import forests, patterns
+from tests.gram.texts import table
 
 
 def written(value: Any) -> str:
@@ -37,76 +38,11 @@ def atom(name: str = "", *labels: str) -> Pattern:
     return Pattern(Subject(name, labels))
 
 
-REWRITTEN = [
-    # rule 1: sorted, one space, nothing empty
-    ("( b :B:A{z:1,a :[ 1,2 ],m:{y:1,b:2}} )", "(b:A:B {a: [1, 2], m: {b: 2, y: 1}, z: 1})"),
-    ("(a {})", "(a)"),
-    ("[ ]", "()"),
-    ("[a]", "(a)"),
-    ("(:A{k:1})", "(:A {k: 1})"),
-    ("[a{k:1}|b,[c],d]", "[a {k: 1} | b, c, d]"),
-    ("(a) (b)\n\n(c)", "(a)\n(b)\n(c)"),
-    # by code point, and in quotes or backticks where they are no symbols
-    ('(a:b:B:`é`:_ {b:1,B:2,"é":3,"":4})', '(a:B:_:b:`é` {"": 4, B: 2, b: 1, "é": 3})'),
-    ("(a:`42`:B:``)", "(a:``:`42`:B)"),
-    (r'(a {"a b": {"\"": 1}, "1": 2, "": 3})', r'(a {"": 3, "1": 2, "a b": {"\"": 1}})'),
-    ("@k(1) (a)", "[{k: 1} | a]"),
-    # rules 3 and 4: two atoms under upper-case labels or none are a path
-    ("[ | a, b]", "(a)-->(b)"),
-    ("(a)<--(b)", "(b)-->(a)"),
-    ("(a)<==>(b)", "(a)-->(b)"),
-    ("[r:KNOWS_2:B {k: 1} | a, (b:B)]", "(a)-[r:B:KNOWS_2 {k: 1}]->(b:B)"),
-    ("[ | (), ()]", "()-->()"),
-    ("(a)<-[:R]-(b)--(c)", "(a)<-[:R]-(b)-->(c)"),
-    ("[:`Gram.Walk` | (a)-->(b), (c)-->(d)]", "[:Gram.Walk | (a)-->(b), (c)-->(d)]"),
-    ("[:Gram.Walk | (a)-->(b), (b)-->(c)]", "(a)-->(b)-->(c)"),
-    ("[:Gram.Walk | (b)-->(a), (b)-->(c)]", "(a)<--(b)-->(c)"),
-    ("[:Gram.Walk | [:Gram.Walk | a, b], (b)-->(c)]", "(a)-[:Gram.Walk]->(b)-->(c)"),
-    ("[:Gram.Walk | [:lower | a, b], (b)-->(c)]", "(a)-[:lower]->(b)-->(c)"),
-    # rule 8: a first record is the header
-    ("{kind: 'x'}\n(a)", '{kind: "x"}\n(a)'),
-    ("({k: 1})", "{k: 1}"),
-    ("({k: 1}) ({k: 2})", "{k: 1}\n({k: 2})"),
-    ("(a) ({k: 1})", "(a)\n({k: 1})"),
-    ("{} (a)", "()\n(a)"),
-]
-CANONICAL = """\
-
-(:A)
-(a {k: [null, x], l: a.b-})
-(:A {k: 1})
-[{k: 1} | a]
-[a | 42]
-[a | `two words`]
-[a | (b:B)]
-[a | (b {k: 1})]
-[a | ()]
-[a | [b | ()]]
-[r:Knows | a, b]
-[r:KNOWS:Knows | a, b]
-[r:_X | a, b]
-[r:X_ | a, b]
-[r:KNOWS | a, [b | c]]
-[r:KNOWS | a]
-[ | a]
-[r:KNOWS | a, b, c]
-[p | (a)-->(b), c]
-[ | (a)-->(b)]
-(a)-->(b)<--(c)
-(a)-->(a)-->(a)
-(a)-->(b)<--(a)
-[:Gram.Walk | (a)-->(b)]
-[:Gram.Walk | (a)-->(b), c]
-[w:Gram.Walk | (a)-->(b), (b)-->(c)]
-[:Gram.Walk:X | (a)-->(b), (b)-->(c)]
-[:Gram.Walk {k: 1} | (a)-->(b), (b)-->(c)]
-[:Gram.Walk | a, b]
-(a {k: 1})-->(b)<--(c {k: 1})
-"""
+TEXTS = table("canonical")
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [*REWRITTEN, *((line, line) for line in CANONICAL.splitlines())]
+    ("text", "expected"), [*TEXTS["rewritten"], *((text, text) for text in TEXTS["written"])]
 )
 def test_a_text_has_one_canonical_form(text: str, expected: str) -> None:
     trees = loads(text)
