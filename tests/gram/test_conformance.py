@@ -1,8 +1,10 @@
-"""The conformance data: acceptance, trees and error places of every row, where the data is."""
+"""Known texts: every one of ours is read as the JSON beside it, in all directions; of every row of
+the conformance data, where it is, acceptance, trees and error places."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,23 +19,52 @@ from gram import (
     TaggedString,
     dumps,
     from_json,
+    load_file,
     loads,
+    parse,
+    syntax_errors,
     to_json,
 )
 from tests.gram.texts import ROWS, Row
-from tests.paths import NOT_HERE
+from tests.paths import DATA, NOT_HERE
 
-pytestmark = pytest.mark.skipif(not ROWS, reason=NOT_HERE)
+FILES = sorted((DATA / "valid").glob("*.gram"))
+
+
+def test_every_text_has_its_json() -> None:
+    assert len(FILES) >= 20
+    assert [file.with_suffix(".json").exists() for file in FILES] == [True] * len(FILES)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_a_text_says_what_its_json_says_in_every_direction(file: Path) -> None:
+    expected = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
+    text = file.read_bytes().decode()
+
+    trees = load_file(file)
+
+    assert repr(to_json(trees)) == repr(expected), "integers and decimals differ, too"
+    assert from_json(expected) == trees
+    assert syntax_errors(text) == ()
+    assert loads(dumps(trees)) == trees
+    assert dumps(loads(dumps(trees))) == dumps(trees)
+    document = parse(text)
+    assert (document.patterns, document.text) == (trees, text)
+
+
+needs_rows = pytest.mark.skipif(not ROWS, reason=NOT_HERE)
 
 
 def each(rows: list[Row]) -> Any:
     """One test for each row, under its own name."""
-    return pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in rows])
+    return pytest.mark.parametrize(
+        "row", [pytest.param(row, id=row["id"], marks=needs_rows) for row in rows]
+    )
 
 
+@needs_rows
 def test_the_data_has_every_kind_of_row() -> None:
     kinds = {row["id"].partition("/")[0] for row in ROWS}
-
     assert {"corpus", "file", "reject", "superset", "accept"} <= kinds
     assert len(ROWS) > 300
 
@@ -41,7 +72,6 @@ def test_the_data_has_every_kind_of_row() -> None:
 @each([row for row in ROWS if row["superset_accepts"]])
 def test_what_gram_accepts_has_the_trees_of_the_row_and_keeps_them(row: Row) -> None:
     trees = loads(row["source"])
-
     expected = row["superset_shape"] if row["shape"] is None else row["shape"]
     assert expected == [_shape(tree) for tree in trees]
     text = dumps(trees)
@@ -54,7 +84,6 @@ def test_what_gram_accepts_has_the_trees_of_the_row_and_keeps_them(row: Row) -> 
 def test_what_gram_refuses_is_refused_at_the_place_of_the_row(row: Row) -> None:
     with pytest.raises(GramDecodeError) as caught:
         loads(row["source"])
-
     place = f"{caught.value.lineno}:{caught.value.colno}"
     assert row.get("expected_error", place) == place, str(caught.value)
 

@@ -39,7 +39,6 @@ def test_the_message_says_what_is_wanted_and_what_was_given(
 ) -> None:
     with pytest.raises(ArgumentError) as error:
         expect(value, kind, "agent", by="view")
-
     assert str(error.value) == message
 
 
@@ -49,7 +48,6 @@ def test_what_is_of_the_wanted_type_passes_and_the_error_is_ours_and_pickles() -
     expect(None, (str, type(None)), "filename", by="parse")
     expect(len, Callable, "style", by="dumps")
     error = ArgumentError("view: agent must be a Pattern, got int")
-
     assert isinstance(error, GramError)
     assert isinstance(error, TypeError)
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
@@ -67,7 +65,6 @@ def test_it_has_the_lines_of_the_caller_and_the_message() -> None:
         loads("(a")
     except GramError as error:
         shown = error._render_traceback_()
-
     assert shown[-1] == "hint: close it with )" or "GramDecodeError" in "\n".join(shown)
     assert sum(line.startswith("  File ") for line in shown) == 1
     assert 'loads("(a")' in "\n".join(shown)

@@ -37,5 +37,4 @@ def test_what_installs_an_extra_is_right_for_how_the_package_was_installed(
     if direct_url is not None:
         (folder / "direct_url.json").write_text(direct_url)
     monkeypatch.syspath_prepend(str(tmp_path))
-
     assert install("prices") == command

@@ -34,7 +34,6 @@ def names(patterns: tuple[Pattern, ...]) -> list[str]:
 
 def test_a_document_falls_into_nodes_relationships_walks_annotations_and_others() -> None:
     graph = graph_of(parse(TEXT))
-
     assert names(graph.nodes) == ["a", "b", "c", "d"]
     assert graph.node("a").value.properties == {"age": 30}
     assert len(graph.relationships) == 3
@@ -77,7 +76,6 @@ def test_every_pattern_has_one_shape(trees: tuple[Pattern, ...]) -> None:
 def test_networkx_has_the_same_nodes_and_edges() -> None:
     networkx = pytest.importorskip("networkx", reason="the graph extra is not installed")
     converted = to_networkx(parse(TEXT))
-
     assert list(converted.nodes) == ["a", "b", "c", "d"]
     assert list(converted.edges()) == [("a", "b"), ("a", "a"), ("c", "b")]
     assert networkx.has_path(converted, "a", "b")
@@ -86,7 +84,6 @@ def test_networkx_has_the_same_nodes_and_edges() -> None:
 
 def test_a_missing_networkx_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
-
     with pytest.raises(MissingExtraError, match=r"\[graph\]") as error:
         to_networkx(parse("(a)"))
     assert isinstance(error.value, GramError)
@@ -122,13 +119,11 @@ POLICIES: list[Policy] = ["last-wins", "first-wins", "merge", "strict"]
 )
 def test_a_policy_says_which_definition_counts(policy: Policy, joined: str) -> None:
     trees = loads("(a:P {k: 1, j: 0}) [x:X | a, b, c] (a:Q {k: 2})")
-
     assert dumps(reconcile(trees, policy)) == joined.replace("[x |", "[x:X |")
 
 
 def test_elements_come_with_the_definition_and_keep_their_order() -> None:
     trees = loads("[x | a] [y | (x:X)] [x | c, b, a]")
-
     assert dumps(reconcile(trees, "merge")) == (
         "[x:X | c, b, a]\n[y | [x:X | c, b, a]]\n[x:X | c, b, a]"
     )
@@ -166,7 +161,6 @@ def opens_at_teams(pattern: Pattern) -> Scope:
 
 def test_strict_lets_a_name_have_two_definitions_in_two_scopes() -> None:
     trees = loads("[one:Team | (a:P)] [two:Team | (a:Q)]")
-
     assert reconcile(trees, "strict", scopes=opens_at_teams) == trees
     both = loads("[one:Team | (a:P), (a {k: 1})] [two:Team | (a:Q)]")
     assert dumps(reconcile(both, scopes=opens_at_teams)) == (

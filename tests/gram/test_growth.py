@@ -98,7 +98,6 @@ FAULTS: dict[str, tuple[Callable[[str], tuple[Diagnostic, ...]], Callable[[int],
 @pytest.mark.parametrize("what", FAULTS)
 def test_calls_grow_with_the_faults_and_no_faster(what: str) -> None:
     find, make = FAULTS[what]
-
     assert find(make(5))
     assert_linear(find, make)
 
@@ -171,9 +170,7 @@ def test_calls_grow_with_the_changes_and_no_faster(edit: str) -> None:
 def test_an_edit_of_one_reads_only_what_is_near_it(name: str) -> None:
     document = agents(100)
     text, wanted = document.text, EDITS[name](list(document.patterns))
-
     edit = calls_of(lambda: document.replace(wanted))
-
     assert edit < calls_of(lambda: parse(text)) / 4
 
 

@@ -88,7 +88,6 @@ def texts_for_both() -> st.SearchStrategy[str]:
 @given(texts_for_both())
 def test_what_the_oracle_accepts_is_read_and_what_only_we_read_uses_an_extension(text: str) -> None:
     assume(not is_excused(text))
-
     if oracle_accepts(text):
         parse(text)
     else:
@@ -102,7 +101,6 @@ VALUES_READ_THERE_ALONE = ['"x\n"', "'x\n'", "```true\nx\n```", "```false \nx\n`
 @pytest.mark.parametrize("value", VALUES_READ_HERE_ALONE.split(", "))
 def test_the_extensions_are_read_here_alone(value: str) -> None:
     text = f"(a {{k: {value}}})"
-
     assert accepts(text)
     assert uses_an_extension(text)
     assert not oracle_accepts(text)

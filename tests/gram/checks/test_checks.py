@@ -91,14 +91,12 @@ def test_a_row_supersedes_others_at_the_same_pattern_only() -> None:
 
 def test_only_patterns_within_the_paths_are_judged() -> None:
     document = parse("[x | (a:P)] [y | (a:Q)] (a:R)")
-
     assert [fault.path for fault in check(document, within=[(1,)])] == [(1, 0, "identity")]
 
 
 @pytest.mark.parametrize(("text", "mended"), table("checks")["mended"])
 def test_a_fix_removes_what_does_not_count(text: str, mended: str) -> None:
     document = parse(text)
-
     assert apply_fixes(document, check(document)) == mended
     assert apply_fixes(document, check(parse(text))) == text, "these are faults of another text"
 
@@ -132,7 +130,6 @@ def test_no_tree_makes_a_check_fail(trees: tuple[Pattern, ...]) -> None:
 
 def test_what_only_this_grammar_reads_is_not_portable() -> None:
     texts = {name: text for name, text in ACCEPTED.items() if not is_excused(text)}
-
     for name, text in texts.items():
         codes = {fault.code for fault in check(parse(text))}
         assert ("not-portable" in codes) == (not oracle_accepts(text)), name

@@ -80,7 +80,6 @@ def test_diffs_compose_in_any_order_and_refuse_or_change_another_program(
 def test_applied_to_a_document_it_is_the_lossless_edit(text: str, editor: TreeEditor) -> None:
     document = parse(text)
     new = editor.edit(document.patterns)
-
     assert apply(diff(document, new), document).patterns == new
 
 
@@ -101,7 +100,6 @@ def test_what_does_not_fit_is_refused_with_its_place(
 ) -> None:
     with pytest.raises(DiffError) as raised:
         apply(diff(loads(old), loads(new)), parse(other, "other.gram"))
-
     assert str(raised.value).startswith("other.gram:1:")
     assert message in str(raised.value)
 
@@ -163,9 +161,7 @@ def test_trees_as_deep_as_they_may_be_have_a_diff() -> None:
 def test_the_diff_of_a_long_program_is_short() -> None:
     many = [Pattern(Subject("same", {"T"}, {"n": n})) for n in range(200)]
     new = [*many[:50], Pattern(Subject("same", {"T"}, {"n": -1})), *many[51:], Pattern()]
-
     (whole,) = to_pattern(diff(many, new)).elements
-
     assert dumps(whole.elements) == (
         '[:Added {at: [200]} | ()]\n(:Changed {at: [50, "properties", "n"], new: -1, old: 50})'
     )
@@ -180,7 +176,6 @@ def test_files_that_people_wrote_have_diffs_to_their_later_versions(
     for _ in range(edits):
         new = editor.edit(new)
     found = from_pattern(to_pattern(diff(document, new)))
-
     changed = apply(found, document)
     assert changed.patterns == new
     assert apply(invert(found), changed).text == document.text

@@ -23,7 +23,6 @@ def assert_one_partner_or_none(
 @given(FEW, FEW)
 def test_each_element_has_one_partner_or_none(old: Trees, new: Trees) -> None:
     found = match(old, new)
-
     assert_one_partner_or_none(found, old, new)
     staying = [one for one, other in found.pairs if (one, other) not in found.moved]
     assert staying == sorted(staying)
@@ -32,9 +31,7 @@ def test_each_element_has_one_partner_or_none(old: Trees, new: Trees) -> None:
 @given(FEW, st.randoms())
 def test_what_only_moved_has_its_partner(old: Trees, random: object) -> None:
     new = sorted(old, key=lambda _: random.random())  # type: ignore[attr-defined]  # a Random
-
     found = match(old, new)
-
     assert all(old[one] == new[other] for one, other in found.pairs)
     assert not found.removed
     assert not found.added
@@ -44,7 +41,6 @@ def test_what_only_moved_has_its_partner(old: Trees, random: object) -> None:
 def test_a_name_that_is_still_there_is_not_taken_away(old: Trees, editor: object) -> None:
     new = editor.edit(old)  # type: ignore[attr-defined]  # a TreeEditor
     found = match(old, new)
-
     gone = {old[at].value.identity for at in found.removed} - {""}
     come = {new[at].value.identity for at in found.added}
     assert not gone & come
@@ -76,9 +72,7 @@ def test_elements_are_matched_by_name_then_by_what_they_are(
 
 def test_many_of_one_name_are_matched_in_order() -> None:
     old = [Pattern(Subject("a", properties={"n": n})) for n in range(1000)]
-
     found = match(old, [Pattern(Subject("a", properties={"n": -1})), *old])
-
     assert found.pairs == tuple((n, n + 1) for n in range(1000))
     assert found.added == (0,)
 

@@ -52,7 +52,6 @@ def test_a_side_that_changed_nothing_gives_the_other_byte_for_byte(
     text: str, random: Random
 ) -> None:
     other = commented(edited(text, random), random, "new")
-
     assert merge(text, text, other).text() == other
     assert merge(text, other, text).text() == other
     assert merge(text, other, other).text() == other
@@ -63,9 +62,7 @@ def test_what_is_merged_can_be_read_and_so_can_each_side_of_every_conflict(
     text: str, random: Random
 ) -> None:
     ours, theirs = edited(text, random), edited(text, random)
-
     merged = merge(text, ours, theirs)
-
     for side in SIDES:
         loads(merged.taking(side))
     assert merge(text, text, theirs).text() == theirs
@@ -227,14 +224,12 @@ def test_changes_of_two_places_merge_as_if_one_had_made_both(
     ours: list[tuple[str, str]], theirs: list[tuple[str, str]]
 ) -> None:
     merged = merge(DESK, replaced(*ours), replaced(*theirs))
-
     assert not merged.conflicts
     assert merged.text() == replaced(*ours, *theirs)
 
 
 def test_what_both_sides_put_in_is_kept_ours_first_and_equal_things_once() -> None:
     base, ours, theirs = "[x | a, b]", "[x | a, o, same, b]", "[x | a, t, same, b, u]"
-
     assert merge(base, ours, theirs).text() == "[x | a, o, t, same, b, u]"
     assert merge("(a)", "(a {k: 1})", "(a {j: 2})").text() == "(a {k: 1, j: 2})"
     # a new layout is no conflict
@@ -246,7 +241,6 @@ def test_what_both_sides_put_in_is_kept_ours_first_and_equal_things_once() -> No
 
 def test_the_ends_of_a_path_merge_and_its_middle_is_a_conflict() -> None:
     base = "(a)-->(b)"
-
     assert merge(base, "(x)-->(a)-->(b)", "(a)-->(b)-->(y)").text() == "(x)-->(a)-->(b)-->(y)"
     assert merge(base, "(new)-->(b)", "(a)-->(other)").text() == "(new)-->(other)"
     assert merge(base, "(a)-->(x)-->(b)", "(a)-->(y)-->(b)").conflicts
@@ -280,7 +274,6 @@ def test_a_conflict_is_between_the_markers_of_git_around_the_smallest_construct(
 def test_what_one_side_removes_and_the_other_changes_is_a_conflict() -> None:
     first = merge("[x | a, (b)]", "[x | (b)]", "[x | (a {k: 1}), (b)]")
     last = merge("[x | a, (b)]", "[x | a]", "[x | a, (b {k: 1})]")
-
     assert first.text() == "[x |\n<<<<<<< ours\n=======\n(a {k: 1}),\n>>>>>>> theirs\n (b)]"
     assert last.text() == "[x | a\n<<<<<<< ours\n=======\n, (b {k: 1})\n>>>>>>> theirs\n]"
     assert merge("[x | a] (b)", "(b)", "[x | a // new\n] (b)").conflicts
@@ -288,9 +281,7 @@ def test_what_one_side_removes_and_the_other_changes_is_a_conflict() -> None:
 
 def test_a_side_with_other_line_breaks_gives_them_to_the_merge() -> None:
     windows = replaced(("OpenAI/x", "A/y")).replace("\n", "\r\n")
-
     merged = merge(DESK, windows, replaced(('"Pay"', '"Pay back"')))
-
     wanted = replaced(("OpenAI/x", "A/y"), ('"Pay"', '"Pay back"'))
     assert merged.text() == wanted.replace("\n", "\r\n")
     assert merge("(a)", "(a) (o)", "(a)\n(t)").text() == "(a) (o)\n(t)"

@@ -36,7 +36,6 @@ def test_a_pattern_is_found(pattern: str, text: str, expected: list[str]) -> Non
 
 def test_a_pattern_that_was_made_is_a_path_where_it_would_be_written_as_one() -> None:
     trees = AsWritten(loads("(a)-[:W]->(b)-->(c) [:low | a, b]"))
-
     for label, paths in (("W", [(0, 0)]), ("low", [(1,)])):
         made = Pattern(Subject("", {label}), [Pattern(Subject("_x")), Pattern(Subject("b"))])
         assert [each.path for each in find_matches(made, trees)] == paths
@@ -45,7 +44,6 @@ def test_a_pattern_that_was_made_is_a_path_where_it_would_be_written_as_one() ->
 def test_elements_that_cannot_all_be_found_are_given_up_at_once() -> None:
     wanted = f"[:A | {', '.join(['(:B)'] * 40)}]"
     tree = f"[:A | {', '.join(['(:B)'] * 39)}]"
-
     assert found(wanted, tree) == []
     assert found(tree, wanted) == ["0"]
 
@@ -57,7 +55,6 @@ def test_what_is_found_in_endlessly_many_ways_is_refused_with_its_place(
     monkeypatch.setattr(f"gram.comparing.query.{limit}", 50)
     wanted = f"[:A | {', '.join(f'({{k: _h{i}, j: _h{(i + 1) % 12}}})' for i in range(12))}]"
     tree = f"[:A | {', '.join(f'({{k: {i % 7}, j: {i % 5}}})' for i in range(40))}]"
-
     with pytest.raises(QueryError, match="1:1: the pattern can be found here in too many ways"):
         found(wanted, tree)
 

@@ -49,9 +49,7 @@ def test_a_label_is_put_on_what_is_found_and_nothing_else_changes(
     document = parse(text)
     wanted = data.draw(st.sampled_from(["A", "B"]))
     old, new = Pattern(Subject("_", {wanted})), Pattern(Subject("_", {wanted, "NEW"}))
-
     trees = rewrite(old, new, AsWritten(document.patterns))
-
     without = rewrite(new, old, AsWritten(trees))
     assert without == document.patterns
     assert document.replace(trees).replace(without).text == text

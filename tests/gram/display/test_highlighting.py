@@ -18,7 +18,6 @@ from tests.gram.strategies import patterns
 @given(patterns())
 def test_the_pieces_are_the_text(tree: Pattern) -> None:
     text = dumps(tree)
-
     assert "".join(piece for _, piece in highlighted(text)) == text
     assert unescape(re.sub("<[^>]*>", "", html_of(text))) == text
 
@@ -56,16 +55,13 @@ def test_a_notebook_shows_trees_diffs_and_documents_and_never_takes_them_as_html
 
 def test_a_long_text_is_cut_and_says_so() -> None:
     tree = Pattern(Subject("a", properties={"k": "x" * 2_000_000}))
-
     assert len(notebook_form(tree)["text/html"]) < 1_000_000
     assert "more characters" in notebook_form(tree)["text/html"]
 
 
 def test_a_language_says_how_its_patterns_are_shown() -> None:
     present("TestOnlyLabel", Presentation(lambda _: "(written)", lambda _: "flowchart LR"))
-
     form = notebook_form(loads_one("(a:TestOnlyLabel)"))
-
     assert form["text/vnd.mermaid"] == "flowchart LR"
     assert form["text/markdown"] == "```mermaid\nflowchart LR\n```"
     assert "written" in form["text/html"]
@@ -73,7 +69,6 @@ def test_a_language_says_how_its_patterns_are_shown() -> None:
 
 def test_graphs_and_places_have_short_reprs_and_rich_has_colours() -> None:
     tree = parse("(a)-->(b)", "a.gram").patterns[0]
-
     assert repr(origin(tree)) == "<Origin a.gram:1:1>"
     assert str(loads_one("(a:B)").__rich__()) == "(a:B)"
     assert isinstance(loads_one("(a:B)").__rich__(), Text)

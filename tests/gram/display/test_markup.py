@@ -45,7 +45,6 @@ class Reader(HTMLParser):
 def test_text_stays_text_in_content_and_attributes(content: str, attribute: str) -> None:
     made = element("p", content, element("b"), title=attribute)
     read = Reader(made)
-
     made.encode()
     assert [tag for tag, _ in read.tags] == ["p", "b"]
     assert set(read.tags[0][1]) == {"title"}
@@ -56,7 +55,6 @@ def test_text_stays_text_in_content_and_attributes(content: str, attribute: str)
 @given(any_text, any_text)
 def test_what_is_built_is_xml(content: str, attribute: str) -> None:
     tree = ElementTree.fromstring(element("text", content, element("title", attribute), id="x"))
-
     assert [each.tag for each in tree.iter()] == ["text", "title"]
 
 

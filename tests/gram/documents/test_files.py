@@ -68,18 +68,14 @@ def test_other_encodings_are_refused_at_the_first_byte(
     file: Path, content: bytes, said: str
 ) -> None:
     file.write_bytes(content)
-
     with pytest.raises(GramDecodeError) as caught:
         load_file(file)
-
     assert str(caught.value) == f"{file}:{said}\nhint: save the file as UTF-8"
 
 
 def test_a_byte_order_mark_and_line_breaks_are_kept(file: Path) -> None:
     file.write_bytes("\ufeff(a)\r\n(b)\r\n".encode())
-
     tree, other = load_file(file)
-
     place = origin(other)
     assert place is not None
     assert place.source.text == "\ufeff(a)\r\n(b)\r\n"
@@ -92,10 +88,8 @@ def test_a_byte_order_mark_and_line_breaks_are_kept(file: Path) -> None:
 
 def test_a_file_ends_with_a_line_break_and_an_empty_one_is_empty(tmp_path: Path) -> None:
     trees = loads("{k: 'é'}\n(a {k: 'one\\r\\ntwo'})")
-
     dump_file(trees, tmp_path / "a.gram")
     dump_file((), tmp_path / "empty.gram")
-
     assert (tmp_path / "a.gram").read_bytes() == (
         '{k: "é"}\n(a {k: ```\none\r\ntwo\n```})\n'.encode()
     )
@@ -105,19 +99,15 @@ def test_a_file_ends_with_a_line_break_and_an_empty_one_is_empty(tmp_path: Path)
 
 def test_open_files_are_written_as_text_or_utf_8() -> None:
     text, binary = io.StringIO(), io.BytesIO()
-
     dump_file(loads("(`é`)"), text)
     dump_file(loads("(`é`)"), binary)
-
     assert text.getvalue() == "(`é`)\n"
     assert binary.getvalue() == "(`é`)\n".encode()
 
 
 def test_the_mode_of_a_file_is_kept_and_a_new_one_has_that_of_any_new_file(file: Path) -> None:
     file.chmod(0o640)
-
     dump_file(loads("(new)"), file)
-
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert file.read_text(encoding="utf-8") == "(new)\n"
     file.with_name("other").touch()
@@ -129,10 +119,8 @@ def test_a_symbolic_link_is_followed(file: Path, tmp_path: Path) -> None:
     link, dangling = tmp_path / "link.gram", tmp_path / "dangling.gram"
     link.symlink_to(file)
     dangling.symlink_to(tmp_path / "target.gram")
-
     dump_file(loads("(new)"), link)
     dump_file(loads_one("[a:Abc {k: [1, 2]} | (b), c]"), dangling)
-
     assert link.is_symlink()
     assert file.read_text(encoding="utf-8") == "(new)\n"
     assert (tmp_path / "target.gram").read_text("utf-8") == "[a:Abc {k: [1, 2]} | b, c]\n"

@@ -21,7 +21,6 @@ assert CASES
 def test_the_layout_is_the_golden_one(before: Path) -> None:
     after = before.with_name(before.name.replace(".before.", ".after."))
     expected = after.read_bytes().decode()
-
     assert format_text(before.read_bytes().decode()) == expected
     assert format_text(expected) == expected
 
@@ -40,7 +39,6 @@ def test_nothing_but_the_layout_changes_in_any_known_text() -> None:
 
 def assert_only_the_layout_changes(text: str) -> None:
     formatted = format_text(text)
-
     assert loads(formatted) == loads(text)
     assert re.findall(r"// \d+", formatted) == re.findall(r"// \d+", text)
     assert format_text(formatted) == formatted
@@ -63,6 +61,5 @@ def test_byte_order_mark_and_line_breaks_follow_the_text(text: str, formatted: s
 
 def test_a_fence_is_content_whatever_its_line_breaks() -> None:
     text = "(a)\n(b {k: ```\r\n one\r\n two\r\n```})"
-
     assert loads(format_text(text)) == loads(text)
     assert "```\r\n one\r\n two\r\n```" in format_text(text)

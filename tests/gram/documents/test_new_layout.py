@@ -36,7 +36,6 @@ def indented(text: str) -> str:
 @pytest.mark.parametrize("short", ["[a:Agent]", "[a:Agent {x: 1}]"])
 def test_the_first_elements_of_a_pattern_have_lines_of_their_own(short: str) -> None:
     opened = short[:-1] + " |\n  "
-
     assert with_elements(short, LONG) == f"{opened}{indented(LAID_OUT)}\n]"
     assert with_elements(short, "(b)", LONG) == f"{opened}b,\n  {indented(LAID_OUT)}\n]"
     assert with_elements(short, "(b)") == short[:-1] + " | b]"
@@ -55,15 +54,12 @@ def test_all_else_stays_as_it_was(old: str, new: str) -> None:
     given = with_elements(old, LONG)
     column = given[given.rindex("\n", 0, given.index("[long")) + 1 : given.index("[long")]
     breaks = "\r\n" if "\r" in old else "\n"
-
     assert given == new.format(LAID_OUT.replace("\n", f"{breaks}{column}"))
 
 
 def test_a_new_pattern_of_a_text_begins_a_line_as_it_did() -> None:
     document = parse("[a   |x]\n")
-
     new = format_changes(document.replace([*document.patterns, loads_one(LONG)]))
-
     assert new == f"[a   |x]\n{LAID_OUT}\n"
 
 

@@ -114,9 +114,7 @@ def test_what_a_killed_writer_left_is_removed_and_links_there_are_not_followed(f
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file to somebody else")
 def test_the_owner_of_a_file_is_kept(file: Path) -> None:
     os.chown(file, 1234, 4321)
-
     write_atomically(file, "new")
-
     assert (file.stat().st_uid, file.stat().st_gid) == (1234, 4321)
 
 
@@ -126,9 +124,7 @@ def test_extended_attributes_are_kept(file: Path) -> None:
         os.setxattr(file, "user.from", b"a friend")
     except OSError:
         pytest.skip("the file system of the tests has no extended attributes")
-
     write_atomically(file, "new")
-
     assert os.getxattr(file, "user.from") == b"a friend"
 
 
@@ -223,7 +219,6 @@ assert as_user(2002, lambda: write_atomically(path, "new")) == 0
 @pytest.mark.parametrize("name", ["x" * 250, "é" * 125, "x" * 255])
 def test_a_name_of_lawful_length_can_be_written(tmp_path: Path, name: str) -> None:
     write_atomically(tmp_path / name, "new")
-
     assert (tmp_path / name).read_bytes() == b"new"
     with pytest.raises(OSError, match="too long"):
         write_atomically(tmp_path / (name * 2), "new")

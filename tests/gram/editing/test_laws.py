@@ -22,7 +22,7 @@ from gram import (
 )
 from gram.writing import Spelling
 from tests.gram.strategies import TreeEditor, forests, gram_texts, tree_editors, values
-from tests.gram.texts import ACCEPTED
+from tests.gram.texts import ACCEPTED, table
 
 
 def edited(editor: TreeEditor, trees: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
@@ -58,6 +58,8 @@ def test_edits_read_back_say_what_they_changed_and_can_be_undone(
         assert document.patterns == wanted == loads(document.text)
         assert document.rescued == ()
         assert document.replace(tuple(wanted)) is document
+        assert document.header == parse(document.text).header
+        assert tuple(item.pattern for item in document.items) == wanted
         at, rebuilt = 0, ""
         for edit in document.changes:
             assert text[slice(*edit.before)] == edit.old
@@ -95,11 +97,9 @@ def test_an_edit_reads_back_in_every_style(
     style = Spelling(separator="::", family="~", bracketed=True, path=path)
     document = parse(text, style=lambda ancestors: style)
     wanted = document.patterns
-
     for _ in range(3):
         wanted = edited(editor, wanted)
         document = document.replace(wanted)
-
         assert loads(document.text) == wanted
         assert document.rescued == ()
 
@@ -120,9 +120,7 @@ def test_arrows_are_written_as_arrows_with_the_comments_of_those_that_stay(
     lines = [f"  {arrow.replace('--', '==')}, // {n}" for n, arrow in enumerate(old)]
     document = parse("\n".join(["[w |", *lines, "  last", "]"]))
     (wanted,) = loads(f"[w | {', '.join([*new, 'last'])}]")
-
     document = document.replace((wanted,))
-
     assert document.patterns == (wanted,)
     assert "Gram.Walk" not in document.text
     for n, arrow in enumerate(old):
@@ -132,7 +130,6 @@ def test_arrows_are_written_as_arrows_with_the_comments_of_those_that_stay(
 @given(gram_texts(), forests() | gram_texts().map(loads))
 def test_any_trees_can_replace_any_others(text: str, wanted: tuple[Pattern, ...]) -> None:
     document = parse(text).replace(wanted)
-
     assert loads(document.text) == wanted
     assert document.rescued == ()
 
@@ -169,9 +166,7 @@ def test_an_edit_that_removes_nothing_loses_no_comment(text: str, editor: TreeEd
     document = parse(text)
     wanted = edited(editor, document.patterns)
     assume(not editor.removes)
-
     changed = document.replace(wanted).text
-
     assert not comments(text) - comments(changed)
 
 
@@ -212,9 +207,7 @@ def test_no_comment_comes_twice(text: str, editor: TreeEditor) -> None:
     wanted = document.patterns
     for _ in range(3):
         wanted = edited(editor, wanted)
-
     changed = document.replace(wanted).text
-
     assert not comments(changed) - comments(text)
 
 
@@ -262,10 +255,8 @@ def stands_in_walk(document: Document, path: tuple[int, ...]) -> bool:
 @given(gram_texts(), tree_editors())
 def test_the_text_does_not_depend_on_the_edits_in_between(text: str, editor: TreeEditor) -> None:
     document = chained = parse(text)
-
     for _ in range(2):
         chained = chained.replace(edited(editor, chained.patterns))
-
     known = [each.came_from for _, each in walk(chained.patterns)]
     assume(all(place and place[0] is document.source for place in known))
     assert chained.text == document.replace(chained.patterns).text
@@ -297,7 +288,6 @@ COPY = """\
 
 def test_a_copy_has_the_text_of_what_it_came_from_without_comments() -> None:
     document = parse(TEXT)
-
     assert document.replace([*document.patterns] * 2).text == f"{TEXT}{COPY}\n"
     other = parse("// mine\n(x)\n")
     edited = other.replace([*other.patterns, *loads(TEXT)])
@@ -310,9 +300,7 @@ def test_a_changed_copy_keeps_the_spelling_of_the_rest() -> None:
     (read,) = loads(TEXT)
     subject = attrs.evolve(read.value, identity="z", properties=read.value.properties.set("k", 16))
     changed = attrs.evolve(read, value=subject, elements=(*read.elements, Pattern()))
-
     text = parse("(x:X)").replace([changed]).text
-
     expected = COPY.replace("[a", "[z").replace("0x0F", "0x10").replace("  )\n", "  ),\n  ()\n")
     assert text == expected
 
@@ -332,7 +320,6 @@ def test_a_copy_is_written_in_a_form_that_its_place_allows(
 ) -> None:
     document, copies = parse("(x)"), loads(text)
     (x,) = document.patterns
-
     assert document.replace([x, *copies]).text == top
     assert document.replace([attrs.evolve(x, elements=copies)]).text == inside
 
@@ -352,3 +339,27 @@ def test_copies_of_any_pattern_read_back_and_bring_no_comment(
     assert edited.rescued == ()
     assert loads(edited.text) == edited.patterns == (*document.patterns, copy)
     assert sorted(COMMENT.findall(edited.text)) == sorted(COMMENT.findall(text))
+
+
+# --- edits that are easy to get wrong, each with the exact text it gives
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case["name"]) for case in table("edits")["case"]]
+)
+def test_trap(case: dict[str, str]) -> None:
+    edited = parse(case["old"]).replace(loads(case["trees"]))
+    assert edited.text == case["new"]
+    assert loads(edited.text) == loads(case["trees"])
+    assert edited.rescued == ()
+    assert edited.replace(loads(case["old"])).text == case["old"]
+
+
+def test_additions_commute_in_any_order_of_keys() -> None:
+    """Two additions give the same text whichever is made first."""
+    document = parse("({z: 1, b: 2, d: 3})")
+    both = document.replace(loads("({z: 1, b: 2, d: 3, a: 4, c: 5})")).text
+    first_a = document.replace(loads("({z: 1, b: 2, d: 3, a: 4})"))
+    first_c = document.replace(loads("({z: 1, b: 2, d: 3, c: 5})"))
+    assert parse(first_a.text).replace(loads(both)).text == both
+    assert parse(first_c.text).replace(loads(both)).text == both

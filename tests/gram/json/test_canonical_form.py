@@ -10,18 +10,13 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 
-from gram import GramDecodeError, Pattern, from_json, json_schema, loads, loads_one, to_json
+from gram import GramDecodeError, Pattern, from_json, json_schema, loads_one, to_json
 from gram.grammar import terminal
 from tests.gram.strategies import forests
 from tests.gram.trees.test_pattern import nested_list
 from tests.interp.strategies import json_data
 
 VALIDATOR = jsonschema_rs.validator_for(json_schema())
-
-
-def properties(text: str) -> Any:
-    """The canonical JSON of the properties in a record."""
-    return to_json(loads_one(f"(a {text})"))["subject"]["properties"]
 
 
 SUBJECT: dict[str, Any] = {"identity": "", "labels": [], "properties": {}}
@@ -35,47 +30,6 @@ def with_subject(**changes: Any) -> dict[str, Any]:
 def with_value(value: Any) -> dict[str, Any]:
     """A pattern's canonical JSON with one property."""
     return with_subject(identity="a", properties={"k": value})
-
-
-def test_a_pattern_is_an_object_and_several_are_an_array() -> None:
-    data = to_json(loads_one("[b:B:A {k: 1} | (c)]"))
-
-    empty = {"labels": [], "properties": {}}
-    assert data == {
-        "subject": {"identity": "b", "labels": ["A", "B"], "properties": {"k": 1}},
-        "elements": [{"subject": {"identity": "c", **empty}, "elements": []}],
-    }
-    assert to_json(loads("(a) (b)")) == [to_json(loads_one("(a)")), to_json(loads_one("(b)"))]
-    assert to_json(()) == []
-
-
-@pytest.mark.parametrize(
-    ("written", "data"),
-    [
-        ('"s"', "s"),
-        ("1", 1),
-        ("1.0", 1.0),
-        ("true", True),
-        ("[1, [x]]", [1, [{"type": "symbol", "value": "x"}]]),
-        ("x", {"type": "symbol", "value": "x"}),
-        ("d`1`", {"type": "tagged", "tag": "d", "content": "1"}),
-        ("5kg", {"type": "measurement", "unit": "kg", "value": 5}),
-        ("2.5kg", {"type": "measurement", "unit": "kg", "value": 2.5}),
-        ("1..2.0", {"type": "range", "lower": 1, "upper": 2.0}),
-        ("1...", {"type": "range", "lower": 1, "upper": None}),
-        ("...5m", {"type": "range", "lower": None}),
-        ("{b: 1, a: 2}", {"a": 2, "b": 1}),
-        ("[2, 2.0, true]", [2, 2.0, True]),
-    ],
-)
-def test_each_kind_of_value_has_its_form(written: str, data: Any) -> None:
-    if written == "...5m":
-        data["upper"] = {"type": "measurement", "unit": "m", "value": 5}
-
-    found = properties(f"{{k: {written}}}")["k"]
-
-    assert repr(data) == repr(found)
-    assert from_json(with_value(data)) == loads_one(f"(a {{k: {written}}})")
 
 
 @pytest.mark.parametrize(
@@ -114,9 +68,7 @@ def test_a_map_that_looks_like_a_special_value_is_wrapped_and_properties_are_not
     entries: str,
 ) -> None:
     tree, top = loads_one(f"(a {{k: {{{entries}}}}})"), loads_one(f"(a {{{entries}}})")
-
     data = to_json(tree)
-
     plain = to_json(top)["subject"]["properties"]
     assert data["subject"]["properties"]["k"] == {"type": "map", "entries": plain}
     assert (from_json(data), from_json(to_json(top))) == (tree, top)
@@ -126,7 +78,6 @@ def test_a_map_that_looks_like_a_special_value_is_wrapped_and_properties_are_not
 @given(forests())
 def test_what_is_written_is_valid_under_the_schema(trees: tuple[Pattern, ...]) -> None:
     data = json.loads(json.dumps(to_json(trees)))
-
     VALIDATOR.validate(data)
     for pattern in data:
         VALIDATOR.validate(pattern)
@@ -155,7 +106,6 @@ def test_the_schema_and_the_reader_agree(data: Any) -> None:
         is_read = True
     except GramDecodeError:
         is_read = False
-
     assert VALIDATOR.is_valid(with_value(data)) == is_read
 
 
@@ -201,10 +151,8 @@ MALFORMED += [(with_value(data), f"$.subject.properties.k{said}") for data, said
 @pytest.mark.parametrize(("data", "message"), MALFORMED)
 def test_what_the_schema_refuses_is_refused_with_its_path(data: Any, message: str) -> None:
     assert not VALIDATOR.is_valid(data)
-
     with pytest.raises(GramDecodeError) as caught:
         from_json(data)
-
     assert message == caught.value.msg
 
 

@@ -110,9 +110,7 @@ def test_the_grammar_has_no_conflicts() -> None:
 
 def test_every_rule_of_the_grammar_has_a_method_of_the_builder() -> None:
     builders = {rule.builder for rule in grammar().rules if rule.builder}
-
     methods = {name for name in vars(Builder) if not name.startswith("_")}
-
     assert builders == methods
 
 
@@ -174,5 +172,4 @@ def test_patterns_of_several_lines_are_read_alike(text: str, size: int) -> None:
 
 def test_a_pattern_is_given_before_the_text_after_it_is_read() -> None:
     first = next(read_in_pieces(Source("(a)\n(b)\n(c"), 1))
-
     assert first.value.identity == "a"

@@ -45,13 +45,11 @@ def test_every_hint_has_a_case() -> None:
     shown = [case["error"].partition("\nhint: ")[2] for case in CASES]
     for *_, hint in (*_SPELLINGS, *_PLACES):
         pattern = re.compile(re.sub(r"\\\$\w+", ".*", re.escape(hint)))
-
         assert any(map(pattern.fullmatch, shown)), hint
 
 
 def test_an_error_names_its_file() -> None:
     (error,) = syntax_errors("(a", "agents/hello.gram")
-
     assert str(error).startswith("agents/hello.gram:1:3: unexpected end of the text")
     assert (error.filename, error.lineno, error.colno, error.pos) == ("agents/hello.gram", 1, 3, 2)
     assert error.expected == ("a label", "a record", "`)`")
@@ -83,7 +81,6 @@ def test_an_error_survives_pickling_and_copying() -> None:
 def test_loads_one_wants_one_pattern(text: str, message: str, place: tuple[int, int]) -> None:
     with pytest.raises(GramDecodeError) as caught:
         loads_one(text)
-
     assert (message, place) == (caught.value.msg, (caught.value.lineno, caught.value.colno))
 
 
@@ -145,7 +142,6 @@ DEPTHS = [
 def test_a_hundred_levels_are_read_and_one_more_is_refused(nested: Callable[[int], str]) -> None:
     (tree,) = loads(nested(100))
     assert tree.levels == 100
-
     error = error_of(nested(101))
     assert error.msg == "nests deeper than 100 levels"
     assert error.doc[error.pos] in "([{@"
@@ -154,7 +150,6 @@ def test_a_hundred_levels_are_read_and_one_more_is_refused(nested: Callable[[int
 @pytest.mark.parametrize("levels", [101, 150, 30_000])
 def test_the_bracket_that_opens_a_level_too_many_is_cited(levels: int) -> None:
     opened, closed = "[a | " * levels, "]" * levels
-
     assert error_of(opened).pos in (len(opened), 100 * len("[a | "))
     assert error_of(f"{opened}b{closed}").pos == 100 * len("[a | ")
     assert error_of("(a {k: " + "[" * levels + "]" * levels).pos in (
@@ -178,7 +173,6 @@ NUMBERS = {
 @pytest.mark.parametrize("number", [pytest.param(n, id=name) for name, n in NUMBERS.items()])
 def test_a_number_too_large_to_hold_is_refused_with_its_place(number: str) -> None:
     error = error_of(f"(a {{k: {number}}})")
-
     assert error.msg == "this number is too large"
     assert error.pos == 7 + (3 if number.startswith("1..") else 0)
     assert len(str(error)) < 500

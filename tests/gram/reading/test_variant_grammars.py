@@ -80,7 +80,6 @@ SAMPLE = """\
 def test_it_is_read_and_laid_out_and_what_is_written_anew_has_none(kind: str) -> None:
     text = with_another_comment(kind, SAMPLE)
     written, trees = format_text(text), loads(text)
-
     assert "//" not in text
     assert trees == loads(SAMPLE)
     assert written == with_another_comment(kind, format_text(SAMPLE))
@@ -90,22 +89,13 @@ def test_it_is_read_and_laid_out_and_what_is_written_anew_has_none(kind: str) ->
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(gram_texts())
-def test_it_is_kept_by_the_layout(kind: str, text: str) -> None:
-    old = with_another_comment(kind, text, NUMBER)
-    new = format_text(old)
-
-    assert loads(new) == loads(text)
-    assert comments_of(kind, new) == comments_of(kind, old)
-    assert format_text(new) == new
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(gram_texts())
-def test_an_edit_keeps_it_as_it_keeps_the_known_kind(kind: str, text: str) -> None:
+def test_an_edit_and_the_layout_keep_it_as_they_keep_the_known_kind(kind: str, text: str) -> None:
     plain, document = parse(text), parse(with_another_comment(kind, text, NUMBER))
-
+    laid_out = format_text(document.text)
+    assert loads(laid_out) == plain.patterns
+    assert comments_of(kind, laid_out) == comments_of(kind, document.text)
+    assert format_text(laid_out) == laid_out
     edited, expected = renamed(document), renamed(plain)
-
     assert edited.rescued == ()
     assert loads(edited.text) == edited.patterns
     expected_text = with_another_comment(kind, expected.text, NUMBER)

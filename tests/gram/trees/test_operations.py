@@ -67,7 +67,6 @@ def test_growth_without_an_end_is_stopped() -> None:
 
 def test_an_atom_has_depth_zero_and_the_deepest_tree_is_measured() -> None:
     tree = operations.unfold(lambda n: (Subject(), [n + 1] if n < 99 else []), 0)
-
     assert operations.depth(Pattern(Subject("a"))) == 0
     assert operations.depth(tree) == 99
     assert operations.size(tree) == 100

@@ -78,9 +78,7 @@ def test_equal_patterns_have_each_the_place_in_its_file(tmp_path: Path) -> None:
 def test_a_copy_is_equal_and_has_no_place(again: Callable[[Pattern], Pattern]) -> None:
     tree = loads_one("[a:A {k: [1]} | (b)-->(c), d]")
     hash(tree)
-
     new = again(tree)
-
     assert new == tree
     assert hash(new) == hash(tree)
     assert repr(new) == repr(tree)
@@ -91,9 +89,7 @@ def test_a_copy_is_equal_and_has_no_place(again: Callable[[Pattern], Pattern]) -
 def test_a_changed_pattern_can_carry_the_place_of_the_old_one() -> None:
     old, other = loads("(a) (b)")
     new = attrs.evolve(old, elements=(other,))
-
     carried = carry_origin(new, old)
-
     assert carried == new
     assert origin(carried) == origin(old)
     assert origin(new) is None
@@ -116,28 +112,16 @@ def test_a_changed_pattern_can_carry_the_place_of_the_old_one() -> None:
 )
 def test_a_fault_of_a_part_is_shown_at_the_part(text: str, part: str | None, expected: str) -> None:
     span = Diagnostic.of("code", "message", loads_one(text), part).span
-
     assert span is not None
     assert text[slice(*span)] == expected
 
 
 @given(gram_texts())
-def test_a_pattern_read_alone_from_its_place_is_equal(text: str) -> None:
-    pending = list(loads(text))
-    while pending:
-        tree = pending.pop()
-        piece = read_text(tree)
-        if piece[0] in "([@{":
-            assert loads_one(piece) == tree
-        pending.extend(tree.elements)
-
-
-@given(gram_texts())
-def test_the_syntax_of_a_pattern_is_that_of_its_document(text: str) -> None:
+def test_a_pattern_read_alone_from_its_place_is_equal_and_has_the_same_syntax(text: str) -> None:
     document = parse(text)
     for path, tree in walk(document.patterns):
-        construct = construct_of(tree)
-
+        piece, construct = read_text(tree), construct_of(tree)
+        assert piece[0] not in "([@{" or loads_one(piece) == tree
         assert construct is not None
         assert spans_of(construct).subject == document.spans(path).subject
         assert spans_of(construct).values == document.spans(path).values

@@ -89,7 +89,6 @@ def test_an_argument_that_is_not_a_tree_is_refused_with_its_path(
 ) -> None:
     with pytest.raises(GramEncodeError) as caught:
         build()
-
     assert str(caught.value).startswith(message)
     assert isinstance(caught.value, TypeError)
 
@@ -107,7 +106,6 @@ def test_a_pattern_is_equal_to_nothing_else_and_the_order_of_elements_counts() -
 @given(patterns())
 def test_copies_and_pickles_are_equal_and_hash_alike(tree: Pattern) -> None:
     hash(tree)
-
     for twin in (pickle.loads(pickle.dumps(tree)), copy.copy(tree), copy.deepcopy(tree)):
         assert tree == twin
         assert hash(tree) == hash(twin)
@@ -139,9 +137,7 @@ def test_a_pickle_made_in_another_process_hashes_like_a_tree_of_this_one() -> No
 
 def test_evolve_shares_what_did_not_change() -> None:
     tree = loads_one("[a {k: 1} | (b), (c)]")
-
     changed = attrs.evolve(tree, value=attrs.evolve(tree.value, identity="z"))
-
     assert dumps(changed) == "(b)-[z {k: 1}]->(c)"
     assert changed.elements is tree.elements
     assert changed.value.properties is tree.value.properties
@@ -150,7 +146,6 @@ def test_evolve_shares_what_did_not_change() -> None:
 
 def test_attribute_lenses_work() -> None:
     tree = loads_one("[a {k: 1} | (b), (c)]")
-
     assert lens.value.identity.get()(tree) == "a"
     assert lens.value.identity.set("z")(tree).value.identity == "z"
     assert lens.value.properties["k"].modify(lambda n: n + 1)(tree).value.properties["k"] == 2
@@ -168,7 +163,6 @@ def test_attribute_lenses_work() -> None:
 )
 def test_a_tree_of_a_hundred_levels_can_be_used_in_every_way(make: Callable[[], Pattern]) -> None:
     tree = attrs.evolve(make())
-
     assert tree.levels == MAX_LEVELS
     assert tree == make()
     assert hash(tree) == hash(make())

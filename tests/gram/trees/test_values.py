@@ -67,7 +67,6 @@ DIFFERENT = [
 def test_values_of_different_kinds_differ_at_every_depth(one: Any, other: Any) -> None:
     for around in (lambda v: v, lambda v: [v], lambda v: {"x": [{"y": v}]}):
         left, right = subject(around(one)), subject(around(other))
-
         assert left != right
         assert Pattern(left) != Pattern(right)
         assert Pattern(Subject("p"), [Pattern(left)]) != Pattern(Subject("p"), [Pattern(right)])
@@ -115,7 +114,6 @@ def test_lists_and_mappings_are_frozen_and_frozen_ones_kept() -> None:
 )
 def test_subclasses_of_the_plain_kinds_become_plain(given: Any, plain: Any) -> None:
     frozen = subject(given).properties["k"]
-
     assert type(frozen) is type(plain)
     assert frozen == plain
     assert loads_one(dumps(Pattern(subject(given)))) == Pattern(subject(plain))
@@ -152,7 +150,6 @@ WITHOUT_NOTATION = [
 def test_what_has_no_notation_is_refused_with_its_path(value: Any, message: str) -> None:
     with pytest.raises(GramEncodeError) as caught:
         subject(value)
-
     assert message == str(caught.value)
 
 
@@ -190,5 +187,4 @@ def test_a_value_that_holds_itself_is_refused(value: Any) -> None:
 def test_a_value_without_notation_cannot_be_built(make: Callable[[], object], message: str) -> None:
     with pytest.raises(GramEncodeError) as caught:
         make()
-
     assert message == str(caught.value)
