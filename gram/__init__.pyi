@@ -15,9 +15,9 @@ from .documents.files import (
     loads as loads,
     loads_one as loads_one,
     parse_file as parse_file,
+    write_atomically as write_atomically,
 )
 from .documents.formatting import format_text as format_text
-from .documents.saving import write_atomically as write_atomically
 from .editing.replacement import Change as Change
 from .errors import (
     MAX_LEVELS as MAX_LEVELS,
@@ -38,8 +38,11 @@ from .json.canonical_form import (
     json_schema as json_schema,
     to_json as to_json,
 )
-from .reading.parser import read_in_pieces as read_in_pieces
-from .reading.recovery import readable as readable, syntax_errors as syntax_errors
+from .reading.parser import (
+    read_in_pieces as read_in_pieces,
+    readable as readable,
+    syntax_errors as syntax_errors,
+)
 from .source import Source as Source, Span as Span
 from .trees import operations as operations
 from .trees.operations import (

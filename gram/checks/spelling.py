@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from pyrsistent import pvector
-
 from ..diagnostics import Diagnostic, Edit
 from ..reading import Construct, comments, syntax
 from ..source import Span
-from ..trees import is_edge, is_header, levels
+from ..trees import is_edge, is_header
 from ..words import did_you_mean
 from .names import Occurrence, Reading
 
@@ -103,14 +101,12 @@ def _may_have_another_case(each: Occurrence) -> bool:
 
 
 def _may_have_extensions(each: Occurrence) -> bool:
-    """Whether values nest, an array is empty, or something looks like a fraction with a unit."""
+    """Whether there is an array or a map, or something looks like a fraction with a unit."""
     subject = each.pattern.value
     if not subject.properties:
         return False
-    values = subject.properties.values() if subject.levels else ()
-    if any(levels(value) > 1 or value == pvector() for value in values):
-        return True
-    return each.repeats_keys or _FRACTION_WITH_UNIT.search(*each.extent) is not None
+    is_odd = subject.levels > 0 or each.repeats_keys
+    return is_odd or _FRACTION_WITH_UNIT.search(*each.extent) is not None
 
 
 def _in_case(name: str, *, on_arrow: bool) -> str | None:

@@ -2,18 +2,16 @@
 
 from .diffs import (
     Diff as Diff,
+    DiffError as DiffError,
+    Matching as Matching,
     apply as apply,
     diff as diff,
     from_pattern as from_pattern,
     invert as invert,
-    then as then,
-    to_pattern as to_pattern,
-)
-from .edits import (
-    DiffError as DiffError,
-    Matching as Matching,
     match as match,
     match_values as match_values,
+    then as then,
+    to_pattern as to_pattern,
 )
 from .merging import Conflict as Conflict, Merge as Merge, merge as merge
 from .query import (

@@ -15,7 +15,6 @@ from attrs import frozen
 
 from ..documents import parse
 from ..editing import longest_increasing, respell
-from ..errors import GramDecodeError
 from ..reading import (
     comments_in,
     has_comment,
@@ -24,10 +23,11 @@ from ..reading import (
     line_break,
     syntax,
     text_start,
+    trees_if_gram,
 )
 from ..source import BOM
 from ..trees import Pattern, TaggedString, Value
-from .edits import match, match_values
+from .diffs import match, match_values
 from .parts import Group, Inside, Key, Part, Slot, document_part, merge_lines
 
 
@@ -148,18 +148,10 @@ def merge(
     pieces = _Merging(ends, is_list).merged(before, we, they)
     if pieces is not None:
         merged = Merge(tuple(pieces), ends)
-        if merged.conflicts or _can_be_read(merged.text()):
+        if merged.conflicts or trees_if_gram(merged.text()) is not None:
             return merged
     start, (base, ours, theirs) = text_start(texts[1]), (text.removeprefix(BOM) for text in texts)
     return Merge((texts[1][:start], Conflict(base, ours, theirs)), ends)
-
-
-def _can_be_read(text: str) -> bool:
-    try:
-        parse(text)
-    except GramDecodeError:
-        return False
-    return True
 
 
 class _Cell(NamedTuple):

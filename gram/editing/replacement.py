@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from ..errors import GramDecodeError
 from ..reading import (
     Construct,
     comments_in,
@@ -25,6 +24,7 @@ from ..reading import (
     syntax,
     text_start,
     tokens,
+    trees_if_gram,
     without_block_above,
 )
 from ..source import Source, Span
@@ -169,7 +169,7 @@ def replace(
             return
         part_writer = Writer(text, writer.line_break)
         Rewriter(part_writer, style, old_list, copy).write(new, role)
-        if not _reads_back(text_of(part_writer.pieces, text), new.pattern):
+        if trees_if_gram(text_of(part_writer.pieces, text)) != (new.pattern,):
             rescued.append(first + new.index)
             part_writer = Writer(text, writer.line_break)
             Rewriter(part_writer, style, old_list, copy).put(new, role)
@@ -202,11 +202,3 @@ def end_of_head(text: str, start: int, end: int) -> int:
     kept = len(without_block_above("\n" + text[start:end])) - 1
     block = next(comments_in(text, start + max(kept, 0), end), None)
     return max(text.rfind("\n", 0, block.start) + 1, start) if block else end
-
-
-def _reads_back(text: str, wanted: Pattern) -> bool:
-    """Whether what was written for a pattern is read as that pattern."""
-    try:
-        return parse_trees(Source(text)) == (wanted,)
-    except GramDecodeError:
-        return False

@@ -7,9 +7,15 @@ from functools import partial
 
 from pyrsistent import PMap, PVector
 
-from ..errors import GramDecodeError
-from ..reading import QUOTES, Value as ValueSyntax, has_comment, parse_trees, quote, refence, syntax
-from ..source import Source
+from ..reading import (
+    QUOTES,
+    Value as ValueSyntax,
+    has_comment,
+    quote,
+    refence,
+    syntax,
+    trees_if_gram,
+)
 from ..trees import Pattern, Subject, TaggedString, Value, exact, is_symbol
 from ..writing import Spelling, write_key, write_name, write_record, write_subject, write_value
 from .adopting import align
@@ -24,7 +30,8 @@ def respell(old: ValueSyntax, spelling: str, value: Value) -> str:
     canonical one is, then.
     """
     for text in _candidates(old, spelling, value):
-        if _reads_as(text, value):
+        trees = trees_if_gram(f"({{k: {text}}})")
+        if trees and exact(trees[0].value.properties.get("k")) == exact(value):
             return text
     return write_value(value)
 
@@ -46,14 +53,6 @@ def _candidates(old: ValueSyntax, spelling: str, value: Value) -> Iterator[str]:
             yield f"0x{value:0{len(spelling) - 2}{'X' if upper else 'x'}}"
         elif old.style == "OCTAL":
             yield f"0{value:0{len(spelling) - 1}o}"
-
-
-def _reads_as(text: str, value: Value) -> bool:
-    try:
-        (tree,) = parse_trees(Source(f"({{k: {text}}})"))
-    except GramDecodeError:
-        return False
-    return exact(tree.value.properties.get("k")) == exact(value)
 
 
 def rewrite_subject(
@@ -163,10 +162,6 @@ def _entry_text(key: str, value: Value) -> str:
     return f"{write_key(key)}: {write_value(value)}"
 
 
-def _annotation_text(key: str, value: Value) -> str:
-    return f"@{key}({write_value(value)})"
-
-
 def _property_places(
     writer: Writer,
     old: Iterable[syntax.Entry],
@@ -252,7 +247,11 @@ def rewrite_annotations(
         name = write_subject(Subject(subject.identity, subject.labels), spelling)
         places.append(Place(None, partial(writer.put, f"@@{name}")))
     places += _property_places(
-        writer, old.annotations, subject.properties, _annotation_text, first=len(identified)
+        writer,
+        old.annotations,
+        subject.properties,
+        lambda key, value: f"@{key}({write_value(value)})",
+        first=len(identified),
     )
     parts = [*identified, *old.annotations]
     list_of(writer.old, old.start, parts, old.body.start, commas=False).write(writer, places)

@@ -26,6 +26,7 @@ from .parser import (
     parse_trees,
     spans_in_text,
     spans_of,
+    trees_if_gram,
 )
 from .scalars import QUOTES, needs_fence, quote as quote, refence, unescape as unescape, write_fence
 from .syntax import (
