@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gram.errors import expect
 
-from .errors import LawError, shown
+from .errors import LawError as LawError, shown
 from .optics import Getter, Lens, Prism, Traversal, collect, optic_name, over, put, view
 
 if TYPE_CHECKING:

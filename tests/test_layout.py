@@ -267,6 +267,26 @@ def test_every_name_that_type_checkers_see_is_there(package: str) -> None:
     assert modules == ({"operations"} if package == "gram" else set())  # it has map, filter, …
 
 
+def test_what_pages_import_from_rooms_is_exported_for_type_checkers() -> None:
+    """A strict checker of a user takes what is defined there, or imported as itself."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.py")]
+    statement = re.compile(
+        r"^(?:>>> )?from ((?:gram|lenses_ext|interp)\.[\w.]+) import ([\w, ]+)$", re.M
+    )
+    hidden = {
+        f"{module}.{name}"
+        for page in pages
+        for module, names in statement.findall(page.read_text("utf-8"))
+        for node in ast.parse(file_of(module).read_text("utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        for name in names.split(", ")
+        if name == (alias.asname or alias.name) and not alias.asname
+    }
+
+    assert not hidden
+
+
 def test_what_tells_a_checker_to_be_silent_says_why() -> None:
     silent = re.compile(r"(type: ignore|noqa)(\[[\w, -]+\]|: [A-Z]+\d+(, [A-Z]+\d+)*)?(?!.*  # \w)")
     folders = (*MAY_IMPORT, "tests", "examples", "benchmarks")

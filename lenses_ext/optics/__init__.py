@@ -22,7 +22,7 @@ from .typed import (
     Settable,
     Traversal,
     computed,
-    lens_of,
+    lens_of as lens_of,
     optic_name,
     traversal_of,
 )
