@@ -16,17 +16,11 @@ from gram.words import did_you_mean
 from lenses_ext.language import written_signature
 from lenses_ext.schemas import ANNOTATIONS, KEYWORDS, schema_validator
 
+from ... import machine
 from ...errors import ValidationError
 from ...files import File
 from ...json_text import Json, write_json
-from ...machine import (
-    ConversationContext,
-    Given,
-    Message,
-    call_text,
-    conversation_of,
-    empty_context,
-)
+from ...machine import ConversationContext, empty_context
 from ...machine.contracts import require_schema
 from ...shown import short_repr, shortened
 
@@ -44,7 +38,7 @@ class ExpectedCall:
     arguments: Mapping[str, Json] | None = None
 
     def __str__(self) -> str:
-        return self.name if self.arguments is None else call_text(self.name, self.arguments)
+        return self.name if self.arguments is None else machine.call_text(self.name, self.arguments)
 
     def to_json(self) -> Json:
         """The call as files of cases write it."""
@@ -80,7 +74,7 @@ def _call(given: object) -> ExpectedCall:
         return given
     if isinstance(given, str) and given.strip():
         return ExpectedCall(given)
-    if isinstance(given, Mapping) and set(given) <= {"name", "arguments"}:
+    if isinstance(given, Mapping) and given.keys() <= {"name", "arguments"}:
         name, arguments = given.get("name"), given.get("arguments")
         if isinstance(name, str) and name.strip() and isinstance(arguments, Mapping | None):
             return ExpectedCall(name, arguments)
@@ -255,18 +249,12 @@ def _read(name: str, read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return convert
 
 
-def _is_expected(name: str, value: Any) -> bool:
-    if name == "expected":
-        return value is not ANY_ANSWER
-    return value is not None and (name != "checks" or bool(value))
-
-
 def _written(name: str, default: Any = None) -> Any:
     return field(default=default, converter=_read(name, READERS.get(name, names_of)))
 
 
-def _conversation(messages: Iterable[Message]) -> ConversationContext:
-    return conversation_of(messages, by="Case")
+def _conversation(messages: Iterable[machine.Message]) -> ConversationContext:
+    return machine.conversation_of(messages, by="Case")
 
 
 @frozen(kw_only=True, repr=False)
@@ -331,13 +319,10 @@ class Case:
     def __repr__(self) -> str:
         said = [short_repr(self.input)]
         for name, value in self.expectations.items():
-            if name == "expected":
-                said.append(f"expects {short_repr(value)}")
-            elif name in ("calls", "checks"):
-                each = ", ".join(map(str, value)) or "nothing"
-                said.append(f"{name} {shortened(each, _MOST_SHOWN)}")
-            else:
-                said.append(f"{name} {short_repr(value)}")
+            told = short_repr(value)
+            if name in ("calls", "checks"):
+                told = shortened(", ".join(map(str, value)) or "nothing", _MOST_SHOWN)
+            said.append(f"{'expects' if name == 'expected' else name} {told}")
         return f"<Case {self.name}: {'; '.join(said)}>"
 
     @property
@@ -345,7 +330,7 @@ class Case:
         """What is said to the agent, as text; an object of arguments is written as JSON."""
         return self.input if isinstance(self.input, str) else write_json(self.input)
 
-    def given_to(self, program: Pattern) -> Given:
+    def given_to(self, program: Pattern) -> machine.Given:
         """What a run of a program is begun with: an object of arguments if it declares some."""
         if isinstance(self.input, Mapping) and written_signature(program) is not None:
             return self.input
@@ -361,7 +346,9 @@ class Case:
     def expectations(self) -> dict[str, Any]:
         """What is expected, by the names of columns, in the order in which it is judged."""
         found = {name: getattr(self, "not_" if name == "not" else name) for name in READERS}
-        return {name: value for name, value in found.items() if _is_expected(name, value)}
+        found["checks"] = self.checks or None
+        nothing = {"expected": ANY_ANSWER}
+        return {name: value for name, value in found.items() if value is not nothing.get(name)}
 
     def named(self, name: str) -> list[tuple[str, Any]]:
         """What an expectation names, also where that may not be, each with its column."""

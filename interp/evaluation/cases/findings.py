@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from difflib import unified_diff
 from itertools import zip_longest
 from typing import Any, Final, TypeAlias
@@ -84,12 +85,8 @@ def takes_case(function: Callable[..., Any]) -> bool:
     except (TypeError, ValueError):
         return False
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = [
-        each.default is each.empty or each.name == "case"
-        for each in parameters
-        if each.kind in positional
-    ]
-    return any(needed[1:])
+    others = [each for each in parameters if each.kind in positional][1:]
+    return any(each.default is each.empty or each.name == "case" for each in others)
 
 
 @frozen
@@ -141,6 +138,9 @@ class Seen:
         return self.response.content if self.response.is_text else read_json(self.response.content)
 
 
+_CAPITALS: Final = " (only capitals differ)"
+
+
 def _shown(text: str) -> str:
     return write_json(shortened(" ".join(text.split()), 80))
 
@@ -148,30 +148,25 @@ def _shown(text: str) -> str:
 def _expected(wanted: Json, seen: Seen) -> Iterator[Finding]:
     content = seen.response.content
     if isinstance(wanted, str) and seen.is_text:
-        if content == wanted:
-            yield Finding(True, f"the answer is {_shown(content)}")
-        else:
-            yield _unlike("answer is", wanted, content, _likeness(wanted, content))
+        likeness = _CAPITALS if wanted.casefold() == content.casefold() else ""
+        if wanted.split() == content.split():
+            likeness = " (only blanks or line breaks differ)"
+        found = Finding(True, f"the answer is {_shown(content)}")
+        yield found if content == wanted else _unlike("answer is", wanted, content, likeness)
         return
     try:
         value = read_json(content)
     except ValueError:
         yield Finding(False, f"the answer is not JSON: {content}")
         return
-    if same_json(value, wanted) or _is_text_of(wanted, value):
+    meant = wanted  # a text may be the JSON of a value that is no text, as a cell of CSV is
+    if isinstance(wanted, str) and not isinstance(value, str):
+        with suppress(ValueError):
+            meant = read_json(wanted)
+    if same_json(value, meant):
         yield Finding(True, f"the answer is {shortened(write_json(value), 80)}")
     else:
         yield _unlike("answer is", write_json(wanted), write_json(value))
-
-
-def _is_text_of(wanted: Json, value: Json) -> bool:
-    """Whether a text is the JSON of a value that is no text, as a cell of CSV is."""
-    if not isinstance(wanted, str) or isinstance(value, str):
-        return False
-    try:
-        return same_json(read_json(wanted), value)
-    except ValueError:
-        return False
 
 
 def _contains(texts: tuple[str, ...], seen: Seen) -> Iterator[Finding]:
@@ -198,9 +193,8 @@ def _json(wanted: Mapping[str, Json], seen: Seen) -> Iterator[Finding]:
         yield Finding(False, f"the answer is not JSON: {_shown(seen.response.content)}")
         return
     for key, part in wanted.items():
-        if not _PATH.fullmatch(key.removeprefix("$")) and not (
-            isinstance(value, dict) and key in value
-        ):
+        is_key = isinstance(value, dict) and key in value
+        if not is_key and not _PATH.fullmatch(key.removeprefix("$")):
             yield Finding(None, f"{_below('$', key)} is no path, and no key of the answer")
             continue
         difference = _difference({key: part}, value, "$")
@@ -274,18 +268,8 @@ def _calls(wanted: tuple[ExpectedCall, ...], seen: Seen) -> Iterator[Finding]:
         for each, call in zip_longest(wanted, made)
         if each
     ]
-    found = "\n".join(map(_written, made))
-    yield _unlike("calls are", "\n".join(shown) or _NO_CALLS, found or _NO_CALLS)
-
-
-_NO_CALLS: Final = "(no calls)"
-
-
-def _any_call(unwanted: tuple[ExpectedCall, ...], seen: Seen) -> Iterator[Finding]:
-    for each in unwanted:
-        made = [call for call in seen.response.tools_used if _is_call(each, call)]
-        said = f"{_written(made[0])} was called" if made else f"{each} was not called"
-        yield Finding(bool(made), said)
+    sides = ("\n".join(each) or "(no calls)" for each in (shown, map(_written, made)))
+    yield _unlike("calls are", *sides)
 
 
 def _is_call(wanted: ExpectedCall, made: ToolInvocation) -> bool:
@@ -306,8 +290,11 @@ def _judged(rubrics: tuple[str, ...], seen: Seen) -> Iterator[Finding]:
 def _none_of(unwanted: Mapping[str, Any], seen: Seen) -> Iterator[Finding]:
     """That none of several expectations holds."""
     for name, value in unwanted.items():
-        find = _any_call if name == "calls" else FINDERS[name]
-        for each in find(value, seen):
+        for each in value if name == "calls" else ():
+            made = [call for call in seen.response.tools_used if _is_call(each, call)]
+            said = f"{_written(made[0])} was called" if made else f"{each} was not called"
+            yield Finding(not made, said)
+        for each in () if name == "calls" else FINDERS[name](value, seen):
             yield evolve(each, holds=None if each.holds is None else not each.holds)
 
 
@@ -351,13 +338,3 @@ def _unlike(what: str, wanted: str, found: str, how: str = "") -> Finding:
     lines = list(unified_diff(wanted.split("\n"), found.split("\n"), n=3, lineterm=""))[2:]
     sides = [each for each in lines if not each.startswith("@@")]
     return Finding(False, "\n".join([f"the {what} not the expected{how}:", *sides]))
-
-
-_CAPITALS: Final = " (only capitals differ)"
-
-
-def _likeness(wanted: str, found: str) -> str:
-    """In what alone two texts differ, if one does not see it."""
-    if wanted.split() == found.split():
-        return " (only blanks or line breaks differ)"
-    return _CAPITALS if wanted.casefold() == found.casefold() else ""

@@ -116,8 +116,7 @@ class RubricJudge:
     @property
     def is_rehearsed(self) -> bool:
         """Whether no model is asked, so that nothing can be said."""
-        models = models_of(self.program)
-        return str(self.model or next(iter(models), None)) == str(OFFLINE)
+        return str(self.model or next(iter(models_of(self.program)), None)) == str(OFFLINE)
 
     @property
     def text(self) -> str:
@@ -158,9 +157,10 @@ class RubricJudge:
             except (GramError, OSError) as error:
                 found[rubric] = Finding(None, f"the judge of {rubric!r} failed: {said_by(error)}")
                 continue
-            words = f"the judge says {'yes' if value else 'no'} to {rubric!r}"
-            found[rubric] = Finding(value, f"{words}: {reason}" if reason else words)
-            if not isinstance(value, bool):
+            if isinstance(value, bool):
+                words = f"the judge says {'yes' if value else 'no'} to {rubric!r}"
+                found[rubric] = Finding(value, f"{words}: {reason}" if reason else words)
+            else:
                 words = f"the judge of {rubric!r} said neither yes nor no: {value!r}"
                 found[rubric] = Finding(None, words)
         return found

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,8 +26,6 @@ from .case import COLUMNS, READERS, Case, ExpectedCall, Row, found as shown, nam
 from .rows import Text, csv_rows, gram_rows, jsonl_rows
 
 _NEAR = 0.8  # a free column that is so like another one is a slip that would leave a case untested
-_LIMIT: Final = "max_"
-"""How columns of limits begin; no free column does."""
 _PART: Final = re.compile(rf"(not)[._ -]*({'|'.join(READERS)})|(not)_()|(json)\.(.+)")
 """A free column that is meant as a part of ``not`` or ``json``."""
 
@@ -79,8 +78,8 @@ def _slip(column: str) -> tuple[str, str] | None:
         name = name or "contains"
         hint = f'write "{whole}": {{"{name}": …}}; in CSV, a column {whole}.{name}'
         return f"{column} is no column, but a part of {whole}", hint
-    is_limit = column.startswith(_LIMIT)
-    known = [each for each in COLUMNS if each.startswith(_LIMIT) or not is_limit]
+    is_limit = column.startswith("max_")  # no free column does
+    known = [each for each in COLUMNS if each.startswith("max_") or not is_limit]
     near = nearest(column, known, cutoff=0 if is_limit else _NEAR)
     if not near or (near[0] == "not" and column.casefold() != "not"):  # such as "note"
         return None
@@ -139,8 +138,6 @@ _FORMS: Mapping[str, Callable[[Text], Iterable[Row]]] = {
 _OF_ALL = {"program", "agent"}
 """What a first row without anything else says for all cases."""
 
-_FORM_HINT = "write each case as a JSON object on a line of its own, in a file .jsonl"
-
 _LONGEST_NAME = 60  # characters of the input that name a case without a name
 
 
@@ -191,21 +188,18 @@ def _read(source: Source) -> tuple[tuple[Case, ...], list[Diagnostic]]:
         rows = list(read(text))
         if rows and rows[0].values and set(rows[0].values) <= _OF_ALL:
             head, *others = rows
-            rows = [
-                evolve(
-                    each,
-                    values={**head.values, **each.values},
-                    spans={**head.spans, **each.spans},
-                )
-                for each in others
-            ]
+            for index, each in enumerate(others):
+                values, spans = {**head.values, **each.values}, {**head.spans, **each.spans}
+                others[index] = evolve(each, values=values, spans=spans)
+            rows = others
         if not rows and not text.faults:
             is_empty = not source.text.strip("\ufeff \t\r\n")
             found = "the file is empty" if is_empty else "there are no cases in the file"
             text.refuse("no-cases", found, Span(0, 0), "a case has at least an input")
     else:
         message = f"the ending of the file is not one of {', '.join(_FORMS)}"
-        text.refuse("unknown-form", message, Span(0, 0), _FORM_HINT)
+        hint = "write each case as a JSON object on a line of its own, in a file .jsonl"
+        text.refuse("unknown-form", message, Span(0, 0), hint)
     cases = _named([made for row in rows if (made := case_of(row, text.faults))], text.faults)
     each_once = dict.fromkeys(text.faults)  # what is wrong for all cases is said once
     return cases, sorted(each_once, key=lambda each: each.span or Span(0, 0))
@@ -222,11 +216,9 @@ def _named(cases: list[Case], faults: list[Diagnostic]) -> tuple[Case, ...]:
             taken[case.name] = case
     for index, case in enumerate(cases):
         if not case.name:
-            name = base = shortened(" ".join(case.message.split()), _LONGEST_NAME)
-            number = 1
-            while name in taken:
-                number += 1
-                name = f"{base} ({number})"
+            base = shortened(" ".join(case.message.split()), _LONGEST_NAME)
+            names = chain([base], (f"{base} ({number})" for number in count(2)))
+            name = next(each for each in names if each not in taken)
             cases[index] = taken[name] = evolve(case, name=name)
     return tuple(cases)
 

@@ -30,7 +30,7 @@ from .case import COLUMNS, Row
 
 _CELL = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^",\r\n][^,\r\n]*|))')
 _END = re.compile(r",|\r?\n|\r|\Z")
-_BLANKS = re.compile(r"[ \t\r]*")
+_NEXT = re.compile(r"[ \t\r,:]*")
 
 LISTS = ("attach", "calls", "checks", "tags")
 """Columns whose cells are lists: JSON arrays, or names with commas or blanks between them."""
@@ -176,9 +176,6 @@ def _row_of_pattern(source: Source, pattern: Pattern, faults: list[Diagnostic]) 
     def span_of(part: str | None = None) -> Span:
         return Diagnostic.of("", "", pattern, part).span or Span(0, 0)
 
-    def refuse(code: str, message: str, part: str) -> None:
-        faults.append(Diagnostic.of(code, message, pattern, part))
-
     values: dict[str, Json] = {}
     spans: dict[str, Span] = {}
     for key, value in pattern.value.properties.items():
@@ -187,17 +184,16 @@ def _row_of_pattern(source: Source, pattern: Pattern, faults: list[Diagnostic]) 
             values[key] = to_json_value(value)
         except NotJson as error:
             if key in COLUMNS:
-                refuse("not-json", str(error), key)
+                faults.append(Diagnostic.of("not-json", str(error), pattern, key))
             values[key] = write_value(value)
     if name := pattern.value.identity:
         if "name" in values:
-            refuse("two-names", f"the case has two names, {name} and {values['name']}", "name")
+            told = f"the case has two names, {name} and {values['name']}"
+            faults.append(Diagnostic.of("two-names", told, pattern, "name"))
         values["name"], spans["name"] = name, span_of("identity")
-    for element in pattern.elements:
-        hint = "write what is expected as properties: expected, calls, checks"
-        faults.append(
-            Diagnostic.of("unexpected-element", "a Case has no elements", element, hint=hint)
-        )
+    hint = "write what is expected as properties: expected, calls, checks"
+    code, told = "unexpected-element", "a Case has no elements"
+    faults += [Diagnostic.of(code, told, each, hint=hint) for each in pattern.elements]
     return Row(source, span_of(), values, spans)
 
 
@@ -230,18 +226,9 @@ def jsonl_rows(text: Text) -> Iterator[Row]:
 
 def _spans(text: str, offset: int) -> Iterator[tuple[str, Span]]:
     """Where the values of an object are, by key; the text has been parsed before."""
-    decoder = json.JSONDecoder(parse_float=str, parse_int=str)
-    at = 1
-    while (at := _after_blanks(text, at)) < len(text) and text[at] != "}":
-        if text[at] == ",":
-            at = _after_blanks(text, at + 1)
-        key, at = decoder.raw_decode(text, at)
-        start = _after_blanks(text, _after_blanks(text, at) + 1)  # the colon is between them
-        _, at = decoder.raw_decode(text, start)
-        yield key, Span(offset + start, offset + at)
-
-
-def _after_blanks(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    assert found
-    return found.end()
+    decoder, at = json.JSONDecoder(parse_float=str, parse_int=str), 1
+    while (begun := _NEXT.match(text, at)) and text[begun.end()] != "}":
+        key, at = decoder.raw_decode(text, begun.end())
+        if colon := _NEXT.match(text, at):
+            _, at = decoder.raw_decode(text, colon.end())
+            yield key, Span(offset + colon.end(), offset + at)

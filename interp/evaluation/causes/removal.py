@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from attrs import evolve
 from pyrsistent import PMap, PVector, pmap, pvector
 
-from gram import Pattern
+from gram import Pattern, walk
 
 Path: TypeAlias = tuple[Any, ...]
 """Where a part is: keys and indexes from the outside in."""
@@ -105,7 +105,7 @@ def _joined(places: Sequence[Place]) -> Iterator[list[tuple[Path, ...]]]:
         if len(one) == len(two):
             yield list(zip(one, two, strict=True))
     for path, element in elements.items():
-        names = {each.value.identity for each in _inside(element)} - {""}
+        names = {each.value.identity for _, each in walk(element.elements)} - {""}
         named = [
             node
             for node, each in elements.items()
@@ -115,13 +115,6 @@ def _joined(places: Sequence[Place]) -> Iterator[list[tuple[Path, ...]]]:
         ]
         for nodes in (*([node] for node in named), named):
             yield [(path, *nodes)]
-
-
-def _inside(pattern: Pattern) -> Iterator[Pattern]:
-    """The elements of a pattern, at any depth."""
-    for each in pattern.elements:
-        yield each
-        yield from _inside(each)
 
 
 class _Word(str):

@@ -11,32 +11,13 @@ from attrs import evolve, field, fields_dict, frozen
 
 from gram import Pattern
 
+from ... import machine
 from ...errors import ReplayError
 from ...execution import Handler, LiveHandler, Report
 from ...files import File
 from ...history.records import RecordedRun, position_text
 from ...json_text import Json, read_json, write_json
-from ...machine import (
-    Ask,
-    At,
-    CallFailed,
-    CallModel,
-    CallTool,
-    Decided,
-    Effect,
-    Event,
-    Limits,
-    Message,
-    ModelReplied,
-    State,
-    ToolCall,
-    ToolEffect,
-    ToolReturned,
-    allow_all,
-    call_text,
-    context_before,
-    start,
-)
+from ...machine import Ask, At, CallModel, CallTool, Effect, Event, ModelReplied, State, ToolCall
 from ...models import AnyModel, ScriptedModel
 from ...tools import ToolLibrary
 from .removal import Fields
@@ -49,35 +30,10 @@ class NoResultError(ReplayError):
     """A call has no recorded result, and no stand-in may run."""
 
 
-class StandIns:
-    """Runs tools in the place of recorded ones, but for those marked ``once``.
-
-    Args:
-        tools: the tools; None for none.
-    """
-
-    def __init__(self, tools: ToolLibrary | None = None) -> None:
-        allowed = {name: tool for name, tool in (tools or {}).items() if not tool.once}
-        self._live = LiveHandler(allowed, AnyModel(ScriptedModel(())))
-
-    async def perform(self, effect: Effect, report: Report | None) -> Event:
-        """Run the tool that a call names.
-
-        Raises:
-            NoResultError: no stand-in has the name of the call.
-        """
-        if isinstance(effect, CallModel):
-            raise NoResultError(f"no reply was recorded at {position_text(effect.at)}")
-        if isinstance(effect, CallTool) and effect.name in self._live.tools:
-            return await self._live.perform(effect, report)
-        what = "decision about" if isinstance(effect, Ask) else "result of"
-        call = call_text(effect.name, effect.arguments)
-        raise NoResultError(f"no {what} {call}: none was recorded")
-
-
 def by_call(about: Effect | Event, name: str, arguments: str) -> Key:
     """The key of a call: its name and its arguments, wherever it is."""
-    return isinstance(about, Ask | Decided), name, json.dumps(read_json(arguments), sort_keys=True)
+    written = json.dumps(read_json(arguments), sort_keys=True)
+    return isinstance(about, Ask | machine.Decided), name, written
 
 
 class Answers:
@@ -87,7 +43,7 @@ class Answers:
 
     Args:
         known: the events that answer, by their keys.
-        stand_ins: who performs other calls.
+        tools: the stand-ins that are run for other calls, but for those marked ``once``.
         model: who is asked for replies; with it, calls are equal by name and arguments, and
             without, effects by their positions.
         tools_first: whether stand-ins run instead of what is known.
@@ -96,7 +52,7 @@ class Answers:
     def __init__(
         self,
         known: Iterable[tuple[Key, Event]],
-        stand_ins: StandIns,
+        tools: ToolLibrary | None,
         model: Handler | None = None,
         *,
         tools_first: bool = False,
@@ -104,7 +60,9 @@ class Answers:
         self._left: dict[Key, deque[Event]] = {}
         for key, event in known:
             self._left.setdefault(key, deque()).append(event)
-        self._stand_ins, self._model, self._tools_first = stand_ins, model, tools_first
+        allowed = {name: tool for name, tool in (tools or {}).items() if not tool.once}
+        self._stand_ins = LiveHandler(allowed, AnyModel(ScriptedModel(())))
+        self._model, self._tools_first = model, tools_first
 
     def take(self, effect: Effect) -> Event | None:
         """Take the answer of an effect as given; None where none is known."""
@@ -125,12 +83,18 @@ class Answers:
         if self._model and isinstance(effect, CallModel):
             return await self._model.perform(effect, report)
         if isinstance(effect, Ask) and effect.may_have_run:
-            return Decided(effect.at, allowed=True)  # it has not: nothing was really called
-        if self._tools_first and isinstance(effect, CallTool):
-            return await self._stand_ins.perform(effect, report)
-        if answer := self.take(effect):
+            return machine.Decided(effect.at, allowed=True)  # it has not: nothing was really called
+        is_call = isinstance(effect, CallTool)
+        answer = None if self._tools_first and is_call else self.take(effect)
+        if answer is not None:
             return evolve(answer, at=effect.at)
-        return await self._stand_ins.perform(effect, report)
+        if isinstance(effect, CallModel):
+            raise NoResultError(f"no reply was recorded at {position_text(effect.at)}")
+        if is_call and effect.name in self._stand_ins.tools:
+            return await self._stand_ins.perform(effect, report)
+        what = "result of" if is_call else "decision about"
+        call = machine.call_text(effect.name, effect.arguments)
+        raise NoResultError(f"no {what} {call}: none was recorded")
 
 
 @frozen
@@ -178,7 +142,7 @@ class Scenario:
     program: Pattern
     given: Json
     attachments: tuple[File, ...]
-    context: tuple[Message, ...]
+    context: tuple[machine.Message, ...]
     asked: Mapping[str, Any]
     options: Mapping[str, Any]
     spots: Spot = Spot()
@@ -191,7 +155,7 @@ class Scenario:
             ValidationError: the program is not valid, or does not take what it is given.
         """
         given = [self.given, *self.attachments] if self.attachments else self.given
-        return start(self.program, given, self.context, **self.asked, **self.options).state
+        return machine.start(self.program, given, self.context, **self.asked, **self.options).state
 
     def handler(self, model: Handler | None, tools: ToolLibrary | None) -> Handler:
         """The handler that answers its effects.
@@ -200,24 +164,23 @@ class Scenario:
             model: who is asked, instead of its replies; results are then held by arguments.
             tools: what is run: instead of its results, or beside a model where there are none.
         """
-        stand_ins = StandIns(tools)
         if model is None:
             events = _answers(self.spots, ())
             placed = (((_ANSWERED[type(each)], each.at), each) for each in events)
-            return Answers(placed, stand_ins, tools_first=tools is not None)
+            return Answers(placed, tools, tools_first=tools is not None)
         calls = (
             (by_call(event, spot.call.name, spot.call.arguments), _with_result(event, spot, ()))
             for spot in self.results
             for event in spot.answers
             if spot.call
         )
-        return Answers(calls, stand_ins, model)
+        return Answers(calls, tools, model)
 
 
 FIELDS: Final[Fields] = {
     Scenario: tuple(fields_dict(Scenario)),
     Spot: ("says", "arguments", "result", "inside", "nodes", "details"),
-    Message: ("content",),
+    machine.Message: ("content",),
 }
 """What has parts that may go."""
 
@@ -244,24 +207,23 @@ def scenario_of(run: RecordedRun, *, with_replies: bool) -> Scenario:
     context = run.first.run
     changes = {"model": context.model, "settings": dict(context.settings)}
     options = {
-        "limits": (context.limits, Limits()),
-        "policy": (context.policy, allow_all),
+        "limits": (context.limits, machine.Limits()),
+        "policy": (context.policy, machine.allow_all),
         "check_results": (context.check_results, True),
     }
     events: dict[At, list[Event]] = {}
+    results = []
     for step in run.steps:
         if step.event.at:
             events.setdefault(step.event.at, []).append(step.event)
-    results = []
-    for step in run.steps:
-        if not with_replies and isinstance(step.effect, ToolEffect):
+        if not with_replies and isinstance(step.effect, machine.ToolEffect):
             call, event = ToolCall("", step.effect.name, step.effect.arguments), step.event
             results.append(Spot(result=_result((event,)), call=call, answers=(event,)))
     return Scenario(
         context.program,
         context.given.value,
         context.attachments,
-        tuple(context_before(run.first)),
+        tuple(machine.context_before(run.first)),
         {key: value for key, value in changes.items() if value},
         {key: value for key, (value, default) in options.items() if value != default},
         _spot((), events, None) if with_replies else Spot(),
@@ -274,13 +236,11 @@ def _spot(at: At, events: Mapping[At, list[Event]], call: ToolCall | None) -> Sp
     here, length = events.get(at, []), len(at)
     replies = [each for each in here if isinstance(each, ModelReplied)]
     reply = replies[-1] if replies else None  # those before it are summaries
-    inner = list(
-        dict.fromkeys(each[length] for each in events if len(each) > length and each[:length] == at)
-    )
+    inside_it = (each for each in events if len(each) > length and each[:length] == at)
     calls = reply.message.tool_calls if reply else ()
     inside = [_spot((*at, index), events, each) for index, each in enumerate(calls)]
     nodes = dict[int | str, Spot]()
-    for key in inner:
+    for key in dict.fromkeys(each[length] for each in inside_it):
         if isinstance(key, int) and key < len(calls):
             continue
         spot = _spot((*at, key), events, None)
@@ -313,15 +273,16 @@ def _data_or_text(text: str) -> Json:
 def _result(events: Iterable[Event]) -> Json:
     """What a tool returned, or its error, of the events at the position of its call."""
     for each in events:
-        if isinstance(each, ToolReturned | CallFailed):
-            return read_json(each.result) if isinstance(each, ToolReturned) else each.error
+        if isinstance(each, machine.ToolReturned | machine.CallFailed):
+            return read_json(each.result) if isinstance(each, machine.ToolReturned) else each.error
     return None
 
 
 def _with_result(event: Event, spot: Spot, at: At) -> Event:
-    if isinstance(event, ToolReturned):
+    if isinstance(event, machine.ToolReturned):
         return evolve(event, at=at, result=write_json(spot.result))
-    return evolve(event, at=at, **({"error": spot.result} if isinstance(event, CallFailed) else {}))
+    error = {"error": spot.result} if isinstance(event, machine.CallFailed) else {}
+    return evolve(event, at=at, **error)
 
 
 def _answers(spot: Spot, at: At) -> Iterator[Event]:
@@ -350,7 +311,7 @@ def _text_of(value: Json, was: str) -> str:
 
 _ANSWERED: Final[Mapping[type[Event], type[Effect]]] = {
     ModelReplied: CallModel,
-    ToolReturned: CallTool,
-    CallFailed: CallTool,
-    Decided: Ask,
+    machine.ToolReturned: CallTool,
+    machine.CallFailed: CallTool,
+    machine.Decided: Ask,
 }

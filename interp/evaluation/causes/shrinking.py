@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final, TypeAlias
 
 from attrs import asdict, define, evolve, field, frozen
@@ -27,8 +29,6 @@ from ..cases import Case, Check, answer_of
 from ..testing import SUFFIX
 from .removal import minimal
 from .scenario import ASKED, FIELDS, HELD, NoResultError, Scenario, scenario_of
-
-_SAME: Final = "a check has to say the same of the same run"
 
 MOST_RUNS: Final = 2_000
 """How many runs shrinking may take, where nothing else is said."""
@@ -112,37 +112,23 @@ def shrink(
         raise ConfigurationError(f"at_least is {at_least}, and there are {repeats} repeats")
     asked: Any = model
     if callable(model) and not hasattr(model, "complete"):
-        asked = _Function(model)
+        asked = SimpleNamespace(complete=model)
     library = None if tools is None else library_of(tools, by="shrink")
     oracle = _Oracle(kept, while_, says, live, asked, library, repeats, at_least, runs, progress)
     whole = scenario_of(kept, with_replies=not live)
-    try:
+    is_failing = is_minimal = False
+    with suppress(_SpentError):
         is_failing = oracle.fails(whole)
-    except _SpentError:
-        is_failing = False
     if not is_failing:
         told = f"the run does not fail when it is run again ({oracle.failed} of {oracle.done} runs)"
         raise ReplayError(f"{kept.placed(told)}; {oracle.why or 'nothing was raised'}")
-    is_minimal = True
     if not live and oracle.runs < runs and not oracle.fails(whole):
-        raise ReplayError(kept.placed(f"it fails, and then not: {oracle.why}; {_SAME}"))
-    try:
+        same = "a check has to say the same of the same run"
+        raise ReplayError(kept.placed(f"it fails, and then not: {oracle.why}; {same}"))
+    with suppress(_SpentError):
         minimal(whole, oracle.fails, fields=FIELDS, held=ASKED if live else HELD)
-    except _SpentError:
-        is_minimal = False
+        is_minimal = True
     return oracle.shrunk(is_minimal=is_minimal)
-
-
-@frozen
-class _Function:
-    complete: Callable[..., Any]
-
-
-def _is_of_no_answer(error: Exception, state: State) -> bool:
-    """Whether a model cannot be asked, whatever the program; it may refuse what is smaller."""
-    is_refused = isinstance(error, ModelError) and error.status in (400, 413, 422)
-    is_of_model = isinstance(error, ModelError | ConfigurationError)
-    return is_of_model and not is_refused and state.stopped is None
 
 
 class _SpentError(Exception):
@@ -216,8 +202,10 @@ class _Oracle:
             return None
         except Exception as error:  # a fault of the interpreter is what somebody may look for
             self.why = f"it raised {type(error).__name__}: {error}"
-            if self.check and _is_of_no_answer(error, run.state):
-                raise
+            is_refused = isinstance(error, ModelError) and error.status in (400, 413, 422)
+            is_of_model = isinstance(error, ModelError | ConfigurationError)
+            if self.check and is_of_model and not is_refused and run.state.stopped is None:
+                raise  # the model cannot be asked, whatever the program; it may refuse smaller ones
             is_same = self.check is None and type(error) is (self.error or type(error))
             self.error = self.error or type(error)
             return run.state if is_same else None
@@ -227,10 +215,8 @@ class _Oracle:
                 self.requests += sum(isinstance(each, ModelReplied) for each in events)
         if self.check is None:
             return None
-        name, case = (
-            getattr(self.check, "__name__", "check"),
-            Case(name="shrunk", input=scenario.given),
-        )
+        name = getattr(self.check, "__name__", "check")
+        case = Case(name="shrunk", input=scenario.given)
         answer, self.why = answer_of(name, self.check, response, case)
         return run.state if answer is self.says else None  # one that raises says nothing
 

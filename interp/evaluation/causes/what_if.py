@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, Final, Literal, TypeAlias
 
 from attrs import define, evolve, field, frozen
@@ -14,32 +13,21 @@ from attrs import define, evolve, field, frozen
 from gram import GramError, Pattern
 from gram.words import did_you_mean
 
+from ... import machine
 from ...concurrency import work_on
 from ...errors import AgentError, ReplayError, RunExistsError, ValidationError
 from ...execution import LiveHandler, ModelChoice, named_model
 from ...history.records import RecordedRun, RecordedStep, Replayer, event_line, program_text
 from ...history.stores import RunFacts, RunStore, StoredRun
 from ...json_text import Json, write_json
-from ...machine import (
-    At,
-    CallFailed,
-    Decided,
-    Event,
-    ModelReplied,
-    State,
-    Status,
-    ToolEffect,
-    ToolFinished,
-    ToolReturned,
-    response,
-    start_again,
-)
+from ...machine import At, Event, ModelReplied, State, ToolEffect, ToolFinished
 from ...models import Dialect
 from ...running import Run
 from ...tools import LibraryLike, library_of
 from ..cases import Case, Checks, answer_of, require_checks
-from ..experiments import ALPHA, Interval, detectable, fisher, newcombe, require_statistics
-from .scenario import Answers, NoResultError, StandIns, by_call
+from ..experiments.chance import ALPHA, Interval, detectable, fisher, newcombe, require_statistics
+from ..experiments.metrics import short_hash
+from .scenario import Answers, NoResultError, by_call
 
 
 @frozen
@@ -83,26 +71,26 @@ class WhatIf:
     changed: Sample
 
     @cached_property
-    def _extremes(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """How many are right if all that ended had gone against the change, and for it."""
+    def _extremes(self) -> tuple[tuple[int, int, int, int], tuple[int, int, int, int]]:
+        """The right ones of each, and of how many, if all that ended had gone one way.
+
+        First against the change, then for it.
+        """
         one, two = self.unchanged, self.changed
-        return (one.right + one.ended, two.right), (one.right, two.right + two.ended)
+        against = one.right + one.ended, one.size, two.right, two.size
+        return against, (one.right, one.size, two.right + two.ended, two.size)
 
     @cached_property
     def difference(self) -> Interval:
         """The share of right ones with the change less that without, at 95 %."""
-        sizes = self.unchanged.size, self.changed.size
-        low, high = (newcombe(one, sizes[0], two, sizes[1]) for one, two in self._extremes)
+        low, high = (newcombe(*each) for each in self._extremes)
         return Interval(low.low, high.high)
 
     @cached_property
     def p(self) -> float:
         """The p-value of Fisher's exact test; the largest for any outcome of those that ended."""
-        sizes = self.unchanged.size, self.changed.size
-        signs = [two / sizes[1] - one / sizes[0] for one, two in self._extremes]
-        if signs[0] * signs[1] <= 0:
-            return 1.0
-        return max(fisher(one, sizes[0], two, sizes[1]) for one, two in self._extremes)
+        low, high = (two / of_two - one / of_one for one, of_one, two, of_two in self._extremes)
+        return 1.0 if low * high <= 0 else max(fisher(*each) for each in self._extremes)
 
     @property
     def made_the_difference(self) -> bool:
@@ -113,20 +101,17 @@ class WhatIf:
         """The verdict, in words, a sentence a line."""
         arms = [self.unchanged, self.changed]
         with_it, without = arms if self.is_of_unchanged else reversed(arms)
-        rates = (
-            f"{with_it.right} of {with_it.size} right with it, "
-            f"{without.right} of {without.size} without"
-        )
-        if self.made_the_difference:
-            told = [f"{self.subject} made the difference: {rates}"]
-        else:
-            told = [f"not shown that {self.subject} makes a difference: {rates}"]
+        found = f"{self.subject} made the difference"
+        if not self.made_the_difference:
+            found = f"not shown that {self.subject} makes a difference"
         rate = self.changed.right / self.changed.size - self.unchanged.right / self.unchanged.size
         low, high = self.difference.low, self.difference.high
-        told.append(
+        told = [
+            f"{found}: {with_it.right} of {with_it.size} right with it, "
+            f"{without.right} of {without.size} without",
             f"the change: {100 * rate:+.0f} points (95 %: {100 * low:+.0f} to {100 * high:+.0f}); "
-            f"Fisher's exact test: p = {self.p:.2g}"
-        )
+            f"Fisher's exact test: p = {self.p:.2g}",
+        ]
         for name, arm in (("without", self.unchanged), ("with", self.changed)):
             if arm.faults:
                 told.append(
@@ -160,12 +145,12 @@ Outcome: TypeAlias = Literal["right", "wrong", "ended"]
 Progress: TypeAlias = Callable[[Outcome], None]
 """Is called with each continuation that is over."""
 
-_CALL: Final = (ToolReturned, CallFailed)
+_CALL: Final = (machine.ToolReturned, machine.CallFailed)
 _CHANGED: Final[Mapping[str, tuple[type[Event], ...]]] = {
     "result": _CALL,
     "error": _CALL,
-    "allowed": (Decided,),
-    "reason": (Decided,),
+    "allowed": (machine.Decided,),
+    "reason": (machine.Decided,),
     "reply": (ModelReplied,),
 }
 """What may be set, and which events have it."""
@@ -236,11 +221,8 @@ def beginnings(kept: RecordedRun, change: Change) -> tuple[Beginning, Beginning]
     place = _place(kept, change)
     events = [each.event for each in kept.steps[:place]]
     here = kept.steps[place].event
-    first = kept.first
-    if change.program is not None:
-        first = start_again(first, change.program).state
-    own = [here] if change.values else []
-    others = [_changed(here, change.values)] if change.values else []
+    first = machine.start_again(kept.first, change.program).state if change.program else kept.first
+    own, others = ([here], [_changed(here, change.values)]) if change.values else ([], [])
     if own and own == others:
         told = f"{_dotted(change.at)} has this {' and '.join(change.values)} already"
         raise ReplayError(kept.placed(told))
@@ -307,7 +289,7 @@ def what_if(
     kept = store.recorded(run)
     case = Case(name=run, input=kept.first.run.given.value)
     require_checks([], checks)
-    stand_ins = StandIns(library_of(tools, by="what_if"))
+    library = library_of(tools, by="what_if")
     arms = dict(zip(("unchanged", "changed"), beginnings(kept, change), strict=True))
     found = dict[tuple[str, int], tuple[str, Outcome, str, State]]()
     program = program_text(arms["changed"].first.agent)[0]
@@ -316,15 +298,21 @@ def what_if(
 
     async def go_on(which: tuple[str, int]) -> None:
         arm, number = which
-        begun, key = arms[arm], f"{facts} {arm} {number}"
-        new = sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
+        begun, new = arms[arm], short_hash(f"{facts} {arm} {number}")
         with suppress(RunExistsError):  # it was begun before, and goes on
             begun.write(store, new, run, kept)
         log, own = StoredRun.of(store, new)
-        other = change.model if arm == "changed" else None
-        chosen = other or model
+        chosen = (change.model if arm == "changed" else None) or model
         asked = LiveHandler.of(own.state, model=chosen, base_url=base_url, dialect=dialect)
-        handler = _held(kept, begun, own, asked, stand_ins)
+        calls = (
+            (by_call(each.effect, each.effect.name, each.effect.arguments), each.event)
+            for each in (*begun.steps, *kept.steps[len(begun.steps) :])
+            if isinstance(each.effect, ToolEffect)
+        )
+        handler = Answers(calls, library, asked)
+        for step in own.steps:  # what it has had already
+            if isinstance(step.effect, ToolEffect):
+                handler.take(step.effect)
         named = chosen if named_model(chosen) else None
         run_on = Run[Any](own.state, model=named, record=log, handler=handler)
         ended = await _ended(run_on, case, checks)
@@ -340,7 +328,8 @@ def what_if(
 async def _ended(run: Run[Any], case: Case, checks: Checks) -> tuple[Outcome, str, State]:
     """What a continuation comes to, which check did not answer and why, and its last State."""
     try:
-        said = response(run.state) if run.state.status is Status.DONE else await run.afinish()
+        is_done = run.state.status is machine.Status.DONE
+        said = machine.response(run.state) if is_done else await run.afinish()
     except NoResultError:
         return "ended", "", run.state
     except AgentError:
@@ -357,26 +346,6 @@ def _sample(found: Sequence[tuple[str, Outcome, str, State]]) -> Sample:
     is_varied = any(each.events != states[0].events for each in states)
     told = tuple(filter(None, faults))
     return Sample(outcomes.count("right"), outcomes.count("ended"), runs, is_varied, told)
-
-
-def _held(
-    kept: RecordedRun,
-    begun: Beginning,
-    own: RecordedRun,
-    model: LiveHandler,
-    stand_ins: StandIns,
-) -> Answers:
-    """Who answers a continuation: what was recorded of the run, without what it has had already."""
-    calls = (
-        (by_call(each.effect, each.effect.name, each.effect.arguments), each.event)
-        for each in (*begun.steps, *kept.steps[len(begun.steps) :])
-        if isinstance(each.effect, ToolEffect)
-    )
-    held = Answers(calls, stand_ins, model)
-    for step in own.steps:
-        if isinstance(step.effect, ToolEffect):
-            held.take(step.effect)
-    return held
 
 
 def _place(kept: RecordedRun, change: Change) -> int:
@@ -399,11 +368,11 @@ def _changed(event: Event, values: Mapping[str, Json]) -> Event:
         case ModelReplied():
             message = evolve(event.message, content=values["reply"], tool_calls=())
             return ModelReplied(event.at, message)
-        case Decided():
+        case machine.Decided():
             return evolve(event, **values)
     if "error" in values:
-        return CallFailed(event.at, values["error"])
-    return ToolReturned(event.at, write_json(values["result"]))
+        return machine.CallFailed(event.at, values["error"])
+    return machine.ToolReturned(event.at, write_json(values["result"]))
 
 
 def _begun(first: State, events: Iterable[Event]) -> Beginning:

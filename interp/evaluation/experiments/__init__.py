@@ -2,18 +2,7 @@
 
 from .arms import Arm
 from .carrying_out import NOT_BEGUN as NOT_BEGUN, ab, load_experiment
-from .chance import (
-    ALPHA,
-    Interval,
-    cases_needed,
-    detectable,
-    fisher,
-    newcombe,
-    power_of,
-    power_of_fisher,
-    require_statistics,
-    wilson,
-)
+from .chance import Interval, cases_needed, require_statistics, wilson
 from .comparing import Comparison, Estimate
 from .experiment import Experiment
 from .experiment_file import (

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import (
-    AbstractAsyncContextManager,
-    AbstractContextManager,
-    ExitStack,
-    asynccontextmanager,
-    contextmanager,
-)
 from functools import partial
 from typing import Any, TypeAlias, Union, Unpack
 
@@ -194,7 +188,7 @@ def ready(name: str, arm: Arm, cases: Iterable[Case]) -> ReadyArm:
         ToolBindingError: its tools do not bind.
         ConfigurationError: its model cannot be asked.
     """
-    with _naming(name), ExitStack() as opened:
+    with _naming(name), contextlib.ExitStack() as opened:
         agent, library = agent_of(arm, cases), _entered(_made(arm.tools), opened)
         bind_agent_tools(agent, library, match=arm.match or "full")
         made = ReadyArm(name, arm, agent, library)
@@ -232,15 +226,15 @@ def declared_answer(arms: Iterable[ReadyArm]) -> Mapping[str, Json]:
     return schema
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def fresh_library(given: Library | None) -> AsyncIterator[ToolLibrary]:
     """A library for one run; inside, what has to be entered is: other runs go on meanwhile."""
     made = _made(given)
-    if isinstance(made, AbstractAsyncContextManager):
+    if isinstance(made, contextlib.AbstractAsyncContextManager):
         async with made as entered:
             yield library_of(entered, by="ab")
         return
-    opened = ExitStack()  # in a thread: what is entered may wait for our loop
+    opened = contextlib.ExitStack()  # in a thread: what is entered may wait for our loop
     try:
         yield await call_in_thread(partial(_entered, made, opened))
     finally:
@@ -248,7 +242,7 @@ async def fresh_library(given: Library | None) -> AsyncIterator[ToolLibrary]:
 
 
 def _made(given: Library | None) -> Any:
-    if isinstance(given, AbstractContextManager):
+    if isinstance(given, contextlib.AbstractContextManager):
         raise ConfigurationError(
             "a library that is entered is made anew for each run: write tools=lambda: …"
         )
@@ -265,9 +259,9 @@ def _called(make: Callable[[], Any], what: str) -> Any:
         raise ConfigurationError(f"making the {what} failed: {said_by(error)}") from error
 
 
-def _entered(made: Any, opened: ExitStack) -> ToolLibrary:
+def _entered(made: Any, opened: contextlib.ExitStack) -> ToolLibrary:
     """The library that was made; a context manager is left when ``opened`` is closed."""
-    if isinstance(made, AbstractContextManager):
+    if isinstance(made, contextlib.AbstractContextManager):
         made = opened.enter_context(made)
     return library_of(made, by="ab")
 
@@ -302,7 +296,7 @@ def agent_of(arm: Arm, cases: Iterable[Case]) -> Pattern:
     return the_agent(agent, by="ab") if arm.edits else agent
 
 
-@contextmanager
+@contextlib.contextmanager
 def _naming(name: str) -> Iterator[None]:
     """Errors that are raised inside say which arm they are about."""
     try:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from time import monotonic
-from typing import TypeAlias
 
 from attrs import evolve, frozen
 
@@ -23,8 +22,8 @@ from ...errors import ConfigurationError, StoreError, ValidationError, said_by
 from ...execution import Spending, finished
 from ...history.records import RecordedRun
 from ...history.stores import Address, StoredRun, open_store
-from ...machine import AgentResponse, State, Status, Usage
-from ...running import Run, RunOptions
+from ...machine import Status, Usage
+from ...running import RunOptions
 from ...tools import is_from_outside
 from ..cases import Case, Checks, RubricJudge, read_cases, require_checks, require_tools
 from .arms import Arm, Program, ReadyArm, declared_answer, fresh_library, read_arms, ready
@@ -133,12 +132,8 @@ async def _trial(work: Work, key: Key) -> Trial:
     name, repeat, arm = key
     case, ready = work.cases[name], work.arms[arm]
     address = work.folder.run_of(work.plan, key) if work.folder else None
-    spending = Spending()
-    began, before = monotonic(), 0.0
-    response: AgentResponse | None = None
-    failure: str | None = None
-    state: State | None = None
-    run: Run | None = None
+    spending, began, before = Spending(), monotonic(), 0.0
+    response, failure, state, run = None, None, None, None
     try:
         log, kept = _log(address) if address else (None, None)
         if kept:
@@ -195,9 +190,7 @@ def _log(address: Address) -> tuple[StoredRun, RecordedRun | None]:
     return StoredRun(store, address.run, closes_store=True), None
 
 
-OnPlan: TypeAlias = Callable[[Plan, tuple[Trial, ...]], None]
 NOT_BEGUN = "the pilot is done and the others were not begun; called again, it asks again"
-GoOn: TypeAlias = Callable[[Forecast], bool]
 
 
 def ab(
@@ -217,8 +210,8 @@ def ab(
     out: PathLike | None = None,
     jobs: int = 4,
     progress: bool | None = None,
-    on_plan: OnPlan | None = None,
-    go_on: GoOn | None = None,
+    on_plan: Callable[[Plan, tuple[Trial, ...]], None] | None = None,
+    go_on: Callable[[Forecast], bool] | None = None,
 ) -> Experiment:
     """Run the same cases through several arms, and compare them honestly.
 
@@ -302,11 +295,26 @@ def ab(
     if folder and not old:
         folder.begin(plan)
     with folder.held() if folder else nullcontext():
+        done = list(folder.read(plan)) if folder else []
         arms_by_name = {each.name: each for each in prepared}
         cases_by_name = {each.name: each for each in given}
-        parts = (plan, arms_by_name, cases_by_name, measured)
-        work = Work(*parts, folder, jobs, progress, budget or Budget())
-        return _carried_out(work, on_plan, go_on)
+        how = (folder, jobs, progress, budget or Budget())
+        work = Work(plan, arms_by_name, cases_by_name, measured, *how)
+        if on_plan:
+            on_plan(plan, tuple(done))
+        try:
+            stopped = run_trials(work, plan.pilot_keys, done)
+            if stopped is None and go_on and len(done) == len(plan.pilot_keys):
+                is_wanted = go_on(Forecast.of(plan, done, work.budget, jobs))
+                stopped = None if is_wanted else NOT_BEGUN
+            stopped = stopped or run_trials(work, plan.order, done)
+        except BaseException as error:  # says what is kept, and is raised again
+            if folder:
+                runs = counted(len(plan.pilot_keys) + len(plan.keys), "run")
+                kept = f"{len(done)} of {runs} are kept in {folder.path}"
+                error.add_note(f"{kept}; the same call goes on with them")
+            raise
+        return Experiment(plan, done, folder.path if folder else None, stopped)
 
 
 def load_experiment(path: PathLike) -> Experiment:
@@ -323,27 +331,6 @@ def load_experiment(path: PathLike) -> Experiment:
     folder = folder_of(path)
     plan = folder.read_plan()
     return Experiment(plan, folder.read(plan), folder.path)
-
-
-def _carried_out(work: Work, on_plan: OnPlan | None, go_on: GoOn | None) -> Experiment:
-    plan, folder = work.plan, work.folder
-    done = list(folder.read(plan)) if folder else []
-    if on_plan:
-        on_plan(plan, tuple(done))
-    try:
-        stopped = run_trials(work, plan.pilot_keys, done)
-        if stopped is None and go_on and len(done) == len(plan.pilot_keys):
-            told = Forecast.of(plan, done, work.budget, work.jobs)
-            stopped = None if go_on(told) else NOT_BEGUN
-        if stopped is None:
-            stopped = run_trials(work, plan.order, done)
-    except BaseException as error:  # says what is kept, and is raised again
-        if folder:
-            runs = counted(len(plan.pilot_keys) + len(plan.keys), "run")
-            kept = f"{len(done)} of {runs} are kept in {folder.path}"
-            error.add_note(f"{kept}; the same call goes on with them")
-        raise
-    return Experiment(plan, done, folder.path if folder else None, stopped)
 
 
 def expect_counts(by: str, **given: int) -> None:

@@ -4,8 +4,8 @@ Tests of two arms flip signs: if the arms are alike, a case could have come out 
 just as well. That is exact for any number of cases, needs no distribution, and treats the repeats
 of a case as one.
 
-All of them are intervals of 95 %, or of another ``level``. A case is the unit: repeats of a case
-are averaged before, since they say nothing about other cases.
+All intervals are of 95 %. A case is the unit: repeats of a case are averaged before, since they say
+nothing about other cases.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate
 from math import sqrt
+from statistics import NormalDist
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from attrs import frozen
@@ -35,6 +36,9 @@ Clusters: TypeAlias = Union[Sequence[int], None]
 """Which cluster each case is of, by a number; None where every case is one of its own."""
 
 LEVEL = 0.95
+Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+"""How many standard errors an interval goes to each side."""
+
 RESAMPLES = 9_999
 """How often cases are drawn anew, and signs flipped; odd, so that 5 % is a whole rank."""
 
@@ -63,7 +67,7 @@ def require_statistics() -> None:
         raise ConfigurationError(f"comparisons and intervals need statistics: {install('ab')}")
 
 
-def wilson(successes: float, trials: int, level: float = LEVEL) -> Interval:
+def wilson(successes: float, trials: int) -> Interval:
     """The score interval of a rate.
 
     Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22,
@@ -72,17 +76,15 @@ def wilson(successes: float, trials: int, level: float = LEVEL) -> Interval:
     Args:
         successes: how many succeeded; not whole where repeats of a case were averaged.
         trials: of how many, at least one.
-        level: how often such intervals hold the true rate.
     """
-    z = normal_quantile((1 + level) / 2)
-    rate, spread = successes / trials, z * z / trials
+    rate, spread = successes / trials, Z * Z / trials
     middle = (rate + spread / 2) / (1 + spread)
-    half = z / (1 + spread) * sqrt(rate * (1 - rate) / trials + spread / (4 * trials))
+    half = Z / (1 + spread) * sqrt(rate * (1 - rate) / trials + spread / (4 * trials))
     low = 0.0 if successes <= 0 else max(0.0, middle - half)
     return Interval(low, 1.0 if successes >= trials else min(1.0, middle + half))
 
 
-def tango(gained: float, lost: float, cases: int, level: float = LEVEL) -> Interval:
+def tango(gained: float, lost: float, cases: int) -> Interval:
     """The score interval of the difference of two rates on the same cases.
 
     Tango (1998), Equivalence test and confidence interval for the difference in proportions for
@@ -93,11 +95,9 @@ def tango(gained: float, lost: float, cases: int, level: float = LEVEL) -> Inter
         gained: the cases that only the second succeeds in; not whole where repeats were averaged.
         lost: the cases that only the first succeeds in.
         cases: the number of all cases, at least one.
-        level: how often such intervals hold the true difference.
     """
     from scipy.optimize import brentq  # imported late: it takes longer than a short program
 
-    z = normal_quantile((1 + level) / 2)
     found = (gained - lost) / cases
 
     def score(difference: float) -> float:
@@ -110,8 +110,8 @@ def tango(gained: float, lost: float, cases: int, level: float = LEVEL) -> Inter
         return 0.0 if variance <= 1e-12 else away / sqrt(variance)
 
     edge = 1 - 1e-9
-    low = -1.0 if score(-edge) < z else brentq(lambda d: score(d) - z, -edge, found)
-    high = 1.0 if score(edge) > -z else brentq(lambda d: score(d) + z, found, edge)
+    low = -1.0 if score(-edge) < Z else brentq(lambda d: score(d) - Z, -edge, found)
+    high = 1.0 if score(edge) > -Z else brentq(lambda d: score(d) + Z, found, edge)
     return Interval(low, high)
 
 
@@ -121,7 +121,6 @@ def bootstrap(
     *,
     is_skewed: bool = False,
     clusters: Clusters = None,
-    level: float = LEVEL,
 ) -> Interval | None:
     """The interval of a mean, one value for each case, by drawing cases with replacement.
 
@@ -140,7 +139,6 @@ def bootstrap(
         rng: draws the cases.
         is_skewed: whether large values are likely to lie on one side.
         clusters: which cluster each case is of.
-        level: how often such intervals hold the true mean, about.
 
     Returns:
         None where neither values nor clusters differ: drawing them again says nothing then.
@@ -154,7 +152,7 @@ def bootstrap(
     away = (sums - mean * sizes) / np.mean(sizes)
     if units < 2 or np.ptp(away) <= 1e-12 * max(1.0, float(np.max(np.abs(given)))):
         return None
-    t = stats.t.ppf((1 + level) / 2, units - 1)
+    t = stats.t.ppf((1 + LEVEL) / 2, units - 1)
     if units < FEWEST_DRAWN:
         half = float(t * np.std(away, ddof=1) / sqrt(units))
         return Interval(mean - half, mean + half)
@@ -184,13 +182,6 @@ def by_cluster(values: Sequence[float], clusters: Clusters) -> tuple[list[float]
         sums[cluster] = sums.get(cluster, 0.0) + value
     sizes = Counter(clusters)
     return [*sums.values()], [sizes[each] for each in sums]
-
-
-def normal_quantile(share: float) -> float:
-    """Below which a share of a standard normal distribution is."""
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(share)
 
 
 ALPHA = 0.05
@@ -328,8 +319,9 @@ def cases_needed(
     if deviation is not None and _number("deviation", deviation) < 0:
         raise ArgumentError(f"cases_needed: deviation must be at least 0, got {deviation}")
 
+    given = {"disagreement": disagreement, "deviation": deviation}
+
     def suffices(cases: int) -> bool:
-        given = {"disagreement": disagreement, "deviation": deviation}
         return power_of(cases, difference, **given, alpha=alpha) >= power
 
     most = 1
@@ -395,9 +387,8 @@ def findable(
     """
 
     def found(difference: float) -> float:
-        if deviation is not None:
-            return power_of(cases, difference, deviation=deviation, alpha=alpha)
-        return power_of(cases, difference, disagreement=difference + 2 * lost, alpha=alpha)
+        share = difference + 2 * lost if deviation is None else None
+        return power_of(cases, difference, disagreement=share, deviation=deviation, alpha=alpha)
 
     return _smallest(found, 1 - 2 * lost if deviation is None else _MOST_DEVIATIONS * deviation)
 
@@ -448,9 +439,7 @@ def fisher(first: int, of_first: int, second: int, of_second: int) -> float:
     return float(stats.fisher_exact(table).pvalue)
 
 
-def newcombe(
-    first: int, of_first: int, second: int, of_second: int, level: float = LEVEL
-) -> Interval:
+def newcombe(first: int, of_first: int, second: int, of_second: int) -> Interval:
     """The hybrid score interval of the second rate less the first.
 
     Newcombe (1998), Interval estimation for the difference between independent proportions,
@@ -459,9 +448,8 @@ def newcombe(
     Args:
         first, second: how many runs succeeded in each sample.
         of_first, of_second: of how many, at least one each.
-        level: how often such intervals hold the true difference.
     """
-    one, two = wilson(first, of_first, level), wilson(second, of_second, level)
+    one, two = wilson(first, of_first), wilson(second, of_second)
     rate, other = first / of_first, second / of_second
     below = sqrt((other - two.low) ** 2 + (one.high - rate) ** 2)
     above = sqrt((two.high - other) ** 2 + (rate - one.low) ** 2)

@@ -24,21 +24,9 @@ from gram.words import counted
 
 from ...shown import NOTEBOOK
 from ..cases import Case
+from . import chance
 from .arms import Arm
-from .chance import (
-    ALPHA,
-    FEWEST_DRAWN,
-    Clusters,
-    Interval,
-    bootstrap,
-    by_cluster,
-    holm,
-    mcnemar,
-    sign_flips,
-    smallest_p,
-    tango,
-    wilson,
-)
+from .chance import ALPHA, Clusters, Interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,7 +132,7 @@ class Comparison:
     @property
     def smallest_p(self) -> float:
         """The smallest p-value that these cases could have had, whatever came out."""
-        return smallest_p(self.clusters or self.cases)
+        return chance.smallest_p(self.clusters or self.cases)
 
 
 def estimate(
@@ -171,11 +159,12 @@ def estimate(
     means = [fmean(row) for row in scores]
     value = fmean(means)
     if is_rate and _once(scores) and clusters is None:
-        return Estimate(arm, metric, value, wilson(sum(means), len(means)), "Wilson", True)
-    found = bootstrap(means, _generator(seed, arm, metric), is_skewed=True, clusters=clusters)
+        return Estimate(arm, metric, value, chance.wilson(sum(means), len(means)), "Wilson", True)
+    rng = _generator(seed, arm, metric)
+    found = chance.bootstrap(means, rng, is_skewed=True, clusters=clusters)
     if is_rate and found is None:  # all cases alike: each, or each cluster, counts as one run
-        units = len(by_cluster(means, clusters)[0])
-        within, method = wilson(value * units, units), f"Wilson on {_units(clusters)}"
+        units = len(chance.by_cluster(means, clusters)[0])
+        within, method = chance.wilson(value * units, units), f"Wilson on {_units(clusters)}"
         return Estimate(arm, metric, value, within, method, True)
     interval = _within(found or _point(means), 0 if is_rate else least, 1 if is_rate else inf)
     method = _bootstrap_name(means, "BCa", clusters)
@@ -214,18 +203,19 @@ def compare(
     up, down = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
     deviation = stdev(differences) if cases > 1 else 0.0
     rng = _generator(seed, metric, first_name, second_name)
-    sums, sizes = by_cluster(differences, clusters)
+    sums, sizes = chance.by_cluster(differences, clusters)
     interval: Interval | None
     if is_rate and _once(first) and _once(second) and clusters is None:
-        p_value, test = mcnemar(up, down), "McNemar, exact"
-        interval, method = tango(up, down, cases), "Tango"
+        p_value, test = chance.mcnemar(up, down), "McNemar, exact"
+        interval, method = chance.tango(up, down, cases), "Tango"
         effect, effect_name = (up / (up + down) - 0.5 if up + down else None), "Cohen's g"
     else:
-        p_value, test = sign_flips(sums, rng), f"sign flips{' of clusters' if clusters else ''}"
-        found = bootstrap(differences, rng, clusters=clusters)
+        p_value = chance.sign_flips(sums, rng)
+        test = f"sign flips{' of clusters' if clusters else ''}"
+        found = chance.bootstrap(differences, rng, clusters=clusters)
         if is_rate and found is None:
             parts = (max(difference, 0.0) * len(sums), max(-difference, 0.0) * len(sums))
-            interval, method = tango(*parts, len(sums)), f"Tango on {_units(clusters)}"
+            interval, method = chance.tango(*parts, len(sums)), f"Tango on {_units(clusters)}"
         else:
             interval = _within(found, -1, 1) if is_rate else found or _point(differences)
             method = _bootstrap_name(differences, "percentile", clusters)
@@ -242,7 +232,7 @@ def compare(
 
 def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """The comparisons of an experiment, their p-values corrected for all metrics and arms."""
-    p_values = holm([each.p_value for each in comparisons])
+    p_values = chance.holm([each.p_value for each in comparisons])
     return tuple(evolve(each, p_corrected=p) for each, p in zip(comparisons, p_values, strict=True))
 
 
@@ -279,12 +269,12 @@ def _point(values: Sequence[float]) -> Interval | None:
 
 
 def _bootstrap_name(values: Sequence[float], kind: str, clusters: Clusters) -> str:
-    units = len(by_cluster(values, clusters)[0])
+    units = len(chance.by_cluster(values, clusters)[0])
     if units < 2:
         return f"none: one {_units(clusters)[:-1]}"
     if len(set(values)) == 1:
         return "the same in every case"
-    name = f"{kind} bootstrap" if units >= FEWEST_DRAWN else "Student's t"
+    name = f"{kind} bootstrap" if units >= chance.FEWEST_DRAWN else "Student's t"
     return f"{name} of {_units(clusters)}"
 
 

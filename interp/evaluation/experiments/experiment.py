@@ -14,11 +14,12 @@ from gram.words import counted
 
 from ...json_text import Json
 from ...machine import Usage
-from .chance import ALPHA, POWER, Clusters, cases_needed, smallest_p
+from .chance import ALPHA, POWER, cases_needed, smallest_p
 from .comparing import Comparison, Estimate, clusters_of, compare, corrected, estimate, filled
 from .forecast import before_running
 from .metrics import MEASURES, Trial, score_of
 from .plan import Plan, PlannedMetric
+from .report import fragment, json_of, report, text_of, write_report
 
 _DIFFERENCES = (0.05, 0.1, 0.2)
 """The differences of a rate whose number of cases is told."""
@@ -62,11 +63,10 @@ class Experiment:
     def estimates(self) -> tuple[Estimate, ...]:
         """What each arm scores, in all that is measured; empty until all trials are done."""
         found = []
-        how: dict[str, Any] = {"seed": self.plan.seed, "clusters": self._clusters}
-        for metric, is_rate, scores in self._measured() if self.is_complete else ():
+        for metric, is_rate, scores in self._measured():
+            how = self._how | {"is_rate": is_rate}
             least = 0.0 if metric.name in MEASURES else -inf
-            for arm, rows in scores.items():
-                found.append(estimate(arm, metric.name, rows, is_rate=is_rate, least=least, **how))
+            found += [estimate(arm, metric.name, scores[arm], least=least, **how) for arm in scores]
         return tuple(found)
 
     @cached_property
@@ -76,9 +76,8 @@ class Experiment:
         Without factors, each arm is compared with the first.
         """
         found = []
-        how: dict[str, Any] = {"seed": self.plan.seed, "clusters": self._clusters}
-        for metric, is_rate, scores in self._measured() if self.is_complete else ():
-            how |= {"is_rate": is_rate, "better": metric.better}
+        for metric, is_rate, scores in self._measured():
+            how = self._how | {"is_rate": is_rate, "better": metric.better}
             for each in self.plan.contrasts if metric in self.plan.metrics else ():
                 minus, plus = each.rows(scores)
                 sides = (each.baseline, minus), (each.arm, plus)
@@ -148,18 +147,23 @@ class Experiment:
     # --- scores
 
     def _measured(self) -> Iterator[tuple[PlannedMetric, bool, dict[str, list[list[float]]]]]:
-        """Each metric, whether it is a rate, and the scores of the arms; those without any not."""
+        """Each metric, whether it is a rate, and the scores of the arms; those without any not.
+
+        Nothing until all trials are done.
+        """
+        if not self.is_complete:
+            return
         tested = {each.name for each in self.plan.metrics}
         names = (name for name in ("calls", "tokens", "cost", "seconds") if name not in tested)
         described = [PlannedMetric(name, MEASURES[name].better) for name in names]
         for metric in (*self.plan.metrics, *described):
             scores = self._scores(metric.name)
-            known = {
-                arm: [each for row in rows for each in row if each is not None]
-                for arm, rows in scores.items()
-            }
-            is_rate = all(isinstance(each, bool) for given in known.values() for each in given)
-            if any(known.values()) if is_rate else all(known.values()):
+            known = [
+                [each for row in rows for each in row if each is not None]
+                for rows in scores.values()
+            ]
+            is_rate = all(isinstance(each, bool) for given in known for each in given)
+            if any(known) if is_rate else all(known):
                 worst = 0.0 if is_rate and metric.worst is None else metric.worst
                 done = filled(scores, better=metric.better, worst=worst)
                 if all(done.values()):
@@ -174,9 +178,10 @@ class Experiment:
         return {arm: list(cases.values()) for arm, cases in rows.items()}
 
     @property
-    def _clusters(self) -> Clusters:
-        """The clusters of the cases, in the order of `_scores`."""
-        return clusters_of({each.case.name: each.case for each in self.trials}.values())
+    def _how(self) -> dict[str, Any]:
+        """The seed, and the clusters of the cases in the order of `_scores`."""
+        cases = {each.case.name: each.case for each in self.trials}
+        return {"seed": self.plan.seed, "clusters": clusters_of(cases.values())}
 
     # --- notes
 
@@ -238,20 +243,14 @@ class Experiment:
 
     def table(self) -> str:
         """The experiment as text, for a terminal."""
-        from .report import text_of
-
         return text_of(self)
 
     def to_json(self) -> dict[str, Json]:
         """The experiment as JSON: the plan's figures, estimates, comparisons and trials."""
-        from .report import json_of
-
         return json_of(self)
 
     def to_html(self) -> str:
         """The experiment as a page of HTML that loads nothing."""
-        from .report import report
-
         return report(self)
 
     def write_html(self, file: str | os.PathLike[str]) -> None:
@@ -260,8 +259,6 @@ class Experiment:
         Raises:
             OSError: a file cannot be written.
         """
-        from .report import write_report
-
         expect(file, (str, os.PathLike), "file", by="write_html")
         write_report(self, Path(file))
 
@@ -277,8 +274,6 @@ class Experiment:
         return f"<Experiment {', '.join(said)}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from .report import fragment
-
         return {"text/plain": self.table(), "text/html": fragment(self)}
 
 

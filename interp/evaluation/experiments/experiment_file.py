@@ -23,19 +23,10 @@ from typing import Any
 from attrs import evolve, fields
 from pyrsistent import PMap, PVector, pmap
 
+import lenses_ext
 from gram import Diagnostic, Document, GramError, Pattern, Subject, Value, write_value
 from gram.documents import decode, resolved
 from gram.words import counted, did_you_mean
-from lenses_ext import (
-    Model,
-    Settings,
-    agent_instruction,
-    change_places,
-    find_agents,
-    find_places,
-    load_project,
-    parse_program,
-)
 from lenses_ext.names import project_root
 from lenses_ext.places import read_value
 from lenses_ext.schemas import to_json_value
@@ -69,7 +60,8 @@ def edit_at(path: str, value: Value) -> Edit:
         return read_value(value, old) if isinstance(value, str) else value
 
     def edited(agent: Pattern) -> Pattern:
-        (changed,) = change_places((agent,), [(each, new) for each in find_places((agent,), path)])
+        changes = [(each, new) for each in lenses_ext.find_places((agent,), path)]
+        (changed,) = lenses_ext.change_places((agent,), changes)
         return changed
 
     return edited
@@ -116,7 +108,7 @@ class WrittenExperiment:
     def _read_head(self, read: Reader, parts: Sequence[Pattern]) -> None:
         """Read what the experiment says; after a fault, arms are read without it."""
         base = self._arm(read)
-        if base.program is None and find_agents(self._document):
+        if base.program is None and lenses_ext.find_agents(self._document):
             base = evolve(base, program=str(self._file))
         has_own = any(_is(_CASE, each) for each in parts)
         file = self._path(read, "cases") or (self._file if has_own else None)
@@ -198,7 +190,7 @@ class WrittenExperiment:
     def _arm(self, read: Reader) -> Arm:
         edits = [edit_at(*each) for each in sorted(_map(read, "edits").items())]
         if read.has("prompt"):
-            edits.insert(0, agent_instruction.set(self._prompt(read)))
+            edits.insert(0, lenses_ext.agent_instruction.set(self._prompt(read)))
         program, library = self._path(read, "program"), read.text("library", "")
         if library and self._tools is not None and library not in self._tools:
             hint = did_you_mean(library, self._tools) or f"--tools {library}=FILE.py gives it"
@@ -211,8 +203,8 @@ class WrittenExperiment:
         return Arm(
             program and str(program),
             (self._tools or {}).get(library),
-            Model.parse(read.text("model")) if read.has("model") else None,
-            dict(Settings().with_changes(settings)) or None,
+            lenses_ext.Model.parse(read.text("model")) if read.has("model") else None,
+            dict(lenses_ext.Settings().with_changes(settings)) or None,
             edits,
             read.text("agent", "") or None,
             limits=limits or None,
@@ -329,7 +321,7 @@ def read_experiment(
     """
     text = decode(Path(path).read_bytes(), str(path))
     own = {_name_of(each): each for each in metrics if _name_of(each) not in NAMES}
-    written = WrittenExperiment(parse_program(text, str(path)), tools, own)
+    written = WrittenExperiment(lenses_ext.parse_program(text, str(path)), tools, own)
     if written.faults:
         raise ValidationError.of(written.faults)
     found = written.options
@@ -381,4 +373,4 @@ def _name_of(metric: MetricLike) -> str:
 
 
 def _judge(file: Path) -> MetricLike:
-    return judged_by(load_project(file), name=file.stem)
+    return judged_by(lenses_ext.load_project(file), name=file.stem)

@@ -31,7 +31,7 @@ from ...tools import LibraryLike, library_of
 from ..cases import Case
 from ..cases.judging import judge_of, question_of, verdict_in
 from ..testing import file_name
-from .chance import LEVEL, Interval, holm, normal_quantile, require_statistics, wilson
+from .chance import LEVEL, Interval, Z, holm, require_statistics, wilson
 from .comparing import Better
 from .metrics import Metric, Score, Trial
 from .plan import described, tool_entry
@@ -107,26 +107,33 @@ class MeasuredJudge:
         """How many: both yes, only people, only the judge, both no. No verdict counts as no."""
         pairs = [(each.label, bool(each.judged)) for each in self.verdicts]
         kinds = ((True, True), (True, False), (False, True), (False, False))
-        both, missed, granted, neither = (pairs.count(each) for each in kinds)
-        return both, missed, granted, neither
+        return tuple(map(pairs.count, kinds))  # type: ignore[return-value]  # there are four kinds
+
+    @cached_property
+    def figures(self) -> dict[str, tuple[float, Interval] | None]:
+        """The figures with Wilson's intervals, by what they are called."""
+        both, missed, granted, neither = self.table
+        counts = {
+            "agreement": (both + neither, len(self.verdicts)),
+            "sensitivity": (both, both + missed),
+            "specificity": (neither, granted + neither),
+        }
+        return {name: (n / of, wilson(n, of)) if of else None for name, (n, of) in counts.items()}
 
     @property
     def agreement(self) -> tuple[float, Interval] | None:
         """How often both say the same, with Wilson's interval."""
-        both, _, _, neither = self.table
-        return _rate(both + neither, len(self.verdicts))
+        return self.figures["agreement"]
 
     @property
     def sensitivity(self) -> tuple[float, Interval] | None:
         """How often the judge says yes to what people say yes to; None without such answers."""
-        both, missed, _, _ = self.table
-        return _rate(both, both + missed)
+        return self.figures["sensitivity"]
 
     @property
     def specificity(self) -> tuple[float, Interval] | None:
         """How often the judge says no to what people say no to; None without such answers."""
-        _, _, granted, neither = self.table
-        return _rate(neither, granted + neither)
+        return self.figures["specificity"]
 
     @cached_property
     def leans(self) -> tuple[Lean, ...]:
@@ -171,25 +178,19 @@ class MeasuredJudge:
         both, missed, granted, neither = self.table
         if not (both + missed and granted + neither) or both * neither <= missed * granted:
             return None
-        z = normal_quantile((1 + LEVEL) / 2)
         raw = both / (both + missed) + neither / (granted + neither) - 1
         rate = (successes / trials + neither / (granted + neither) - 1) / raw
-        n, yes, no = trials + z * z, both + missed + 2, granted + neither + 2
-        p, se, sp = (successes + z * z / 2) / n, (both + 1) / yes, (neither + 1) / no
+        n, yes, no = trials + Z * Z, both + missed + 2, granted + neither + 2
+        p, se, sp = (successes + Z * Z / 2) / n, (both + 1) / yes, (neither + 1) / no
         youden = se + sp - 1
         if youden <= 0:
             return None
         middle = (p + sp - 1) / youden
         of_se, of_sp = se * (1 - se) / yes, sp * (1 - sp) / no
         spread = sqrt(p * (1 - p) / n + middle**2 * of_se + (1 - middle) ** 2 * of_sp) / youden
-        middle += 2 * z * z * (middle * of_se - (1 - middle) * of_sp)
-        low, high = (min(max(middle + side * z * spread, 0.0), 1.0) for side in (-1, 1))
+        middle += 2 * Z * Z * (middle * of_se - (1 - middle) * of_sp)
+        low, high = (min(max(middle + side * Z * spread, 0.0), 1.0) for side in (-1, 1))
         return min(max(rate, 0.0), 1.0), Interval(low, high)
-
-    @property
-    def figures(self) -> dict[str, tuple[float, Interval] | None]:
-        """The figures with their intervals, by what they are called."""
-        return {name: getattr(self, name) for name in ("agreement", "sensitivity", "specificity")}
 
     def text(self) -> str:
         """What was found, as a table, with what has to be known to read it."""
@@ -294,10 +295,6 @@ def _label(case: Case) -> str:
 
 def _text(value: Json) -> str:
     return value if isinstance(value, str) else write_json(value)
-
-
-def _rate(successes: int, trials: int) -> tuple[float, Interval] | None:
-    return (successes / trials, wilson(successes, trials)) if trials else None
 
 
 def _difference(verdicts: Sequence[Verdict], is_of: Sequence[bool]) -> tuple[float, float] | None:

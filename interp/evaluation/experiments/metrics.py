@@ -10,7 +10,6 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
-from math import isfinite
 from operator import attrgetter
 from tokenize import TokenError
 from typing import Any, TypeAlias, Union
@@ -120,7 +119,8 @@ class Trial:
 
     def to_json(self) -> dict[str, Json]:
         """The trial as JSON, with the id of its run; the folder of an experiment keeps it so."""
-        told = asdict(self, recurse=False, filter=lambda each, _: each.name not in _NOT_TOLD)
+        untold = ("response", "state")
+        told = asdict(self, recurse=False, filter=lambda each, _: each.name not in untold)
         return told | {
             "case": self.case.name,
             "usage": asdict(self.usage),
@@ -134,22 +134,13 @@ class Trial:
         return self.case.name, self.repeat, self.arm
 
 
-_NOT_TOLD = ("response", "state")
-
-
 def fingerprint(context: ConversationContext) -> str:
     """A short text that is the same for conversations that say and do the same."""
-    said = [
-        [
-            each.role.name,
-            each.content,
-            each.refused,
-            [[call.name, call.arguments] for call in each.tool_calls],
-        ]
-        for each in context
-    ]
-    text = write_json(said) if said else ""
-    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+    said: list[Json] = []
+    for each in context:
+        calls = [[call.name, call.arguments] for call in each.tool_calls]
+        said.append([each.role.name, each.content, each.refused, calls])
+    return short_hash(write_json(said) if said else "")
 
 
 Measure: TypeAlias = Callable[..., Any]
@@ -237,10 +228,9 @@ def _score(found: Any) -> Score:
         if isinstance(found, bool) or getattr(getattr(found, "dtype", None), "kind", "") == "b":
             return Score(bool(found))  # numpy's, too
     except (OverflowError, TypeError, ValueError):
-        return Score(
-            None, f"the metric returned {type(found).__name__}, no number that can be kept"
-        )
-    is_usable = isfinite(number) and abs(number) <= _LARGEST
+        kind = type(found).__name__
+        return Score(None, f"the metric returned {kind}, no number that can be kept")
+    is_usable = abs(number) <= _LARGEST  # NaN is not
     return Score(number) if is_usable else Score(None, f"the metric returned {number}")
 
 
@@ -324,19 +314,14 @@ def matches_schema(schema: Mapping[str, Json], name: str = "schema") -> Metric:
     return _expecting(name, lambda _: {"schema": schema}, text)
 
 
-def _cost(trial: Trial) -> float | Score:
-    if trial.cost is None:
-        return Score(None, "the cost is unknown: the server that answered has no known price")
-    return trial.cost
-
-
+_UNKNOWN = Score(None, "the cost is unknown: the server that answered has no known price")
 _MEASURED: Mapping[str, Measure] = {
     "calls": attrgetter("calls"),
     "rounds": attrgetter("rounds"),
     "tokens": attrgetter("usage.total_tokens"),
     "input_tokens": attrgetter("usage.input_tokens"),
     "output_tokens": attrgetter("usage.output_tokens"),
-    "cost": _cost,
+    "cost": lambda trial: _UNKNOWN if trial.cost is None else trial.cost,
     "seconds": attrgetter("seconds"),
 }
 MEASURES: Mapping[str, Metric] = {

@@ -36,31 +36,14 @@ from typing import Any, TypeAlias, TypeVar
 
 from attrs import asdict, evolve, field, frozen
 
-from gram import (
-    Diagnostic,
-    Pattern,
-    Subject,
-    TaggedString,
-    Value,
-    dumps,
-    format_text,
-    parse,
-    write_atomically,
-)
+import gram
+from gram import Pattern, TaggedString, dumps
 from gram.documents import decode, holding, resolved
 from gram.errors import expect
 from lenses_ext import Model, write_program
 
 from ...errors import ValidationError
-from ...history.records import (
-    PathLike,
-    Reader,
-    add_to_file,
-    expect_one_of,
-    pattern_line,
-    without_empty,
-    write_text,
-)
+from ...history import records
 from ...history.stores import Address
 from ...json_text import write_json
 from ...machine import Limits
@@ -70,7 +53,7 @@ from ..testing import file_name
 from .arms import ReadyArm
 from .chance import ALPHA
 from .comparing import Better, Contrast, Levels, contrasts_of
-from .metrics import Metric, Score, Trial, code_of
+from .metrics import Metric, Score, Trial, code_of, short_hash
 
 T = TypeVar("T")
 
@@ -85,12 +68,12 @@ def entry(label: str, told: Mapping[str, Any], elements: Iterable[Pattern] = ())
         elements: its elements.
     """
     properties = {key: _property(value) for key, value in told.items() if value is not None}
-    return Pattern(Subject("", {label}, properties), elements)
+    return Pattern(gram.Subject("", {label}, properties), elements)
 
 
-def _property(value: Any) -> Value:
+def _property(value: Any) -> gram.Value:
     if isinstance(value, str):
-        return write_text(value)
+        return records.write_text(value)
     if isinstance(value, bool | int | float | TaggedString):
         return value
     text = json.dumps(value, sort_keys=True, default=_plain)
@@ -114,7 +97,7 @@ def entries_of(file: Path) -> tuple[Pattern, ...]:
         return ()
     content = file.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
-    return parse(decode(whole, str(file)), str(file)).patterns
+    return gram.parse(decode(whole, str(file)), str(file)).patterns
 
 
 def read_entry(pattern: Pattern, label: str, make: Callable[..., T]) -> T:
@@ -128,7 +111,7 @@ def read_entry(pattern: Pattern, label: str, make: Callable[..., T]) -> T:
     Raises:
         ValidationError: it is something else; the fault has its place.
     """
-    read = Reader(pattern, label, pattern.value.properties)
+    read = records.Reader(pattern, label, pattern.value.properties)
     told: dict[str, Any] = {}
     for key, value in read.properties.items():
         if isinstance(value, TaggedString) and value.tag == "json":
@@ -145,7 +128,6 @@ Key: TypeAlias = tuple[str, int, str]
 """A trial: the name of its case, which repeat it is, the name of its arm."""
 
 FORMAT = 1
-_KEYS = ("format", "hash", "primary", "repeats", "seed", "pilot")
 EXPERIMENT = "Experiment"
 
 
@@ -202,9 +184,8 @@ class Plan:
     @property
     def text(self) -> str:
         """The plan as gram, with its hash."""
-        subject = self.head.value
-        marked = evolve(subject, properties=subject.properties.set("hash", self.hash))
-        return format_text(write_program((Pattern(marked), *self.parts)))
+        head = Pattern(_marked(self.head, "hash", self.hash).value)
+        return gram.format_text(write_program((head, *self.parts)))
 
     @cached_property
     def contrasts(self) -> tuple[Contrast, ...]:
@@ -251,7 +232,7 @@ class Plan:
     def differences(self, other: Plan) -> str:
         """What differs between this plan and another one, as a diff."""
         mine, its = (
-            format_text(write_program((each.head, *each.parts))).split("\n")
+            gram.format_text(write_program((each.head, *each.parts))).split("\n")
             for each in (self, other)
         )
         return "\n".join([*unified_diff(mine, its, n=1, lineterm="")][2:])
@@ -270,12 +251,12 @@ def make_plan(
 ) -> Plan:
     """Make the plan of an experiment from its parts, which have been checked."""
     head = {"format": FORMAT, "primary": primary, "repeats": repeats, "seed": seed}
-    parts = (
-        *(_arm_entry(each, levels.get(each.name)) for each in arms),
-        *map(_metric_entry, metrics),
-        *map(_case_entry, cases),
-    )
-    return plan_from_patterns((entry(EXPERIMENT, head | {"pilot": pilot or None}), *parts))
+    parts = [entry(EXPERIMENT, head | {"pilot": pilot or None})]
+    parts += [_arm_entry(each, levels.get(each.name)) for each in arms]
+    for each in metrics:
+        told = {name: getattr(each, name) for name in ("name", "better", "worst")}
+        parts.append(entry("Metric", {**told, "code": each.code or None}))
+    return plan_from_patterns([*parts, *map(_case_entry, cases)])
 
 
 def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -> Plan:
@@ -290,18 +271,18 @@ def plan_from_patterns(patterns: Sequence[Pattern], *, has_hash: bool = False) -
             has its place.
     """
     head, *others = patterns
-    read = Reader(head, EXPERIMENT, _KEYS)
+    keys = ("format", "hash", "primary", "repeats", "seed", "pilot")
+    read = records.Reader(head, EXPERIMENT, keys)
     if read.number("format") != FORMAT:
         hint = "it was written by another version of this package"
         read.refuse("other-format", f"the format is not {FORMAT}", "format", hint)
-    subject = head.value
-    bare = evolve(head, value=evolve(subject, properties=subject.properties.discard("hash")))
+    bare = _marked(head, "hash")
     if has_hash and read.text("hash", "") != _hash((bare, *others)):
         hint = "a plan stays as it was when the experiment began; begin another in a new folder"
         read.refuse("edited-plan", "the plan was edited: its hash is of another one", hint=hint)
     parts: dict[str, list[Pattern]] = {"Arm": [], "Metric": [], "Case": []}
     for each in others:
-        parts[expect_one_of(parts, each)].append(each)
+        parts[records.expect_one_of(parts, each)].append(each)
     arms = dict(read_entry(each, "Arm", _arm_of) for each in parts["Arm"])
     cases = [read_entry(each, "Case", _case_of) for each in parts["Case"]]
     seed, set_aside = read.number("seed"), read.number("pilot")
@@ -324,6 +305,13 @@ def _hash(patterns: tuple[Pattern, ...]) -> str:
     return sha256(dumps(patterns).encode()).hexdigest()
 
 
+def _marked(pattern: Pattern, key: str, value: str | None = None) -> Pattern:
+    """A pattern with another value of a property, or without it."""
+    properties = pattern.value.properties
+    properties = properties.discard(key) if value is None else properties.set(key, value)
+    return evolve(pattern, value=evolve(pattern.value, properties=properties))
+
+
 # --- the parts
 
 
@@ -344,12 +332,7 @@ def _arm_entry(ready: ReadyArm, levels: Levels | None) -> Pattern:
         "withoutResultChecks": arm.check_results is False,
     }
     library = entry("Library", {}, map(tool_entry, ready.library.values()))
-    return entry("Arm", without_empty(told), [ready.agent, library])
-
-
-def _arm_of(name: str, levels: Sequence[tuple[str, str]] = (), **_: object) -> tuple[str, Levels]:
-    """The name of an arm, and its level of each factor."""
-    return name, dict(levels)
+    return entry("Arm", records.without_empty(told), [ready.agent, library])
 
 
 def described(given: Any) -> str:
@@ -366,12 +349,7 @@ def tool_entry(tool: Tool) -> Pattern:
         "schema": tool.schema,
         "code": code_of(tool.function),
     }
-    return entry("Implementation", without_empty(told))
-
-
-def _metric_entry(metric: Metric) -> Pattern:
-    told = {name: getattr(metric, name) for name in ("name", "better", "worst")}
-    return entry("Metric", {**told, "code": metric.code or None})
+    return entry("Implementation", records.without_empty(told))
 
 
 def _case_entry(case: Case) -> Pattern:
@@ -381,7 +359,12 @@ def _case_entry(case: Case) -> Pattern:
         told["expected"] = TaggedString("json", "null")  # it is expected, not left out
     if case.beside:
         told["beside"] = sha256("\0".join(case.beside).encode(errors="surrogatepass")).hexdigest()
-    return entry("Case", told | without_empty(more))
+    return entry("Case", told | records.without_empty(more))
+
+
+def _arm_of(name: str, levels: Sequence[tuple[str, str]] = (), **_: object) -> tuple[str, Levels]:
+    """The name of an arm, and its level of each factor."""
+    return name, dict(levels)
 
 
 def _case_of(beside: str | None = None, **told: Any) -> Case:
@@ -390,7 +373,6 @@ def _case_of(beside: str | None = None, **told: Any) -> Case:
 
 
 _PLAN, _RESULTS, _RUNS = "plan.gram", "results.gram", "runs.db"
-_TRIAL = "Trial"
 
 
 @frozen
@@ -418,7 +400,7 @@ class Folder:
         """
         file, patterns = self.path / _PLAN, tuple[Pattern, ...]()
         if self.has_plan or not self.path.is_dir():
-            patterns = parse(decode(file.read_bytes(), str(file)), str(file)).patterns
+            patterns = gram.parse(decode(file.read_bytes(), str(file)), str(file)).patterns
         if not patterns:
             raise ValidationError(f"{file}: no experiment is in this folder")
         return plan_from_patterns(patterns, has_hash=True)
@@ -430,7 +412,7 @@ class Folder:
             OSError: it cannot be written.
         """
         self.path.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path / _PLAN, plan.text, private=True)
+        gram.write_atomically(self.path / _PLAN, plan.text, private=True)
         (self.path / _RESULTS).touch(0o600)
 
     def held(self) -> AbstractContextManager[object]:
@@ -455,10 +437,9 @@ class Folder:
         Raises:
             OSError: it cannot be written.
         """
-        told = entry(_TRIAL, trial.to_json())
-        properties = told.value.properties.set("digest", _digest(told, plan))
-        signed = evolve(told, value=evolve(told.value, properties=properties))
-        add_to_file(self.path / _RESULTS, pattern_line(signed))
+        told = entry("Trial", trial.to_json())
+        signed = _marked(told, "digest", _digest(told, plan))
+        records.add_to_file(self.path / _RESULTS, records.pattern_line(signed))
 
     def read(self, plan: Plan) -> tuple[Trial, ...]:
         """The trials that are done.
@@ -480,25 +461,23 @@ class Folder:
 
         for each in entries_of(self.path / _RESULTS):
             is_own = _digest(each, plan) == each.value.properties.get("digest")
-            trial = read_entry(each, _TRIAL, made) if is_own else None
+            trial = read_entry(each, "Trial", made) if is_own else None
             if trial is None or trial.key not in known:
                 message = "the plan has no such trial, or it is there twice"
                 message = message if trial else "the result was edited, or is of another plan"
                 hint = "results stay as they were written; begin another experiment instead"
-                raise ValidationError.of([Diagnostic.of("edited-result", message, each, hint=hint)])
+                fault = gram.Diagnostic.of("edited-result", message, each, hint=hint)
+                raise ValidationError.of([fault])
             known.remove(trial.key)
             seen.append(trial)
         return tuple(seen)
 
 
 def _digest(entry: Pattern, plan: Plan) -> str:
-    subject = entry.value
-    bare = evolve(subject, properties=subject.properties.discard("digest"))
-    text = plan.hash + dumps(Pattern(bare, entry.elements))
-    return sha256(text.encode()).hexdigest()[:16]
+    return short_hash(plan.hash + dumps(_marked(entry, "digest")))
 
 
-def folder_of(out: PathLike) -> Folder:
+def folder_of(out: records.PathLike) -> Folder:
     """The folder of an experiment, which need not be there yet.
 
     Raises:

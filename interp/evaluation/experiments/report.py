@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote
@@ -216,11 +217,6 @@ def report(experiment: Experiment, links: Links | None = None) -> str:
     return page(title, *body, element("h2", "Plan"), written)
 
 
-def shown_groups(experiment: Experiment) -> tuple[tuple[Trial, ...], ...]:
-    """The runs that differ, as far as the report shows them."""
-    return experiment.differing()[:_MOST_DIFFERING]
-
-
 def fragment(experiment: Experiment) -> str:
     """The figures and plots alone, for a notebook."""
     return str(element("div", *_body(experiment)))
@@ -292,7 +288,7 @@ def _bar(found: Estimate | Comparison) -> Interval:
         label, value = found.name, found.difference
     by, ends = 100 if found.is_rate else 1, found.interval
     assert ends
-    return Interval(label, by * value, by * ends.low, by * ends.high)
+    return Interval(label, *(by * each for each in (value, ends.low, ends.high)))
 
 
 def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
@@ -304,16 +300,14 @@ def _differing(experiment: Experiment, links: Links) -> Iterator[Content]:
     if not groups:
         yield element("p", f"The arms score the same in {primary}, in every run.")
         return
-    for group in shown_groups(experiment):
-        rows = [
-            [
-                each.arm,
-                element("div", _score(each.scores[primary]), class_="lines"),
-                element("div", shortened(each.failure or each.content, _LONGEST), class_="lines"),
-                _link(each, links),
-            ]
-            for each in group
-        ]
+    for group in groups[:_MOST_DIFFERING]:
+        rows: list[list[Content]] = []
+        for each in group:
+            said = (_score(each.scores[primary]), shortened(each.failure or each.content, _LONGEST))
+            name = each.run.run if each.run else ""
+            link = links.get(each.key)
+            run = element("a", "run", href=link) if link else name
+            rows.append([each.arm, *(element("div", text, class_="lines") for text in said), run])
         title = f"{_name(group[0])}: {group[0].case.message}"
         summary = element("summary", shortened(title, _LONGEST))
         yield element("details", summary, table(["arm", primary, "answer", "run"], rows))
@@ -328,13 +322,6 @@ def _score(score: Score) -> str:
     else:
         shown = f"{value:.4g}"
     return f"{shown}: {shortened(score.problem, _LONGEST)}" if score.problem else shown
-
-
-def _link(trial: Trial, links: Links) -> Content:
-    """The page of a run, or the name of its record."""
-    if page := links.get(trial.key):
-        return element("a", "run", href=page)
-    return trial.run.run if trial.run else ""
 
 
 def _name(trial: Trial) -> str:
@@ -355,7 +342,7 @@ def write_report(experiment: Experiment, file: Path) -> None:
     links: Links = {}
     if not file.exists() or file.is_file():
         folder = file.with_name(f"{file.stem}.runs")
-        for trial in (each for group in shown_groups(experiment) for each in group):
+        for trial in chain.from_iterable(experiment.differing()[:_MOST_DIFFERING]):
             if page := _page(trial, folder):
                 links[trial.key] = page
     write_atomically(file, report(experiment, links))

@@ -13,21 +13,10 @@ from unicodedata import normalize
 
 from attrs import asdict, frozen, has
 
+import lenses_ext
 from gram import Document, GramError, Pattern, Subject, TaggedString, walk, write_value
 from gram.errors import expect, expect_all
-from lenses_ext import (
-    FocusError,
-    Model,
-    PathError,
-    Place,
-    ProgramLike,
-    Project,
-    ReadOnlyError,
-    change_places,
-    find_places,
-    load_project,
-    new_errors,
-)
+from lenses_ext import FocusError, Model, Place, ProgramLike, Project, ReadOnlyError
 from lenses_ext.labels import AGENT, is_tool
 from lenses_ext.places import read_value
 
@@ -76,11 +65,11 @@ class Changeable:
         found: dict[Any, Place] = {}
         for path in paths:
             try:
-                places = find_places(program, path.strip())
+                places = lenses_ext.find_places(program, path.strip())
                 for each in places:
                     _expect_a_value(program, each)
                     found.setdefault((each.tree_path, each.inside), each)  # two paths may meet
-            except PathError as error:
+            except lenses_ext.PathError as error:
                 raise ConfigurationError(f"{program.filename}: {error}") from None
             except GramError as error:
                 said = error.in_words if isinstance(error, FocusError | ReadOnlyError) else error
@@ -130,10 +119,10 @@ class Changeable:
             if text != now[path]:
                 changes.append((self.places[path], partial(_read, text)))
         try:
-            changed = self.program.replace(change_places(self.program.patterns, changes))
+            changed = self.program.replace(lenses_ext.change_places(self.program.patterns, changes))
         except (FocusError, ReadOnlyError) as error:
             raise ValidationError(error.in_words) from None
-        if errors := new_errors(self.program, changed):
+        if errors := lenses_ext.new_errors(self.program, changed):
             raise ValidationError("; ".join(each.message for each in errors))
         return changed.as_read()
 
@@ -144,7 +133,8 @@ def _expect_a_value(program: Project, place: Place) -> None:
         raise ConfigurationError(
             "it is no text, number or other plain value; name one in it, such as its description"
         )
-    change_places(program.patterns, [(place, lambda old: old)])  # refuses what is computed
+    same = [(place, lambda old: old)]
+    lenses_ext.change_places(program.patterns, same)  # refuses what is computed
 
 
 def _read(text: str, old: Any) -> Any:
@@ -377,7 +367,7 @@ def proposer_of(given: Proposer, arm: ReadyArm) -> Ask:
         expect(given, (str, os.PathLike), "proposer", by="improve")
         named = os.fspath(given)  # type: ignore[arg-type]  # as was expected
         if Path(named).suffix == ".gram":
-            program = load_project(named)
+            program = lenses_ext.load_project(named)
         else:
             options["model"] = Model.parse(named)
     if str(options.get("model")) == str(OFFLINE):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import sha256
 from importlib.util import find_spec
 from random import Random
 from statistics import fmean
@@ -24,6 +23,7 @@ from gram.extras import install
 
 from ...errors import ConfigurationError
 from ..cases import Case
+from ..experiments.metrics import short_hash
 from .changes import Candidate
 
 SetName: TypeAlias = Literal["search", "choosing", "last"]
@@ -40,7 +40,7 @@ def digest_of(case: Case) -> str:
     """A short text that is the same for cases that ask the same, or are of one cluster."""
     asked = [" ".join(case.message.split()).casefold(), *case.beside]
     text = "\0".join(asked if case.cluster is None else ["cluster", case.cluster])
-    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+    return short_hash(text)
 
 
 def alike_together(cases: Sequence[Case]) -> tuple[Case, ...]:

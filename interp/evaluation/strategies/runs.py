@@ -18,30 +18,12 @@ from gram.errors import expect
 from lenses_ext import ProgramLike, tool_spec_name, view
 from lenses_ext.strategies import json_values
 
+from ... import machine
 from ...errors import AgentError, ToolBindingError, ToolError
 from ...execution import startable
 from ...history.records import PathLike, RecordedRun, RecordedStep, Replayer, RunFile
 from ...json_text import Json, write_json
-from ...machine import (
-    ApprovalPolicy,
-    Ask,
-    At,
-    CallFailed,
-    CallModel,
-    CallTool,
-    Decided,
-    Effect,
-    Event,
-    Limits,
-    Message,
-    ModelReplied,
-    Request,
-    TimeUp,
-    ToolReturned,
-    allow_all,
-    start,
-    waits_for,
-)
+from ...machine import Ask, At, CallFailed, CallModel, CallTool, Effect, Event, Message
 from ...models import read_reply
 from ...programs import the_agent, tools_to_bind
 from ...tools import (
@@ -71,8 +53,8 @@ def runs(
     *,
     agent: str | None = None,
     inputs: st.SearchStrategy[str] | None = None,
-    policy: ApprovalPolicy = allow_all,
-    limits: Limits = Limits(iterations=4),
+    policy: machine.ApprovalPolicy = machine.allow_all,
+    limits: machine.Limits = machine.Limits(iterations=4),
     hostile: bool = True,
 ) -> st.SearchStrategy[RecordedRun]:
     """Runs of an agent, to their end or to where something stops them; short ones first.
@@ -111,8 +93,8 @@ class _Drawn:
     agent: Pattern
     library: Callable[[], LibraryLike]
     inputs: st.SearchStrategy[str]
-    policy: ApprovalPolicy
-    limits: Limits
+    policy: machine.ApprovalPolicy
+    limits: machine.Limits
     hostile: bool
 
     def __repr__(self) -> str:
@@ -136,7 +118,7 @@ class _Drawn:
 @st.composite
 def _runs(draw: st.DrawFn, drawn: _Drawn) -> RecordedRun:
     text = draw(drawn.inputs)
-    first, effects, _ = start(
+    first, effects, _ = machine.start(
         drawn.agent, text, limits=drawn.limits, policy=drawn.policy, run_id="drawn"
     )
     handler = _DrawnHandler(draw, drawn)
@@ -144,11 +126,11 @@ def _runs(draw: st.DrawFn, drawn: _Drawn) -> RecordedRun:
     replayer, waiting = Replayer(first), list(effects)
     steps: list[RecordedStep] = []
     while effect := _next(draw, waiting):
-        if not waits_for(replayer.state, effect):  # a workflow failed that it was a part of
+        if not machine.waits_for(replayer.state, effect):  # a workflow failed that it was a part of
             continue
         event: Event | None
         if len(steps) == ends_after:
-            event, waiting = TimeUp(), []
+            event, waiting = machine.TimeUp(), []
         else:
             event = handler.perform(effect)
         if event is None:  # the model failed: the run stops, and could be resumed
@@ -189,7 +171,7 @@ class _DrawnHandler:
             case CallModel():
                 return self._replied(effect)
             case Ask():
-                return Decided(effect.at, self._fate(effect).allowed)
+                return machine.Decided(effect.at, self._fate(effect).allowed)
             case CallTool():
                 return self._called(effect)
 
@@ -212,7 +194,7 @@ class _DrawnHandler:
             read = read_reply(self._last, effect.request)
         except AgentError:
             return None
-        return ModelReplied(effect.at, read.message, read.usage, read.truncated)
+        return machine.ModelReplied(effect.at, read.message, read.usage, read.truncated)
 
     def _called(self, effect: CallTool) -> Event:
         fate = self._fate(effect)
@@ -228,7 +210,7 @@ class _DrawnHandler:
                 return CallFailed(effect.at, str(error), error.__cause__ or error)
         if fate.outcome == "times out":
             return CallFailed(effect.at, _TIMED_OUT)
-        return ToolReturned(effect.at, *result)
+        return machine.ToolReturned(effect.at, *result)
 
 
 @frozen
@@ -242,7 +224,7 @@ class _Fate:
 
 @st.composite
 def _round(
-    draw: st.DrawFn, drawn: _Drawn, tools: Mapping[str, Tool], request: Request, last: Any
+    draw: st.DrawFn, drawn: _Drawn, tools: Mapping[str, Tool], request: machine.Request, last: Any
 ) -> tuple[Any, list[_Fate]]:
     """A reply, and what becomes of its calls: one piece, which is left out as a whole."""
     again = draw(st.booleans()) if drawn.hostile else False

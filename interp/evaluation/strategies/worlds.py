@@ -16,17 +16,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+import lenses_ext
 from gram import Pattern
 from gram.errors import expect
-from lenses_ext import (
-    ProgramLike,
-    answer_schema,
-    result_schema,
-    tool_spec_description,
-    tool_spec_name,
-    tool_spec_schema,
-    view,
-)
+from lenses_ext import ProgramLike, tool_spec_name, tool_spec_schema, view
 from lenses_ext.schemas import resolve_ref
 from lenses_ext.strategies import json_texts, json_values
 from lenses_ext.weak_cache import memo
@@ -235,7 +228,7 @@ def results_of(tool: Pattern) -> st.SearchStrategy[Json]:
 
 
 _results_of: Callable[[Pattern], st.SearchStrategy[Json]] = memo(
-    lambda tool: values_of(schema) if (schema := result_schema(tool)) else json_values()
+    lambda tool: values_of(schema) if (schema := lenses_ext.result_schema(tool)) else json_values()
 )
 
 
@@ -313,8 +306,9 @@ def libraries(
                 raise RuntimeError("the tool is out of order")
             return outcome
 
-        name, description = view(tool_spec_name, spec), view(tool_spec_description, spec)
-        schema, returned = view(tool_spec_schema, spec), result_schema(spec)
+        name = view(tool_spec_name, spec)
+        description = view(lenses_ext.tool_spec_description, spec)
+        schema, returned = view(tool_spec_schema, spec), lenses_ext.result_schema(spec)
         return Tool(name, description, schema, invoke, result_schema=returned)
 
     tools = tools_to_bind(the_agent(program, agent, by="libraries"))
@@ -394,7 +388,7 @@ _said = st.just("Done.") | json_texts().filter(str.strip)
 
 
 _answers: Callable[[Pattern], st.SearchStrategy[str]] = memo(
-    lambda answer: values_of(answer_schema(answer)).map(write_json)
+    lambda answer: values_of(lenses_ext.answer_schema(answer)).map(write_json)
 )
 
 

@@ -11,6 +11,7 @@ import socket
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, NoReturn, TypeAlias, Unpack, cast
@@ -107,13 +108,14 @@ class Recording:
                 if self.path and self.is_replayed:
                     if not self.path.exists():
                         raise ReplayError("there is no recording")
-                    if self.may_ask:
-                        added["handler"] = self._changing = UntilChanged.of(self.path)
-                    else:
-                        added["handler"] = recorded(self.path)
+                    self._changing = UntilChanged.of(self.path) if self.may_ask else None
+                    added["handler"] = self._changing or recorded(self.path)
                 yield {**options, **added}
-            except ReplayError as error:
-                raise self._told(error) from None
+            except ReplayError as error:  # told with the file, named once, and how to record it
+                has_place = str(error).startswith(f"{self.path}:")
+                told = ReplayError(f"{error if has_place else f'{self.path}: {error}'}{self.hint}")
+                told.state = error.state
+                raise told from None
             except AgentError as error:
                 if error.state and not pending(error.state):
                     self._keep(file)
@@ -136,13 +138,6 @@ class Recording:
         if not os.access(self.path.parent, os.W_OK):
             reason = "recordings cannot be written here"
             raise PermissionError(errno.EACCES, reason, str(self.path.parent))
-
-    def _told(self, error: ReplayError) -> ReplayError:
-        """The error with the file, named once, and how to record it anew."""
-        has_place = str(error).startswith(f"{self.path}:")
-        told = ReplayError(f"{error if has_place else f'{self.path}: {error}'}{self.hint}")
-        told.state = error.state
-        return told
 
     def _keep(self, file: Path) -> None:
         is_new = self._changing.is_changed if self._changing else not self.was_replayed
@@ -200,44 +195,39 @@ class Network:
     def guarded(self) -> Iterator[None]:
         """Inside, the network is guarded; connections that models have kept are closed before."""
         close_connections()
-        getaddrinfo, socketpair = socket.getaddrinfo, socket.socketpair
-
-        def guarded_getaddrinfo(host: Any, port: Any, *given: Any, **options: Any) -> Any:
-            self._check(host, port)
-            return getaddrinfo(host, port, *given, **options)
-
-        def open_socketpair(*given: Any) -> Any:
-            with self.opened():  # event loops need one, and Windows makes it over loopback
-                return socketpair(*given)
-
+        # Event loops need a pair of sockets, and Windows makes it over loopback.
+        socketpair = self.opened()(socket.socketpair)
         with ExitStack() as stack:
             for name in ("connect", "connect_ex", "sendto"):
                 stack.enter_context(patch.object(socket.socket, name, self._method(name)))
-            stack.enter_context(patch.object(socket, "getaddrinfo", guarded_getaddrinfo))
-            stack.enter_context(patch.object(socket, "socketpair", open_socketpair))
+            getaddrinfo = partial(self._looked_up, socket.getaddrinfo)
+            stack.enter_context(patch.object(socket, "getaddrinfo", getaddrinfo))
+            stack.enter_context(patch.object(socket, "socketpair", socketpair))
             yield
+
+    def _looked_up(self, getaddrinfo: Any, host: Any, port: Any, *given: Any, **more: Any) -> Any:
+        self._check(host, port)
+        return getaddrinfo(host, port, *given, **more)
 
     def _method(self, name: str) -> Callable[..., Any]:
         unguarded = getattr(socket.socket, name)
 
         def guarded(connection: socket.socket, *given: Any) -> Any:
             if connection.family in (socket.AF_INET, socket.AF_INET6):
-                host, port = given[-1][:2]
-                self._check(host, port)
+                self._check(*given[-1][:2])
             return unguarded(connection, *given)
 
         return guarded
 
     def _check(self, host: object, port: object) -> None:
-        if self._opened or (self.has_loopback and _is_loopback(host)):
-            return
         name = host.decode(errors="replace") if isinstance(host, bytes) else host
+        if self._opened or (self.has_loopback and _is_loopback(str(name or "localhost"))):
+            return
         self.refused.append(f"{name}:{port}")
         self.refuse(self.refused[-1])
 
 
-def _is_loopback(host: object) -> bool:
-    name = host.decode(errors="replace") if isinstance(host, bytes) else str(host or "localhost")
+def _is_loopback(name: str) -> bool:
     try:
         return ipaddress.ip_address(name.partition("%")[0]).is_loopback
     except ValueError:
@@ -313,11 +303,8 @@ class RunsOfTest:
         path = self.stem and self.stem.with_name(f"{self.stem.name}{number}{SUFFIX}")
         recording = Recording(path, self.mode, self.hint)
         self.recordings.append(recording)
-        is_live = path and recording.may_ask
-        with (
-            recording.around(options) as added,
-            self.network.opened() if is_live else nullcontext(),
-        ):
+        live = self.network.opened() if path and recording.may_ask else nullcontext()
+        with recording.around(options) as added, live:
             yield added
 
 

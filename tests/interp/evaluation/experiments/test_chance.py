@@ -13,14 +13,17 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from gram import ArgumentError
-from interp.evaluation.experiments import detectable, fisher, newcombe, power_of_fisher
 from interp.evaluation.experiments.chance import (
     Interval,
     bootstrap,
     cases_needed,
+    detectable,
+    fisher,
     holm,
     mcnemar,
+    newcombe,
     power_of,
+    power_of_fisher,
     sign_flips,
     smallest_p,
     tango,
@@ -228,7 +231,7 @@ def test_numbers_need_what_the_paired_t_test_needs() -> None:
 
 def test_what_cannot_be_found_needs_no_number_of_cases() -> None:
     assert cases_needed(0, disagreement=0.3) is None
-    assert cases_needed(0.0001, disagreement=0.3) is None
+    assert cases_needed(0.0001, deviation=1.0) is None
     assert cases_needed(1, deviation=0) == 6
 
 
