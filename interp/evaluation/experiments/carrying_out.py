@@ -20,7 +20,7 @@ from gram.words import counted
 from ...concurrency import work_on
 from ...errors import ConfigurationError, StoreError, ValidationError, said_by
 from ...execution import Spending, finished
-from ...history.records import RecordedRun
+from ...history.records import PathLike, RecordedRun
 from ...history.stores import Address, StoredRun, open_store
 from ...machine import Status, Usage
 from ...running import RunOptions
@@ -32,7 +32,7 @@ from .comparing import crossed
 from .experiment import Experiment
 from .forecast import Budget, Forecast, Meter
 from .metrics import Metric, MetricLike, Trial, expect_known, fingerprint, read_metrics
-from .plan import Folder, Key, PathLike, Plan, folder_of, make_plan
+from .plan import Folder, Key, Plan, folder_of, make_plan
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from gram.documents import holding
 from gram.errors import expect
 from lenses_ext import Project, load_project
 
+from ...errors import ValidationError
 from ...history.records import PathLike
 from ..cases import Case, Checks, RubricJudge
 from ..experiments import Arm, Budget, MetricLike, require_statistics
@@ -24,8 +25,8 @@ from ..experiments.metrics import short_hash
 from ..experiments.plan import make_plan
 from .changes import Candidate, Changeable, Leaks, Proposer, proposer_of
 from .deciding import Improvement, Looks, before_spending, expect_power
-from .one_search import FILE, Journal, OneSearch, allowance
-from .searching import Search, Sets, alike_together, search_by_front
+from .one_search import FILE, Journal, OneSearch
+from .searching import FINALISTS, Search, Sets, alike_together, search_by_front
 
 TRIES = 10
 """How many changes are proposed, where nothing else is asked for."""
@@ -114,12 +115,24 @@ def improve(
     with temporary as name:
         folder = Path(name)
         journal = Journal(folder, subject, (secrets.token_hex(8), drawn))
-        ledger = _looks(looks, cases, folder, tell)
+        if looks is None and isinstance(cases, str | os.PathLike):
+            looks = Path(cases).with_name(f"{Path(cases).name}.looks.gram")
+        elif looks is None:
+            tell("the cases have no file: looks=FILE counts how often their last set has decided")
+        ledger = Looks(Path(looks or folder / "looks.gram"))
         sets = Sets.of(given)
         last, before, has_looked = ledger.before(sets.last, journal.id)
         expect_power(sets, last)
         sets = evolve(sets, last=last)
-        whole, reserved = allowance(sets, tries, budget or Budget())
+        reserved = (FINALISTS + 1) * len(sets.choosing) + 2 * len(sets.last)
+        whole, one_candidate = budget or Budget(), 2 * len(sets.search) + reserved
+        most = whole.runs or len(sets.search) * (1 + tries) + reserved
+        if most < one_candidate:
+            raise ValidationError(
+                f"{most:g} runs are too few: with these cases, one candidate and the last "
+                f"test need {one_candidate}"
+            )
+        whole = evolve(whole, runs=most)
         one = OneSearch(
             changeable,
             arm,
@@ -144,14 +157,3 @@ def improve(
         ledger.expect_writable()
         with holding(folder / FILE, wait=False, private=True):
             return one.carried_out(search, tries, None if out is None else folder)
-
-
-def _looks(
-    looks: PathLike | None, cases: object, folder: Path, tell: Callable[[str], None]
-) -> Looks:
-    if looks is not None:
-        return Looks(Path(looks))
-    if isinstance(cases, str | os.PathLike):
-        return Looks.beside(Path(cases))
-    tell("the cases have no file: looks=FILE counts how often their last set has decided")
-    return Looks(folder / "looks.gram")

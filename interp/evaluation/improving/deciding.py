@@ -178,11 +178,6 @@ class Looks:
 
     file: Path
 
-    @classmethod
-    def beside(cls, cases: Path) -> Looks:
-        """Those of a file of cases."""
-        return cls(cases.with_name(f"{cases.name}.looks.gram"))
-
     def before(self, cases: Iterable[Case], search: str) -> tuple[tuple[Case, ...], int, bool]:
         """What is known of earlier looks.
 
@@ -267,7 +262,7 @@ class Improvement:
     refused: tuple[str, ...]
     folder: Path | None
 
-    @property
+    @cached_property
     def comparison(self) -> Comparison | None:
         """The candidate compared with the program on the last set."""
         return self.experiment.comparison() if self.experiment else None
@@ -301,16 +296,15 @@ class Improvement:
     @property
     def differing(self) -> Iterator[tuple[str, Trial, Trial]]:
         """The cases of the last set that were won or lost: which, the program, the candidate."""
-        if self.experiment is None:
+        if not (self.experiment and (found := self.comparison)):
             return
-        found = self.experiment.comparison()
         for group in self.experiment.differing():
             by_arm = {each.arm: each for each in group}
             before, after = by_arm[found.baseline], by_arm[found.arm]
-            values = [each.scores[found.metric].value for each in (before, after)]
-            numbers = [float("-inf") if each is None else float(each) for each in values]
-            if numbers[0] != numbers[1]:
-                is_won = (numbers[1] > numbers[0]) == (found.direction == "higher")
+            values = (each.scores[found.metric].value for each in (before, after))
+            was, now = (float("-inf") if each is None else float(each) for each in values)
+            if was != now:
+                is_won = (now > was) == (found.direction == "higher")
                 yield ("won" if is_won else "lost"), before, after
 
     def _run(self, trial: Trial) -> str | None:

@@ -24,7 +24,6 @@ from attrs import asdict, define, evolve, field, frozen
 
 from gram import GramDecodeError, GramEncodeError, write_atomically
 from gram.words import counted
-from lenses_ext import Project
 
 from ...errors import ToolBindingError, ValidationError
 from ...history.records import Reader, add_to_file, pattern_line
@@ -36,29 +35,11 @@ from ..experiments.metrics import score_of
 from ..experiments.plan import entries_of, entry, read_entry
 from .changes import Ask, Candidate, Changeable, FailingRun, Leaks, Question
 from .deciding import Improvement, Look, Looks, leaves_room, verdict_of
-from .searching import FINALISTS, Scores, Search, Sets, Tried, choose, digest_of
+from .searching import Scores, Search, Sets, Tried, choose, digest_of
 
 
 class BudgetEndedError(Exception):
     """The budget has ended amid the search; it is caught where the search is carried out."""
-
-
-def allowance(sets: Sets, tries: int, budget: Budget) -> tuple[Budget, int]:
-    """What a search may take, and how many of its runs are kept for choosing and the last set.
-
-    Where the budget says no runs, they are as many as ``tries`` need.
-
-    Raises:
-        ValidationError: the runs do not suffice for one candidate.
-    """
-    one, reserved = len(sets.search), (FINALISTS + 1) * len(sets.choosing) + 2 * len(sets.last)
-    most = budget.runs or one * (1 + tries) + reserved
-    if most < 2 * one + reserved:
-        raise ValidationError(
-            f"{most:g} runs are too few: with these cases, one candidate and the last "
-            f"test need {2 * one + reserved}"
-        )
-    return evolve(budget, runs=most), reserved
 
 
 FILE: Final = "search.gram"
@@ -200,13 +181,12 @@ class OneSearch:
     # --- the budget
 
     @property
-    def _minutes(self) -> float:
-        return (monotonic() - self.began) / 60
+    def _taken(self) -> Spent:
+        return evolve(self.spent, minutes=(monotonic() - self.began) / 60)
 
     def _too_little(self, runs: int) -> str | None:
         """Why so many more runs do not fit; what is closed is gone through again, whatever fits."""
-        spent = evolve(self.spent, minutes=self._minutes)
-        return None if self.is_closed else too_little(self.budget, spent, runs)
+        return None if self.is_closed else too_little(self.budget, self._taken, runs)
 
     def _require(self, runs: int) -> None:
         if why := self._too_little(runs):
@@ -232,8 +212,7 @@ class OneSearch:
         """
         texts, start = None, dict(self.changeable.texts)
         try:
-            reason = self._without_room(start)
-            if not reason:
+            if not (reason := self._without_room(start)):
                 texts, reason = self._chosen(start, search, tries)
         except BudgetEndedError as error:
             reason = str(error)
@@ -256,7 +235,14 @@ class OneSearch:
         """Why no gain could be shown, after the first runs of the program; empty if one could."""
         names = [each.name for each in self.sets.search]
         scores = self.measure(start, names)
-        if problem := self._why_no_score():
+        trials = list(self.trials.values())
+        measured = [score_of(each, self.metric.name) for each in trials]
+        problem = None
+        if all(each.failure and not each.rounds for each in trials):
+            problem = trials[0].failure
+        elif all(each.value is None for each in measured):
+            problem = measured[0].problem or "no run has one"
+        if problem:
             return (
                 "no run of the program has a score; when that is mended, begin anew in another "
                 f"folder: {problem}"
@@ -297,11 +283,8 @@ class OneSearch:
         digests = tuple(sorted({digest_of(each) for each in self.sets.last}))
         look = Look(self.journal.id, digests, str(found.before.filename))
         found = evolve(found, look=self.looks.take(look) + 1)
-        experiment = self._experiment(
-            {"program": start, "candidate": texts},
-            [each.name for each in self.sets.last],
-            f"last-{self.candidates.index(texts)}",
-        )
+        arms, names = {"program": start, "candidate": texts}, [each.name for each in self.sets.last]
+        experiment = self._experiment(arms, names, f"last-{self.candidates.index(texts)}")
         if not experiment.comparisons:
             raise ValidationError("; ".join(experiment.notes))
         comparison = experiment.comparison()
@@ -316,11 +299,10 @@ class OneSearch:
         number = self._number(candidate)
         if missing := [each for each in cases if (number, each) not in self.trials]:
             self._require(1)
-            took, left = asdict(self.spent) | {"minutes": self._minutes}, None
+            took, left = asdict(self._taken), None
             if not self.is_closed:
                 limits = asdict(evolve(self.budget, runs=None))
-                more = {name: max(m - took[name], 1e-9) for name, m in limits.items() if m}
-                left = Budget(**more)
+                left = Budget(**{k: max(m - took[k], 1e-9) for k, m in limits.items() if m})
             self.experiments[number] += 1
             name = f"candidate-{number}" if number else "program"
             folder = f"{name}-{self.experiments[number]}"
@@ -338,9 +320,10 @@ class OneSearch:
         budget: Budget | None = None,
     ) -> Experiment:
         """Run candidates on cases, in a folder of their own."""
+        programs = {name: self.changeable.with_texts(each) for name, each in arms.items()}
         found = ab(
             [self.cases[each] for each in cases],
-            {name: self._arm(self.changeable.with_texts(each)) for name, each in arms.items()},
+            {name: evolve(self.arm, program=each) for name, each in programs.items()},
             [self.metric],
             seed=self.journal.seed,
             out=self.journal.path / folder,
@@ -384,7 +367,7 @@ class OneSearch:
             for path, text in answer.items():
                 texts[str(path)] = self.changeable.written(str(path), text)
             changed = self.changeable.with_texts(texts)
-            ready("candidate", self._arm(changed), ())
+            ready("candidate", evolve(self.arm, program=changed), ())
         except (ToolBindingError, ValidationError, GramEncodeError, GramDecodeError) as error:
             return None, str(error)
         if texts in self.candidates:
@@ -396,17 +379,6 @@ class OneSearch:
                 return None, f"{path}: {leaked}"
         return texts, ""
 
-    def _why_no_score(self) -> str:
-        """Why no run has a score or a reply of a model; empty if one has."""
-        if all(each.failure and not each.rounds for each in self.trials.values()):
-            return next(each.failure or "" for each in self.trials.values())
-        scores = [score_of(each, self.metric.name) for each in self.trials.values()]
-        is_scored = any(each.value is not None for each in scores)
-        return "" if is_scored else scores[0].problem or "no run has one"
-
-    def _arm(self, program: Project) -> Arm:
-        return evolve(self.arm, program=program)
-
     def _number(self, candidate: Candidate) -> int:
         if candidate not in self.candidates:
             self.candidates.append(candidate)
@@ -417,7 +389,7 @@ class OneSearch:
         value = score_of(trial, self.metric.name).value
         sign = 1 if self.metric.better == "higher" else -1
         if isinstance(value, bool):
-            return value if sign == 1 else not value
+            return value is (sign == 1)
         if value is not None:
             return sign * value
         known = (score_of(each, self.metric.name).value for each in self.trials.values())
