@@ -365,13 +365,10 @@ class Contrast:
 
     def rows(self, scores: Mapping[str, Scores]) -> tuple[Scores, Scores]:
         """The scores of both groups: a row for each case."""
-        minus, plus = (
-            [
-                [*chain.from_iterable(rows)]
-                for rows in zip(*(scores[arm] for arm in arms), strict=True)
-            ]
-            for arms in (self.minus, self.plus)
+        sides = (
+            zip(*(scores[arm] for arm in arms), strict=True) for arms in (self.minus, self.plus)
         )
+        minus, plus = ([[*chain.from_iterable(rows)] for rows in side] for side in sides)
         return minus, plus
 
     def of(self, found: Comparison) -> Comparison:
@@ -381,13 +378,9 @@ class Contrast:
         other level.
         """
         if len(self.factors) == 2:
-            within = found.interval
-            found = evolve(
-                found,
-                difference=2 * found.difference,
-                interval=within and Interval(2 * within.low, 2 * within.high),
-                deviation=2 * found.deviation,
-            )
+            twice = {name: 2 * getattr(found, name) for name in ("difference", "deviation")}
+            ends = found.interval and Interval(2 * found.interval.low, 2 * found.interval.high)
+            found = evolve(found, interval=ends, **twice)
         return evolve(found, factors=self.factors, name=self.name or found.name)
 
 

@@ -45,10 +45,7 @@ from .plan import EXPERIMENT, plan_from_patterns
 _ARM, _FACTOR, _CASE = "Arm", "Factor", "Case"
 _LABELS = (EXPERIMENT, _ARM, _FACTOR, _CASE)
 _OF_ARM = ("program", "agent", "model", "prompt", "library", "settings", "limits", "edits")
-_OF_EXPERIMENT = (
-    *(*_OF_ARM, "cases", "pilot", "metrics", "primary"),
-    *("repeats", "seed", "budget"),
-)
+_OF_EXPERIMENT = (*_OF_ARM, "cases", "pilot", "metrics", "primary", "repeats", "seed", "budget")
 _FEW, _LEFT = 3, 6  # cases of a pilot where nothing is said, and those that it leaves
 _LONGEST = 40  # characters of a level's name
 
@@ -325,12 +322,16 @@ def read_experiment(
     if written.faults:
         raise ValidationError.of(written.faults)
     found = written.options
+
+    def judged(file: Path) -> MetricLike:
+        return judged_by(lenses_ext.load_project(file), name=file.stem)
+
     judges = {each.stem for each in found["metrics"] if isinstance(each, Path)}
     if unused := sorted(tools.keys() - written.libraries - judges):
         hint = f"it names {', '.join(sorted(written.libraries)) or 'none'}"
         raise ConfigurationError(f"{path}: no arm has the library {unused[0]}; {hint}")
     found["base"] = found["base"].over(base) if base else found["base"]
-    named = [own.get(str(each)) or metric_of(each, judge or _judge) for each in found["metrics"]]
+    named = [own.get(str(each)) or metric_of(each, judge or judged) for each in found["metrics"]]
     found["metrics"] = named + [each for each in metrics if each not in named]
     return found
 
@@ -370,7 +371,3 @@ def _name_of(metric: MetricLike) -> str:
     if isinstance(metric, str):
         return metric
     return metric.name if isinstance(metric, Metric) else getattr(metric, "__name__", "")
-
-
-def _judge(file: Path) -> MetricLike:
-    return judged_by(lenses_ext.load_project(file), name=file.stem)

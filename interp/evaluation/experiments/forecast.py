@@ -83,9 +83,8 @@ class Spent:
 
 def taken(trial: Trial) -> Spent:
     """What a run took, judges included."""
-    own = Spent(
-        trial.usage.total_tokens, trial.cost if trial.rounds else 0.0, trial.seconds / 60, 1
-    )
+    cost = trial.cost if trial.rounds else 0.0
+    own = Spent(trial.usage.total_tokens, cost, trial.seconds / 60, 1)
     judges = (each for each in trial.scores.values() if each.usage is not None)
     return sum((Spent(each.usage.total_tokens, each.cost) for each in judges if each.usage), own)
 

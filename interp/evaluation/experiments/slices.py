@@ -181,18 +181,13 @@ def pass_rate_text(
     yield f"pass rate {within(rate)}: {counted(len(cases), 'case')}{runs} ({rate.method})"
     yield "intervals are of 95 %: of the rate of all cases like these, and of each case alone"
     if repeats > 1:
-        often = ", ".join(
-            f"{percent(each)} of the time: {percent(reached(each, at_least, repeats))}"
-            for each in (0.95, 0.8, 0.5)
-        )
-        least = percent(wilson(repeats, repeats).low)
+        shares = {share: reached(share, at_least, repeats) for share in (0.95, 0.8, 0.5)}
+        told = (f"{percent(share)} of the time: {percent(n)}" for share, n in shares.items())
+        often, least = ", ".join(told), percent(wilson(repeats, repeats).low)
         yield f"tests in which a case gets at least {at_least} of {repeats}, if it passes {often}"
         yield f"{repeats} of {repeats} may be luck: the case may pass only {least} of the time"
-    if columns:
-        yield _slice_table(cases, passed, columns)
-
-
-def _slice_table(cases: Sequence[Case], passed: Scores, columns: Sequence[str]) -> str:
+    if not columns:
+        return
     rows = [["", "cases", "pass rate", "p", "corrected", ""]]
     for each in slices(cases, passed, columns):
         tested = (each.p_value, each.p_corrected)
@@ -201,7 +196,7 @@ def _slice_table(cases: Sequence[Case], passed: Scores, columns: Sequence[str]) 
         p_values = ["" if p is None else p_text(p) for p in tested]
         row = [_named(each.column, each.value), str(each.cases), within(each.rate), *p_values]
         rows.append([*row, said if each.p_corrected is not None else ""])
-    return f"\n{aligned(rows)}\np: each against all other cases; corrected: for all of them (Holm)"
+    yield f"\n{aligned(rows)}\np: each against all other cases; corrected: for all of them (Holm)"
 
 
 def compared_by_text(experiment: Experiment, columns: Sequence[str]) -> Iterator[str]:

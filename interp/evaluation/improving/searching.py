@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from random import Random
 from statistics import fmean
+from types import SimpleNamespace
 from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from attrs import evolve, frozen
@@ -27,13 +28,6 @@ from ..experiments.metrics import short_hash
 from .changes import Candidate
 
 SetName: TypeAlias = Literal["search", "choosing", "last"]
-
-_SHARES: Final[tuple[tuple[SetName, float], ...]] = (
-    ("last", 0.5),
-    ("choosing", 0.2),
-    ("search", 0.3),
-)
-"""The last set decides, and what it can show grows with its cases: it gets half of them."""
 
 
 def digest_of(case: Case) -> str:
@@ -53,13 +47,13 @@ def alike_together(cases: Sequence[Case]) -> tuple[Case, ...]:
 
 
 def set_of(case: Case) -> SetName:
-    """The set that a case is in."""
+    """The set that a case is in.
+
+    The last set decides, and what it can show grows with its cases: it gets half of them. A fifth
+    is for choosing.
+    """
     place = int(digest_of(case), 16) / 16**16
-    for name, share in _SHARES[:-1]:
-        if place < share:
-            return name
-        place -= share
-    return _SHARES[-1][0]
+    return "last" if place < 0.5 else "choosing" if place - 0.5 < 0.2 else "search"
 
 
 @frozen
@@ -82,7 +76,7 @@ class Sets:
         by_name: dict[SetName, list[Case]] = {"search": [], "choosing": [], "last": []}
         for each in cases:
             by_name[set_of(each)].append(each)
-        return cls(**{name: tuple(each) for name, each in by_name.items()})
+        return cls(*map(tuple, by_name.values()))
 
 
 C = TypeVar("C")
@@ -219,7 +213,7 @@ def search_with_gepa(
         valset=list(cases),
         adapter=adapter,
         stop_callbacks=lambda _: adapter.has_ended(len(cases)),
-        logger=_Silent(),
+        logger=SimpleNamespace(log=lambda _: None),  # what has to be known is told by who searches
         seed=rng.randrange(2**31),
     )
     return [
@@ -269,8 +263,3 @@ class _Adapter:
         self.asked += 1
         failing = {each["case"]: None for rows in reflective_dataset.values() for each in rows}
         return dict(self.world.propose(Tried(candidate, {}), [*failing]) or candidate)
-
-
-class _Silent:
-    def log(self, message: str) -> None:
-        """Say nothing: what has to be known is told by who searches."""

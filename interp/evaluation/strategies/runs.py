@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TypeAlias, Union, cast
+from typing import Any, TypeAlias, Union, cast
 
 from attrs import frozen
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
@@ -44,8 +44,6 @@ _OUTCOMES = ["returns", "returns", "returns", "fails", "times out", "odd"]
 
 _MOST_ROUNDS = 8  # replies that may call tools; those after them are words alone
 
-_TIMED_OUT = "timed out; it may have been done"
-
 
 def runs(
     program: ProgramLike,
@@ -79,9 +77,8 @@ def runs(
     pattern = the_agent(program, agent, by="runs")
     is_made = callable(tools) and not isinstance(tools, Tool)
     make = cast(Callable[[], LibraryLike], tools if is_made else lambda: tools)
-    drawn = _Drawn(
-        pattern, make, st.just("hello") if inputs is None else inputs, policy, limits, hostile
-    )
+    said = st.just("hello") if inputs is None else inputs
+    drawn = _Drawn(pattern, make, said, policy, limits, hostile)
     drawn.tools()  # so that a library that does not fit is told of before anything is drawn
     return _runs(drawn)
 
@@ -118,9 +115,8 @@ class _Drawn:
 @st.composite
 def _runs(draw: st.DrawFn, drawn: _Drawn) -> RecordedRun:
     text = draw(drawn.inputs)
-    first, effects, _ = machine.start(
-        drawn.agent, text, limits=drawn.limits, policy=drawn.policy, run_id="drawn"
-    )
+    how: Any = {"limits": drawn.limits, "policy": drawn.policy, "run_id": "drawn"}
+    first, effects, _ = machine.start(drawn.agent, text, **how)
     handler = _DrawnHandler(draw, drawn)
     ends_after = draw(st.none() | st.integers(0, 9)) if drawn.hostile else None
     replayer, waiting = Replayer(first), list(effects)
@@ -138,15 +134,13 @@ def _runs(draw: st.DrawFn, drawn: _Drawn) -> RecordedRun:
         steps.append(replayer.take(event))
         waiting += steps[-1].effects
     read = origin(drawn.agent)
-    return RecordedRun(
-        first, tuple(steps), read.source.text if read else dumps(drawn.agent), None, ()
-    )
+    written = read.source.text if read else dumps(drawn.agent)
+    return RecordedRun(first, tuple(steps), written, None, ())
 
 
 def _next(draw: st.DrawFn, waiting: list[Effect]) -> Effect | None:
     """Take out one of the effects that may be under way: whichever ends first."""
-    may_end = startable(waiting)
-    if not may_end:
+    if not (may_end := startable(waiting)):
         return None
     index = draw(st.integers(0, len(may_end) - 1)) if len(may_end) > 1 else 0
     waiting.remove(may_end[index])
@@ -184,9 +178,8 @@ class _DrawnHandler:
     def _replied(self, effect: CallModel) -> Event | None:
         if self._rounds:
             self._rounds -= 1
-            self._last, fates = self._draw(
-                _round(self._drawn, self._tools, effect.request, self._last)
-            )
+            drawn = _round(self._drawn, self._tools, effect.request, self._last)
+            self._last, fates = self._draw(drawn)
             self._fates |= {(*effect.at, index): each for index, each in enumerate(fates)}
         else:
             self._last = self._draw(words_for(effect.request))
@@ -209,7 +202,7 @@ class _DrawnHandler:
             except ToolError as error:
                 return CallFailed(effect.at, str(error), error.__cause__ or error)
         if fate.outcome == "times out":
-            return CallFailed(effect.at, _TIMED_OUT)
+            return CallFailed(effect.at, "timed out; it may have been done")
         return machine.ToolReturned(effect.at, *result)
 
 
@@ -242,10 +235,6 @@ def _fate(draw: st.DrawFn, drawn: _Drawn, tools: Mapping[str, Tool], name: str) 
     if spec is None or name in tools:
         return _Fate(outcome, allowed)
     return _Fate(outcome, allowed, draw(json_values() if outcome == "odd" else results_of(spec)))
-
-
-_RUN: Final = b"[:Run "
-"""How the record of a run begins."""
 
 
 def check_runs(
@@ -316,7 +305,7 @@ def _forget(path: Path) -> None:
     if not resolved(path).parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such directory", str(path.parent))
     with suppress(FileNotFoundError):
-        if (content := path.read_bytes()) and not content.startswith(_RUN):
+        if (content := path.read_bytes()) and not content.startswith(b"[:Run "):
             reason = "exists, and is not the record of a run; not overwritten"
             raise FileExistsError(errno.EEXIST, reason, str(path))
         path.unlink()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial, reduce
 from itertools import cycle
 from typing import Any
@@ -96,31 +96,24 @@ class _Values:
                 if keyword == "allOf":
                     return self.of(reduce(_both, schema[keyword], rest))
                 return st.one_of([self.of(_both(rest, each)) for each in schema[keyword]])
-        kinds = schema.get("type", _KINDS if len(schema) == 0 else _kinds_of(schema))
+        kinds = schema.get("type", _kinds_of(schema))
         kinds = [kinds] if isinstance(kinds, str) else kinds
-        return st.one_of([self._of_kind(kind, schema) for kind in kinds])
+        made = {
+            "null": lambda _: st.none(),
+            "boolean": lambda _: st.booleans(),
+            "integer": _integers,
+            "number": lambda schema: _integers(schema) | _floats(schema),
+            "array": self._arrays,
+            "object": self._objects,
+            "string": _strings,
+        }
+        return st.one_of([made[kind](schema) for kind in kinds])
 
     def _at(self, reference: str) -> st.SearchStrategy[Json]:
         if reference not in self._referred:
             below = resolve_ref(reference, self._root)
             self._referred[reference] = st.deferred(lambda: self.of(below))
         return self._referred[reference]
-
-    def _of_kind(self, kind: str, schema: dict[str, Json]) -> st.SearchStrategy[Json]:
-        match kind:
-            case "null":
-                return st.none()
-            case "boolean":
-                return st.booleans()
-            case "integer":
-                return _integers(schema)
-            case "number":
-                return _integers(schema) | _floats(schema)
-            case "array":
-                return self._arrays(schema)
-            case "object":
-                return self._objects(schema)
-        return _strings(schema)
 
     def _arrays(self, schema: dict[str, Json]) -> st.SearchStrategy[Json]:
         first = [self.of(each) for each in schema.get("prefixItems", ())]
@@ -131,28 +124,21 @@ class _Values:
             longest = 0 if items.is_empty else _LONGEST
             rest = st.lists(items, min_size=max(0, least - len(first)), max_size=longest)
             return st.tuples(st.tuples(*first), rest).map(lambda two: [*two[0], *two[1]][:most])
-        return st.lists(
-            items,
-            min_size=least,
-            max_size=most,
-            unique_by=repr if schema.get("uniqueItems") else None,
-        )
+        unique_by = repr if schema.get("uniqueItems") else None
+        return st.lists(items, min_size=least, max_size=most, unique_by=unique_by)
 
     def _objects(self, schema: dict[str, Json]) -> st.SearchStrategy[Json]:
         properties, required = schema.get("properties", {}), schema.get("required", ())
         needed = {name: self.of(properties.get(name, True)) for name in required}
-        others = {
-            name: self.of(below) for name, below in properties.items() if name not in required
-        }
+        others = {name: self.of(properties[name]) for name in properties if name not in needed}
         own = st.fixed_dictionaries(needed, optional=others)
         rest = schema.get("additionalProperties", not properties)
         if rest is False or (rest is True and properties):
             return own
+        least = int(schema.get("minProperties", 0))
         most = int(schema.get("maxProperties", _LONGEST))
         names = json_texts().filter(lambda name: name not in properties)
-        more = st.dictionaries(
-            names, self.of(rest), min_size=int(schema.get("minProperties", 0)), max_size=most
-        )
+        more = st.dictionaries(names, self.of(rest), min_size=least, max_size=most)
         return st.tuples(more, own).map(lambda two: {**two[0], **two[1]})
 
 
@@ -167,9 +153,9 @@ def _both(schema: Json, other: Json) -> Json:
 
 def _kinds_of(schema: dict[str, Json]) -> tuple[str, ...]:
     """What values may be where a schema does not say it, by the keywords it has."""
-    if {"properties", "required", "additionalProperties"} & set(schema):
+    if schema.keys() & {"properties", "required", "additionalProperties"}:
         return ("object",)
-    return ("array",) if {"items", "prefixItems"} & set(schema) else _KINDS
+    return ("array",) if schema.keys() & {"items", "prefixItems"} else _KINDS
 
 
 def _integers(schema: dict[str, Json]) -> st.SearchStrategy[Json]:
@@ -178,21 +164,16 @@ def _integers(schema: dict[str, Json]) -> st.SearchStrategy[Json]:
     step = int(step) if float(step).is_integer() and step else 1
     lower = None if lower is None else math.ceil(lower / step)
     upper = None if upper is None else math.floor(upper / step)
-    if lower is not None and upper is not None and lower > upper:
+    if None not in (lower, upper) and lower > upper:
         return st.nothing()
     return st.integers(lower, upper).map(lambda number: number * step)
 
 
 def _floats(schema: dict[str, Json]) -> st.SearchStrategy[Json]:
-    lower, upper = _bounds(schema)
+    lower, upper = (None if each is None else float(each) for each in _bounds(schema))
     if "multipleOf" in schema or (lower is not None and upper is not None and lower > upper):
         return st.nothing()
-    return st.floats(
-        None if lower is None else float(lower),
-        None if upper is None else float(upper),
-        allow_nan=False,
-        allow_infinity=False,
-    )
+    return st.floats(lower, upper, allow_nan=False, allow_infinity=False)
 
 
 def _bounds(schema: dict[str, Json]) -> tuple[Any, Any]:
@@ -253,7 +234,7 @@ def _broken(draw: st.DrawFn, fitting: st.SearchStrategy[dict[str, Json]]) -> dic
         given[name] = draw(json_values())
         return given
     around, key = draw(st.sampled_from(places))
-    if isinstance(around, MutableMapping) and draw(st.booleans()):
+    if isinstance(around, dict) and draw(st.booleans()):
         del around[key]
     else:
         around[key] = draw(json_values())
@@ -262,22 +243,10 @@ def _broken(draw: st.DrawFn, fitting: st.SearchStrategy[dict[str, Json]]) -> dic
 
 def _places(value: Json) -> Iterator[tuple[Json, Json]]:
     """Every place inside a value: what it is in, and its key or index there."""
-    if isinstance(value, MutableMapping):
-        keys: list[Json] = list(value)
-    elif isinstance(value, MutableSequence):
-        keys = list(range(len(value)))
-    else:
-        return
-    for key in keys:
+    keys: Iterable[Json] = value if isinstance(value, dict) else ()
+    for key in range(len(value)) if isinstance(value, list) else keys:
         yield value, key
         yield from _places(value[key])
-
-
-class _Fails:
-    """A call that raises."""
-
-    def __repr__(self) -> str:
-        return "raises"
 
 
 @st.composite
@@ -298,12 +267,16 @@ def libraries(
     def implemented(spec: Pattern) -> Tool:
         results = results_of(spec)
         if failing:
-            results = results | st.builds(_Fails) | json_values()
+            results = (
+                results
+                | st.builds(RuntimeError, st.just("the tool is out of order"))
+                | json_values()
+            )
         outcomes = cycle(draw(st.lists(results, min_size=1, max_size=3)))
 
         def invoke(_: dict[str, Json]) -> Json:
-            if isinstance(outcome := next(outcomes), _Fails):
-                raise RuntimeError("the tool is out of order")
+            if isinstance(outcome := next(outcomes), RuntimeError):
+                raise outcome
             return outcome
 
         name = view(tool_spec_name, spec)
@@ -394,10 +367,8 @@ _answers: Callable[[Pattern], st.SearchStrategy[str]] = memo(
 
 def _calling(calls: st.SearchStrategy[ToolCall]) -> st.SearchStrategy[Message]:
     """Replies that call tools, at times several at once, and with words."""
-    words = st.just("") | st.just("Let me see.")
-    return st.builds(
-        Message, st.just(AssistantRole), words, st.lists(calls, min_size=1, max_size=3)
-    )
+    words, some = st.just("") | st.just("Let me see."), st.lists(calls, min_size=1, max_size=3)
+    return st.builds(Message, st.just(AssistantRole), words, some)
 
 
 _IDS = st.sampled_from(["call_0", "call_1", ""])
