@@ -365,11 +365,12 @@ class Contrast:
 
     def rows(self, scores: Mapping[str, Scores]) -> tuple[Scores, Scores]:
         """The scores of both groups: a row for each case."""
-        sides = (
-            zip(*(scores[arm] for arm in arms), strict=True) for arms in (self.minus, self.plus)
-        )
-        minus, plus = ([[*chain.from_iterable(rows)] for rows in side] for side in sides)
-        return minus, plus
+
+        def averaged(arms: Sequence[str]) -> Scores:
+            groups = zip(*(scores[arm] for arm in arms), strict=True)
+            return [[*chain.from_iterable(rows)] for rows in groups]
+
+        return averaged(self.minus), averaged(self.plus)
 
     def of(self, found: Comparison) -> Comparison:
         """The comparison of the groups as one of factors.

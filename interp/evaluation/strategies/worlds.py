@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, reduce
 from itertools import cycle
 from typing import Any
@@ -164,7 +164,7 @@ def _integers(schema: dict[str, Json]) -> st.SearchStrategy[Json]:
     step = int(step) if float(step).is_integer() and step else 1
     lower = None if lower is None else math.ceil(lower / step)
     upper = None if upper is None else math.floor(upper / step)
-    if None not in (lower, upper) and lower > upper:
+    if lower is not None and upper is not None and lower > upper:
         return st.nothing()
     return st.integers(lower, upper).map(lambda number: number * step)
 
@@ -267,11 +267,8 @@ def libraries(
     def implemented(spec: Pattern) -> Tool:
         results = results_of(spec)
         if failing:
-            results = (
-                results
-                | st.builds(RuntimeError, st.just("the tool is out of order"))
-                | json_values()
-            )
+            broken = st.builds(RuntimeError, st.just("the tool is out of order"))
+            results = results | broken | json_values()
         outcomes = cycle(draw(st.lists(results, min_size=1, max_size=3)))
 
         def invoke(_: dict[str, Json]) -> Json:
