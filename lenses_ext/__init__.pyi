@@ -14,9 +14,12 @@ from .composing.sharing import (
     share_definition as share_definition,
     share_tool as share_tool,
 )
-from .drawings.drawing import drawing_of as drawing_of
+from .drawings.drawing import (
+    drawing_of as drawing_of,
+    to_dot as to_dot,
+    to_mermaid as to_mermaid,
+)
 from .drawings.svg import to_svg as to_svg
-from .drawings.texts import to_dot as to_dot, to_mermaid as to_mermaid
 from .errors import (
     FocusError as FocusError,
     LawError as LawError,

@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from .drawing import FORMS, Drawing as Drawing, Edge as Edge, Group, Node as Node, drawing_of
+from .drawing import FORMS, Drawing, Edge, Group, Node, drawing_of, to_dot, to_mermaid
 from .svg import to_svg
-from .texts import to_dot, to_mermaid
 
 FORMS.update({"text/html": partial(to_svg, standalone=False), "text/vnd.mermaid": to_mermaid})
 

@@ -21,59 +21,42 @@ _KEYS: Final = {"WHEN": {"as", "is"}, "EACH": {"as", "at_once"}, "HANDOFF": set[
 """The keys that an arrow may have, by its kind; another has ``as`` alone."""
 
 
-def holders(reading: Reading) -> list[Definition]:
-    """The workflows that are judged, and the agents that have arrows."""
-    found = judged(reading, "runnables")
-    return [each for each in found if not is_agent(each.pattern) or each.has_arrows]
-
-
-def _arrows(reading: Reading) -> Iterator[tuple[Definition, FlowArrow, TreePath]]:
-    """Every arrow in these, with what it is in and its path."""
-    for holder in holders(reading):
-        yield from ((holder, each, _at(holder, each)) for each in arrows_in(holder.pattern))
-
-
-def workflows(reading: Reading) -> list[Definition]:
-    """The workflows that are judged."""
-    return judged(reading, "workflows")
-
-
-def arrow_direction(reading: Reading) -> Iterator[Diagnostic]:
+def arrow_direction(holder: Pattern) -> Iterator[Diagnostic]:
     """An arrow without a direction, or with two."""
-    for holder in holders(reading):
-        for path, edge in edges_in(holder.pattern):
-            arrow = written_arrow(edge)
-            if arrow and arrow.kind in ("both", "undirected"):
-                has = "two directions" if arrow.kind == "both" else "no direction"
-                message = f"an arrow points from one node to another, this has {has}"
-                hint = "write (a)-->(b), and another arrow for the other direction"
-                at = (*holder.path, path[0])
-                yield Diagnostic.found(message, at, span=arrow.span, hint=hint)
+    for path, edge in edges_in(holder):
+        arrow = written_arrow(edge)
+        if arrow and arrow.kind in ("both", "undirected"):
+            has = "two directions" if arrow.kind == "both" else "no direction"
+            message = f"an arrow points from one node to another, this has {has}"
+            hint = "write (a)-->(b), and another arrow for the other direction"
+            yield Diagnostic.found(message, path[:1], span=arrow.span, hint=hint)
 
 
-def arrow_label(reading: Reading) -> Iterator[Diagnostic]:
+def arrow_label(holder: Pattern) -> Iterator[Diagnostic]:
     """An arrow with a label that means nothing."""
-    for _, arrow, at in _arrows(reading):
+    for arrow in arrows_in(holder):
         if arrow.kind == "UNKNOWN" and arrow.pattern:
             labels = sorted(arrow.pattern.value.labels)
             found = " and ".join(labels)
             message = f"the label of an arrow is {one_of(ARROW_LABELS)}, not {found}"
             hint = did_you_mean(labels[0], ARROW_LABELS) if len(labels) == 1 else "keep one"
-            yield Diagnostic.found(message, at, "labels", hint=hint)
+            yield Diagnostic.found(message, arrow.path, "labels", hint=hint)
 
 
-def arrow_key(reading: Reading) -> Iterator[Diagnostic]:
+def arrow_key(holder: Pattern) -> Iterator[Diagnostic]:
     """A key of an arrow that it does not have, or a value that it cannot have."""
-    for _, arrow, at in _arrows(reading):
+    for arrow in arrows_in(holder):
         if arrow.kind == "UNKNOWN" or arrow.pattern is None:
             continue
-        record, known = arrow.pattern.value.properties, _KEYS.get(arrow.kind, {"as"})
+        at, record = arrow.path, arrow.pattern.value.properties
+        known = _KEYS.get(arrow.kind, {"as"})
         what = "a plain arrow" if arrow.kind == "PLAIN" else f"an arrow {arrow.kind}"
         unknown = sorted(record.keys() - known)
         for key in unknown:
             has = f"it has {one_of(sorted(known))}" if known else "leave it out"
-            hint = did_you_mean(key, known) or has
-            yield Diagnostic.found(f"{what} has no {key}", at, key, hint=hint)
+            yield Diagnostic.found(
+                f"{what} has no {key}", at, key, hint=did_you_mean(key, known) or has
+            )
         if arrow.kind == "WHEN" and not arrow.conditions and not unknown:
             message = "an arrow WHEN says which answer it is taken for"
             yield Diagnostic.found(message, at, hint='write -[:WHEN {is: "…"}]->')
@@ -85,16 +68,14 @@ def arrow_key(reading: Reading) -> Iterator[Diagnostic]:
             yield Diagnostic.found(message, at, "at_once")
 
 
-def arrow_end(reading: Reading) -> Iterator[Diagnostic]:
+def arrow_end(holder: Pattern) -> Iterator[Diagnostic]:
     """An end of an arrow that is not a name."""
-    for holder in holders(reading):
-        elements = {each.value.identity for each in holder.pattern.elements if each.value.identity}
-        uses: dict[str, str] = {}
-        edges = edges_in(holder.pattern)
-        ends = (((*path, at), end) for path, edge in edges for at, end in enumerate(edge.elements))
-        for path, end in ends:
-            if problem := _wrong_end(holder.pattern, end, elements, uses):
-                yield Diagnostic.found(problem[0], (*holder.path, *path), hint=problem[1])
+    elements = {each.value.identity for each in holder.elements if each.value.identity}
+    uses: dict[str, str] = {}
+    for path, edge in edges_in(holder):
+        for at, end in enumerate(edge.elements):
+            if problem := _wrong_end(holder, end, elements, uses):
+                yield Diagnostic.found(problem[0], (*path, at), hint=problem[1])
 
 
 def _wrong_end(
@@ -123,10 +104,17 @@ def _wrong_end(
     return None
 
 
+def hand_over(reading: Reading) -> list[Definition]:
+    """The agents that are judged and have arrows."""
+    return [each for each in judged(reading, "agents") if each.has_arrows]
+
+
 def handoff(reading: Reading) -> Iterator[Diagnostic]:
     """An arrow of an agent that does not hand its conversation over to another agent."""
     program = reading.once(Program.of)
-    for holder, arrow, at in _arrows(reading):
+    holders = judged(reading, "runnables")
+    for holder, arrow in ((it, arrow) for it in holders for arrow in arrows_in(it.pattern)):
+        at = (*holder.path, *arrow.path)
         if not is_agent(holder.pattern):
             if arrow.kind == HANDOFF:
                 message = "HANDOFF belongs among the elements of an agent, not of a workflow"
@@ -163,14 +151,14 @@ def handoff(reading: Reading) -> Iterator[Diagnostic]:
 def handoff_names(reading: Reading) -> Iterator[Diagnostic]:
     """An agent that is handed over to, and another of its name in the same run."""
     program = reading.once(Program.of)
-    hand_over = [each for each in holders(reading) if is_agent(each.pattern)]
-    names = {meant.name for each in hand_over for _, meant in program.handed_over(each)}
+    agents = hand_over(reading)
+    names = {meant.name for each in agents for _, meant in program.handed_over(each)}
     same = grouped((each.name, each) for each in program.named.values() if each.name in names)
     if not any(map(program.are_different, same.values())):
         return
     for root in program.outermost:
         within = reached(program, root)
-        in_run = (each for each in hand_over if each.path in within)
+        in_run = (each for each in agents if each.path in within)
         handed = [each for holder in in_run for each in program.handed_over(holder)]
         first = {meant.name: meant for _, meant in reversed(handed)}
         has = (*program.inside(root), *program.used_in_arrows(root))
@@ -188,7 +176,7 @@ def handoff_names(reading: Reading) -> Iterator[Diagnostic]:
 def called_without_description(reading: Reading) -> Iterator[Diagnostic]:
     """An agent or workflow that another agent may call or hand over to, without a description."""
     program = reading.once(Program.of)
-    if not holders(reading):
+    if not (hand_over(reading) or judged(reading, "workflows")):
         return  # only programs with workflows or arrows are asked for descriptions
     callers: dict[TreePath, tuple[Definition, Definition]] = {}
     for caller in program.agents.values():
@@ -206,50 +194,45 @@ def called_without_description(reading: Reading) -> Iterator[Diagnostic]:
 # --- workflows
 
 
-def empty_workflow(reading: Reading) -> Iterator[Diagnostic]:
+def empty_workflow(workflow: Pattern) -> Iterator[Diagnostic]:
     """A workflow without a node."""
-    for holder in workflows(reading):
-        if not workflow_of(holder.pattern).nodes:
-            hint = "write [name:Workflow | first, second, (first)-->(second)]"
-            yield Diagnostic.found(f"{called(holder.pattern)} has no nodes", holder.path, hint=hint)
+    if not workflow_of(workflow).nodes:
+        hint = "write [name:Workflow | first, second, (first)-->(second)]"
+        yield Diagnostic.found(f"{called(workflow)} has no nodes", hint=hint)
 
 
-def unconnected_node(reading: Reading) -> Iterator[Diagnostic]:
+def unconnected_node(workflow: Pattern) -> Iterator[Diagnostic]:
     """A node without an arrow where there are arrows: it would never be used."""
-    for holder in workflows(reading):
-        ends = _ends(holder)
-        for at, name in unconnected(holder):
-            message = f'"{name}" has no arrow, so nothing uses it'
-            nodes = workflow_of(holder.pattern).nodes
-            near = did_you_mean(name, sorted(end for end in ends if end and end not in nodes))
-            hint = near or f"write ()-->({name}), or leave it out"
-            yield Diagnostic.found(message, at, "identity", hint=hint)
+    nodes, ends = workflow_of(workflow).nodes, _ends(workflow)
+    for index, name in unconnected(workflow):
+        message = f'"{name}" has no arrow, so nothing uses it'
+        near = did_you_mean(name, sorted(end for end in ends if end and end not in nodes))
+        hint = near or f"write ()-->({name}), or leave it out"
+        yield Diagnostic.found(message, (index,), "identity", hint=hint)
 
 
-def unconnected(holder: Definition) -> Iterator[tuple[TreePath, str]]:
-    """The nodes of a workflow with arrows that have none, with their paths."""
-    ends = _ends(holder)
-    nodes = workflow_of(holder.pattern).nodes if ends else {}
-    for index, element in enumerate(holder.pattern.elements):
+def unconnected(workflow: Pattern) -> Iterator[tuple[int, str]]:
+    """The nodes of a workflow with arrows that have none, with their places."""
+    ends = _ends(workflow)
+    nodes = workflow_of(workflow).nodes if ends else {}
+    for index, element in enumerate(workflow.elements):
         name = element.value.identity
         if name in nodes and name not in ends and nodes[name].definition == name:
-            yield (*holder.path, index), name
+            yield index, name
 
 
-def _ends(holder: Definition) -> set[str | None]:
+def _ends(workflow: Pattern) -> set[str | None]:
     """The names at the ends of the arrows that are written; None is the input and the result."""
-    return {end for arrow in arrows_in(holder.pattern) for end in (arrow.source, arrow.target)}
+    return {end for arrow in arrows_in(workflow) for end in (arrow.source, arrow.target)}
 
 
-def arrow_cycle(reading: Reading) -> Iterator[Diagnostic]:
+def arrow_cycle(workflow: Pattern) -> Iterator[Diagnostic]:
     """Arrows that lead in a circle; only a Loop repeats."""
-    for holder in workflows(reading):
-        flow = workflow_of(holder.pattern)
-        for way in cycles_of(flow.arrows):
-            names = [arrow.source or "" for arrow in way]
-            message = f"arrows lead in a circle: {' -> '.join([*names, names[0]])}"
-            hint = "repeat with [name:Loop {max: 3, until: …} | …]"
-            yield Diagnostic.found(message, _at(holder, way[-1]), hint=hint)
+    for way in cycles_of(workflow_of(workflow).arrows):
+        names = [arrow.source or "" for arrow in way]
+        message = f"arrows lead in a circle: {' -> '.join([*names, names[0]])}"
+        hint = "repeat with [name:Loop {max: 3, until: …} | …]"
+        yield Diagnostic.found(message, way[-1].path, hint=hint)
 
 
 def cycles_of(arrows: tuple[FlowArrow, ...]) -> Iterator[list[FlowArrow]]:
@@ -264,44 +247,45 @@ def cycles_of(arrows: tuple[FlowArrow, ...]) -> Iterator[list[FlowArrow]]:
 
 def duplicate_field(reading: Reading) -> Iterator[Diagnostic]:
     """Two arrows that carry something of the same name into one record."""
-    for holder in workflows(reading):
+    for holder in judged(reading, "workflows"):
         flow = workflow_of(holder.pattern)
         joins = (*(node.input for node in flow.nodes.values()), flow.result)
         records = (flow.by_key(join) for join in joins if join.is_record)
         for key, arrows in (each for by_key in records for each in by_key.items()):
             for other, arrow in flow.ways.together(arrows):
                 at = arrow if arrow.is_written else other
-                where = reading.cited(_at(holder, other)) if other.is_written else "another arrow"
-                message = f'"{key}" is carried there twice, by {where} too'
-                yield Diagnostic.found(message, _at(holder, at), hint='name one with {as: "…"}')
+                where = _cited(reading, holder, other) if other.is_written else "another arrow"
+                message, hint = (
+                    f'"{key}" is carried there twice, by {where} too',
+                    'name one with {as: "…"}',
+                )
+                yield Diagnostic.found(message, (*holder.path, *at.path), hint=hint)
 
 
 def several_lists(reading: Reading) -> Iterator[Diagnostic]:
     """An arrow EACH that cannot map: to the result, or a second one to a node."""
-    for holder in workflows(reading):
+    for holder in judged(reading, "workflows"):
         seen: dict[str, FlowArrow] = {}
-        for arrow in arrows_in(holder.pattern):
-            if arrow.kind != "EACH":
-                continue
+        for arrow in (each for each in arrows_in(holder.pattern) if each.kind == "EACH"):
+            hint = None
             if arrow.target is None:
                 message = "EACH leads to a node that is run for each item, not to the result"
-                yield Diagnostic.found(message, _at(holder, arrow))
-            elif seen.setdefault(arrow.target, arrow) is not arrow:
-                where = reading.cited(_at(holder, seen[arrow.target]))
+            elif (first := seen.setdefault(arrow.target, arrow)) is not arrow:
+                where = _cited(reading, holder, first)
                 message = f'"{arrow.target}" is run for each item already, see {where}'
                 hint = "put a workflow between them"
-                yield Diagnostic.found(message, _at(holder, arrow), hint=hint)
+            else:
+                continue
+            yield Diagnostic.found(message, (*holder.path, *arrow.path), hint=hint)
 
 
-def too_many_ways(reading: Reading) -> Iterator[Diagnostic]:
+def _cited(reading: Reading, holder: Definition, arrow: FlowArrow) -> str:
+    return reading.cited((*holder.path, *arrow.path))
+
+
+def too_many_ways(workflow: Pattern) -> Iterator[Diagnostic]:
     """A workflow with more choices than can be followed."""
-    for holder in workflows(reading):
-        if workflow_of(holder.pattern).ways.too_many:
-            choices = f"the choices of {called(holder.pattern)}"
-            message = f"{choices} can go in too many ways to be followed"
-            hint = "put some of them into a workflow of their own"
-            yield Diagnostic.found(message, holder.path, "identity", hint=hint)
-
-
-def _at(holder: Definition, arrow: FlowArrow) -> TreePath:
-    return (*holder.path, *arrow.path)
+    if workflow_of(workflow).ways.too_many:
+        message = f"the choices of {called(workflow)} can go in too many ways to be followed"
+        hint = "put some of them into a workflow of their own"
+        yield Diagnostic.found(message, part="identity", hint=hint)

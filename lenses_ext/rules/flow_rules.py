@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import attrs
 from pyrsistent import pmap
 
-from gram import Diagnostic, TreePath, Value
+from gram import Diagnostic, Pattern, TreePath, Value
 from gram.checks import Reading
 from gram.words import did_you_mean
 
-from ..labels import is_agent, is_loop
+from ..labels import is_loop
 from ..language import INPUT, written_signature
 from ..names import Definition, Program
 from ..schemas import (
@@ -30,7 +30,7 @@ from ..schemas import (
 )
 from ..signatures import SignatureError, json_schema_to_type_signature
 from ..workflows import FlowArrow, Join, all_hold, answer_key, conditions_of, grouped, parts_of
-from .arrow_rules import cycles_of, holders, unconnected, workflows
+from .arrow_rules import cycles_of, hand_over, unconnected
 from .flow_types import (
     Flow,
     Types,
@@ -43,7 +43,7 @@ from .flow_types import (
     record_schema,
     says_nothing,
 )
-from .rules import called, meant_key
+from .rules import called, judged, meant_key
 
 _MOST_ANSWERS = 1_000
 """How many combinations of answers are held against the choices of a node."""
@@ -98,7 +98,7 @@ def of_flows(
 
 
 def _sound_places(reading: Reading) -> list[_Place]:
-    places = (_Place(reading, holder) for holder in workflows(reading))
+    places = (_Place(reading, holder) for holder in judged(reading, "workflows"))
     return [
         each
         for each in places
@@ -106,7 +106,7 @@ def _sound_places(reading: Reading) -> list[_Place]:
         and all(map(_is_sound, each.read.arrows))
         and all(each.flow.used(name) not in (None, each.holder) for name in each.read.nodes)
         and not any(cycles_of(each.read.arrows))
-        and not any(unconnected(each.holder))
+        and not any(unconnected(each.holder.pattern))
     ]
 
 
@@ -295,9 +295,9 @@ def handoff_type(reading: Reading) -> Iterator[Diagnostic]:
     flows = program.workflows.values()
     used = (it for each in flows for it in (*program.inside(each), *program.used_in_arrows(each)))
     steps = {meant.path for _, meant in used}
-    for holder in holders(reading):
+    for holder in hand_over(reading):
         is_function = holder.path in steps or written_signature(holder.pattern) is not None
-        wanted = types.gives(holder) if is_function and is_agent(holder.pattern) else {}
+        wanted = types.gives(holder) if is_function else {}
         if says_nothing(wanted):
             continue
         for at, other in _may_answer_for(program, holder):
@@ -454,29 +454,27 @@ def _answers(answer: Schema, names: Iterable[str]) -> Iterator[Any] | None:
 # --- loops
 
 
-def loop_rounds(reading: Reading) -> Iterator[Diagnostic]:
+def loop_rounds(workflow: Pattern) -> Iterator[Diagnostic]:
     """A loop without a bound, or without an end."""
-    for holder in workflows(reading):
-        record, name = holder.pattern.value.properties, called(holder.pattern)
-        if not is_loop(holder.pattern):
-            for key in sorted(record.keys() & {"max", "until"}):
-                message = f"{key} belongs to a Loop, and {name} is a Workflow"
-                hint = f"label it Loop, or leave out {key}"
-                yield Diagnostic.found(message, holder.path, key, hint=hint)
-            continue
-        most = record.get("max", 1)
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            yield Diagnostic.found("max is a whole number above 0", holder.path, "max")
-        for key, is_there, lacks, example in (
-            ("max", "max" in record, "how many rounds there are at most", "3"),
-            ("until", record.get("until", pmap()) != pmap(), "when it ends", '{node: "approved"}'),
-        ):
-            if not is_there:
-                slips = (it for it in sorted(record) if it != key and meant_key(it) == key)
-                meant = (f"did you mean {key} instead of {slip}?" for slip in slips)
-                hint = next(meant, f"add {key}: {example}")
-                message = f"{name} does not say {lacks}"
-                yield Diagnostic.found(message, holder.path, "identity", hint=hint)
+    record, name = workflow.value.properties, called(workflow)
+    if not is_loop(workflow):
+        for key in sorted(record.keys() & {"max", "until"}):
+            message = f"{key} belongs to a Loop, and {name} is a Workflow"
+            hint = f"label it Loop, or leave out {key}"
+            yield Diagnostic.found(message, part=key, hint=hint)
+        return
+    most = record.get("max", 1)
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        yield Diagnostic.found("max is a whole number above 0", part="max")
+    for key, is_there, lacks, example in (
+        ("max", "max" in record, "how many rounds there are at most", "3"),
+        ("until", record.get("until", pmap()) != pmap(), "when it ends", '{node: "approved"}'),
+    ):
+        if not is_there:
+            slips = (it for it in sorted(record) if it != key and meant_key(it) == key)
+            meant = (f"did you mean {key} instead of {slip}?" for slip in slips)
+            hint = next(meant, f"add {key}: {example}")
+            yield Diagnostic.found(f"{name} does not say {lacks}", part="identity", hint=hint)
 
 
 def loop_end(place: _Place) -> Iterator[Diagnostic]:

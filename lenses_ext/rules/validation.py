@@ -39,6 +39,8 @@ from .rules import nearest_label, of_each
 
 _SAID_OF_SIGNATURES: Final = DEFINED_TWICE | {"self-reference", "dangling-reference"}
 
+_SAID_OF_ENDS: Final = DEFINED_TWICE | {"undefined-reference"}
+
 _OF_TEXTS = {"missing-{}": rules.missing, "{}-type": rules.not_a_text, "empty-{}": rules.empty}
 
 PROGRAM_CHECKS: Final = (
@@ -81,19 +83,19 @@ PROGRAM_CHECKS: Final = (
     Check("second-signature", "error", of_each("runnables", rules.second_signature)),
     Check("answer-differs", "error", rules.answer_differs),
     Check("workflow-property", "warning", of_each("workflows", rules.workflow_property)),
-    Check("arrow-direction", "error", arrow_rules.arrow_direction),
-    Check("arrow-label", "error", arrow_rules.arrow_label, {"label-case"}),
-    Check("arrow-key", "error", arrow_rules.arrow_key),
-    Check("arrow-end", "error", arrow_rules.arrow_end, DEFINED_TWICE | {"undefined-reference"}),
+    Check("arrow-direction", "error", of_each("runnables", arrow_rules.arrow_direction)),
+    Check("arrow-label", "error", of_each("runnables", arrow_rules.arrow_label), {"label-case"}),
+    Check("arrow-key", "error", of_each("runnables", arrow_rules.arrow_key)),
+    Check("arrow-end", "error", of_each("runnables", arrow_rules.arrow_end), _SAID_OF_ENDS),
     Check("handoff", "error", arrow_rules.handoff),
     Check("handoff-name", "error", arrow_rules.handoff_names),
     Check("called-without-description", "warning", arrow_rules.called_without_description),
-    Check("empty-workflow", "error", arrow_rules.empty_workflow),
-    Check("unconnected-node", "error", arrow_rules.unconnected_node),
-    Check("arrow-cycle", "error", arrow_rules.arrow_cycle),
+    Check("empty-workflow", "error", of_each("workflows", arrow_rules.empty_workflow)),
+    Check("unconnected-node", "error", of_each("workflows", arrow_rules.unconnected_node)),
+    Check("arrow-cycle", "error", of_each("workflows", arrow_rules.arrow_cycle)),
     Check("duplicate-field", "error", arrow_rules.duplicate_field),
     Check("several-lists", "error", arrow_rules.several_lists),
-    Check("too-many-ways", "error", arrow_rules.too_many_ways),
+    Check("too-many-ways", "error", of_each("workflows", arrow_rules.too_many_ways)),
     Check("arrow-type", "error", of_flows(flow_rules.arrow_type)),
     Check("handoff-type", "error", flow_rules.handoff_type),
     Check("missing-field", "error", of_flows(flow_rules.missing_field)),
@@ -102,7 +104,7 @@ PROGRAM_CHECKS: Final = (
     Check("impossible-choice", "error", of_flows(flow_rules.impossible_choice)),
     Check("uncovered-choice", "error", of_flows(flow_rules.uncovered_choice)),
     Check("needless-otherwise", "warning", of_flows(flow_rules.needless_otherwise)),
-    Check("loop-rounds", "error", flow_rules.loop_rounds),
+    Check("loop-rounds", "error", of_each("workflows", flow_rules.loop_rounds)),
     Check("loop-end", "error", of_flows(flow_rules.loop_end)),
 )
 """All that can be wrong in a file with agents: the rules of the notation and of the language."""

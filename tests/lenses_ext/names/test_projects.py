@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -33,6 +34,7 @@ from lenses_ext import (
 from lenses_ext.names import find_runnables
 from tests.lenses_ext.conftest import Written
 from tests.lenses_ext.strategies import linked_programs
+from tests.paths import cases
 
 AGENT = 'Agent {description: "d", instruction: "x", model: "p/m"}'
 TOOL = "[search:Tool {description: 'Searches'} | (q::Text)==>(::Text)]"
@@ -96,67 +98,15 @@ def test_each_definition_means_what_it_means_in_its_own_file(written: Written) -
     assert resolve(again) == whole
 
 
-def imports(*names: str) -> str:
-    """A header that imports files."""
-    return "{imports: [" + ", ".join(f'"{name}.gram"' for name in names) + "]} "
+CASES = {case["name"]: case for case in cases("projects.toml")}
 
 
-USER = "[t:Tool {description: 'd'} | (u::User)==>(n::Name)==>(::Text)]"
-NAMES = {"b": imports("c") + "[User:Object | (name::Name)]", "c": "[Name:Object | (f::Text)]"}
-QUERY = "[search:Tool {description: 'd'} | (q::Query)==>(::Text)] [Query:Object | (NAME::Text)]"
-OTHER, MORE = (TOOL.replace("search:", f"{name}:") for name in ("other", "more"))
-TWO = {"b": TOOL + OTHER, "c": TOOL.replace("Text", "Integer") + MORE}
-HANDS = f"[NAME:{AGENT} | (NAME)-[:HANDOFF]->(desk)]\n[desk:{AGENT}]"
-DESKS = {
-    "b": HANDS.replace("NAME", "b"),
-    "c": HANDS.replace("NAME", "c").replace(
-        '[desk:Agent {description: "d"', '[desk:Agent {description: "e"'
-    ),
-}
-BOTH = imports("b", "c")
-SEEN: list[tuple[str, dict[str, str], list[str]]] = [
-    # what the files hold; of each fault its code, its file, and the places that it cites
-    ("what an imported file imports is not seen",
-     {"a": imports("b") + f"[a:{AGENT} | b, search]", "b": imports("c") + f"[b:{AGENT} | search]",
-      "c": TOOL},
-     ["undefined-reference a.gram c.gram:1:2"]),
-    ("a type brings the types of its own file",
-     {"a": imports("b") + f"[a:{AGENT} | {USER.replace('(n::Name)==>', '')}]", **NAMES}, []),
-    ("one tool would need two types of one name",
-     {"a": imports("b") + f"[a:{AGENT} | {USER}] [Name:Object | (x::Text)]", **NAMES},
-     ["ambiguous-type b.gram a.gram:1:150 c.gram:1:2"]),
-    ("files import each other",
-     {"a": imports("b") + f"[a:{AGENT} | b] {TOOL}", "b": imports("a") + f"[b:{AGENT} | search]"},
-     []),
-    ("a name of two files is not used", {"a": BOTH + f"[a:{AGENT} | other, more]", **TWO}, []),
-    ("a name of two files is used", {"a": BOTH + f"[a:{AGENT} | other, more, search]", **TWO},
-     ["ambiguous-reference a.gram b.gram:1:2 c.gram:1:2"]),
-    ("two files have equal definitions",
-     {"a": BOTH + f"[a:{AGENT} | search]", "b": QUERY, "c": QUERY}, []),
-    ("equal definitions mean two things",
-     {"a": BOTH + f"[a:{AGENT} | search]", "b": QUERY, "c": QUERY.replace("NAME", "other")},
-     ["ambiguous-reference a.gram b.gram:1:2 c.gram:1:2"]),
-    ("a name is in the file itself and in an imported one",
-     {"a": imports("b") + f"[a:{AGENT} | search] {TOOL}", "b": TOOL.replace("Text", "Integer")},
-     ["ambiguous-reference a.gram a.gram:1:94 b.gram:1:2"]),
-    ("one run could hand over to two agents of one name",
-     {"a": BOTH + f"[a:{AGENT} | b, c] [d:{AGENT} | b]", **DESKS},
-     ["handoff-name c.gram b.gram:2:2"]),
-    ("two runs could hand over to one each",
-     {"a": BOTH + f"[a:{AGENT} | b] [d:{AGENT} | c]", **DESKS}, []),
-    ("an agent to hand over to has the name of a tool that the run begins with",
-     {"a": imports("b") + f"[a:{AGENT} | b, {TOOL.replace('search', 'desk')}]", "b": DESKS["b"]},
-     ["handoff-name a.gram b.gram:2:2"]),
-    ("nothing of an import is used", {"a": imports("b") + f"[a:{AGENT}]", "b": TOOL},
-     ["unused-import a.gram"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("files", "expected"), [row[1:] for row in SEEN], ids=[r[0] for r in SEEN])
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_what_is_wrong_between_files_is_told_with_its_places(
-    written: Written, files: dict[str, str], expected: list[str]
+    written: Written, case: dict[str, Any]
 ) -> None:
-    project = load_project(written(**files))
+    expected = case["faults"]
+    project = load_project(written(**case["files"]))
 
     told = [
         " ".join([
@@ -177,7 +127,8 @@ def test_what_is_wrong_between_files_is_told_with_its_places(
 def test_agents_that_only_another_run_could_hand_over_to_are_no_fault_of_an_agent(
     written: Written,
 ) -> None:
-    project = load_project(written(a=BOTH + f"[a:{AGENT} | b, c] [d:{AGENT} | b]", **DESKS))
+    case = CASES["one run could hand over to two agents of one name"]
+    project = load_project(written(**case["files"]))
 
     assert [each.code for each in agent_diagnostics(project, "a")] == ["handoff-name"]
     assert only_errors(agent_diagnostics(project, "d")) == ()

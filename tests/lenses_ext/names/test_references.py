@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +17,27 @@ from lenses_ext import (
     type_signature_to_json_schema,
     validate_agent_pattern,
     validate_program,
+    write_program,
 )
 from lenses_ext.names import shared_tools
 from tests.lenses_ext.strategies import programs
+from tests.paths import cases
 
 HEAD = 'Agent {instruction: "x", model: "p/m"}'
 
 
-@pytest.mark.parametrize(
-    ("text", "resolved"),
-    [
-        ("[a:Agent | t] (t:Tool)", "[a:Agent | (t:Tool)]"),
-        ("[a:Agent | t] [group | (t:Tool)]", "[a:Agent | (t:Tool)]"),
-        ("[a:Agent | [b:Agent | t]] (t:Tool)", "[a:Agent | [b:Agent | (t:Tool)]]"),
-        ("[a:Agent | (t:Tool), [b:Agent | t]]", "[a:Agent | (t:Tool), [b:Agent | (t:Tool)]]"),
-        ("[a:Agent | (t:Tool)] (t:Tool {v: 1})", "[a:Agent | (t:Tool)]"),
-        ("[t:Agent | (t:Tool)]", "[t:Agent | (t:Tool)]"),
-        ("(a:Agent)", "(a:Agent)"),
-    ],
-)
-def test_a_reference_is_replaced_by_the_definition_that_is_visible(
-    text: str, resolved: str
-) -> None:
-    assert dumps(resolve(parse(text))) == dumps(resolve(loads(text))) == resolved
+@pytest.mark.parametrize("case", cases("references.toml"), ids=lambda case: case["text"])
+def test_a_reference_is_replaced_by_the_definition_that_is_visible(case: dict[str, str]) -> None:
+    text, first = case["text"], case["text"][1]
+    if "refused" in case:
+        with pytest.raises(ProgramError, match=re.escape(case["refused"])):
+            resolve(parse(text), first)
+        return
+
+    found = resolve(parse(text), first)
+
+    assert write_program(found) == write_program(resolve(loads(text), first)) == case["resolved"]
+    assert resolve(found) is found
 
 
 @pytest.mark.parametrize(

@@ -15,30 +15,6 @@ def resolved(text: str, name: str | None = None) -> Pattern:
     return resolve(parse(text), name)
 
 
-@pytest.mark.parametrize(
-    ("text", "whole"),
-    [
-        ("[w:Workflow | a, b, (a)-->(b)] (a:Agent) [b:Workflow | t] (t:Tool)",
-         "[w:Workflow | (a:Agent), [b:Workflow | (t:Tool)], (a)-->(b)]"),
-        ("[w:Workflow | (a)-->(again::b)-->(b)] (a:Agent) (b:Agent)",
-         "[w:Workflow | (a)-->(again::b)-->(b), (a:Agent), (b:Agent)]"),
-        ("[t:Agent | (t)-[:HANDOFF]->(b), [b:Agent | (x:Tool)], (y:Tool)]",
-         "[t:Agent | (t)-[:HANDOFF]->(b), (y:Tool), [:Definitions | [b:Agent | (x:Tool)]]]"),
-        ("[w:Workflow | a] [a:Agent | (a)-[:HANDOFF]->(b)] [b:Agent | (b)-[:HANDOFF]->(c)] "
-         "(c:Agent)",
-         "[w:Workflow | [a:Agent | (a)-[:HANDOFF]->(b)], "
-         "[:Definitions | [b:Agent | (b)-[:HANDOFF]->(c)], (c:Agent)]]"),
-    ],
-)  # fmt: skip
-def test_what_is_referred_to_is_put_in_its_place_or_held_by_the_whole(
-    text: str, whole: str
-) -> None:
-    found = resolved(text, text[1])
-
-    assert write_program(found) == whole
-    assert resolve(found) is found
-
-
 def test_agents_that_are_handed_over_to_are_held_by_the_whole_and_not_called() -> None:
     text = """
         [triage:Agent | (triage)-[:HANDOFF]->(billing), (triage)-[:HANDOFF]->(tech)]
@@ -85,20 +61,3 @@ def test_the_types_that_a_signature_shares_are_put_behind_the_elements() -> None
     assert found is not None
     assert list(found["properties"]) == ["q"]
     assert resolve(agent) is agent
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[w:Workflow | (a)-->(bb)] (a:Agent) (bbb:Agent)", '"bb" is not defined'),
-        ("[w:Workflow | a, v] [v:Workflow | w] (a:Agent)", 'workflow "w" contains itself: w -> v'),
-        ("[w:Workflow | (w)-->(a)] (a:Agent)", 'workflow "w" contains itself: w -> w'),
-        ("[a:Agent | (a)-[:HANDOFF]->(c)] (b:Agent)", '"c" is not defined'),
-        ("[w:Workflow | a] [v:Workflow | (a:Agent)]", 'defined inside the workflow "v": move the'),
-    ],
-)
-def test_what_cannot_be_resolved_is_told(text: str, message: str) -> None:
-    with pytest.raises(ProgramError) as told:
-        resolved(text, text[1])
-
-    assert message in str(told.value)

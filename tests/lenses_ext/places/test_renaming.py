@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 import attrs
 import pytest
@@ -16,6 +17,7 @@ from lenses_ext.names import Definition, Program, uses
 from lenses_ext.places import mentions, named_at
 from lenses_ext.places.place import write_path
 from lenses_ext.strategies import programs
+from tests.paths import cases
 
 PROGRAM = """\
 // The desk.
@@ -31,70 +33,24 @@ PROGRAM = """\
 """
 
 
-@pytest.mark.parametrize(
-    ("path", "new", "lines"),
-    [
-        ("search", "find", {3: "find,", 9: "[find:"}),
-        ("help.tools.search", "find", {5: "[find:"}),
-        ("desk", "front", {2: "[front:", 3: "(front)-[", 7: "front: ", 8: "front, (front)-->"}),
-        ("help", "aid", {3: "->(aid)", 4: "[aid:", 8: "again::aid"}),
-        ("User", "Person", {3: "u::Person", 5: "u::Person", 9: "Type: Person", 10: "[Person:"}),
-        ("help.tools.note.Own", "Mine", {6: "(t::Mine)==>(::Text), [Mine:Object"}),
-        ("flow.nodes.again", "once", {7: "once: ", 8: "(desk)-->(once::help), (once)-["}),
-        ("search.parameters.r", "limit", {9: "(limit::Int)"}),
-        ("search.parameters.q", "the query", {9: "(`the query`::Text {k: 0x10})"}),
-        ("desk.parameters.u", "who", {3: "(who::User)", 8: '{as: "who"}'}),
-    ],
-)  # fmt: skip
-def test_a_name_is_changed_where_it_is_meant_and_nowhere_else(
-    path: str, new: str, lines: dict[int, str]
+@pytest.mark.parametrize("case", cases("renaming.toml"), ids=lambda it: f"{it['path']} {it['new']}")
+def test_a_name_is_changed_where_it_is_meant_and_nowhere_else_or_refused(
+    case: dict[str, Any],
 ) -> None:
     document = parse_program(PROGRAM)
+    for kind, error in (("refused", ProgramError), ("nowhere", PathError)):
+        if kind in case:
+            with pytest.raises(error, match=re.escape(case[kind])):
+                rename(document, case["path"], case["new"])
+            return
 
-    renamed = rename(document, path, new)
+    renamed = rename(document, case["path"], case["new"])
 
-    old, now = PROGRAM.splitlines(), renamed.text.splitlines()
-    assert {at for at, line in enumerate(now, 1) if line != old[at - 1]} == set(lines)
-    for at, part in lines.items():
-        assert part in now[at - 1]
+    pairs = enumerate(zip(PROGRAM.splitlines(), renamed.text.splitlines(), strict=True), 1)
+    changed = {str(at): now for at, (old, now) in pairs if old != now}
+    assert changed.keys() == case["lines"].keys()
+    assert all(part in changed[at] for at, part in case["lines"].items())
     assert renamed.replace(document.patterns).text == PROGRAM
-
-
-@pytest.mark.parametrize(
-    ("path", "new", "message"),
-    [
-        ("search", "desk", '"desk" is defined already at 2:1'),
-        ("help", "desk", '"desk" is defined already at 2:1'),
-        ("help.tools.search", "note", '"note" is defined already at 6:3'),
-        ("help.tools.note.Own", "User", '"User" is used already'),
-        ("User", "Own", '"Own" is used already'),
-        ("User", "Text", "Text is a type of the language"),
-        ("flow.nodes.again", "desk", '"desk" is defined already at 2:1'),
-        ("help", "again", '"again" is used already'),
-        ("search.parameters.q", "r", 'there is a parameter "r" already'),
-        ("search", " ", "the new name of search is empty"),
-    ],
-)
-def test_a_name_that_is_taken_or_would_mean_another_thing_is_refused(
-    path: str, new: str, message: str
-) -> None:
-    with pytest.raises(ProgramError, match=re.escape(message)):
-        rename(parse_program(PROGRAM), path, new)
-
-
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("*", "`*` leads to 5 places: rename one at a time"),
-        ("desk.instruction", "`desk.instruction` leads to no name"),
-        ("nix", "`nix` leads nowhere"),
-        ("search.parameters.x", "there is no such parameter; it has q, r"),
-        ("help.tools.note.Nix", "`help.tools.note.Nix` leads nowhere"),
-    ],
-)
-def test_what_has_no_name_cannot_be_renamed(path: str, message: str) -> None:
-    with pytest.raises(PathError, match=re.escape(message)):
-        rename(parse_program(PROGRAM), path, "x")
 
 
 def test_instructions_that_name_it_in_backticks_are_found_and_changed_on_demand() -> None:

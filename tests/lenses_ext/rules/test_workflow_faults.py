@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any
 
 import pytest
@@ -21,14 +20,13 @@ from lenses_ext import (
 from lenses_ext.names import program_scopes
 from lenses_ext.rules import PROGRAM_CHECKS
 from tests.lenses_ext.workflow_strategies import Broken, broken_workflows, well_typed_workflows
-from tests.paths import DATA
+from tests.paths import cases
 
 ABBREVIATIONS = {
     "$A": 'Agent {instruction: "x", model: "Offline/rehearsal"}',
     "$T": 'Tool {description: "d"}',
 }
-ROWS = tomllib.loads((DATA / "workflows.toml").read_text(encoding="utf-8"))["case"]
-CASES = [pytest.param(row, id=row["name"]) for row in ROWS]
+CASES = [pytest.param(row, id=row["name"]) for row in cases("workflows.toml")]
 
 
 def written(text: str) -> str:
