@@ -9,9 +9,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, Literal, TypeAlias
-
-from attrs import field, frozen
 
 from lenses_ext import Model
 
@@ -19,92 +18,75 @@ from ..errors import ModelError
 from ..machine import FunctionRole, Request
 from .providers import CHAT_FIELDS, RESPONSES_FIELDS, in_variable_name
 
-
-def _compiled(words: str) -> re.Pattern[str]:
-    return re.compile(words, re.IGNORECASE)
-
-
-@frozen
-class Refusal:
-    """A kind of refusal.
-
-    Attributes:
-        words: The words that it is known by.
-        hint: What to do; ``{setting}`` is the setting that the words name, ``{variable}`` the
-            variable that says which dialect the provider is spoken to in.
-    """
-
-    words: re.Pattern[str] = field(converter=_compiled)
-    hint: str
-
-
-NO_FILES: Final = Refusal(
+_NO_FILES: Final = (
     r"(image|audio|file)(_url|s)? (inputs? |contents? )?(is|are) (not |only )support"
     r"|support (the )?(image|audio|file|vision)|content\[\]\.type|required for image"
     r"|content part type: .?(image|input_audio|file)|unknown variant .?(image_url|file)"
     r"|invalid value: .?(input_)?(image|audio|file)|unsupported (image|mime type|media type)"
     r"|not (a|compiled for) multimodal"
-    r"|(does not|cannot|could not|unable to) process (the )?(input )?image",
-    "this model or its server does not take such a file: choose another with --model, or "
-    "leave the file out",
+    r"|(does not|cannot|could not|unable to) process (the )?(input )?image"
 )
-"""The refusals of files, whoever they come from."""
+"""The words of refusals of files, whoever they come from."""
 
-REFUSALS: Final = (
-    Refusal(
+REFUSALS: Final[tuple[tuple[str, str], ...]] = (
+    (
         r"function tools with reasoning_effort|use /v1/responses",
         "this model takes tools only in the Responses API: write --dialect responses "
         '(dialect="responses" in Python, {variable}=responses in the environment), or '
         "--set reasoningEffort=none",
     ),
-    Refusal(
+    (
         r"(only|not) .{0,20}supported in (the )?v1/(responses|chat/completions)",
         "this model may want the Responses API: write --dialect responses "
         '(dialect="responses" in Python, {variable}=responses in the environment); '
         "one that does not chat at all has to be replaced with --model",
     ),
-    Refusal(
+    (
         r"(json mode|json_object|response_format|mime type).{0,60}"
         r"(combined|together|along|use[d]?) with .{0,12}(tool|function)"
         r"|(tools?|function calling) with (a )?(response|json)",
         "this model takes no schema of the answer beside tools: write "
         'answers = "after_tools" in your file of providers',
     ),
-    Refusal(
+    (
         r"--enable-auto-tool-choice|--tool-call-parser|--jinja",
         "the server takes tools only when it is started with the options that it names",
     ),
-    Refusal(
+    (
         r"single tool-calls? at once",
         "this model makes one call at a time: --set parallelToolCalls=false",
     ),
-    Refusal(
+    (
         r"does ?n[o']t support (tools|tool[ _-](use|call)|function[ _-]?call)"
         r"|(?<!\w)(tools|tool[ _-](use|calls?|calling)|function[ _-]?call(s|ing)?)\W{1,2}"
         r"(is|are) not supported",
         "this model takes no tools: choose another with --model, or remove the agent's tools",
     ),
-    NO_FILES,
-    Refusal(
+    (
+        _NO_FILES,
+        "this model or its server does not take such a file: choose another with --model, or "
+        "leave the file out",
+    ),
+    (
         r"(download|fetch|retriev|access)\w* .{0,40}(https?:|image|file|url)",
         "the provider cannot open the address: attach the file itself",
     ),
-    Refusal(
+    (
         r"max_tokens.{0,60}max_completion_tokens",
         "this server has another name for maxTokens: write it in your file of providers as "
         'max_tokens = "max_completion_tokens"',
     ),
-    Refusal(
+    (
         r"organization must be verified to generate reasoning summar",
         "leave the summaries out: --set reasoningSummary=null",
     ),
-    Refusal(
+    (
         r"(invalid|unsupported|not a valid) schema for (the )?(function|tool)"
         r"|\btools?\b[\w\[\].]{0,60}\.(parameters|input_schema)",
         "this model does not take the schema of a tool: make its types simpler, or write "
         "--set strictTools=off",
     ),
-    Refusal(
+    (
         r"(invalid|unsupported) schema for (response_format|text\.format)"
         r"|(response_format|text\.format|output_schema).{0,80}"
         r"(not support|unsupported|invalid|unavailable|must be)"
@@ -113,20 +95,20 @@ REFUSALS: Final = (
         "this model does not take the schema of the answer: make its type simpler, or write "
         'answers_as = "json_object" in your file of providers',
     ),
-    Refusal(
+    (
         r"(reasoning[_.]?effort|thinking (level|budget)).{0,80}"
         r"(does not support|supported values|must be|not supported|invalid)"
         r"|(unsupported|invalid|supported) values?.{0,120}reasoning[_.]?effort",
         "this model takes another effort, or none: --set reasoningEffort=low, or =null to leave "
         "it out",
     ),
-    Refusal(
+    (
         r"\brange\b|too (large|small|high|low|long)|may only be|must be|at (most|least)"
         r"|(above|below|greater|less|larger|smaller)\b|maximum|minimum|[<>]=? ?\d",
         "this model takes another value of {setting}: --set {setting}=… with one that it names, "
         "or =null to leave it out",
     ),
-    Refusal(
+    (
         r"unsupported (parameter|value)|unknown (parameter|name|field)|not permitted"
         r"|unrecognized (request )?(argument|parameter)|not supported|does ?n[o']t support"
         r"|unexpected (keyword|field|parameter)|deprecated|cannot (both )?be (set|specified)",
@@ -134,7 +116,11 @@ REFUSALS: Final = (
         "--set {setting}=null",
     ),
 )
-"""The known refusals, the most particular first; the first that fits counts."""
+"""The words that each known refusal is known by, and what to do; the first that fits counts.
+
+``{setting}`` is the setting that the words name, ``{variable}`` the variable that says which dialect
+the provider is spoken to in.
+"""
 
 _FIELDS: Final[Mapping[str, str]] = {
     **{field: name for name, field in (*CHAT_FIELDS.items(), *RESPONSES_FIELDS.items())},
@@ -161,17 +147,15 @@ def hint_about(said: str, model: Model | None = None) -> str:
     field = _FIELD.search(said)
     name = in_variable_name(model.provider) if model else "<NAME>"
     known = {"variable": f"{name}_DIALECT", "setting": _FIELDS[field[1]] if field else ""}
-    for refusal in REFUSALS:
-        if refusal.words.search(said) and (field or "{setting}" not in refusal.hint):
-            return refusal.hint.format(**known)
+    for words, hint in REFUSALS:
+        if re.search(words, said, re.IGNORECASE) and (field or "{setting}" not in hint):
+            return hint.format(**known)
     return ""
 
 
 What: TypeAlias = Literal["files of tools", "encrypted reasoning"]
 
-_NO_ENCRYPTED: Final = re.compile(
-    r"encrypted[ _]content|reasoning\.encrypted|not issued to this caller", re.IGNORECASE
-)
+_NO_ENCRYPTED: Final = r"encrypted[ _]content|reasoning\.encrypted|not issued to this caller"
 
 _refused: Final[set[tuple[What, str | None, Model]]] = set()
 _log = logging.getLogger("interp.model")
@@ -184,9 +168,10 @@ def takes(what: What, server: str | None, model: Model) -> bool:
 
 def learn(error: ModelError, request: Request, server: str | None) -> bool:
     """Learn from a refusal; whether the request is written otherwise from now on."""
+    words = partial(re.search, string=str(error), flags=re.IGNORECASE)
     results = (each for each in request.messages if isinstance(each.role, FunctionRole))
-    refuses_files = NO_FILES.words.search(str(error)) and any(each.attachments for each in results)
-    refuses_reasoning = error.status in (400, 404, 422) and _NO_ENCRYPTED.search(str(error))
+    refuses_files = words(_NO_FILES) and any(each.attachments for each in results)
+    refuses_reasoning = error.status in (400, 404, 422) and words(_NO_ENCRYPTED)
     what: What
     if refuses_files and takes("files of tools", server, request.model):
         what = "files of tools"
