@@ -8,7 +8,7 @@ Nothing here does I/O.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
@@ -104,13 +104,9 @@ def _encoded(
             encoded["function_call"] = _function(message.tool_calls[0])
         else:
             encoded["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": _function(call),
-                    **_echoed(call.echo, server),
-                }
-                for call in message.tool_calls
+                {"id": each.id, "type": "function", "function": _function(each)}
+                | _echoed(each.echo, server)
+                for each in message.tool_calls
             ]
     return encoded
 
@@ -144,14 +140,13 @@ class StreamedReply(StreamedPieces):
     """
 
     def __init__(self) -> None:
-        self._texts: dict[str, list[str]] = {}
+        self._texts: defaultdict[str, list[str]] = defaultdict(list)
         self._others: dict[str, Json] = {}
         self._calls: list[_Call] = []
+        self._known: dict[int | str, _Call] = {}  # the calls by their indexes and ids
         self._function: _Call | None = None
-        self._by_index: dict[int, _Call] = {}
-        self._by_id: dict[str, _Call] = {}
         self._choice: Json = None
-        self._finish: str | None = None
+        self._finish: Json = None
         self._usage: Json = None
         self._model: Json = None
 
@@ -160,8 +155,12 @@ class StreamedReply(StreamedPieces):
             raise reported
         self._usage = event.get("usage") or self._usage
         self._model = self._model or event.get("model")
-        choices = event.get("choices")
-        choice = self._choice_in(choices if isinstance(choices, list) else ())
+        listed = event.get("choices")
+        listed = listed if isinstance(listed, list) else []
+        choices = [each for each in listed if isinstance(each, Mapping)]
+        if choices and self._choice is None:  # of several replies at once, the one begun first
+            self._choice = choices[0].get("index") or 0
+        choice = next((each for each in choices if (each.get("index") or 0) == self._choice), None)
         if choice is None:
             return []  # the last chunk, which has the usage, has no choices
         if choice.get("error"):
@@ -188,21 +187,10 @@ class StreamedReply(StreamedPieces):
         choice = {"index": 0, "message": message, "finish_reason": self._finish}
         return {"model": self._model, "choices": [choice], "usage": self._usage}
 
-    def _choice_in(self, choices: Iterable[object]) -> Mapping[str, Any] | None:
-        """The part of the reply in a chunk; of several replies at once, the one begun first."""
-        for choice in choices:
-            if isinstance(choice, Mapping):
-                index = choice.get("index") or 0
-                if self._choice is None:
-                    self._choice = index
-                if index == self._choice:
-                    return choice
-        return None
-
     def _add_delta(self, delta: Mapping[str, Any]) -> list[Piece]:
         for key in _TEXTS:
             if text := text_of(delta.get(key)):
-                self._texts.setdefault(key, []).append(text)
+                self._texts[key].append(text)
         if isinstance(details := delta.get("reasoning_details"), list):
             self._others.setdefault("reasoning_details", []).extend(details)
         for key in ("role", "extra_content"):
@@ -217,7 +205,7 @@ class StreamedReply(StreamedPieces):
             self._function.add({"function": delta["function_call"]})
         reasoning, words = reasoning_of(delta), text_of(delta.get("content"))
         if reasoning and not any(delta.get(key) for key in _TEXTS[2:]):  # it is in the content
-            self._texts.setdefault("thinking", []).append(reasoning)
+            self._texts["thinking"].append(reasoning)
         pieces: list[Piece] = [Reasoning(well_formed(reasoning))] if reasoning else []
         return [*pieces, well_formed(words)] if words else pieces
 
@@ -227,34 +215,25 @@ class StreamedReply(StreamedPieces):
         Some servers send several whole calls under one index, or without any. A new id tells them
         apart; without ids, a call is over when its arguments are whole and another has some.
         """
-        id_, index = _id(part), part.get("index")
+        id_, index, function = _id(part), part.get("index"), _function_in(part)
         index = index if type(index) is int else None
         if index is not None:
-            known = self._by_index.get(index)
-            if known and id_ and known.id != id_ and _has(part, "name"):
-                known = self._by_id.get(id_)
+            known = self._known.get(index)
+            if known and id_ and known.id != id_ and function.get("name"):
+                known = self._known.get(id_)
         elif id_:
-            known = self._by_id.get(id_)
+            known = self._known.get(id_)
         else:
             known = self._calls[-1] if self._calls else None
-        if (
-            known
-            and not id_
-            and _has(part, "name")
-            and _has(part, "arguments")
-            and known.is_whole()
-        ):
-            known = None
-        return known or self._new_call(id_, index)
-
-    def _new_call(self, id_: str | None, index: int | None) -> _Call:
-        call = _Call(len(self._calls) if index is None else index)
-        self._calls.append(call)
-        if index is not None:
-            self._by_index[index] = call
-        if id_:
-            self._by_id.setdefault(id_, call)
-        return call
+        is_begin = not id_ and function.get("name") and function.get("arguments")
+        if known is None or (is_begin and known.is_whole()):
+            known = _Call(len(self._calls) if index is None else index)
+            self._calls.append(known)
+            if index is not None:
+                self._known[index] = known
+            if id_:
+                self._known.setdefault(id_, known)
+        return known
 
 
 def _id(part: Mapping[str, Any]) -> str | None:
@@ -263,10 +242,10 @@ def _id(part: Mapping[str, Any]) -> str | None:
     return id_ if isinstance(id_, str) and id_ else None
 
 
-def _has(part: Mapping[str, Any], what: str) -> bool:
-    """Whether a part has a name, or arguments."""
+def _function_in(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The name and the arguments in a part of a call."""
     function = part.get("function")
-    return isinstance(function, Mapping) and bool(function.get(what))
+    return function if isinstance(function, Mapping) else {}
 
 
 class _Call:
@@ -275,23 +254,18 @@ class _Call:
     def __init__(self, index: int) -> None:
         self.index = index
         self.id: str | None = None
-        self._name: str | None = None
+        self._name: Json = None
         self._arguments: list[str] = []
         self._extra: Json = None
 
     def add(self, part: Mapping[str, Any]) -> None:
         """Take a part: the first has the id and the name, later ones only arguments."""
+        function = _function_in(part)
         self.id = self.id or _id(part)
         self._extra = part.get("extra_content") or self._extra
-        function = part.get("function")
-        if not isinstance(function, Mapping):
-            return
         self._name = self._name or function.get("name")
-        arguments = function.get("arguments")
-        if arguments is not None:
-            self._arguments.append(
-                arguments if isinstance(arguments, str) else json_text(arguments)
-            )
+        if (given := function.get("arguments")) is not None:
+            self._arguments.append(given if isinstance(given, str) else json_text(given))
 
     def is_whole(self) -> bool:
         """Whether the arguments so far are a JSON object."""

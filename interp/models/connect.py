@@ -127,12 +127,6 @@ def _dialect(provider: Provider) -> Dialect:
     return cast(Dialect, named)
 
 
-_PATH: Final = "/models"
-_TIMEOUT: Final = 30.0  # seconds of silence
-_CONNECT_TIMEOUT: Final = 10.0  # seconds
-_ATTEMPTS: Final = 2
-_UNKNOWN_PATH: Final = (404, 405, 501)
-
 _ANTHROPIC: Final = "api.anthropic.com"
 """Its list is that of its own API: it wants the key under another name, and gives 20 a page."""
 
@@ -203,8 +197,8 @@ def _ask(url: str, key: str) -> Offered:
     server = Server(
         base_url=url,
         key=key,
-        timeout=_TIMEOUT,
-        connect_timeout=_CONNECT_TIMEOUT,
+        timeout=30.0,  # seconds of silence
+        connect_timeout=10.0,
         max_bytes=MAX_REPLY_BYTES,
     )
     hidden = hide(*server.secrets)
@@ -221,7 +215,7 @@ async def _fetched(server: Server, key: str) -> str:
     query = {"limit": 1000} if of_anthropic else {}
 
     async def ask() -> str:
-        response = await server.ask(client, _PATH, headers=headers, query=query)
+        response = await server.ask(client, "/models", headers=headers, query=query)
         body = bytearray()
         async with aclosing(response), aclosing(response.aiter_bytes()) as pieces:
             while (piece := await server.piece(pieces)) is not None:
@@ -232,16 +226,15 @@ async def _fetched(server: Server, key: str) -> str:
 
     try:
         async with server.client() as client:
-            text = await awith_retries(ask, _ATTEMPTS)
+            text = await awith_retries(ask, 2)
     except ModelError as error:
-        if error.status not in _UNKNOWN_PATH:
+        if error.status not in (404, 405, 501):
             raise
         said = error.message.partition("\n")[0]
-    else:
-        if is_crowded(text, MAX_REPLY_BYTES):
-            raise too_large(server.where, MAX_REPLY_BYTES)
-        return text
-    raise ModelError(f"{said}\n  hint: {_NO_LIST}")
+        raise ModelError(f"{said}\n  hint: {_NO_LIST}") from None
+    if is_crowded(text, MAX_REPLY_BYTES):
+        raise too_large(server.where, MAX_REPLY_BYTES)
+    return text
 
 
 _NO_LIST: Final = "does the server list its models? Is the address right, which mostly ends in /v1?"
@@ -262,10 +255,7 @@ def _names_in(text: str, where: str) -> Iterator[str]:
         raise ModelError(f"{without_keys(said)}\n  hint: {_NO_LIST}")
     for each in listed:
         if isinstance(each, Mapping):
-            each = next((each[key] for key in _NAMES if each.get(key)), None)
+            keys = ("id", "name", "model")  # the best first
+            each = next((each[key] for key in keys if each.get(key)), None)
         if isinstance(each, str) and each.strip():
-            yield visible(without_keys(each.removeprefix("models/")))
-
-
-_NAMES: Final = ("id", "name", "model")
-"""Where a list has the names, the best first; Google writes ``models/`` before each."""
+            yield visible(without_keys(each.removeprefix("models/")))  # which Google writes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from importlib.util import find_spec
+from typing import Any
 
 from gram.extras import install
 from lenses_ext import Model
@@ -71,14 +72,11 @@ def _price(model: str, usage: Usage, provider: str, server: str = "") -> Decimal
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cached_tokens,
     )
+    whose: Any = {"provider_api_url": server} if server else {"provider_id": provider.lower()}
     try:
-        if server:
-            found = genai_prices.calc_price(tokens, model_ref=model, provider_api_url=server)
-        else:
-            found = genai_prices.calc_price(tokens, model_ref=model, provider_id=provider.lower())
+        price: Decimal = genai_prices.calc_price(tokens, model_ref=model, **whose).total_price
     except LookupError:
         return None
-    price: Decimal = found.total_price
     return price
 
 

@@ -118,8 +118,8 @@ REFUSALS: Final[tuple[tuple[str, str], ...]] = (
 )
 """The words that each known refusal is known by, and what to do; the first that fits counts.
 
-``{setting}`` is the setting that the words name, ``{variable}`` the variable that says which dialect
-the provider is spoken to in.
+``{setting}`` is the setting that the words name, ``{variable}`` the variable that says in which
+dialect the provider is spoken to.
 """
 
 _FIELDS: Final[Mapping[str, str]] = {

@@ -114,7 +114,8 @@ class Filling:
         return next((word for word in words if self._mentions(str(word))), None)
 
     def _mentions(self, word: str) -> bool:
-        return not self._is_echo and _is_in(word, self._said[0])
+        found = re.search(rf"\b{re.escape(word)}\b", self._said[0], re.IGNORECASE)
+        return found is not None and not self._is_echo
 
     def _found(self, name: str, schema: dict[str, Json]) -> Json:
         """The value that the user gave for a parameter, or None."""
@@ -241,10 +242,6 @@ def _beside_greeting(text: str) -> list[str] | None:
 
 def _is_capital(word: str) -> bool:
     return word[0].isupper()
-
-
-def _is_in(word: str, text: str) -> bool:
-    return re.search(rf"\b{re.escape(word)}\b", text, re.IGNORECASE) is not None
 
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

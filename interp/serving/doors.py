@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from ..errors import (
-    AgentError,
-    ConfigurationError,
-    LimitError,
-    ModelError,
-    RunTakenError,
-    StoreError,
-    ValidationError,
-    WorkflowError,
-)
+from .. import errors
+from ..errors import AgentError, ModelError
 from ..json_text import Json
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 _STATUSES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
-    ValidationError: (400, "invalid_request"),
-    RunTakenError: (409, "conversation_busy"),
-    LimitError: (422, "limit_reached"),
-    WorkflowError: (422, "workflow_failed"),
+    errors.ValidationError: (400, "invalid_request"),
+    errors.RunTakenError: (409, "conversation_busy"),
+    errors.LimitError: (422, "limit_reached"),
+    errors.WorkflowError: (422, "workflow_failed"),
     ModelError: (502, "model_failed"),
-    ConfigurationError: (500, "configuration"),
-    StoreError: (500, "store"),
+    errors.ConfigurationError: (500, "configuration"),
+    errors.StoreError: (500, "store"),
 }
 """The status and the code of each kind of error; the first that fits counts."""
 
@@ -133,30 +124,3 @@ def _host_in(header: str) -> str | None:
         return urlsplit(f"//{header}").hostname
     except ValueError:
         return None
-
-
-@frozen
-class Guarded:
-    """An application behind doors.
-
-    Attributes:
-        app: the application.
-        doors: the doors.
-        refuse: what answers a request that does not come in.
-    """
-
-    app: ASGIApp
-    doors: Doors
-    refuse: Callable[[RefusedError], ASGIApp]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        from starlette.requests import Request
-
-        app = self.app
-        if scope["type"] == "http":
-            try:
-                self.doors.check(Request(scope))
-            except RefusedError as refused:
-                app = self.refuse(refused)
-        await app(scope, receive, send)

@@ -124,9 +124,7 @@ class Exchange(Generic[R]):
         if len(serving.going) >= serving.at_once:
             told = f"{serving.at_once} runs are under way: ask again in a moment"
             raise RefusedError(told, status=429, code="rate_limit_exceeded", retry_after=_BUSY)
-        self._asked, self._begin, self._make = asked, begin, reply
-        self._is_kept = serving.record is not None
-        self._shows_tools = serving.shows_tools
+        self._serving, self._asked, self._begin, self._make = serving, asked, begin, reply
         self._news: asyncio.Queue[str | None] = asyncio.Queue()  # None is the last
         self._said, self._said_at = "", cast(At, ())
         self.run = ""
@@ -185,7 +183,7 @@ class Exchange(Generic[R]):
 
     def leave(self) -> None:
         """Let it go: the client has gone. A run that is kept goes on."""
-        if not self._is_kept:
+        if self._serving.record is None:
             self.task.cancel()
 
     async def _drive(self) -> Answer | RefusedError:
@@ -218,7 +216,7 @@ class Exchange(Generic[R]):
         Raises:
             AgentError, OSError: it did not come to one.
         """
-        begun = await call_in_thread(self._begin) if self._is_kept else self._begin()
+        begun = await call_in_thread(self._begin) if self._serving.record else self._begin()
         state = begun if isinstance(begun, State) else begun.state
         self.run = state.run_id
         self.reply = self._make(self.run, self._asked)
@@ -254,7 +252,7 @@ class Exchange(Generic[R]):
             case SaidBeforeCalls() if self._said:
                 self._said = ""
                 self._tell(self.reply.parted())
-            case _ if self._shows_tools and (watched := _watched(seen)):
+            case _ if self._serving.shows_tools and (watched := _watched(seen)):
                 self._tell(self.reply.watched(*watched))
 
     def _tell_rest(self, text: str) -> None:

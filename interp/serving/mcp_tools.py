@@ -15,24 +15,12 @@ from itertools import count
 from typing import Any, Final, TypeAlias, Union
 
 from attrs import frozen
+from mcp import types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    ElicitRequest,
-    ElicitRequestFormParams,
-    ElicitResult,
-    InputRequests,
-    InputRequiredResult,
-    ListToolsResult,
-    TextContent,
-    Tool,
-)
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
@@ -53,7 +41,7 @@ from .doors import RefusedError
 from .exchanges import Answer, Exchange
 from .serving import Served, Serving, while_there
 
-Result: TypeAlias = Union[CallToolResult, InputRequiredResult]
+Result: TypeAlias = Union[types.CallToolResult, types.InputRequiredResult]
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
 RUN: Final = "gram/run"
@@ -101,23 +89,23 @@ class AgentTools:
         served = self.serving.agents.get(name)
         return _tool(served.program).input_schema if served else None
 
-    async def _list(self, _context: Context, _params: object) -> ListToolsResult:
+    async def _list(self, _context: Context, _params: object) -> types.ListToolsResult:
         served = self.serving.agents.values()
-        return ListToolsResult(tools=[_tool(each.program) for each in served])
+        return types.ListToolsResult(tools=[_tool(each.program) for each in served])
 
-    async def _call(self, context: Context, params: CallToolRequestParams) -> Result:
+    async def _call(self, context: Context, params: types.CallToolRequestParams) -> Result:
         agents = self.serving.agents
         if (served := agents.get(params.name)) is None:
             hint = did_you_mean(params.name, agents) or f"there are {', '.join(agents)}"
-            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name}; {hint}")
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name}; {hint}")
         work = self._answer(context, params, served)
         try:
             return await (while_there(context.request, work) if context.request else work)
         except (RefusedError, ClientDisconnect) as error:
-            return CallToolResult(content=_said(str(error)), is_error=True)
+            return types.CallToolResult(content=_said(str(error)), is_error=True)
 
     async def _answer(
-        self, context: Context, params: CallToolRequestParams, served: Served
+        self, context: Context, params: types.CallToolRequestParams, served: Served
     ) -> Result:
         """Run an agent, or go on with a run that a person was asked about.
 
@@ -145,10 +133,10 @@ class AgentTools:
                 return _result(served.program, answer, run)
             questions = {_place(ask): _question(run, ask) for ask in answer.asks}
             if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                requests: InputRequests = {
-                    place: ElicitRequest(params=each) for place, each in questions.items()
+                requests: types.InputRequests = {
+                    place: types.ElicitRequest(params=each) for place, each in questions.items()
                 }
-                return InputRequiredResult(input_requests=requests, request_state=run)
+                return types.InputRequiredResult(input_requests=requests, request_state=run)
             replies = {
                 place: await context.session.elicit_form(
                     each.message, each.requested_schema, context.request_id
@@ -237,17 +225,17 @@ def _declared(program: Pattern) -> dict[str, Any] | None:
 
 
 @memo
-def _tool(program: Pattern) -> Tool:
+def _tool(program: Pattern) -> types.Tool:
     """An agent or workflow as it is listed."""
     definition = tool_to_json(tool_spec_of(program), "mcp")
     if (schema := _declared(program)) is not None:
         definition["outputSchema"] = wrapped(schema)
-    return Tool.model_validate(definition)
+    return types.Tool.model_validate(definition)
 
 
-def _result(program: Pattern, answer: Answer, run: str) -> CallToolResult:
+def _result(program: Pattern, answer: Answer, run: str) -> types.CallToolResult:
     """The result of a call; where a schema is listed, what is not of it has to be an error."""
-    schema, result = _declared(program), CallToolResult(content=_said(answer.text))
+    schema, result = _declared(program), types.CallToolResult(content=_said(answer.text))
     result.meta = {RUN: run}
     if answer.asks or answer.is_refusal:
         result.is_error = answer.is_refusal or schema is not None
@@ -258,7 +246,7 @@ def _result(program: Pattern, answer: Answer, run: str) -> CallToolResult:
 
 
 def _said(text: str) -> list[Any]:
-    return [TextContent(text=text)]
+    return [types.TextContent(text=text)]
 
 
 # --- asking people
@@ -271,17 +259,17 @@ def _can_be_asked(context: Context) -> bool:
     return asks is not None and (asks.form is not None or asks.url is None)
 
 
-def _question(run: str, ask: Ask) -> ElicitRequestFormParams:
+def _question(run: str, ask: Ask) -> types.ElicitRequestFormParams:
     call = visible_text(call_text(ask.name, ask.args))
     told = " It may have run already." if ask.may_have_run else ""
     message = f"May {call} be called?{told} (Run {run} waits.)"
-    return ElicitRequestFormParams(message=message, requested_schema=_DECISION)
+    return types.ElicitRequestFormParams(message=message, requested_schema=_DECISION)
 
 
 def _decision(replies: Mapping[str, Any], ask: Ask) -> bool | str | None:
     """What a person has decided about a call; None if that is open."""
     reply = replies.get(_place(ask))
-    if not isinstance(reply, ElicitResult) or reply.action == "cancel":
+    if not isinstance(reply, types.ElicitResult) or reply.action == "cancel":
         return None
     said = reply.content or {}
     if reply.action == "accept" and said.get("allow") is True:

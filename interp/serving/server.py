@@ -19,14 +19,14 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gram.words import did_you_mean
 
 from ..json_text import Json, read_json
 from ..workers import until_told
 from .asked import Asked, read_chat, read_response
-from .doors import Guarded, RefusedError
+from .doors import Doors, RefusedError
 from .exchanges import LOGGER, Exchange
 from .replies import ChatReply, OpenAIReply, ResponseReply
 from .serving import Served, Serving, while_there
@@ -53,7 +53,7 @@ def app_of(serving: Serving, *, as_mcp: bool = False) -> Starlette:
         mcp = McpOverHttp(serving)
         routes.append(Route("/mcp", mcp, methods=["POST", "DELETE"]))
         living = mcp.living
-    behind = [Middleware(Guarded, serving.doors, _refused)]
+    behind = [Middleware(_Guarded, serving.doors)]
     if serving.doors.origins:
         origins, shown = [*serving.doors.origins], ["X-Gram-Run", "Mcp-Session-Id"]
         behind.append(Middleware(CORSMiddleware, origins, ["*"], ["*"], expose_headers=shown))
@@ -175,6 +175,23 @@ def _not_there(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException), "it is the handler of these"
     told = f"{request.method} {request.url.path}: {error.detail}"
     return _refused(RefusedError(told, status=error.status_code, code="not_found"))
+
+
+@frozen
+class _Guarded:
+    """An application behind doors."""
+
+    app: ASGIApp
+    doors: Doors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self.app
+        if scope["type"] == "http":
+            try:
+                self.doors.check(Request(scope))
+            except RefusedError as refused:
+                app = _refused(refused)
+        await app(scope, receive, send)
 
 
 _TO_CLOSE: Final = 5.0  # seconds that it has after the grace

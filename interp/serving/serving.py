@@ -113,10 +113,9 @@ class Served:
             if run is None:
                 return None
             log, kept = StoredRun.of(store, run, closes_store=True)
-        last = kept.state.events[-2:]
         if kept.state.asks or kept.state.status is Status.DONE:
             return kept.state
-        if not any(isinstance(each, Decided) for each in last):
+        if not any(isinstance(each, Decided) for each in kept.state.events[-2:]):
             return None  # it failed or was cut; a new turn has what was done in it
         return self._going_on(log, kept)
 

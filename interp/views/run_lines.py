@@ -81,40 +81,29 @@ def said_of(entry: Entry) -> list[tuple[str, str]]:
             return [(f"{entry.name}: the list is empty", "")]
         case "stop":
             return [("stopped: ", ""), (_shortened(entry.error or ""), "failed")]
-    if entry.is_frame:
-        return _frame(entry)
     named = _shortened(call_text(entry.name, entry.arguments or "{}"))
-    match entry.how:
-        case "asked":
-            named = visible_text(named)
-            if entry.may_have_run:
-                return [(f"may have run already, asks whether to run again: {named}", "")]
-            return [(f"waits for approval of {named}", "")]
-        case "waiting" | "running":
-            return [(f"{'waits for' if entry.how == 'waiting' else 'runs'} {named}", "")]
-        case "done":
-            allowed = " (allowed)" if entry.approval else ""
-            return [(f"{named}{allowed} -> {_shortened(entry.result or '')}", "")]
+    waits, goes = "waits for", "runs"
+    if entry.is_frame:  # its name and what it spent stay visible, texts are cut
+        parts = [counted(entry.requests or 0, "request"), counted(entry.tool_calls or 0, "call")]
+        parts += [_tokens(entry.usage)] if entry.usage and entry.requests else []
+        parts += filter(None, [cost_of(entry)])
+        name = round_name(entry) if entry.kind == "round" else entry.name
+        named, waits, goes = f"{name} ({', '.join(parts)})", "waits in", "is in"
+    elif entry.how == "asked":
+        named = visible_text(named)
+        if entry.may_have_run:
+            return [(f"may have run already, asks whether to run again: {named}", "")]
+        return [(f"waits for approval of {named}", "")]
+    if entry.is_open:
+        return [(f"{waits if entry.how == 'waiting' else goes} {named}", "")]
+    if entry.how == "done":
+        allowed, gave = " (allowed)" if entry.approval else "", _shortened(entry.result or "")
+        if not entry.is_frame:
+            return [(f"{named}{allowed} -> {gave}", "")]
+        cut = [(f" ({entry.error})", "failed")] if entry.error else []
+        return [(f"{named}{allowed} -> {shortened(gave, _LONGEST // 2)}", ""), *cut]
     style = "failed" if entry.how == "failed" else "refused"
     return [(f"{named} -> ", ""), (f"error: {_problem(entry.error or '')}", style)]
-
-
-def _frame(entry: Entry) -> list[tuple[str, str]]:
-    """What an agent or a workflow came to: name and summary stay visible, texts are cut."""
-    parts = [counted(entry.requests or 0, "request"), counted(entry.tool_calls or 0, "call")]
-    parts += [_tokens(entry.usage)] if entry.usage and entry.requests else []
-    parts += filter(None, [cost_of(entry)])
-    name = round_name(entry) if entry.kind == "round" else entry.name
-    line = f"{name} ({', '.join(parts)})"
-    if entry.is_open:
-        return [(f"{'waits in' if entry.how == 'waiting' else 'is in'} {line}", "")]
-    if entry.how == "done":
-        allowed = " (allowed)" if entry.approval else ""
-        gave = shortened(_shortened(entry.result or ""), _LONGEST // 2)
-        cut = [(f" ({entry.error})", "failed")] if entry.error else []
-        return [(f"{line}{allowed} -> {gave}", ""), *cut]
-    style = "failed" if entry.how == "failed" else "refused"
-    return [(f"{line} -> ", ""), (f"error: {_problem(entry.error or '')}", style)]
 
 
 def _changes(arguments: str) -> str:

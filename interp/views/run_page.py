@@ -13,7 +13,7 @@ from gram.display import Content, Markup, element
 from gram.errors import expect
 from gram.words import counted
 from lenses_ext import drawing_of, to_svg
-from lenses_ext.drawings import Drawing, Node
+from lenses_ext.drawings import Drawing, Edge, Node
 
 from ..files import File
 from ..history.records import RecordedRun
@@ -45,21 +45,20 @@ def with_counts(drawing: Drawing, run: Timeline) -> Drawing:
             holders.setdefault(edge.target, set()).add(names[edge.source])
 
     def counted_node(node: Node) -> Node:
+        if node.kind not in ("agent", "tool"):
+            return node
         pairs = {(holder, node.name) for holder in holders.get(node.key, ())}
         if node.kind == "tool" and not pairs:  # a step of a workflow
             pairs = {pair for pair in called if pair[1] == node.name}
         count = asked[node.name] if node.kind == "agent" else sum(called[each] for each in pairs)
         return evolve(node, count=count, failed=sum(failed[each] for each in pairs))
 
-    nodes = [
-        counted_node(each) if each.kind in ("agent", "tool") else each for each in drawing.nodes
-    ]
-    edges = [
-        evolve(edge, count=called[names[edge.source], names[edge.target]])
-        if edge.kind == "has" and names[edge.target]
-        else edge
-        for edge in drawing.edges
-    ]
+    def counted_edge(edge: Edge) -> Edge:
+        source, target = names[edge.source], names[edge.target]
+        is_counted = edge.kind == "has" and target
+        return evolve(edge, count=called[source, target]) if is_counted else edge
+
+    nodes, edges = map(counted_node, drawing.nodes), map(counted_edge, drawing.edges)
     return evolve(drawing, nodes=tuple(nodes), edges=tuple(edges))
 
 
